@@ -1,0 +1,74 @@
+/*---
+name: cuda_gpu_kern_sum
+version: 1
+title: CUDA GPU kernel summary
+summary: GPU time per kernel name, largest total first.
+why: The first look at where GPU time goes; rows compare one to one with NVIDIA's report.
+kind: sum
+tags: [cuda, kernel]
+reads: [kernel, src_string_id]
+requires: [kernel]
+params:
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+columns:
+  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
+  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
+  - {name: calls, type: int, unit: count, doc: "Executions."}
+  - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
+  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time; the mean of the two middle ones for an even count."}
+  - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
+  - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
+  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+checks:
+  - calls >= 1
+  - time_pct BETWEEN 0 AND 100
+  - median_ns BETWEEN min_ns AND max_ns
+limits: >-
+  Adds up durations over all devices, processes and streams, so the sum can exceed the length of the capture. Kernels of
+  a CUDA graph that was traced as a whole are not in it.
+see_also: [top_kernels, cuda_gpu_kern_gb_sum, cuda_gpu_sum]
+nsys:
+  title: CUDA GPU Kernel Summary
+  aliases: [gpukernsum]
+  args:
+    - {name: base, set: {name: short}}
+    - {name: mangled, set: {name: mangled}}
+  columns:
+    - {name: Time, unit: percent, sql: time_pct}
+    - {name: Total Time, unit: ns, sql: total_ns}
+    - {name: Instances, sql: calls}
+    - {name: Avg, unit: ns, sql: "round(mean_ns, 1)"}
+    - {name: Med, unit: ns, sql: "round(median_ns, 1)"}
+    - {name: Min, unit: ns, sql: min_ns}
+    - {name: Max, unit: ns, sql: max_ns}
+    - {name: StdDev, unit: ns, sql: "round(stddev_ns, 1)"}
+    - {name: Name, sql: kernel_name}
+---*/
+WITH
+-- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+by_name AS (
+  SELECT
+    CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS name_id,
+    sum(dur_ns) AS total_ns,
+    count(*) AS calls,
+    avg(dur_ns) AS mean_ns,
+    median(dur_ns) AS median_ns,
+    min(dur_ns) AS min_ns,
+    max(dur_ns) AS max_ns,
+    stddev(dur_ns) AS stddev_ns
+  FROM kernel
+  GROUP BY 1
+)
+SELECT
+  100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
+  total_ns,
+  calls,
+  mean_ns,
+  median_ns,
+  min_ns,
+  max_ns,
+  stddev_ns,
+  (SELECT value FROM src_string_id WHERE id = name_id) AS kernel_name
+FROM by_name
+ORDER BY total_ns DESC, calls DESC, kernel_name, name_id

@@ -1,0 +1,74 @@
+/*---
+name: launch
+summary: One row per GPU operation, with the API call that launched it.
+present_if: [gpu_op]
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+reads: [all_gpu_op, all_cuda_call]
+columns:
+  - {name: op_id, type: id, doc: "Row of the raw table that op_kind names."}
+  - {name: op_kind, type: text, doc: "kernel, memcpy or memset."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Operation began, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "Operation ended."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
+  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: context_id, type: id, doc: "CUDA context."}
+  - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}
+  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
+  - {name: correlation_id, type: id, doc: "Number of the API call that launched it, unique within a process at best; 0 or null if none did."}
+  - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: global_pid, type: id, doc: "Process across hosts and VMs; with correlation_id the key to the launching call."}
+  - {name: call_id, type: id, doc: "Launching call; null if the capture has no row of it."}
+  - {name: call_start_ns, type: timestamp, unit: ns, doc: "Launching call began; null without one."}
+  - {name: call_end_ns, type: timestamp, unit: ns, doc: "Launching call returned; null without one."}
+  - {name: call_name_id, type: id, doc: "Stands for the call's api_symbol; null without one."}
+  - {name: global_tid, type: id, doc: "Launching thread across hosts and VMs; null without a call."}
+  - {name: tid, type: id, doc: "Launching thread; null without a call."}
+limits: >-
+  Where a runtime call and the driver call inside it carry one number, the outer one is taken, so that each operation
+  is one row. All operations of a graph launch share its one call.
+---*/
+WITH
+outermost_call AS (
+  SELECT *
+  FROM (
+    SELECT
+      call_id,
+      start_ns,
+      end_ns,
+      name_id,
+      global_tid,
+      tid,
+      global_pid,
+      correlation_id,
+      row_number() OVER (
+        PARTITION BY global_pid, correlation_id
+        ORDER BY start_ns, end_ns DESC, api_kind DESC, call_id
+      ) AS nth
+    FROM all_cuda_call
+    WHERE correlation_id <> 0
+  )
+  WHERE nth = 1
+)
+SELECT
+  op.op_id,
+  op.op_kind,
+  op.start_ns,
+  op.end_ns,
+  op.dur_ns,
+  op.device_id,
+  op.context_id,
+  op.green_context_id,
+  op.stream_id,
+  op.correlation_id,
+  op.pid,
+  op.global_pid,
+  call.call_id,
+  call.start_ns AS call_start_ns,
+  call.end_ns AS call_end_ns,
+  call.name_id AS call_name_id,
+  call.global_tid,
+  call.tid
+FROM all_gpu_op AS op
+LEFT JOIN outermost_call AS call
+  ON call.correlation_id = op.correlation_id
+  AND call.global_pid = op.global_pid

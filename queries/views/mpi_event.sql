@@ -1,0 +1,110 @@
+/*---
+name: mpi_event
+summary: One row per traced MPI call, or per request handle of a call that waits for several.
+present_if: [src_mpi_p2p, src_mpi_collective, src_mpi_start_wait, src_mpi_other]
+scope: {time: [start_ns, end_ns], process: pid}
+reads: [src_mpi_p2p, src_mpi_collective, src_mpi_start_wait, src_mpi_other, src_mpi_rank, src_string_id]
+columns:
+  - {name: mpi_id, type: id, doc: "Row of the raw table that mpi_kind names."}
+  - {name: mpi_kind, type: text, doc: "p2p, collective, start_wait or other."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "Call ended."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
+  - {name: mpi_name, type: text, doc: "Name of the function, such as MPI_Allreduce."}
+  - {name: tag, type: int, doc: "Tag of a message; null where there is none."}
+  - {name: rank, type: int, doc: "Calling rank in MPI_COMM_WORLD; null for a thread without one."}
+  - {name: peer_rank, type: int, doc: "Rank at the other end of a message; null where there is none."}
+  - {name: root_rank, type: int, doc: "Root of a collective; null where there is none."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "Size of a message; null where there is none."}
+  - {name: send_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank gives to a collective; null otherwise."}
+  - {name: recv_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank gets from a collective; null otherwise."}
+  - {name: request_handle, type: id, doc: "Request of a call that does not block, or that is waited for; null otherwise."}
+  - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: tid, type: id, doc: "Operating system's thread id."}
+  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
+limits: MPI_Waitall and its like give one row per request with equal times, so their durations must not be added up.
+---*/
+SELECT
+  row_id AS mpi_id,
+  'p2p' AS mpi_kind,
+  start AS start_ns,
+  "end" AS end_ns,
+  "end" - start AS dur_ns,
+  (SELECT value FROM src_string_id WHERE id = textId) AS mpi_name,
+  tag AS tag,
+  (SELECT min(rank) FROM src_mpi_rank WHERE src_mpi_rank.globalTid = src_mpi_p2p.globalTid) AS rank,
+  remoteRank AS peer_rank,
+  NULL AS root_rank,
+  size AS size_bytes,
+  NULL AS send_bytes,
+  NULL AS recv_bytes,
+  requestHandle AS request_handle,
+  globalTid >> 24 & 16777215 AS pid,
+  globalTid & 16777215 AS tid,
+  globalTid & -16777216 AS global_pid,
+  globalTid AS global_tid
+FROM src_mpi_p2p
+UNION ALL
+SELECT
+  row_id AS mpi_id,
+  'collective' AS mpi_kind,
+  start AS start_ns,
+  "end" AS end_ns,
+  "end" - start AS dur_ns,
+  (SELECT value FROM src_string_id WHERE id = textId) AS mpi_name,
+  NULL AS tag,
+  (SELECT min(rank) FROM src_mpi_rank WHERE src_mpi_rank.globalTid = src_mpi_collective.globalTid) AS rank,
+  NULL AS peer_rank,
+  rootRank AS root_rank,
+  NULL AS size_bytes,
+  size AS send_bytes,
+  recvSize AS recv_bytes,
+  requestHandle AS request_handle,
+  globalTid >> 24 & 16777215 AS pid,
+  globalTid & 16777215 AS tid,
+  globalTid & -16777216 AS global_pid,
+  globalTid AS global_tid
+FROM src_mpi_collective
+UNION ALL
+SELECT
+  row_id AS mpi_id,
+  'start_wait' AS mpi_kind,
+  start AS start_ns,
+  "end" AS end_ns,
+  "end" - start AS dur_ns,
+  (SELECT value FROM src_string_id WHERE id = textId) AS mpi_name,
+  NULL AS tag,
+  (SELECT min(rank) FROM src_mpi_rank WHERE src_mpi_rank.globalTid = src_mpi_start_wait.globalTid) AS rank,
+  NULL AS peer_rank,
+  NULL AS root_rank,
+  NULL AS size_bytes,
+  NULL AS send_bytes,
+  NULL AS recv_bytes,
+  requestHandle AS request_handle,
+  globalTid >> 24 & 16777215 AS pid,
+  globalTid & 16777215 AS tid,
+  globalTid & -16777216 AS global_pid,
+  globalTid AS global_tid
+FROM src_mpi_start_wait
+UNION ALL
+SELECT
+  row_id AS mpi_id,
+  'other' AS mpi_kind,
+  start AS start_ns,
+  "end" AS end_ns,
+  "end" - start AS dur_ns,
+  (SELECT value FROM src_string_id WHERE id = textId) AS mpi_name,
+  NULL AS tag,
+  (SELECT min(rank) FROM src_mpi_rank WHERE src_mpi_rank.globalTid = src_mpi_other.globalTid) AS rank,
+  NULL AS peer_rank,
+  NULL AS root_rank,
+  NULL AS size_bytes,
+  NULL AS send_bytes,
+  NULL AS recv_bytes,
+  NULL AS request_handle,
+  globalTid >> 24 & 16777215 AS pid,
+  globalTid & 16777215 AS tid,
+  globalTid & -16777216 AS global_pid,
+  globalTid AS global_tid
+FROM src_mpi_other

@@ -1,0 +1,81 @@
+/*---
+name: nvtx_range
+summary: One row per NVTX range, pushed and popped or started and ended.
+present_if: [src_nvtx_event]
+scope: {time: [start_ns, end_ns], process: pid}
+reads: [src_nvtx_event, src_string_id]
+columns:
+  - {name: range_id, type: id, doc: "Row of the raw table: NVIDIA's RangeId."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "Range ended."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
+  - {name: range_kind, type: text, doc: "PushPop or StartEnd."}
+  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty."}
+  - {name: range_text, type: text, doc: "Message alone; null if empty."}
+  - {name: domain_name, type: text, doc: "Name of the domain; null for the default domain."}
+  - {name: domain_id, type: id, doc: "Number of the domain within its process; 0 or null is the default domain."}
+  - {name: category_id, type: id, doc: "Number of the category within its domain; null or 0 if none."}
+  - {name: is_open, type: bool, doc: "1 where the export has no end: end_ns is then that of the last range."}
+  - {name: end_global_tid, type: id, doc: "Thread that ended the range, where another one started it; else null."}
+  - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: tid, type: id, doc: "Operating system's thread id."}
+  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
+limits: A range that was never popped usually ends with the capture, without any mark of it.
+---*/
+WITH
+domain AS (
+  SELECT
+    globalTid >> 24 & 16777215 AS pid,
+    domainId AS domain_id,
+    coalesce(text, (SELECT value FROM src_string_id WHERE id = textId)) AS domain_name,
+    min(row_id) AS first_row
+  FROM src_nvtx_event
+  WHERE eventType = 75
+  GROUP BY globalTid >> 24 & 16777215, domainId
+),
+last_range AS (
+  SELECT max(max(start, coalesce("end", start))) AS end_ns
+  FROM src_nvtx_event
+  WHERE eventType IN (59, 60, 70, 71)
+),
+range AS (
+  SELECT
+    row_id AS range_id,
+    start AS start_ns,
+    coalesce("end", (SELECT end_ns FROM last_range)) AS end_ns,
+    CASE WHEN eventType IN (59, 70) THEN 'PushPop' ELSE 'StartEnd' END AS range_kind,
+    coalesce((SELECT value FROM src_string_id WHERE id = textId), text) AS range_text,
+    domainId AS domain_id,
+    category AS category_id,
+    "end" IS NULL AS is_open,
+    endGlobalTid AS end_global_tid,
+    globalTid >> 24 & 16777215 AS pid,
+    globalTid & 16777215 AS tid,
+    globalTid & -16777216 AS global_pid,
+    globalTid AS global_tid
+  FROM src_nvtx_event
+  WHERE eventType IN (59, 60, 70, 71)
+)
+SELECT
+  range.range_id,
+  range.start_ns,
+  range.end_ns,
+  range.end_ns - range.start_ns AS dur_ns,
+  range.range_kind,
+  CASE
+    WHEN domain.domain_id IS NULL THEN range.range_text
+    ELSE domain.domain_name || ':' || range.range_text
+  END AS range_name,
+  range.range_text,
+  domain.domain_name,
+  range.domain_id,
+  range.category_id,
+  range.is_open,
+  range.end_global_tid,
+  range.pid,
+  range.tid,
+  range.global_pid,
+  range.global_tid
+FROM range
+LEFT JOIN domain ON domain.domain_id = range.domain_id AND domain.pid = range.pid

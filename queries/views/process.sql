@@ -1,0 +1,16 @@
+/*---
+name: process
+summary: One row per process that the capture names.
+present_if: [src_process]
+reads: [src_process]
+columns:
+  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
+  - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: process_name, type: text, doc: "Name or path of the program; null if unknown."}
+---*/
+SELECT
+  globalPid AS global_pid,
+  min(pid) AS pid,
+  min(name) AS process_name
+FROM src_process
+GROUP BY globalPid

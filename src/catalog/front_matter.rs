@@ -1,0 +1,102 @@
+//! The YAML header of a `.sql` file, apart from its body.
+//!
+//! It stands in a leading block comment, so that the file stays plain SQL:
+//!
+//! ```sql
+//! /*---
+//! name: top_kernels
+//! ---*/
+//! SELECT …
+//! ```
+
+use crate::error::{Error, Result};
+use serde::de::DeserializeOwned;
+
+const OPEN: &str = "/*---";
+const CLOSE: &str = "---*/";
+
+/// A `.sql` file cut in two.
+pub(super) struct Parts<'a> {
+    pub yaml: &'a str,
+    /// The statement, without leading or trailing blank space.
+    pub body: &'a str,
+    /// Line of the file on which `body` begins, from 1.
+    pub body_line: usize,
+}
+
+/// Cuts `text` behind its front matter.
+pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
+    let missing = |line, reason: &str| {
+        Error::catalog(
+            file,
+            line,
+            reason,
+            "begin the file with a line `/*---`, YAML, and a line `---*/` (see queries/README.md)",
+        )
+    };
+    let rest = text.strip_prefix(OPEN).ok_or_else(|| missing(1, "there is no front matter"))?;
+    let end = rest.find(CLOSE).ok_or_else(|| missing(1, "the front matter has no end `---*/`"))?;
+    let yaml = &rest[..end];
+    if let Some(early) = yaml.find("*/") {
+        let line = 1 + yaml[..early].matches('\n').count();
+        return Err(missing(line, "`*/` inside the front matter ends the comment early"));
+    }
+    let after = &rest[end + CLOSE.len()..];
+    let body = after.trim_start();
+    let body_at = text.len() - body.len();
+    let body_line = 1 + text[..body_at].matches('\n').count();
+    Ok(Parts { yaml, body: body.trim_end(), body_line })
+}
+
+/// Reads YAML whose first line is line `first_line` of `file`.
+pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
+    serde_yaml::from_str(yaml).map_err(|e| {
+        let line = e.location().map_or(first_line, |at| first_line + at.line().saturating_sub(1));
+        let text = e.to_string();
+        // The position is in the front matter's own lines; ours is in the file's.
+        let reason = text.split(" at line ").next().unwrap_or(&text);
+        Error::catalog(
+            file,
+            line,
+            reason,
+            "queries/README.md lists the fields; quote every text that holds a comma or colon",
+        )
+    })
+}
+
+/// Line of the file on which `needle` first stands as a field's value or list item; 1 if nowhere.
+pub(super) fn line_of(text: &str, needle: &str) -> usize {
+    text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_body_knows_its_line() {
+        let parts = split("f.sql", "/*---\nname: f\n---*/\n\nSELECT 1\n").unwrap();
+        assert_eq!(parts.yaml, "\nname: f\n");
+        assert_eq!((parts.body, parts.body_line), ("SELECT 1", 5));
+    }
+
+    #[test]
+    fn a_yaml_error_points_into_the_file() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Header {
+            #[allow(dead_code)]
+            name: String,
+        }
+        let parts = split("f.sql", "/*---\nname: f\nnmae: g\n---*/\nSELECT 1").unwrap();
+        let error = read_yaml::<Header>("f.sql", 1, parts.yaml).unwrap_err();
+        assert!(error.to_string().starts_with("f.sql:3: unknown field `nmae`"), "{error}");
+    }
+
+    #[test]
+    fn files_without_front_matter_are_refused() {
+        assert!(split("f.sql", "SELECT 1").is_err());
+        assert!(split("f.sql", "/*---\nname: f\n").is_err());
+        assert!(split("f.sql", "/*---\ndoc: a */ b\n---*/\nSELECT 1").is_err());
+    }
+}

@@ -1,0 +1,220 @@
+//! Embedded files and user folders → [`Catalog`]: the SQL library, by name.
+//!
+//! For: finding the files, reading their front matter, and answering "is there a query of this
+//! name, and which did you mean?". Files are read when they are asked for, so that a run pays for
+//! the one query it uses.
+//!
+//! Not for: opening a report or running anything. A catalogue is the same for every report.
+
+mod front_matter;
+mod header;
+pub mod lint;
+pub mod lock;
+mod source;
+
+pub use header::{
+    ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param, ParamType,
+    Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
+};
+pub use source::{EnumRow, Source, SourceColumn};
+
+use crate::error::{Error, Result};
+use include_dir::{Dir, include_dir};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/queries");
+
+/// The folder of raw table specs inside a query folder.
+const SOURCES: &str = "sources";
+/// The folder of the normalised vocabulary inside a query folder.
+const VIEWS: &str = "views";
+
+/// A file of the library that is parsed when it is first asked for.
+#[derive(Debug)]
+struct Entry<T> {
+    file: String,
+    domain: String,
+    text: Cow<'static, str>,
+    parsed: OnceCell<T>,
+}
+
+impl<T> Entry<T> {
+    fn get(&self, parse: impl FnOnce(&str, &str, &str) -> Result<T>) -> Result<&T> {
+        if let Some(parsed) = self.parsed.get() {
+            return Ok(parsed);
+        }
+        let parsed = parse(&self.file, &self.domain, &self.text)?;
+        Ok(self.parsed.get_or_init(|| parsed))
+    }
+}
+
+/// All queries, relations and source specs that are in reach.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    queries: BTreeMap<String, Entry<Query>>,
+    relations: BTreeMap<String, Entry<Relation>>,
+    sources: BTreeMap<String, Entry<Source>>,
+}
+
+impl Catalog {
+    /// The embedded library, and on top of it the query folders, in order: a later file replaces
+    /// an earlier one of the same name.
+    pub fn load(folders: &[PathBuf]) -> Result<Self> {
+        let mut catalog = Self::default();
+        let mut pending: Vec<&Dir<'static>> = vec![&EMBEDDED];
+        while let Some(folder) = pending.pop() {
+            pending.extend(folder.dirs());
+            for file in folder.files() {
+                // The library is text: a file that is not has no business in it.
+                let Some(text) = file.contents_utf8() else { continue };
+                let path = Path::new("queries").join(file.path());
+                catalog.add(&path, file.path(), Cow::Borrowed(text));
+            }
+        }
+        for folder in folders {
+            catalog.add_folder(folder)?;
+        }
+        Ok(catalog)
+    }
+
+    /// The query folders that apply without being asked for: the user's config folder, then `NSQ_PATH`.
+    pub fn default_folders() -> Vec<PathBuf> {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let config = variable("XDG_CONFIG_HOME")
+            .map(PathBuf::from)
+            .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")))
+            .map(|config| config.join("nsq").join("queries"))
+            .filter(|folder| folder.is_dir());
+        let path = variable("NSQ_PATH").unwrap_or_default();
+        let listed = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
+        config.into_iter().chain(listed).collect()
+    }
+
+    fn add_folder(&mut self, folder: &Path) -> Result<()> {
+        let mut pending = vec![folder.to_owned()];
+        while let Some(current) = pending.pop() {
+            let entries = std::fs::read_dir(&current).map_err(|e| Error::io(&current, e))?;
+            let mut paths = Vec::new();
+            for entry in entries {
+                paths.push(entry.map_err(|e| Error::io(&current, e))?.path());
+            }
+            paths.sort();
+            for path in paths {
+                if path.is_dir() {
+                    pending.push(path);
+                } else if matches!(path.extension().and_then(|e| e.to_str()), Some("sql" | "yml")) {
+                    let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, e))?;
+                    let inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
+                    self.add(&path, &inside, Cow::Owned(text));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Files `inside/a/query/folder.ext` by what the folder says they are.
+    fn add(&mut self, path: &Path, inside: &Path, text: Cow<'static, str>) {
+        let stem = inside.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let extension = inside.extension().unwrap_or_default();
+        let folder = inside.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let domain = if folder.is_empty() { "user".to_owned() } else { folder };
+        let file = path.to_string_lossy().into_owned();
+        if extension == "yml" && domain == SOURCES {
+            let entry = Entry { file, domain, text, parsed: OnceCell::new() };
+            self.sources.insert(format!("src_{stem}"), entry);
+        } else if extension == "sql" && domain == VIEWS {
+            self.relations.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });
+        } else if extension == "sql" {
+            self.queries.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });
+        }
+    }
+
+    /// Adds the query in the file at `path` and returns its name.
+    pub fn add_file(&mut self, path: &Path) -> Result<String> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let name = Path::new(path.file_name().unwrap_or_default());
+        self.add(path, name, Cow::Owned(text));
+        Ok(name.file_stem().unwrap_or_default().to_string_lossy().into_owned())
+    }
+
+    /// The query called `name`, or once called so; `name@3` wants exactly that version.
+    pub fn query(&self, name: &str) -> Result<&Query> {
+        let (name, version) = match name.split_once('@') {
+            Some((name, version)) => (name, Some(version)),
+            None => (name, None),
+        };
+        let entry = match self.queries.get(name) {
+            Some(entry) => entry,
+            None => self.by_alias(name)?,
+        };
+        let query = entry.get(Query::parse)?;
+        match version {
+            Some(wanted) if wanted != query.header.version.to_string() => Err(Error::usage(
+                format!("{} is at version {}, not {wanted}", query.header.name, query.header.version),
+                format!(
+                    "a version rises when columns or meanings change (see CHANGELOG); ask for {0}@{1} \
+                     once you have read what changed, or pass an older copy of the file as a path",
+                    query.header.name, query.header.version
+                ),
+            )),
+            _ => Ok(query),
+        }
+    }
+
+    fn by_alias(&self, name: &str) -> Result<&Entry<Query>> {
+        let mut names: Vec<&str> = self.queries.keys().map(String::as_str).collect();
+        for entry in self.queries.values() {
+            // A broken file elsewhere in the library is not this look-up's business.
+            let Ok(query) = entry.get(Query::parse) else { continue };
+            let aliases = query.header.nsys.iter().flat_map(|nsys| &nsys.aliases);
+            if aliases.clone().any(|alias| alias == name) {
+                return Ok(entry);
+            }
+            names.extend(aliases.map(String::as_str));
+        }
+        Err(Error::unknown("query", name, names, "`nsq list` shows all queries."))
+    }
+
+    /// All queries, by domain and name.
+    pub fn queries(&self) -> Result<Vec<&Query>> {
+        let mut all = Vec::with_capacity(self.queries.len());
+        for entry in self.queries.values() {
+            all.push(entry.get(Query::parse)?);
+        }
+        all.sort_by(|a, b| (&a.domain, &a.header.name).cmp(&(&b.domain, &b.header.name)));
+        Ok(all)
+    }
+
+    /// The names of all query files, whether or not they can be read.
+    pub fn query_names(&self) -> impl Iterator<Item = &str> {
+        self.queries.keys().map(String::as_str)
+    }
+
+    /// The relation of the normalised vocabulary called `name`.
+    pub fn relation(&self, name: &str) -> Option<Result<&Relation>> {
+        self.relations.get(name).map(|entry| entry.get(Relation::parse))
+    }
+
+    /// All relations of the normalised vocabulary, by name.
+    pub fn relations(&self) -> Result<Vec<&Relation>> {
+        self.relations.values().map(|entry| entry.get(Relation::parse)).collect()
+    }
+
+    /// The spec behind the generated view `src_…`.
+    pub fn source(&self, view: &str) -> Option<Result<&Source>> {
+        self.sources.get(view).map(|entry| entry.get(Source::parse))
+    }
+
+    /// All source specs, by the name of their view.
+    pub fn sources(&self) -> Result<Vec<&Source>> {
+        self.sources.values().map(|entry| entry.get(Source::parse)).collect()
+    }
+
+    /// The names of the relations and source views that a statement can use.
+    pub fn relation_names(&self) -> impl Iterator<Item = &str> {
+        self.relations.keys().chain(self.sources.keys()).map(String::as_str)
+    }
+}

@@ -1,0 +1,137 @@
+//! The spec of a raw table of an nsys export: the data sheet that `src_*` views are made from.
+
+use super::front_matter::read_yaml;
+use crate::error::Result;
+use crate::table::Unit;
+use serde::Deserialize;
+
+/// A raw table (or ENUM table), with every column that any supported export version has.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "Spec")]
+pub struct Source {
+    /// The table's names, newest first: the first that a report has is read.
+    pub tables: Vec<String>,
+    /// Name of the generated view.
+    pub view: String,
+    /// What it holds, in a few words.
+    pub title: String,
+    /// What a row is.
+    pub doc: String,
+    /// The `nsys profile` flag that records it; `always` where every capture has it.
+    pub capture: String,
+    /// It holds captured environments or command lines, which are never shown.
+    pub secret: bool,
+    /// Of a secret table: GLOB patterns of the `name`s whose rows may be seen nevertheless.
+    pub keep: Vec<String>,
+    /// The columns; of an ENUM table always id, name and label.
+    pub columns: Vec<SourceColumn>,
+    /// Of an ENUM table: what NVIDIA's own rows say, for reports that lack them.
+    pub rows: Vec<EnumRow>,
+}
+
+impl Source {
+    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
+        read_yaml(file, 1, text)
+    }
+
+    /// ENUM tables become small TEMP tables instead of views.
+    pub fn is_enum(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// The condition that hides the secret rows; `None` where there are none.
+    pub fn keep_condition(&self) -> Option<String> {
+        let globs: Vec<String> =
+            self.keep.iter().map(|glob| format!("name GLOB '{}'", glob.replace('\'', "''"))).collect();
+        match globs.as_slice() {
+            [] if self.secret => Some("0".to_owned()),
+            [] => None,
+            globs => Some(globs.join(" OR ")),
+        }
+    }
+}
+
+/// A column of a raw table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceColumn {
+    /// Name in the export.
+    pub name: String,
+    /// `int`, `real`, `text` or `blob`.
+    #[serde(rename = "type")]
+    pub kind: RawType,
+    /// Unit of the values.
+    pub unit: Option<Unit>,
+    /// The column that it points to, as `Table.column`.
+    #[serde(rename = "ref")]
+    pub reference: Option<String>,
+    /// First export schema that has it; absent: all have.
+    pub since: Option<String>,
+    /// First export schema that no longer has it; absent: it is still there.
+    pub until: Option<String>,
+    /// Meaning, and what null means.
+    pub doc: String,
+}
+
+/// Declared type of a raw column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RawType {
+    /// 64-bit integer.
+    Int,
+    /// Double.
+    Real,
+    /// Text.
+    Text,
+    /// Bytes.
+    Blob,
+}
+
+/// A row of an ENUM table.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnumRow {
+    /// Numerical value.
+    pub id: i64,
+    /// Symbol.
+    pub name: String,
+    /// What people read.
+    pub label: String,
+}
+
+/// The file's own shape: one `table` or several `tables`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Spec {
+    table: Option<String>,
+    #[serde(default)]
+    tables: Vec<String>,
+    view: String,
+    title: String,
+    doc: String,
+    capture: String,
+    #[serde(default)]
+    secret: bool,
+    #[serde(default)]
+    keep: Vec<String>,
+    #[serde(default)]
+    columns: Vec<SourceColumn>,
+    #[serde(default)]
+    rows: Vec<EnumRow>,
+}
+
+impl From<Spec> for Source {
+    fn from(spec: Spec) -> Self {
+        Self {
+            tables: spec.table.into_iter().chain(spec.tables).collect(),
+            view: spec.view,
+            title: spec.title,
+            doc: spec.doc,
+            capture: spec.capture,
+            secret: spec.secret,
+            keep: spec.keep,
+            columns: spec.columns,
+            rows: spec.rows,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The command line: one file per verb, each reading like a sentence.
+//!
+//! For: what was typed, where output goes, and the exit code. Options that several verbs share
+//! stand in [`options`] and [`output`], each documented once.
+//!
+//! Not for: anything that a program using this crate as a library would need.
+
+mod check;
+mod completions;
+mod list;
+mod materialize;
+mod options;
+mod output;
+mod run;
+mod schema;
+mod show;
+mod sql;
+mod stats;
+
+use crate::error::{EXIT_USAGE, Error, Result};
+use crate::execute;
+use crate::render::{is_closed_pipe, visible};
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
+///
+/// A report is what `nsys export --type sqlite` wrote, or a .nsys-rep, which is exported once by
+/// your own nsys.
+#[derive(Debug, Parser)]
+#[command(name = "nsq", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  nsq run report.sqlite --query top_kernels        where the GPU's time went
+  nsq schema report.sqlite                         what was captured, and what can be asked
+  nsq list                                         all questions
+  nsq show top_kernels                             what its columns mean, and its SQL
+  nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
+  nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
+
+Exit codes: 0 ok, 1 failed, 2 usage, 3 the report lacks the data, 130 interrupted.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Args),
+    Sql(sql::Args),
+    List(list::Args),
+    Show(show::Args),
+    Schema(schema::Args),
+    Materialize(materialize::Args),
+    Stats(stats::Args),
+    Check(check::Args),
+    Completions(completions::Args),
+}
+
+/// Runs the program and returns its exit code.
+pub fn main() -> ExitCode {
+    // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
+    let _ = ctrlc::set_handler(execute::interrupt);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(e) => {
+            // Help and version are asked for: they go to standard output and are a success.
+            let code = if e.use_stderr() { EXIT_USAGE } else { 0 };
+            return match e.print() {
+                Err(e) if !is_closed_pipe(&e) => ExitCode::FAILURE,
+                _ => ExitCode::from(code),
+            };
+        }
+    };
+    match dispatch(cli.command) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => ExitCode::from(complain(&error)),
+    }
+}
+
+fn dispatch(command: Command) -> Result<u8> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Sql(args) => sql::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Schema(args) => schema::run(&args),
+        Command::Materialize(args) => materialize::run(&args),
+        Command::Stats(args) => stats::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Completions(args) => completions::run(&args),
+    }
+}
+
+/// Says on standard error what went wrong and what to do, and returns the exit code.
+fn complain(error: &Error) -> u8 {
+    let code = error.exit_code();
+    if code != 0 {
+        let lines: Vec<String> = error.to_string().lines().map(visible).collect();
+        eprintln!("error: {}", lines.join("\n"));
+        if let Some(help) = error.help() {
+            eprintln!("  help: {}", visible(&help));
+        }
+    }
+    code
+}
+
+/// Says something on standard error that is no error.
+fn note(text: &str) {
+    eprintln!("note: {}", visible(text));
+}

@@ -1,0 +1,130 @@
+//! Where a result goes and how it looks there.
+
+use crate::error::{Error, Result};
+use crate::render::{Format, Heading, Style, Writer};
+use crate::table::ResultTable;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Rows that text shows unless it is told otherwise.
+const DEFAULT_ROWS: usize = 100;
+
+/// Options of every verb that prints rows.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// Format; default: what the file's extension says, else text.
+    #[arg(short, long, value_enum)]
+    pub(super) format: Option<Format>,
+    /// Write here instead of to standard output; appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Rows that text, markdown and html show, 0 for all; default: 100 in text, all elsewhere.
+    #[arg(long, value_name = "N")]
+    pub(super) rows: Option<usize>,
+    /// Raw integers in text, markdown and html too.
+    #[arg(long)]
+    pub(super) raw: bool,
+    /// Leave out the line of column names.
+    #[arg(long)]
+    pub(super) no_header: bool,
+}
+
+impl OutputArgs {
+    /// The format asked for.
+    pub(super) fn format(&self) -> Result<Format> {
+        match (self.format, &self.output) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(Format::Text),
+            (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
+                Error::usage(
+                    format!("{}: its extension is that of no format", path.display()),
+                    "add --format text, csv, tsv, json, ndjson, markdown or html",
+                )
+            }),
+        }
+    }
+
+    /// Opens the output, lets `produce` write `expected` results to it, and puts it in place.
+    pub(super) fn write(
+        &self,
+        expected: usize,
+        produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let format = self.format()?;
+        let style = self.style(format);
+        write_to(self.output.as_deref(), |out| {
+            let mut writer = Writer::new(out, format, style, expected);
+            produce(&mut writer)?;
+            writer.finish()
+        })
+    }
+
+    /// Prints one table.
+    pub(super) fn table(&self, heading: &Heading, table: &ResultTable) -> Result<()> {
+        self.write(1, |writer| writer.result(heading, |sink| table.replay(sink)))
+    }
+
+    fn style(&self, format: Format) -> Style {
+        let on_terminal = self.output.is_none() && io::stdout().is_terminal();
+        let max_rows = match (self.rows, format) {
+            (Some(0), _) => None,
+            (Some(rows), _) => Some(rows),
+            (None, Format::Text) => Some(DEFAULT_ROWS),
+            (None, _) => None,
+        };
+        Style {
+            width: terminal_width().filter(|_| on_terminal),
+            color: on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            max_rows,
+            no_header: self.no_header,
+            raw: self.raw,
+        }
+    }
+}
+
+/// Writes to a file, whole or not at all, or to standard output.
+pub(super) fn write_to(path: Option<&Path>, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        produce(&mut out)?;
+        return out.flush().map_err(Error::Output);
+    };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let failed = |e: io::Error| Error::io(path, e);
+    if path.is_dir() {
+        return Err(Error::usage(
+            format!("{} is a directory", path.display()),
+            "give the name of a file to write",
+        ));
+    }
+    let mut file = tempfile::Builder::new().prefix(".nsq-").tempfile_in(folder).map_err(failed)?;
+    make_readable(file.as_file()).map_err(failed)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    produce(&mut out)?;
+    out.flush().map_err(failed)?;
+    drop(out);
+    file.persist(path).map_err(|e| failed(e.error))?;
+    Ok(())
+}
+
+/// Temporary files are private; a result is as readable as any file the user makes.
+#[cfg(unix)]
+fn make_readable(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn make_readable(_: &std::fs::File) -> io::Result<()> {
+    Ok(())
+}
+
+/// Columns of the terminal: what it says itself, or `COLUMNS`.
+fn terminal_width() -> Option<usize> {
+    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).or_else(told).filter(|w| *w > 0)
+}

@@ -1,0 +1,114 @@
+//! Which columns are printed: the query's own, or those of NVIDIA's report.
+
+use crate::catalog::{NsysColumn, NsysUnit, Query};
+use crate::error::{Error, Result};
+use crate::schema::quote;
+use crate::table::{Column, Type};
+
+/// Which columns are printed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// The query's own: `total_ns`, documented, exact.
+    #[default]
+    Own,
+    /// NVIDIA's header texts, arithmetic and rounding.
+    Nsys(TimeUnit),
+}
+
+/// Unit of time in NVIDIA's layout.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    #[default]
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Seconds.
+    S,
+}
+
+impl TimeUnit {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Ns => "ns",
+            Self::Us => "μs",
+            Self::Ms => "ms",
+            Self::S => "s",
+        }
+    }
+
+    fn divisor(self) -> &'static str {
+        match self {
+            Self::Ns => "1.0",
+            Self::Us => "1e3",
+            Self::Ms => "1e6",
+            Self::S => "1e9",
+        }
+    }
+}
+
+/// The query's statement with NVIDIA's columns around it.
+pub(super) fn nsys(query: &Query, unit: TimeUnit) -> Result<(String, Vec<Column>)> {
+    let Some(report) = &query.header.nsys else {
+        return Err(Error::usage(
+            format!("{} has no NVIDIA layout: NVIDIA has no such report", query.header.name),
+            "leave out `--columns nsys` for this query",
+        ));
+    };
+    let mut fields = Vec::with_capacity(report.columns.len());
+    let mut columns = Vec::with_capacity(report.columns.len());
+    for spec in &report.columns {
+        let (sql, column) = field(query, spec, unit);
+        fields.push(format!("  {sql} AS {}", quote(&column.name)));
+        columns.push(column);
+    }
+    let sql = format!("SELECT\n{}\nFROM (\n{}\n)", fields.join(",\n"), query.sql);
+    Ok((sql, columns))
+}
+
+fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
+    let mut column = Column::untyped(&spec.name);
+    let own = query.header.columns.iter().find(|own| own.name == spec.sql);
+    column.kind = own.map_or(Type::Text, |own| own.kind);
+    let sql = &spec.sql;
+    let sql = match spec.unit {
+        None => sql.clone(),
+        Some(NsysUnit::Ns) => {
+            column.name = format!("{} ({})", spec.name, unit.suffix());
+            column.kind = Type::Duration;
+            if unit == TimeUnit::Ns {
+                // Integers stay integers; averages were rounded to one digit by the query's author.
+                column.decimals = Some(1);
+                sql.clone()
+            } else {
+                column.decimals = Some(3);
+                format!("({sql}) / {}", unit.divisor())
+            }
+        }
+        Some(NsysUnit::Percent) => {
+            column.name = format!("{} (%)", spec.name);
+            column.kind = Type::Percent;
+            column.decimals = Some(1);
+            format!("round({sql}, 1)")
+        }
+        Some(NsysUnit::Mb) => {
+            column.name = format!("{} (MB)", spec.name);
+            column.kind = Type::Bytes;
+            column.decimals = Some(3);
+            format!("({sql}) / 1e6")
+        }
+        Some(NsysUnit::MbPerS) => {
+            column.name = format!("{} (MB/s)", spec.name);
+            column.kind = Type::Real;
+            column.decimals = Some(3);
+            format!("({sql}) / 1e6")
+        }
+        Some(NsysUnit::Address) => {
+            column.kind = Type::Id;
+            format!("CASE WHEN ({sql}) IS NOT NULL THEN printf('0x%X', {sql}) END")
+        }
+    };
+    (sql, column)
+}

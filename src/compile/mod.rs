@@ -1,0 +1,130 @@
+//! [`Query`] + arguments → [`Plan`]: everything that is needed to run it, checked.
+//!
+//! For: typed parameters, NVIDIA's colon arguments, the choice of columns, and the question whether
+//! the report holds what the query needs.
+//!
+//! Not for: running SQL.
+
+mod invocation;
+mod layout;
+mod params;
+mod relations;
+mod standalone;
+
+pub use invocation::Invocation;
+pub use layout::{Layout, TimeUnit};
+pub use params::parse_duration;
+pub use relations::{functions_in, relations_in, words_in};
+pub use standalone::script;
+
+use crate::catalog::{Catalog, Query};
+use crate::error::{Error, Result};
+use crate::normalize::Presence;
+use crate::table::{Column, Type, Unit, Value};
+use std::path::Path;
+
+/// A statement that is ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Name and version of the query; none for a statement of the user's.
+    pub query: Option<(String, u32)>,
+    /// Heading.
+    pub title: String,
+    /// The statement.
+    pub sql: String,
+    /// The file it stands in and the line it begins on, for error messages.
+    pub origin: (String, usize),
+    /// Values of the `:name` parameters.
+    pub bindings: Vec<(String, Value)>,
+    /// The columns it returns; empty: whatever the statement says.
+    pub columns: Vec<Column>,
+    /// The relations it needs.
+    pub reads: Vec<String>,
+}
+
+impl Plan {
+    /// Binds the invocation's arguments to its query.
+    pub fn new(query: &Query, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        let header = &query.header;
+        let bindings = params::bind(query, invocation)?;
+        let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
+        let (sql, columns) = match layout {
+            Layout::Own => (query.sql.clone(), own),
+            Layout::Nsys(unit) => layout::nsys(query, *unit)?,
+        };
+        Ok(Self {
+            query: Some((header.name.clone(), header.version)),
+            title: match (layout, &header.nsys) {
+                (Layout::Nsys(_), Some(nsys)) => nsys.title.clone(),
+                _ => header.title.clone(),
+            },
+            sql,
+            origin: (query.file.clone(), query.sql_line),
+            bindings,
+            columns,
+            reads: header.reads.clone(),
+        })
+    }
+
+    /// A statement of the user's over the normalised vocabulary.
+    pub fn ad_hoc(sql: &str, origin: &str, catalog: &Catalog) -> Self {
+        let words = words_in(sql);
+        let is_relation = |word: &String| {
+            let plain = word.strip_prefix("all_").unwrap_or(word);
+            catalog.relation_names().any(|name| name == word || name == plain) || word == "scope"
+        };
+        Self {
+            query: None,
+            title: String::new(),
+            sql: sql.to_owned(),
+            origin: (origin.to_owned(), 1),
+            bindings: Vec::new(),
+            columns: Vec::new(),
+            reads: words.into_iter().filter(is_relation).collect(),
+        }
+    }
+
+    /// Refuses, with exit code 3, where the report lacks what the query needs.
+    pub fn check_presence(query: &Query, presence: &Presence<'_>, report: &Path) -> Result<()> {
+        let header = &query.header;
+        for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
+            let Some(lack) = presence.lack(requirement)? else { continue };
+            let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
+            let see = format!("`nsq schema {}` shows what it holds", report.display());
+            return Err(Error::LacksData {
+                query: header.name.clone(),
+                needs: lack.titles.join(" or "),
+                report: report.to_owned(),
+                detail: lines.join("\n"),
+                help: match lack.flags.as_slice() {
+                    [] => see,
+                    flags => {
+                        format!("capture with `nsys profile {} …`; {see}", flags.join("` or `"))
+                    }
+                },
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The columns of a statement of the user's: units are taken from the suffixes of the names.
+pub fn columns_by_suffix(names: &[&str]) -> Vec<Column> {
+    names
+        .iter()
+        .map(|name| {
+            let mut column = Column::untyped(name);
+            (column.kind, column.unit) = match name.rsplit_once('_').map(|(_, suffix)| suffix) {
+                Some("ns") if name.contains("start") || name.contains("end") => {
+                    (Type::Timestamp, Some(Unit::Ns))
+                }
+                Some("ns") => (Type::Duration, Some(Unit::Ns)),
+                Some("bytes") => (Type::Bytes, Some(Unit::Bytes)),
+                Some("pct") => (Type::Percent, Some(Unit::Percent)),
+                Some("s") if name.ends_with("_bytes_per_s") => (Type::Real, Some(Unit::BytesPerS)),
+                _ => (Type::Text, None),
+            };
+            column
+        })
+        .collect()
+}

@@ -1,0 +1,77 @@
+//! `nsq show NAME --sql`: one script that runs in any SQLite shell.
+
+use super::Plan;
+use crate::normalize::Installation;
+use crate::table::Value;
+
+/// The whole of what runs, as one script. `native` are nsq's own functions and relations in it.
+pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> String {
+    let mut script = String::new();
+    if !native.is_empty() {
+        script.push_str(&format!("-- needs nsq: {}\n", native.join(", ")));
+    }
+    if let Some((name, version)) = &plan.query {
+        script.push_str(&format!("-- {name}@{version}: {}\n", plan.title));
+    }
+    for statement in &installation.statements {
+        script.push_str(statement);
+        script.push_str(";\n\n");
+    }
+    script.push_str(&with_literals(&plan.sql, &plan.bindings));
+    script.push_str(";\n");
+    script
+}
+
+/// Replaces `:name` by its value; quoted texts and comments are left alone.
+fn with_literals(sql: &str, bindings: &[(String, Value)]) -> String {
+    let mut out = String::with_capacity(sql.len());
+    let mut rest = sql;
+    while let Some(c) = rest.chars().next() {
+        let taken = match c {
+            '\'' | '"' => rest[1..].find(c).map_or(rest.len(), |end| end + 2),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            ':' => {
+                let name_len = rest[1..]
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len() - 1);
+                let name = &rest[1..=name_len];
+                if let Some((_, value)) = bindings.iter().find(|(bound, _)| bound == name) {
+                    out.push_str(&literal(value));
+                    rest = &rest[1 + name_len..];
+                    continue;
+                }
+                1 + name_len
+            }
+            c => c.len_utf8(),
+        };
+        out.push_str(&rest[..taken]);
+        rest = &rest[taken..];
+    }
+    out
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(int) => int.to_string(),
+        Value::Real(real) => format!("{real:?}"),
+        Value::Text(text) => format!("'{}'", text.replace('\'', "''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_become_literals_outside_quotes() {
+        let bindings = vec![
+            ("name".to_owned(), Value::Text("it's".to_owned())),
+            ("limit".to_owned(), Value::Int(5)),
+        ];
+        assert_eq!(
+            with_literals("SELECT ':name', :name -- :limit\nLIMIT :limit", &bindings),
+            "SELECT ':name', 'it''s' -- :limit\nLIMIT 5"
+        );
+    }
+}

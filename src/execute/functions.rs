@@ -1,0 +1,194 @@
+//! The statistics that SQLite lacks, as SQL functions.
+//!
+//! Null is left out, as by every aggregate; over no values the result is null. Text and blobs in a
+//! numeric aggregate are an error, not a zero.
+
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, Error, Result};
+
+/// A SQL function that nsq adds.
+#[derive(Debug, Clone, Copy)]
+pub struct Function {
+    /// Name in SQL.
+    pub name: &'static str,
+    /// Arguments, as documentation shows them.
+    pub args: &'static str,
+    /// What it returns.
+    pub doc: &'static str,
+}
+
+/// All functions that nsq adds, by name.
+pub const FUNCTIONS: [Function; 3] = [
+    Function {
+        name: "median",
+        args: "x",
+        doc: "Middle value; the mean of the two middle ones for an even count.",
+    },
+    Function {
+        name: "percentile",
+        args: "x, p",
+        doc: "Value below which p percent (0 to 100) lie, interpolated linearly between the nearest ranks.",
+    },
+    Function {
+        name: "stddev",
+        args: "x",
+        doc: "Sample standard deviation (n - 1); 0 for a single value.",
+    },
+];
+
+/// Adds the functions to a connection.
+pub(super) fn register(connection: &Connection) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_aggregate_function("median", 1, flags, Percentile)?;
+    connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
+    connection.create_aggregate_function("stddev", 1, flags, StdDev)
+}
+
+/// The number in an argument; `None` for null.
+fn number(context: &Context<'_>, index: usize) -> Result<Option<f64>> {
+    match context.get_raw(index) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Integer(int) => Ok(Some(int as f64)),
+        ValueRef::Real(real) => Ok(Some(real)),
+        ValueRef::Text(_) => Err(Error::InvalidFunctionParameterType(index, Type::Text)),
+        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(index, Type::Blob)),
+    }
+}
+
+/// `median(x)` and `percentile(x, p)`: the values are kept, and the wanted ranks selected at the end.
+struct Percentile;
+
+#[derive(Default)]
+struct Sample {
+    values: Vec<f64>,
+    percent: Option<f64>,
+}
+
+impl Aggregate<Sample, Option<f64>> for Percentile {
+    fn init(&self, _: &mut Context<'_>) -> Result<Sample> {
+        Ok(Sample::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
+        if sample.percent.is_none() {
+            let percent = if context.len() == 1 { Some(50.0) } else { number(context, 1)? };
+            let percent = percent.filter(|p| (0.0..=100.0).contains(p)).ok_or_else(|| {
+                Error::UserFunctionError("percentile(x, p): p goes from 0 to 100".into())
+            })?;
+            sample.percent = Some(percent);
+        }
+        if let Some(value) = number(context, 0)? {
+            sample.values.push(value);
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, sample: Option<Sample>) -> Result<Option<f64>> {
+        Ok(sample.and_then(|mut sample| percentile(&mut sample.values, sample.percent?)))
+    }
+}
+
+/// The percentile by linear interpolation; `None` of no values.
+fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
+    let last = values.len().checked_sub(1)?;
+    let rank = percent / 100.0 * last as f64;
+    let below = (rank.floor() as usize).min(last);
+    let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
+    let low = *low;
+    let fraction = rank - below as f64;
+    if fraction == 0.0 || above.is_empty() {
+        return Some(low);
+    }
+    let high = above.iter().copied().fold(f64::INFINITY, f64::min);
+    Some(low + (high - low) * fraction)
+}
+
+/// `stddev(x)` by Welford's recurrence, which does not lose digits on large means.
+struct StdDev;
+
+#[derive(Default)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Aggregate<Moments, Option<f64>> for StdDev {
+    fn init(&self, _: &mut Context<'_>) -> Result<Moments> {
+        Ok(Moments::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, moments: &mut Moments) -> Result<()> {
+        if let Some(value) = number(context, 0)? {
+            moments.count += 1.0;
+            let delta = value - moments.mean;
+            moments.mean += delta / moments.count;
+            moments.squares += delta * (value - moments.mean);
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, moments: Option<Moments>) -> Result<Option<f64>> {
+        Ok(moments.and_then(|m| match m.count {
+            0.0 => None,
+            1.0 => Some(0.0),
+            count => Some((m.squares / (count - 1.0)).sqrt()),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(sql: &str) -> Result<Option<f64>> {
+        let connection = Connection::open_in_memory()?;
+        register(&connection)?;
+        connection.query_row(sql, [], |row| row.get(0))
+    }
+
+    #[test]
+    fn statistics_agree_with_hand_computed_values() {
+        let of = |call: &str, values: &str| ask(&format!("WITH v(x) AS (VALUES {values}) SELECT {call} FROM v"));
+        assert_eq!(of("median(x)", "(1),(9),(4)").unwrap(), Some(4.0));
+        assert_eq!(of("median(x)", "(1),(9),(4),(6)").unwrap(), Some(5.0));
+        assert_eq!(of("percentile(x, 90)", "(10),(20),(30),(40),(50)").unwrap(), Some(46.0));
+        assert_eq!(of("percentile(x, 100)", "(3),(1),(2)").unwrap(), Some(3.0));
+        assert_eq!(of("stddev(x)", "(2),(4),(4),(4),(5),(5),(7),(9)").unwrap(), Some((32.0f64 / 7.0).sqrt()));
+        assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
+        assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
+    }
+
+    #[test]
+    fn no_values_are_null_and_text_is_an_error() {
+        for call in ["median(x)", "percentile(x, 90)", "stddev(x)"] {
+            assert_eq!(ask(&format!("SELECT {call} FROM (SELECT 1 AS x WHERE 0)")).unwrap(), None);
+            assert!(ask(&format!("SELECT {call} FROM (SELECT 'a' AS x)")).is_err());
+        }
+        assert!(ask("SELECT percentile(1, 101)").is_err());
+    }
+
+    #[test]
+    fn percentile_agrees_with_a_sorted_oracle() {
+        let mut seed = 7u64;
+        for n in 1..40usize {
+            let mut values: Vec<f64> = (0..n)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    ((seed >> 33) % 100) as f64
+                })
+                .collect();
+            let mut sorted = values.clone();
+            sorted.sort_by(f64::total_cmp);
+            for percent in [0.0, 10.0, 50.0, 90.0, 99.0, 100.0] {
+                let rank = percent / 100.0 * (n - 1) as f64;
+                let (low, high) = (sorted[rank.floor() as usize], sorted[rank.ceil() as usize]);
+                let expected = low + (high - low) * rank.fract();
+                assert_eq!(percentile(&mut values, percent), Some(expected));
+            }
+        }
+    }
+}

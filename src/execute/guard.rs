@@ -1,0 +1,91 @@
+//! What a statement may do, and for how long.
+//!
+//! The order matters: relations are made first, then `query_only` and the authorizer take every
+//! right but reading. The progress handler watches from the start, since making a relation can be
+//! the longest part.
+
+use crate::error::{Error, Result};
+use rusqlite::Connection;
+use rusqlite::ErrorCode;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long and how much.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// Instant at which to give up, and the time that was allowed until then.
+    pub deadline: Option<(Instant, Duration)>,
+    /// Rows after which a statement is stopped with an error.
+    pub max_rows: Option<usize>,
+}
+
+impl Limits {
+    /// Gives up after `timeout` from now.
+    pub fn with_timeout(timeout: Option<Duration>) -> Self {
+        Self { deadline: timeout.map(|allowed| (Instant::now() + allowed, allowed)), max_rows: None }
+    }
+
+    fn is_past(&self) -> bool {
+        self.deadline.is_some_and(|(deadline, _)| Instant::now() >= deadline)
+    }
+}
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Asks every running statement to stop (Ctrl-C).
+pub fn interrupt() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// Steps of SQLite's virtual machine between two looks at the clock: well under a millisecond.
+const STEPS: i32 = 10_000;
+
+/// Stops statements at the deadline or on Ctrl-C.
+pub(super) fn watch(connection: &mut Connection, limits: &Limits) -> Result<()> {
+    let limits = limits.clone();
+    let stop = move || INTERRUPTED.load(Ordering::Relaxed) || limits.is_past();
+    Ok(connection.progress_handler(STEPS, Some(stop))?)
+}
+
+/// Takes away every right but reading.
+pub(super) fn lock(connection: &mut Connection) -> Result<()> {
+    connection.pragma_update(None, "query_only", true)?;
+    Ok(connection.authorizer(Some(authorize))?)
+}
+
+/// Tables whose rows hold captured environments, command lines and paths of the profiled machine.
+const SECRET: [&str; 4] =
+    ["META_DATA_CAPTURE", "TARGET_INFO_SYSTEM_ENV", "ProcessStreams", "ANALYSIS_FILE"];
+
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    match context.action {
+        // Read through a `src_…` view they show what their spec lets through, and nothing else.
+        AuthAction::Read { table_name, .. }
+            if SECRET.iter().any(|secret| secret.eq_ignore_ascii_case(table_name))
+                && !context.accessor.is_some_and(|view| view.starts_with("src_")) =>
+        {
+            Authorization::Deny
+        }
+        AuthAction::Function { function_name: "load_extension" } => Authorization::Deny,
+        AuthAction::Select
+        | AuthAction::Read { .. }
+        | AuthAction::Function { .. }
+        | AuthAction::Recursive => Authorization::Allow,
+        _ => Authorization::Deny,
+    }
+}
+
+/// A failed step: the deadline, Ctrl-C, or SQLite's own reason.
+pub(super) fn explain(limits: &Limits, error: rusqlite::Error) -> Error {
+    if error.sqlite_error_code() != Some(ErrorCode::OperationInterrupted) {
+        return Error::Sqlite(error);
+    }
+    match limits.deadline {
+        Some((_, allowed)) if !INTERRUPTED.load(Ordering::Relaxed) => Error::Limit {
+            reason: format!("stopped: it ran longer than {} s", allowed.as_secs_f64()),
+            help: "raise --timeout, or look at less with --time, --device or --process".to_owned(),
+        },
+        _ => Error::Interrupted,
+    }
+}

@@ -1,0 +1,128 @@
+//! [`Plan`] → rows: the only place where a statement runs.
+//!
+//! For: installing what the plan needs, locking the connection down, binding, stepping, and saying
+//! where in which file a statement is wrong.
+//!
+//! Not for: formatting, or knowing what a column means.
+
+mod diagnose;
+mod functions;
+mod guard;
+
+pub use functions::{FUNCTIONS, Function};
+pub use guard::{Limits, interrupt};
+
+use crate::compile::{Plan, columns_by_suffix};
+use crate::error::{Error, Result};
+use crate::normalize::Installation;
+use crate::table::{Column, RowSink, Value};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Statement};
+
+/// A connection with nsq's functions and a plan's relations, on which statements may run.
+#[derive(Debug)]
+pub struct Session<'a> {
+    connection: &'a Connection,
+}
+
+impl<'a> Session<'a> {
+    /// Makes the relations, then takes away every right but reading.
+    pub fn begin(connection: &'a mut Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
+        functions::register(connection)?;
+        guard::watch(connection, limits)?;
+        installation.install(connection).map_err(|error| match error {
+            Error::Sqlite(e) => guard::explain(limits, e),
+            other => other,
+        })?;
+        guard::lock(connection)?;
+        Ok(Self { connection })
+    }
+
+    /// Runs the plan and hands its rows to `sink`. Returns the number of rows.
+    pub fn run(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
+        let mut statement = self.prepare(plan)?;
+        bind(&mut statement, plan)?;
+        let columns = columns(&statement, plan);
+        sink.begin(&columns)?;
+        let width = columns.len();
+        let mut cells = Vec::with_capacity(width);
+        let mut count = 0;
+        let mut rows = statement.raw_query();
+        loop {
+            let row = match rows.next() {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(e) => return Err(guard::explain(limits, e)),
+            };
+            if limits.max_rows.is_some_and(|max| count >= max) {
+                return Err(Error::Limit {
+                    reason: format!("stopped after {count} rows: the statement returns more"),
+                    help: "raise --max-rows, or add a LIMIT to the statement".to_owned(),
+                });
+            }
+            cells.clear();
+            for index in 0..width {
+                cells.push(value(row.get_ref(index)?));
+            }
+            sink.row(&cells)?;
+            count += 1;
+        }
+        sink.end()?;
+        Ok(count)
+    }
+
+    /// The names of the columns that a plan's statement returns.
+    pub fn column_names(&self, plan: &Plan) -> Result<Vec<String>> {
+        let statement = self.prepare(plan)?;
+        Ok(statement.column_names().map(str::to_owned).collect())
+    }
+
+    fn prepare(&self, plan: &Plan) -> Result<Statement<'a>> {
+        let statement = self
+            .connection
+            .prepare(&plan.sql)
+            .map_err(|e| diagnose::statement_error(plan, e, self.connection))?;
+        if statement.column_count() == 0 {
+            return Err(Error::Sql {
+                message: "the statement returns no rows".to_owned(),
+                excerpt: format!("  --> {}", plan.origin.0),
+                help: "write a SELECT: a report can only be read".to_owned(),
+            });
+        }
+        Ok(statement)
+    }
+}
+
+fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
+    for (name, value) in &plan.bindings {
+        // A parameter that NVIDIA's layout or a lint case leaves out is no error here.
+        let Some(index) = statement.parameter_index(&format!(":{name}"))? else { continue };
+        match value {
+            Value::Null => statement.raw_bind_parameter(index, rusqlite::types::Null)?,
+            Value::Int(int) => statement.raw_bind_parameter(index, int)?,
+            Value::Real(real) => statement.raw_bind_parameter(index, real)?,
+            Value::Text(text) => statement.raw_bind_parameter(index, text)?,
+        }
+    }
+    Ok(())
+}
+
+/// The plan's columns; for a statement of the user's, what its names tell.
+fn columns(statement: &Statement<'_>, plan: &Plan) -> Vec<Column> {
+    if !plan.columns.is_empty() {
+        return plan.columns.clone();
+    }
+    columns_by_suffix(&statement.column_names().collect::<Vec<_>>())
+}
+
+fn value(cell: ValueRef<'_>) -> Value {
+    match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(int) => Value::Int(int),
+        ValueRef::Real(real) => Value::Real(real),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(blob) => {
+            Value::Text(blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Which relations hold data in a report, and what would have to be captured where they do not.
+
+use crate::catalog::{Catalog, Source};
+use crate::error::Result;
+use crate::schema::Schema;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Answers whether a relation can hold rows in one report.
+#[derive(Debug)]
+pub struct Presence<'a> {
+    schema: &'a Schema,
+    catalog: &'a Catalog,
+}
+
+/// Why a requirement is not met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// The relations of which one would have been enough.
+    pub relations: Vec<String>,
+    /// Kinds of data in words, such as `CUDA kernels`.
+    pub titles: Vec<String>,
+    /// One line per raw table: `table X is missing` or `table X is empty`.
+    pub tables: Vec<String>,
+    /// The `nsys profile` flags that record them.
+    pub flags: Vec<String>,
+}
+
+impl<'a> Presence<'a> {
+    /// The presence of relations in a report with this schema.
+    pub fn new(schema: &'a Schema, catalog: &'a Catalog) -> Self {
+        Self { schema, catalog }
+    }
+
+    /// The relation (or source view) rests on a table that holds rows.
+    pub fn is_present(&self, relation: &str) -> Result<bool> {
+        let mut leaves = BTreeMap::new();
+        self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
+        if self.schema.is_materialized {
+            return Ok(self.schema.table(relation).is_some_and(|table| table.has_rows));
+        }
+        Ok(leaves.values().any(|source| self.has_rows(source)))
+    }
+
+    /// `a | b`: the lack where neither relation is present.
+    pub fn lack(&self, requirement: &str) -> Result<Option<Lack>> {
+        let relations: Vec<String> = requirement.split('|').map(|name| name.trim().to_owned()).collect();
+        let mut leaves = BTreeMap::new();
+        for relation in &relations {
+            if self.is_present(relation)? {
+                return Ok(None);
+            }
+            self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
+        }
+        let mut lack = Lack { relations, titles: Vec::new(), tables: Vec::new(), flags: Vec::new() };
+        for source in leaves.values() {
+            lack.titles.push(source.title.clone());
+            let present = source.tables.iter().find_map(|name| self.schema.table(name));
+            lack.tables.push(match present {
+                Some(table) => format!("table {} is empty", table.name),
+                None => format!("table {} is missing", source.tables.join(" or ")),
+            });
+            if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
+                lack.flags.push(source.capture.clone());
+            }
+        }
+        Ok(Some(lack))
+    }
+
+    fn has_rows(&self, source: &Source) -> bool {
+        source.tables.iter().any(|name| self.schema.table(name).is_some_and(|table| table.has_rows))
+    }
+
+    /// The sources that a relation's data comes from.
+    fn leaves(
+        &self,
+        name: &str,
+        into: &mut BTreeMap<String, &'a Source>,
+        seen: &mut BTreeSet<String>,
+    ) -> Result<()> {
+        if !seen.insert(name.to_owned()) {
+            return Ok(());
+        }
+        if let Some(source) = self.catalog.source(name) {
+            into.insert(name.to_owned(), source?);
+        } else if let Some(relation) = self.catalog.relation(name) {
+            for below in &relation?.header.present_if {
+                self.leaves(below, into, seen)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! JSON: a document that explains itself, or a stream of lines.
+
+use super::{Heading, put};
+use crate::error::{Error, Result};
+use crate::table::{Column, RowSink, Value};
+use serde_json::{Map, Value as Json};
+use std::io::Write;
+
+/// `{…facts, "columns": […], "rows": [{…}, …]}`, written row by row.
+pub(super) struct Document<'a> {
+    out: &'a mut dyn Write,
+    facts: Map<String, Json>,
+    names: Vec<String>,
+    rows: usize,
+}
+
+impl<'a> Document<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, heading: &Heading) -> Self {
+        Self { out, facts: heading.facts.clone(), names: Vec::new(), rows: 0 }
+    }
+}
+
+impl RowSink for Document<'_> {
+    fn begin(&mut self, columns: &[Column]) -> Result<()> {
+        self.names = columns.iter().map(|column| column.name.clone()).collect();
+        put(self.out, "{")?;
+        for (key, value) in &self.facts {
+            put(self.out, &format!("\n  {}: {value},", Json::from(key.as_str())))?;
+        }
+        let columns = serde_json::to_value(columns).map_err(|e| Error::Output(e.into()))?;
+        let columns = columns.as_array().map(Vec::as_slice).unwrap_or_default();
+        let lines: Vec<String> = columns.iter().map(|column| format!("\n    {column}")).collect();
+        put(self.out, &format!("\n  \"columns\": [{}\n  ],\n  \"rows\": [", lines.join(",")))
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        let comma = if self.rows == 0 { "" } else { "," };
+        self.rows += 1;
+        put(self.out, &format!("{comma}\n    {}", Json::Object(object(&self.names, row))))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        put(self.out, if self.rows == 0 { "]\n}" } else { "\n  ]\n}" })
+    }
+}
+
+/// One object per line; with its query where there are several.
+pub(super) struct Lines<'a> {
+    out: &'a mut dyn Write,
+    query: Option<Json>,
+    names: Vec<String>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, heading: &Heading, several: bool) -> Self {
+        let query = heading.facts.get("query").filter(|_| several).cloned();
+        Self { out, query, names: Vec::new() }
+    }
+}
+
+impl RowSink for Lines<'_> {
+    fn begin(&mut self, columns: &[Column]) -> Result<()> {
+        self.names = columns.iter().map(|column| column.name.clone()).collect();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        let mut line = Map::new();
+        if let Some(query) = &self.query {
+            line.insert("query".to_owned(), query.clone());
+        }
+        line.extend(object(&self.names, row));
+        put(self.out, &format!("{}\n", Json::Object(line)))
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A row as an object. A real number that JSON cannot hold (infinite) is null.
+pub(super) fn object(names: &[String], row: &[Value]) -> Map<String, Json> {
+    let json = |value: &Value| match value {
+        Value::Null => Json::Null,
+        Value::Int(int) => Json::from(*int),
+        Value::Real(real) => Json::from(*real),
+        Value::Text(text) => Json::from(text.as_str()),
+    };
+    names.iter().cloned().zip(row.iter().map(json)).collect()
+}

@@ -1,0 +1,243 @@
+//! Path → [`Report`]: a SQLite export of Nsight Systems, opened read-only.
+//!
+//! For: finding out what the file is, saying so when it cannot be used, and opening it so that
+//! nothing is ever written to it or beside it. A `.nsys-rep` is exported first (see [`export`]).
+//!
+//! Not for: reading rows for an analysis, or knowing which tables mean what.
+
+mod cache;
+mod export;
+
+pub use cache::cache_dir;
+pub use export::ExportOptions;
+
+use crate::error::{Error, Result};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// An open report.
+#[derive(Debug)]
+pub struct Report {
+    /// The path as the user gave it.
+    pub path: PathBuf,
+    /// The SQLite file behind it: the same, or an export in the cache.
+    pub database: PathBuf,
+    /// A read-only connection. TEMP objects may be made on it; the file is never written.
+    pub connection: Connection,
+}
+
+impl Report {
+    /// Opens a SQLite export, or the export of a `.nsys-rep`.
+    pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
+        let database = match Kind::of(path)? {
+            Kind::Sqlite => path.to_owned(),
+            Kind::NsysRep => export::export_once(path, options)?,
+        };
+        let connection = open_read_only(path, &database)?;
+        Ok(Self { path: path.to_owned(), database, connection })
+    }
+
+    /// The name that output uses for this report: its file name.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+}
+
+/// What a file is, by its first bytes.
+enum Kind {
+    Sqlite,
+    NsysRep,
+}
+
+const HEADER_LEN: usize = 100;
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self> {
+        let refuse = |reason: String, help: &str| {
+            Err(Error::Report { path: path.to_owned(), reason, help: help.to_owned() })
+        };
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return refuse(
+                    "no such file".to_owned(),
+                    "give the path of a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`)",
+                );
+            }
+            Err(e) => return Err(Error::io(path, e)),
+        };
+        if metadata.is_dir() {
+            return refuse("is a directory, not a report".to_owned(), "give one file inside it");
+        }
+        if !metadata.is_file() {
+            return refuse(
+                "is not a regular file".to_owned(),
+                "a report is read at random, so it cannot be a pipe or a device: save it first",
+            );
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let is_capture = matches!(extension.as_str(), "nsys-rep" | "qdrep" | "qdstrm");
+        if metadata.len() == 0 {
+            return refuse(
+                "is empty (0 bytes)".to_owned(),
+                "the capture or export was interrupted: run it again",
+            );
+        }
+        let mut header = Vec::with_capacity(HEADER_LEN);
+        File::open(path)
+            .and_then(|file| file.take(HEADER_LEN as u64).read_to_end(&mut header))
+            .map_err(|e| Error::io(path, e))?;
+        if header.starts_with(MAGIC) {
+            return match truncated(&header, metadata.len()) {
+                None => Ok(Self::Sqlite),
+                Some(pages) => refuse(
+                    format!("is cut short: {} bytes, where its header says {pages}", metadata.len()),
+                    "the export or copy was interrupted: export the report again",
+                ),
+            };
+        }
+        if is_capture {
+            return Ok(Self::NsysRep);
+        }
+        if header.iter().all(|byte| *byte == 0) {
+            return refuse(
+                "is an unfinished export: its header is still zeros".to_owned(),
+                "`nsys export` was interrupted: export the report again",
+            );
+        }
+        refuse(
+            format!("is not a SQLite database (it begins with {})", describe(&header)),
+            "give a SQLite export: `nsys export --type sqlite REPORT.nsys-rep`",
+        )
+    }
+}
+
+/// The length in bytes that a SQLite header promises, where the file is shorter than that.
+fn truncated(header: &[u8], len: u64) -> Option<u64> {
+    let be = |at: usize, n: usize| {
+        header.get(at..at + n).map(|bytes| bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b)))
+    };
+    let (Some(page_size), Some(change_counter), Some(pages), Some(valid_for)) =
+        (be(16, 2), be(24, 4), be(28, 4), be(92, 4))
+    else {
+        return Some(HEADER_LEN as u64);
+    };
+    let page_size = if page_size == 1 { 65_536 } else { page_size };
+    // The page count is only to be trusted when these two agree (SQLite file format, 1.3.8).
+    let promised = pages * page_size;
+    (change_counter == valid_for && len < promised).then_some(promised)
+}
+
+/// The first bytes of a file in words, for people who mixed up their files.
+fn describe(header: &[u8]) -> String {
+    let start = &header[..header.len().min(16)];
+    match start {
+        [0x1f, 0x8b, ..] => "gzip data".to_owned(),
+        [b'{' | b'[', ..] => "JSON".to_owned(),
+        [b'P', b'K', 3, 4, ..] => "a zip archive".to_owned(),
+        [0x89, b'H', b'D', b'F', ..] => "HDF5 data".to_owned(),
+        _ => format!("\"{}\"", start.escape_ascii()),
+    }
+}
+
+/// Opens `database` without any chance to write it or to leave a file beside it.
+fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
+    let beside = |suffix: &str| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(suffix);
+        let path = PathBuf::from(name);
+        path.metadata().is_ok_and(|m| m.len() > 0).then_some(path)
+    };
+    let (wal, shm, journal) = (beside("-wal"), beside("-shm"), beside("-journal"));
+    if let (Some(wal), None) = (&wal, &shm) {
+        // SQLite would have to create the -shm file to read it.
+        return Err(Error::Report {
+            path: path.to_owned(),
+            reason: format!("has changes that were never merged, in {}", wal.display()),
+            help: format!(
+                "merge them with `sqlite3 {} 'PRAGMA wal_checkpoint(TRUNCATE)'`, or export again",
+                database.display()
+            ),
+        });
+    }
+    let live = wal.is_some() || journal.is_some();
+    let uri = format!(
+        "file:{}?mode=ro{}",
+        percent_encode(database),
+        if live { "" } else { "&immutable=1" }
+    );
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let broken = |e: rusqlite::Error| Error::Report {
+        path: path.to_owned(),
+        reason: format!("cannot be read as a database: {}", plain_message(&e)),
+        help: "the file is damaged or still being written: export the report again".to_owned(),
+    };
+    let connection = Connection::open_with_flags(&uri, flags).map_err(broken)?;
+    // The file comes from a stranger: nothing that its schema defines may run on its own.
+    for (config, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+    ] {
+        connection.set_db_config(config, on)?;
+    }
+    let len = database.metadata().map_or(0, |m| m.len());
+    connection.pragma_update(None, "mmap_size", i64::try_from(len).unwrap_or(i64::MAX))?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(broken)?;
+    Ok(connection)
+}
+
+/// SQLite's message without the wrapper's decoration.
+pub(crate) fn plain_message(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A path as the path part of a `file:` URI.
+fn percent_encode(path: &Path) -> String {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut encoded = String::new();
+    for byte in absolute.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
+                encoded.push(char::from(*byte));
+            }
+            b'\\' if cfg!(windows) => encoded.push('/'),
+            _ => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    if cfg!(windows) { format!("/{encoded}").replace("%3A", ":") } else { encoded }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_promises_a_length() {
+        let mut header = vec![0; HEADER_LEN];
+        header[..16].copy_from_slice(MAGIC);
+        header[16..18].copy_from_slice(&4096u16.to_be_bytes());
+        header[28..32].copy_from_slice(&3u32.to_be_bytes());
+        assert_eq!(truncated(&header, 12_288), None);
+        assert_eq!(truncated(&header, 12_287), Some(12_288));
+        header[24] = 1; // the change counter moved on: the page count is stale
+        assert_eq!(truncated(&header, 1), None);
+        assert!(truncated(&header[..50], 50).is_some());
+    }
+
+    #[test]
+    fn a_uri_keeps_question_marks_and_percent_signs_in_the_path() {
+        let encoded = percent_encode(Path::new("/tmp/a b?c%d#e.sqlite"));
+        assert_eq!(encoded, "/tmp/a%20b%3Fc%25d%23e.sqlite");
+    }
+}

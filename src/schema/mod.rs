@@ -1,0 +1,161 @@
+//! [`Report`] → [`Schema`]: what is in the file.
+//!
+//! For: the tables and columns that the report has, and which version of the exporter wrote it.
+//! Columns are what breaks SQL, so they are what the next stage goes by; the version is for people.
+//!
+//! Not for: knowing what a table means, or any query.
+
+use crate::error::{Error, Result};
+use crate::report::Report;
+use rusqlite::Connection;
+use std::collections::HashMap;
+
+/// Table that marks a file written by `nsq materialize`.
+pub const MATERIALIZED: &str = "nsq_materialized";
+
+/// The tables of a report.
+#[derive(Debug, Clone, Default)]
+pub struct Schema {
+    tables: HashMap<String, Table>,
+    /// `EXPORT_SCHEMA_VERSION`, such as `3.25.0`; exports before 2022.2 do not say.
+    pub export_version: Option<String>,
+    /// Version of the `nsys` that exported, such as `2026.2.1.210`.
+    pub nsys_version: Option<String>,
+    /// Length of the capture; the report's clock starts at 0 with it.
+    pub capture_ns: Option<i64>,
+    /// The file holds the normalised vocabulary instead of nsys's tables.
+    pub is_materialized: bool,
+}
+
+/// A table of a report.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Name as the report spells it.
+    pub name: String,
+    /// Columns as the report spells them.
+    pub columns: Vec<String>,
+    /// It is a table with a rowid, not a view or a `WITHOUT ROWID` table.
+    pub has_rowid: bool,
+    /// At least one row.
+    pub has_rows: bool,
+}
+
+impl Table {
+    /// The report's spelling of a column, found without regard to case as SQLite does.
+    pub fn column(&self, name: &str) -> Option<&str> {
+        self.columns.iter().find(|column| column.eq_ignore_ascii_case(name)).map(String::as_str)
+    }
+}
+
+impl Schema {
+    /// Looks at the schema of a report; refuses a database that no `nsys` wrote.
+    pub fn detect(report: &Report) -> Result<Self> {
+        let connection = &report.connection;
+        let tables = list_tables(connection)?;
+        let is_materialized = tables.contains_key(MATERIALIZED);
+        let mut schema = Self { tables, is_materialized, ..Self::default() };
+        if !is_materialized && !schema.looks_like_nsys() {
+            return Err(Error::Report {
+                path: report.path.clone(),
+                reason: format!(
+                    "is a SQLite database, but not an export of Nsight Systems ({})",
+                    schema.describe()
+                ),
+                help: "give what `nsys export --type sqlite REPORT.nsys-rep` wrote".to_owned(),
+            });
+        }
+        let meta = ["META_DATA_EXPORT", "EXPORT_META_DATA", MATERIALIZED]
+            .into_iter()
+            .find_map(|name| schema.table(name));
+        if let Some(meta) = meta {
+            let fact = |key: &str| -> Option<String> {
+                let sql = format!("SELECT value FROM main.{} WHERE name = ?1", quote(&meta.name));
+                connection.query_row(&sql, [key], |row| row.get(0)).ok().flatten()
+            };
+            let versions = (fact("EXPORT_SCHEMA_VERSION"), fact("EXPORT_PRODUCT_VERSION"));
+            (schema.export_version, schema.nsys_version) = versions;
+        }
+        let length = if is_materialized { ("capture", "dur_ns") } else { ("ANALYSIS_DETAILS", "duration") };
+        if let Some(table) = schema.table(length.0) {
+            let sql = format!("SELECT max({}) FROM main.{}", length.1, quote(&table.name));
+            schema.capture_ns = connection.query_row(&sql, [], |row| row.get(0)).ok().flatten();
+        }
+        Ok(schema)
+    }
+
+    /// The table called `name`, found without regard to case.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.get(&name.to_ascii_lowercase())
+    }
+
+    /// All tables, by name.
+    pub fn tables(&self) -> Vec<&Table> {
+        let mut tables: Vec<&Table> = self.tables.values().collect();
+        tables.sort_by(|a, b| a.name.cmp(&b.name));
+        tables
+    }
+
+    fn looks_like_nsys(&self) -> bool {
+        self.tables.values().any(|table| {
+            table.name.starts_with("CUPTI_ACTIVITY_KIND_")
+                || ["StringIds", "NVTX_EVENTS", "ANALYSIS_DETAILS", "TARGET_INFO_SESSION_START_TIME"]
+                    .contains(&table.name.as_str())
+        })
+    }
+
+    fn describe(&self) -> String {
+        let names: Vec<&str> = self.tables().iter().map(|table| table.name.as_str()).take(5).collect();
+        match (names.as_slice(), self.tables.len()) {
+            ([], _) => "it has no tables".to_owned(),
+            (names, total) if total > names.len() => {
+                format!("its tables are {}, … {total} in all", names.join(", "))
+            }
+            (names, _) => format!("its tables are {}", names.join(", ")),
+        }
+    }
+}
+
+fn list_tables(connection: &Connection) -> Result<HashMap<String, Table>> {
+    let mut tables: HashMap<String, Table> = HashMap::new();
+    let mut columns = connection.prepare(
+        "SELECT m.name, c.name, m.type = 'table' AND NOT t.wr \
+         FROM main.sqlite_master AS m \
+         JOIN pragma_table_list(m.name) AS t ON t.schema = 'main' \
+         JOIN pragma_table_xinfo(m.name, 'main') AS c \
+         WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'sqlite_*' \
+         ORDER BY m.name, c.cid",
+    )?;
+    let mut rows = columns.query([])?;
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        let has_rowid: bool = row.get(2)?;
+        let table = tables.entry(name.to_ascii_lowercase()).or_insert_with(|| Table {
+            name,
+            columns: Vec::new(),
+            has_rowid,
+            has_rows: false,
+        });
+        table.columns.push(row.get(1)?);
+    }
+    for table in tables.values_mut() {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quote(&table.name));
+        // A view that cannot be read holds nothing we could use.
+        table.has_rows = connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false);
+    }
+    Ok(tables)
+}
+
+/// A name as SQL writes it.
+pub fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_for_sql() {
+        assert_eq!(quote("a\"b"), "\"a\"\"b\"");
+    }
+}
