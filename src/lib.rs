@@ -15,6 +15,7 @@ pub mod cli;
 pub mod compile;
 pub mod error;
 pub mod execute;
+pub mod lint;
 pub mod normalize;
 pub mod render;
 pub mod report;

@@ -38,11 +38,11 @@ nsys:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}
     - {name: Instances, sql: calls}
-    - {name: Avg, unit: ns, sql: "round(mean_ns, 1)"}
-    - {name: Med, unit: ns, sql: "round(median_ns, 1)"}
+    - {name: Avg, unit: ns, sql: mean_ns}
+    - {name: Med, unit: ns, sql: median_ns}
     - {name: Min, unit: ns, sql: min_ns}
     - {name: Max, unit: ns, sql: max_ns}
-    - {name: StdDev, unit: ns, sql: "round(stddev_ns, 1)"}
+    - {name: StdDev, unit: ns, sql: stddev_ns}
     - {name: Name, sql: kernel_name}
 ---*/
 WITH

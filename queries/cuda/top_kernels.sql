@@ -13,7 +13,6 @@ params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
 columns:
   - {name: rank, type: int, doc: "Place by total_ns, from 1."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
   - {name: calls, type: int, unit: count, doc: "Executions."}
   - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all kernels, listed or not."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
@@ -24,6 +23,7 @@ columns:
   - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
   - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
   - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
@@ -60,7 +60,6 @@ named AS (
 )
 SELECT
   row_number() OVER (ORDER BY total_ns DESC, calls DESC, kernel_name, name_id) AS rank,
-  kernel_name,
   calls,
   time_pct,
   total_ns,
@@ -70,7 +69,8 @@ SELECT
   p99_ns,
   min_ns,
   max_ns,
-  stddev_ns
+  stddev_ns,
+  kernel_name
 FROM named
 ORDER BY rank
 LIMIT :limit

@@ -64,8 +64,8 @@ pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml
     })
 }
 
-/// Line of the file on which `needle` first stands as a field's value or list item; 1 if nowhere.
-pub(super) fn line_of(text: &str, needle: &str) -> usize {
+/// Line of `text` on which `needle` first stands, from 1; 1 if nowhere.
+pub fn line_of(text: &str, needle: &str) -> usize {
     text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1)
 }
 

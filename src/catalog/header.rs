@@ -206,7 +206,7 @@ pub struct NsysColumn {
     pub name: String,
     /// Unit, which decides how the header ends and how values are written.
     pub unit: Option<NsysUnit>,
-    /// An expression over this query's columns; absent means the column of the same name.
+    /// A column of this query, or an expression over its columns.
     pub sql: String,
 }
 
@@ -214,9 +214,9 @@ pub struct NsysColumn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NsysUnit {
-    /// Nanoseconds, or what `--timeunit` says.
+    /// Nanoseconds, or what `--timeunit` says; real numbers are rounded to one digit.
     Ns,
-    /// Percent.
+    /// Percent, rounded to one digit.
     Percent,
     /// Bytes, shown in MB of 10^6.
     Mb,

@@ -8,10 +8,10 @@
 
 mod front_matter;
 mod header;
-pub mod lint;
 pub mod lock;
 mod source;
 
+pub use front_matter::line_of;
 pub use header::{
     ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param, ParamType,
     Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
@@ -178,6 +178,14 @@ impl Catalog {
         Err(Error::unknown("query", name, names, "`nsq list` shows all queries."))
     }
 
+    /// Every file of the library that cannot be read, as the error that says why.
+    pub fn broken(&self) -> Vec<Error> {
+        let queries = self.queries.values().filter_map(|entry| entry.get(Query::parse).err());
+        let relations = self.relations.values().filter_map(|entry| entry.get(Relation::parse).err());
+        let sources = self.sources.values().filter_map(|entry| entry.get(Source::parse).err());
+        queries.chain(relations).chain(sources).collect()
+    }
+
     /// All queries, by domain and name.
     pub fn queries(&self) -> Result<Vec<&Query>> {
         let mut all = Vec::with_capacity(self.queries.len());
@@ -201,6 +209,11 @@ impl Catalog {
     /// All relations of the normalised vocabulary, by name.
     pub fn relations(&self) -> Result<Vec<&Relation>> {
         self.relations.values().map(|entry| entry.get(Relation::parse)).collect()
+    }
+
+    /// The lock file that came with the library; empty where there is none.
+    pub fn embedded_lock() -> &'static str {
+        EMBEDDED.get_file(lock::FILE).and_then(|file| file.contents_utf8()).unwrap_or_default()
     }
 
     /// The spec behind the generated view `src_…`.

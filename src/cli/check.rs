@@ -1,11 +1,111 @@
-//! `nsq check`
+//! `nsq check`: the SQL library against its own rules.
 
-use crate::error::Result;
+use super::options::LibraryArgs;
+use crate::catalog::lock::{FILE, Lock, LockEntry};
+use crate::catalog::{Catalog, Query};
+use crate::error::{EXIT_FAILED, Error, Result};
+use crate::lint::{self, Finding};
+use std::path::{Path, PathBuf};
 
-/// pending
+/// Check the SQL library: rules, documentation, columns, order, versions
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq check                              the library that is built in, and your query folders
+  nsq check my_queries                   your folder
+  nsq check my_queries --report r.sqlite also whether checks hold and orders are total there
+  nsq check queries --bless              write catalog.lock anew, after reading the diff
 
-pub(super) fn run(_: &Args) -> Result<u8> {
-    Ok(0)
+Exit code 1 when a rule is broken.")]
+pub(super) struct Args {
+    /// Folder of queries to check; default: everything in reach.
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Also run every query on this report; may be repeated.
+    #[arg(long, value_name = "REPORT")]
+    report: Vec<PathBuf>,
+    /// Write DIR/catalog.lock; refused where a contract changed under the same version.
+    #[arg(long, requires = "folder")]
+    bless: bool,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let mut library = args.library.clone();
+    library.queries.extend(args.folder.clone());
+    let catalog = library.load()?;
+    let mut findings = lint::check(&catalog)?;
+    if findings.is_empty() {
+        findings.extend(check_lock(args, &catalog)?);
+    }
+    let reports = if findings.is_empty() { args.report.as_slice() } else { &[] };
+    for report in reports {
+        findings.extend(lint::check_on_report(&catalog, report)?);
+    }
+    if let Some(folder) = &args.folder {
+        findings.retain(|finding| Path::new(&finding.file).starts_with(folder));
+    }
+    for finding in &findings {
+        println!("{finding}");
+    }
+    let (queries, relations) = (catalog.query_names().count(), catalog.relation_names().count());
+    if findings.is_empty() {
+        println!("{queries} queries and {relations} relations: no rule is broken");
+        return Ok(0);
+    }
+    println!("{} findings in {queries} queries and {relations} relations", findings.len());
+    Ok(EXIT_FAILED)
+}
+
+/// Q14: versions rise with contracts, and the lock says what is.
+fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
+    let (file, text) = match &args.folder {
+        None => (Path::new("queries").join(FILE), Catalog::embedded_lock().to_owned()),
+        Some(folder) => {
+            let file = folder.join(FILE);
+            match std::fs::read_to_string(&file) {
+                Ok(text) => (file, text),
+                // A folder of one's own needs no lock until it wants one.
+                Err(_) if !args.bless => return Ok(Vec::new()),
+                Err(_) => (file, String::new()),
+            }
+        }
+    };
+    let lock = Lock::parse(&file.to_string_lossy(), &text)?;
+    let is_here = |query: &&Query| match &args.folder {
+        Some(folder) => Path::new(&query.file).starts_with(folder),
+        None => Path::new(&query.file).starts_with("queries") || lock.get(&query.header.name).is_some(),
+    };
+    let queries: Vec<&Query> = catalog.queries()?.into_iter().filter(is_here).collect();
+    let current = Lock::of(queries.iter().copied());
+    let mut findings = Vec::new();
+    for query in &queries {
+        let now = LockEntry::of(query);
+        let locked = lock.get(&query.header.name);
+        let finding = |message: String, help: &str| Finding {
+            file: query.file.clone(),
+            line: crate::catalog::line_of(&query.text, "version:"),
+            rule: "Q14",
+            message,
+            help: help.to_owned(),
+        };
+        match locked {
+            Some(old) if old.contract != now.contract && old.version >= now.version => findings.push(finding(
+                format!("columns, parameters or kind changed, and the version is still {}", now.version),
+                "raise `version`: stored results and scripts go by it; tell the change in CHANGELOG",
+            )),
+            Some(old) if *old != now && !args.bless => {
+                findings.push(finding("changed since the lock was written".to_owned(), "run `nsq check DIR --bless`"));
+            }
+            None if !args.bless => {
+                findings.push(finding("is not in the lock".to_owned(), "run `nsq check DIR --bless`"));
+            }
+            _ => {}
+        }
+    }
+    if args.bless && findings.is_empty() {
+        std::fs::write(&file, current.render()).map_err(|e| Error::io(&file, e))?;
+    }
+    Ok(findings)
 }

@@ -1,11 +1,152 @@
-//! `nsq list`
+//! `nsq list`: which questions there are.
 
-use crate::error::Result;
+use super::options::LibraryArgs;
+use super::output::{OutputArgs, write_to};
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::execute::FUNCTIONS;
+use crate::render::{Format, Heading};
+use crate::table::{Column, ResultTable, Value};
+use std::fmt::Write as _;
 
-/// pending
+/// List the questions that can be asked
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq list                      all queries, by subject
+  nsq list kern                 those with `kern` in name, summary or tags
+  nsq list --relations          the tables that `nsq sql` offers
+  nsq list --functions          the SQL functions that nsq adds
+  nsq list --format json")]
+pub(super) struct Args {
+    /// Only what has this in its name, summary or tags.
+    #[arg(value_name = "WORD")]
+    word: Option<String>,
+    /// List the relations of the normalised vocabulary instead.
+    #[arg(long, conflicts_with = "functions")]
+    relations: bool,
+    /// List the SQL functions that nsq adds instead.
+    #[arg(long)]
+    functions: bool,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
 
-pub(super) fn run(_: &Args) -> Result<u8> {
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let catalog = args.library.load()?;
+    let mut table = if args.functions {
+        functions()
+    } else if args.relations {
+        relations(&catalog)?
+    } else {
+        queries(&catalog)?
+    };
+    if let Some(word) = &args.word {
+        let word = word.to_lowercase();
+        let has_word = |value: &Value| matches!(value, Value::Text(text) if text.to_lowercase().contains(&word));
+        table.rows.retain(|row| row.iter().any(has_word));
+    }
+    if args.output.format()? == Format::Text {
+        let text = grouped(&table);
+        write_to(args.output.output.as_deref(), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+    } else {
+        args.output.table(&Heading::default(), &table)?;
+    }
     Ok(0)
+}
+
+fn table(columns: [(&str, &str); 5], rows: impl IntoIterator<Item = [String; 5]>) -> ResultTable {
+    let column = |(name, doc): (&str, &str)| Column { doc: doc.to_owned(), ..Column::untyped(name) };
+    ResultTable {
+        columns: columns.map(column).to_vec(),
+        rows: rows.into_iter().map(|row| row.map(Value::Text).to_vec()).collect(),
+    }
+}
+
+fn queries(catalog: &Catalog) -> Result<ResultTable> {
+    let rows = catalog.queries()?.into_iter().map(|query| {
+        let header = &query.header;
+        [
+            query.domain.clone(),
+            header.name.clone(),
+            header.summary.clone(),
+            header.version.to_string(),
+            header.tags.join(", "),
+        ]
+    });
+    let columns = [
+        ("domain", "Folder the query stands in."),
+        ("name", "Name of the query."),
+        ("summary", "What a row is."),
+        ("version", "Version of the query."),
+        ("tags", "Subjects."),
+    ];
+    Ok(table(columns, rows))
+}
+
+fn relations(catalog: &Catalog) -> Result<ResultTable> {
+    let rows = catalog.relations()?.into_iter().map(|relation| {
+        let header = &relation.header;
+        let names: Vec<&str> = header.columns.iter().map(|column| column.name.as_str()).collect();
+        [
+            "relations".to_owned(),
+            header.name.clone(),
+            header.summary.clone(),
+            header.present_if.join(", "),
+            names.join(", "),
+        ]
+    });
+    let columns = [
+        ("domain", "Always `relations`."),
+        ("name", "Name in SQL."),
+        ("summary", "What a row is."),
+        ("present_if", "Holds rows where one of these does."),
+        ("columns", "Names of its columns."),
+    ];
+    Ok(table(columns, rows))
+}
+
+fn functions() -> ResultTable {
+    let rows = FUNCTIONS.iter().map(|function| {
+        [
+            "functions".to_owned(),
+            format!("{}({})", function.name, function.args),
+            function.doc.to_owned(),
+            String::new(),
+            String::new(),
+        ]
+    });
+    let columns = [
+        ("domain", "Always `functions`."),
+        ("name", "Name and arguments in SQL."),
+        ("summary", "What it returns."),
+        ("version", "Empty."),
+        ("tags", "Empty."),
+    ];
+    table(columns, rows)
+}
+
+/// One heading a domain, one line an item.
+fn grouped(table: &ResultTable) -> String {
+    let text = |row: &[Value], index: usize| match &row[index] {
+        Value::Text(text) => text.clone(),
+        _ => String::new(),
+    };
+    let width = table.rows.iter().map(|row| text(row, 1).chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    let mut domain = String::new();
+    for row in &table.rows {
+        if text(row, 0) != domain {
+            domain = text(row, 0);
+            let gap = if out.is_empty() { "" } else { "\n" };
+            let _ = writeln!(out, "{gap}{domain}");
+        }
+        let _ = writeln!(out, "  {:width$}  {}", text(row, 1), text(row, 2));
+    }
+    if table.rows.is_empty() {
+        out.push_str("(nothing by that word)\n");
+    }
+    out
 }

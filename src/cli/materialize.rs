@@ -1,11 +1,80 @@
-//! `nsq materialize`
+//! `nsq materialize`: the normalised tables as a plain SQLite file.
 
-use crate::error::Result;
+use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::{note, output};
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session, TableWriter};
+use crate::normalize;
+use crate::report::Report;
+use crate::schema::Schema;
+use std::path::PathBuf;
 
-/// pending
+/// Write the normalised tables to a SQLite file, for sqlite3, datasette, DuckDB, or nsq itself
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq materialize report.sqlite -o plain.sqlite
+  nsq materialize report.sqlite -o second.sqlite --time 1s/2s
+  sqlite3 plain.sqlite \"SELECT short_name, count(*) FROM kernel GROUP BY 1\"
+  nsq run plain.sqlite --query top_kernels
 
-pub(super) fn run(_: &Args) -> Result<u8> {
+The table nsq_column documents every column. Captured environments and command lines stay out.")]
+pub(super) struct Args {
+    /// SQLite export or .nsys-rep.
+    #[arg(value_name = "REPORT")]
+    report: PathBuf,
+    /// File to write; appears whole or not at all.
+    #[arg(short, long, value_name = "FILE", required = true)]
+    output: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    if args.output.exists() && !args.force {
+        return Err(Error::usage(
+            format!("{} exists", args.output.display()),
+            "give another name, or --force to replace it",
+        ));
+    }
+    let catalog = args.library.load()?;
+    let mut report = Report::open(&args.report, &args.open.export_options())?;
+    let same = |a: &PathBuf, b: &PathBuf| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+    if same(&args.output, &report.database) {
+        return Err(Error::usage("the output is the report itself", "give another name: a report is never written"));
+    }
+    let schema = Schema::detect(&report)?;
+    let scope = args.scope.resolve(&schema)?;
+    let relations = catalog.relations()?;
+    let roots = relations.iter().map(|relation| relation.header.name.as_str());
+    let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
+    installation.notes.iter().for_each(|text| note(text));
+    let limits: Limits = args.limits.limits();
+    let name = report.name();
+    let session = Session::begin(&mut report.connection, &installation, &limits)?;
+    output::replace(&args.output, |path| {
+        let writer = TableWriter::create(path)?;
+        writer.describe(&[
+            ("NSQ_VERSION", Some(env!("CARGO_PKG_VERSION").to_owned())),
+            ("NSQ_REPORT", Some(name)),
+            ("NSQ_SCOPE_START_NS", scope.start_ns.map(|ns| ns.to_string())),
+            ("NSQ_SCOPE_END_NS", scope.end_ns.map(|ns| ns.to_string())),
+            ("EXPORT_SCHEMA_VERSION", schema.export_version.clone()),
+            ("EXPORT_PRODUCT_VERSION", schema.nsys_version.clone()),
+        ])?;
+        for relation in &relations {
+            session.copy_relation(relation, &writer, &limits)?;
+        }
+        writer.finish()
+    })?;
     Ok(0)
 }

@@ -41,7 +41,7 @@ pub(super) struct OpenArgs {
 
 impl OpenArgs {
     pub(super) fn export_options(&self) -> ExportOptions {
-        ExportOptions { nsys: self.nsys.clone() }
+        ExportOptions { nsys: self.nsys.clone(), again: false }
     }
 }
 

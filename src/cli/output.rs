@@ -90,23 +90,30 @@ pub(super) fn write_to(path: Option<&Path>, produce: impl FnOnce(&mut dyn Write)
         produce(&mut out)?;
         return out.flush().map_err(Error::Output);
     };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let failed = |e: io::Error| Error::io(path, e);
+    replace(path, |fresh| {
+        let file = std::fs::File::create(fresh).map_err(|e| Error::io(path, e))?;
+        let mut out = BufWriter::new(file);
+        produce(&mut out)?;
+        out.flush().map_err(|e| Error::io(path, e))
+    })
+}
+
+/// Puts a file at `path` once `produce` has written it elsewhere in the same folder; else nothing.
+pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if path.is_dir() {
         return Err(Error::usage(
             format!("{} is a directory", path.display()),
             "give the name of a file to write",
         ));
     }
-    let mut file = tempfile::Builder::new().prefix(".nsq-").tempfile_in(folder).map_err(failed)?;
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let failed = |e: io::Error| Error::io(path, e);
+    let file = tempfile::Builder::new().prefix(".nsq-").tempfile_in(folder).map_err(failed)?;
     make_readable(file.as_file()).map_err(failed)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    produce(&mut out)?;
-    out.flush().map_err(failed)?;
-    drop(out);
+    produce(file.path())?;
     file.persist(path).map_err(|e| failed(e.error))?;
     Ok(())
 }

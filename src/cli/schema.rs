@@ -1,11 +1,94 @@
-//! `nsq schema`
+//! `nsq schema`: what was captured, what can be asked, and what cannot and why.
 
+use super::options::{LibraryArgs, LimitArgs, OpenArgs};
+use super::output::OutputArgs;
+use crate::catalog::Catalog;
+use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
+use crate::execute::Session;
+use crate::normalize::{self, Presence, Scope};
+use crate::render::Heading;
+use crate::report::Report;
+use crate::schema::Schema;
+use crate::table::{Column, ResultTable, Value};
+use std::path::PathBuf;
 
-/// pending
+/// Show what a report holds, which questions it can answer, and what the others lack
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq schema report.sqlite
+  nsq schema report.sqlite --format json")]
+pub(super) struct Args {
+    /// SQLite export or .nsys-rep.
+    #[arg(value_name = "REPORT")]
+    report: PathBuf,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
 
-pub(super) fn run(_: &Args) -> Result<u8> {
+/// The query that tells what was captured.
+const CAPTURED: &str = "report_info";
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let catalog = args.library.load()?;
+    let mut report = Report::open(&args.report, &args.open.export_options())?;
+    let schema = Schema::detect(&report)?;
+    let answers = answers(&catalog, &schema)?;
+    let captured = Plan::new(catalog.query(CAPTURED)?, &Invocation::default(), &Layout::Own)?;
+    let roots = captured.reads.iter().map(String::as_str);
+    let installation = normalize::plan(&schema, &catalog, &Scope::default(), roots)?;
+    let limits = args.limits.limits();
+    let heading = |title: &str| {
+        let mut heading = Heading { title: title.to_owned(), ..Heading::default() };
+        heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+        heading.facts.insert("report".to_owned(), args.report.display().to_string().into());
+        heading.facts.insert("table".to_owned(), title.into());
+        heading
+    };
+    let session = Session::begin(&mut report.connection, &installation, &limits)?;
+    args.output.write(2, |writer| {
+        writer.result(&heading("What was captured"), |sink| session.run(&captured, &limits, sink))?;
+        writer.result(&heading("What can be asked"), |sink| answers.replay(sink))
+    })?;
     Ok(0)
+}
+
+/// Every query: whether it can run here, and what would have to be there.
+fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
+    let presence = Presence::new(schema, catalog);
+    let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
+    let mut table = ResultTable {
+        columns: vec![
+            column("query", "Name of the query."),
+            column("can_run", "yes or no."),
+            column("record_with", "The `nsys profile` flags that record what is missing."),
+            column("missing", "The tables that are missing or empty."),
+        ],
+        rows: Vec::new(),
+    };
+    for query in catalog.queries()? {
+        let header = &query.header;
+        let (mut missing, mut flags) = (Vec::new(), Vec::new());
+        for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
+            if let Some(lack) = presence.lack(requirement)? {
+                missing.extend(lack.tables);
+                flags.extend(lack.flags);
+            }
+        }
+        missing.dedup();
+        flags.dedup();
+        let can_run = if missing.is_empty() { "yes" } else { "no" };
+        let cells = [header.name.clone(), can_run.to_owned(), flags.join(" "), missing.join(", ")];
+        table.rows.push(cells.map(Value::Text).to_vec());
+    }
+    // What can be asked comes first.
+    table.rows.sort_by_key(|row| row[1] == Value::Text("no".to_owned()));
+    Ok(table)
 }

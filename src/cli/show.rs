@@ -1,11 +1,237 @@
-//! `nsq show`
+//! `nsq show`: the manual page of a query or relation, and its SQL.
 
-use crate::error::Result;
+use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
+use super::output::write_to;
+use crate::catalog::{Catalog, ColumnSpec, Query, Relation, Source};
+use crate::compile::{Invocation, Layout, Plan, functions_in, script};
+use crate::error::{Error, Result};
+use crate::execute::FUNCTIONS;
+use crate::lint::Complete;
+use crate::normalize::{self, Installation};
+use crate::report::Report;
+use crate::schema::Schema;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-/// pending
+/// Show what a query or relation means, column by column, or the SQL that runs
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq show top_kernels
+  nsq show kernel                                       a relation of the vocabulary
+  nsq show top_kernels --sql --report r.sqlite | sqlite3 r.sqlite
+  nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
 
-pub(super) fn run(_: &Args) -> Result<u8> {
+The script of --sql runs in plain sqlite3 unless its first line says `-- needs nsq: …`;
+then run it by `nsq sql REPORT --file`.")]
+pub(super) struct Args {
+    /// Query (NAME[:ARG…]), relation or source view, or the path of a .sql file.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Print one standalone script: views, scope and query.
+    #[arg(long)]
+    sql: bool,
+    /// Fit the script to this report's tables.
+    #[arg(long, value_name = "REPORT", requires = "sql")]
+    report: Option<PathBuf>,
+    /// Parameter of the query in the script; may be repeated.
+    #[arg(short, long = "param", value_name = "KEY=VALUE", requires = "sql")]
+    param: Vec<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let mut catalog = args.library.load()?;
+    let mut invocation = Invocation::parse(&args.name).with_params(&args.param)?;
+    if let Some(path) = invocation.path().map(Path::to_owned) {
+        invocation.query = catalog.add_file(&path)?;
+    }
+    let text = if args.sql {
+        standalone(args, &catalog, &invocation)?
+    } else if let Some(relation) = catalog.relation(&args.name) {
+        relation_page(relation?)
+    } else if let Some(source) = catalog.source(&args.name) {
+        source_page(source?)
+    } else {
+        query_page(catalog.query(&invocation.query)?)
+    };
+    write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)
+}
+
+fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
+    let plan = match catalog.relation(&args.name) {
+        // A relation alone: its definition, and all of its rows.
+        Some(_) => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
+        None => Plan::new(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
+    };
+    let schema = match &args.report {
+        Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
+        None => Complete::new(catalog)?.schema().clone(),
+    };
+    let scope = args.scope.resolve(&schema)?;
+    let installation = normalize::plan(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
+    let text = script(&plan, &installation, &native(&plan, &installation));
+    Ok(match args.report {
+        Some(_) => text,
+        None => text.replacen(
+            "-- ",
+            "-- for an export that has every table; --report REPORT fits it to one\n-- ",
+            usize::from(!text.starts_with("-- needs nsq")),
+        ),
+    })
+}
+
+/// nsq's own functions in a script.
+pub(super) fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
+    let called = installation
+        .statements
+        .iter()
+        .chain([&plan.sql])
+        .flat_map(|sql| functions_in(sql).unwrap_or_default())
+        .collect::<std::collections::BTreeSet<String>>();
+    FUNCTIONS.iter().map(|function| function.name.to_owned()).filter(|name| called.contains(name)).collect()
+}
+
+fn query_page(query: &Query) -> String {
+    let header = &query.header;
+    let mut page = format!("{}@{} - {}\n\n", header.name, header.version, header.title);
+    paragraph(&mut page, &header.summary);
+    paragraph(&mut page, &header.why);
+    if let Some(deprecated) = &header.deprecated {
+        let text = format!("Deprecated since {}: {} Use {}.", deprecated.since, deprecated.reason, deprecated.instead);
+        paragraph(&mut page, &text);
+    }
+    if !header.params.is_empty() {
+        page.push_str("\nPARAMETERS (-p name=value)\n");
+        for param in &header.params {
+            let default = match serde_json::to_value(&param.default) {
+                Ok(serde_json::Value::Null) | Err(_) => "none".to_owned(),
+                Ok(serde_json::Value::String(text)) => text,
+                Ok(other) => other.to_string(),
+            };
+            let kind = match param.values.as_slice() {
+                [] => format!("{:?}", param.kind).to_lowercase(),
+                values => values.join("|"),
+            };
+            item(&mut page, &param.name, &format!("{} [{kind}, default {default}]", param.doc));
+        }
+    }
+    columns(&mut page, &header.columns);
+    page.push_str("\nLIMITS\n");
+    paragraph(&mut page, &header.limits);
+    if let Some(nsys) = &header.nsys {
+        page.push_str("\nNVIDIA\n");
+        let names = std::iter::once(&header.name).chain(&nsys.aliases);
+        paragraph(&mut page, &format!("{} ({}).", nsys.title, names.cloned().collect::<Vec<_>>().join(", ")));
+        for arg in &nsys.args {
+            let sets: Vec<String> =
+                arg.set.iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
+            let what = match &arg.param {
+                Some(param) => format!("{}=VALUE stands for -p {param}=VALUE", arg.name),
+                None => format!("{} stands for -p {}", arg.name, sets.join(" -p ")),
+            };
+            paragraph(&mut page, &what);
+        }
+        let names: Vec<&str> = nsys.columns.iter().map(|column| column.name.as_str()).collect();
+        paragraph(&mut page, &format!("`--columns nsys` prints {}.", names.join(", ")));
+    }
+    if !header.see_also.is_empty() {
+        page.push_str("\nSEE ALSO\n");
+        paragraph(&mut page, &header.see_also.join(", "));
+    }
+    page.push_str("\nSOURCE\n");
+    paragraph(&mut page, &format!("{}, reading {}", query.file, header.reads.join(", ")));
+    page
+}
+
+fn relation_page(relation: &Relation) -> String {
+    let header = &relation.header;
+    let mut page = format!("{} - a relation of the normalised vocabulary\n\n", header.name);
+    paragraph(&mut page, &header.summary);
+    columns(&mut page, &header.columns);
+    if !header.limits.is_empty() {
+        page.push_str("\nLIMITS\n");
+        paragraph(&mut page, &header.limits);
+    }
+    page.push_str("\nSOURCE\n");
+    paragraph(&mut page, &format!("{}, reading {}", relation.file, header.reads.join(", ")));
+    paragraph(&mut page, &format!("Scope options apply to {0}; all_{0} is the same without them.", header.name));
+    page
+}
+
+fn source_page(source: &Source) -> String {
+    let mut page = format!("{} - {}, from {}\n\n", source.view, source.title, source.tables.join(" or "));
+    paragraph(&mut page, &source.doc);
+    paragraph(&mut page, &format!("Recorded by: {}", source.capture));
+    page.push_str("\nCOLUMNS\n");
+    for column in &source.columns {
+        let since = column.since.as_ref().map_or(String::new(), |version| format!(" [since schema {version}]"));
+        let until = column.until.as_ref().map_or(String::new(), |version| format!(" [gone in schema {version}]"));
+        item(&mut page, &column.name, &format!("{}{since}{until}", column.doc));
+    }
+    for row in &source.rows {
+        item(&mut page, &row.id.to_string(), &format!("{} ({})", row.label, row.name));
+    }
+    page
+}
+
+fn columns(page: &mut String, columns: &[ColumnSpec]) {
+    page.push_str("\nCOLUMNS\n");
+    for column in columns {
+        let kind = format!("{:?}", column.kind).to_lowercase();
+        let unit = match column.unit {
+            Some(unit) => serde_json::to_value(unit).ok().and_then(|v| v.as_str().map(|u| format!(", {u}"))),
+            None => None,
+        };
+        item(page, &column.name, &format!("{} [{kind}{}]", column.doc, unit.unwrap_or_default()));
+    }
+}
+
+/// Width of a manual page.
+const WIDTH: usize = 96;
+
+fn paragraph(page: &mut String, text: &str) {
+    for line in wrapped(text, WIDTH - 2) {
+        let _ = writeln!(page, "  {line}");
+    }
+}
+
+fn item(page: &mut String, name: &str, text: &str) {
+    const INDENT: usize = 24;
+    for (index, line) in wrapped(text, WIDTH - INDENT).into_iter().enumerate() {
+        match index {
+            0 if name.len() + 4 > INDENT => {
+                let _ = writeln!(page, "  {name}\n{:INDENT$}{line}", "");
+            }
+            0 => {
+                let _ = writeln!(page, "  {name:width$}{line}", width = INDENT - 2);
+            }
+            _ => {
+                let _ = writeln!(page, "{:INDENT$}{line}", "");
+            }
+        }
+    }
+}
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }

@@ -1,11 +1,125 @@
-//! `nsq sql`
+//! `nsq sql`: a question of one's own.
 
-use crate::error::Result;
+use super::note;
+use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::output::OutputArgs;
+use crate::compile::{Plan, split_statements, words_in};
+use crate::error::{Error, Result};
+use crate::execute::Session;
+use crate::normalize;
+use crate::render::Heading;
+use crate::report::Report;
+use crate::schema::Schema;
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
 
-/// pending
+/// Ask in SQL, over the normalised tables, which are the same for every nsys version
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq sql report.sqlite \"SELECT short_name, count(*) FROM kernel GROUP BY 1 ORDER BY 2 DESC LIMIT 5\"
+  nsq sql report.sqlite --file question.sql --format csv
+  echo 'SELECT * FROM gpu' | nsq sql report.sqlite
+  nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
 
-pub(super) fn run(_: &Args) -> Result<u8> {
+`nsq list --relations` names the tables, `nsq show kernel` the columns of one.
+The report is only read: nothing that a statement does can change it.")]
+pub(super) struct Args {
+    /// SQLite export or .nsys-rep.
+    #[arg(value_name = "REPORT")]
+    report: PathBuf,
+    /// The statement; default: --file, else standard input.
+    #[arg(value_name = "SQL", conflicts_with = "file")]
+    sql: Option<String>,
+    /// Read the statement, or a script of `nsq show --sql`, from this file; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Stop with an error after this many rows.
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_rows: Option<usize>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let (text, origin) = statement(args)?;
+    let catalog = args.library.load()?;
+    let mut plans: Vec<Plan> = split_statements(&text)
+        .into_iter()
+        .map(|(offset, sql)| {
+            let line = 1 + text[..offset].matches('\n').count();
+            Plan::ad_hoc(sql, (origin.clone(), line), &catalog)
+        })
+        .collect();
+    let Some(question) = plans.pop() else {
+        return Err(Error::usage("there is no statement", "give one, such as \"SELECT * FROM gpu\""));
+    };
+    let preamble = plans;
+    let mut report = Report::open(&args.report, &args.open.export_options())?;
+    let schema = Schema::detect(&report)?;
+    let scope = args.scope.resolve(&schema)?;
+    // What a script makes itself is not made for it.
+    let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
+    let all = preamble.iter().chain([&question]);
+    let roots = all.flat_map(|plan| &plan.reads).filter(|name| !made.contains(name)).map(String::as_str);
+    let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
+    installation.notes.iter().for_each(|text| note(text));
+    let mut limits = args.limits.limits();
+    limits.max_rows = args.max_rows;
+    let session = Session::begin_script(&mut report.connection, &installation, &preamble, &limits)?;
+    let mut heading = Heading::default();
+    heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+    heading.facts.insert("report".to_owned(), report_name(&args.report).into());
+    if let Some(version) = &schema.export_version {
+        heading.facts.insert("export_schema".to_owned(), version.as_str().into());
+    }
+    args.output.write(1, |writer| {
+        writer.result(&heading, |sink| session.run(&question, &limits, sink)).map(|_| ())
+    })?;
     Ok(0)
+}
+
+fn report_name(path: &std::path::Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// The text to run, and what to call its place in error messages.
+fn statement(args: &Args) -> Result<(String, String)> {
+    if let Some(sql) = &args.sql {
+        return Ok((sql.clone(), "SQL".to_owned()));
+    }
+    if let Some(file) = args.file.as_ref().filter(|file| file.as_os_str() != "-") {
+        let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, e))?;
+        return Ok((text, file.display().to_string()));
+    }
+    let mut input = std::io::stdin().lock();
+    if input.is_terminal() && args.file.is_none() {
+        return Err(Error::usage(
+            "there is no statement",
+            "give it as the second argument, by --file, or on standard input",
+        ));
+    }
+    let mut text = String::new();
+    input.read_to_string(&mut text).map_err(|e| Error::io("standard input".as_ref(), e))?;
+    Ok((text, "standard input".to_owned()))
+}
+
+/// The name that a `CREATE TEMP VIEW|TABLE name …` makes.
+fn made_by(sql: &str) -> Option<String> {
+    let mut words = sql.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty());
+    let is = |word: Option<&str>, wanted: &[&str]| {
+        word.is_some_and(|word| wanted.iter().any(|wanted| word.eq_ignore_ascii_case(wanted)))
+    };
+    let creates = is(words.next(), &["CREATE"])
+        && is(words.next(), &["TEMP", "TEMPORARY"])
+        && is(words.next(), &["VIEW", "TABLE"]);
+    creates.then(|| words.next().and_then(|name| words_in(name).into_iter().next())).flatten()
 }

@@ -1,11 +1,351 @@
-//! `nsq stats`
+//! `nsq stats`: the command line of `nsys stats`, answered by nsq.
 
-use crate::error::Result;
+use super::options::{LibraryArgs, OpenArgs};
+use super::{complain, output};
+use crate::catalog::Catalog;
+use crate::compile::{Invocation, Layout, Plan, TimeUnit};
+use crate::error::{EXIT_LACKS_DATA, Error, Result};
+use crate::execute::{Limits, Session};
+use crate::normalize::{self, Presence, Scope};
+use crate::render::nsys::{self, NsysFormat};
+use crate::render::visible;
+use crate::report::{ExportOptions, Report};
+use crate::schema::Schema;
+use crate::table::ResultTable;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-/// pending
+/// Print reports as `nsys stats` prints them, from its own command line
+///
+/// Column names, arithmetic, rounding, formats and file names are NVIDIA's; exit codes are nsq's:
+/// 3 where a report that was asked for lacks its data, 2 where there is no such report.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {}
+#[command(after_help = "\
+Examples:
+  nsq stats report.sqlite
+  nsq stats -r cuda_gpu_kern_sum:base,cuda_api_sum -f csv -q report.sqlite
+  nsq stats -r cuda_gpu_trace -f csv,json -o .,- report.nsys-rep
+  nsq stats -r cuda_api_sum -o '@grep cudaFree' report.sqlite
 
-pub(super) fn run(_: &Args) -> Result<u8> {
+The n-th report goes in the n-th format to the n-th output; the last of each is repeated.")]
+pub(super) struct Args {
+    /// SQLite export or .nsys-rep.
+    #[arg(value_name = "INPUT", required_unless_present = "help_reports")]
+    input: Option<PathBuf>,
+    /// Reports, with arguments behind colons; default: NVIDIA's set.
+    #[arg(short, long, value_name = "NAME[:ARG…]", value_delimiter = ',')]
+    report: Vec<String>,
+    /// column, table, csv, tsv, json, hdoc, htable, or `.` for the output's default.
+    #[arg(short, long, value_name = "FORMAT", value_delimiter = ',')]
+    format: Vec<String>,
+    /// `-` console, `.` files beside the input, `@CMD` a process, else the base name of files.
+    #[arg(short, long, value_name = "OUTPUT", value_delimiter = ',', allow_hyphen_values = true)]
+    output: Vec<String>,
+    /// nsec, usec, msec or sec.
+    #[arg(long, value_name = "UNIT", default_value = "nsec", value_parser = time_unit)]
+    timeunit: TimeUnit,
+    /// Only what overlaps this time, such as 1s/2s or 500ms/.
+    #[arg(long, value_name = "A/B", allow_hyphen_values = true)]
+    filter_time: Option<String>,
+    /// Overwrite output files.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "false", default_missing_value = "true")]
+    force_overwrite: bool,
+    /// Export a .nsys-rep again although the cache holds an export.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "false", default_missing_value = "true")]
+    force_export: bool,
+    /// Read this export instead of making one from the input.
+    #[arg(long, value_name = "FILE")]
+    sqlite: Option<PathBuf>,
+    /// Print nothing but reports and errors.
+    #[arg(short, long)]
+    quiet: bool,
+    /// List the reports, or describe one, and exit.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    help_reports: Option<String>,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+/// The reports of plain `nsys stats` that nsq has.
+const DEFAULT_SET: [&str; 9] = [
+    "nvtx_sum",
+    "osrt_sum",
+    "cuda_api_sum",
+    "cuda_gpu_kern_sum",
+    "cuda_gpu_mem_time_sum",
+    "cuda_gpu_mem_size_sum",
+    "um_sum",
+    "um_total_sum",
+    "um_cpu_page_faults_sum",
+];
+
+/// By the longest prefix, as nsys: `us`, `milli`, `seconds`.
+fn time_unit(text: &str) -> Result<TimeUnit, String> {
+    const NAMES: [(&str, TimeUnit); 7] = [
+        ("nsec", TimeUnit::Ns),
+        ("nanoseconds", TimeUnit::Ns),
+        ("usec", TimeUnit::Us),
+        ("microseconds", TimeUnit::Us),
+        ("msec", TimeUnit::Ms),
+        ("milliseconds", TimeUnit::Ms),
+        ("seconds", TimeUnit::S),
+    ];
+    let text = text.to_ascii_lowercase();
+    let mut units = NAMES.iter().filter(|(name, _)| !text.is_empty() && name.starts_with(&text)).map(|(_, u)| *u);
+    match (units.next(), units.next()) {
+        (Some(unit), None) => Ok(unit),
+        (Some(_), Some(_)) => Err("is short for several: take nsec, usec, msec or sec".to_owned()),
+        _ => Err("take nsec, usec, msec or sec".to_owned()),
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let catalog = args.library.load()?;
+    if let Some(name) = &args.help_reports {
+        return help_reports(&catalog, name);
+    }
+    let input = args.input.as_deref().unwrap_or(Path::new(""));
+    let outputs = outputs(args)?;
+    let path = args.sqlite.as_deref().unwrap_or(input);
+    let options = ExportOptions { again: args.force_export, ..args.open.export_options() };
+    let mut stats = Stats { args, catalog: &catalog, report: Report::open(path, &options)?, code: 0, answered: 0 };
+    let schema = Schema::detect(&stats.report)?;
+    let scope = scope(args)?;
+    for (spelling, format, output) in &outputs {
+        if let Err(error) = stats.one(spelling, *format, output, &schema, &scope) {
+            match error {
+                Error::LacksData { .. } => stats.skip(&error),
+                Error::Output(_) => return Err(error),
+                error => stats.code = complain(&error),
+            }
+        }
+        // Between reports on the console.
+        if *output == "-" || !args.quiet {
+            println!();
+        }
+    }
+    let nothing = stats.answered == 0 && stats.code == 0;
+    Ok(if nothing { EXIT_LACKS_DATA } else { stats.code })
+}
+
+/// What to print, in which format, and where to.
+fn outputs(args: &Args) -> Result<Vec<(String, NsysFormat, String)>> {
+    let reports: Vec<String> = match args.report.as_slice() {
+        [] => DEFAULT_SET.map(str::to_owned).to_vec(),
+        reports => reports.to_vec(),
+    };
+    let nth = |list: &[String], index: usize, default: &str| -> String {
+        list.get(index).or(list.last()).cloned().unwrap_or_else(|| default.to_owned())
+    };
+    reports
+        .into_iter()
+        .enumerate()
+        .map(|(index, report)| {
+            let output = nth(&args.output, index, "-");
+            let default = if output == "-" { "column" } else { "csv" };
+            let format = match nth(&args.format, index, ".") {
+                dot if dot == "." => default.to_owned(),
+                named => named,
+            };
+            let known = NsysFormat::NAMES.iter().find(|(name, _)| *name == format);
+            let (_, format) = known.ok_or_else(|| {
+                let names = NsysFormat::NAMES.iter().map(|(name, _)| *name);
+                Error::unknown("format", &format, names, "nsys has column, table, csv, tsv, json, hdoc and htable.")
+            })?;
+            Ok((report, *format, output))
+        })
+        .collect()
+}
+
+fn scope(args: &Args) -> Result<Scope> {
+    let Some(text) = &args.filter_time else { return Ok(Scope::default()) };
+    let malformed = || {
+        Error::usage(
+            format!("`{text}` is no stretch of time"),
+            "write --filter-time A/B, such as 1s/2s, 1s500ms/ or /1e9",
+        )
+    };
+    let (from, to) = text.split_once('/').ok_or_else(malformed)?;
+    let instant = |text: &str| match text {
+        "" => Ok(None),
+        text => nsys_time(text).map(Some).ok_or_else(malformed),
+    };
+    Ok(Scope { start_ns: instant(from)?, end_ns: instant(to)?, ..Scope::default() })
+}
+
+/// NVIDIA's times: `1s2ms3us4ns`, `1.5e3us`, `-2m`; a number without a unit is nanoseconds.
+fn nsys_time(text: &str) -> Option<i64> {
+    let mut total = 0.0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let number_end = rest
+            .char_indices()
+            .find(|(at, c)| {
+                let exponent = |at: usize| rest[..at].ends_with(['e', 'E']);
+                let is_exponent = matches!(c, 'e' | 'E')
+                    && rest[at + 1..].starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+');
+                let is_number = c.is_ascii_digit()
+                    || *c == '.'
+                    || is_exponent
+                    || matches!(c, '-' | '+') && (*at == 0 || exponent(*at));
+                !is_number
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        let number: f64 = rest[..number_end].parse().ok()?;
+        rest = &rest[number_end..];
+        let unit_end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
+        total += number
+            * match &rest[..unit_end] {
+                "" | "ns" | "nsec" => 1.0,
+                "us" | "usec" => 1e3,
+                "ms" | "msec" => 1e6,
+                "s" | "sec" => 1e9,
+                "m" | "min" => 60e9,
+                "h" | "hour" => 3600e9,
+                _ => return None,
+            };
+        rest = &rest[unit_end..];
+    }
+    (total.is_finite() && total.abs() < i64::MAX as f64).then_some(total as i64)
+}
+
+struct Stats<'a> {
+    args: &'a Args,
+    catalog: &'a Catalog,
+    report: Report,
+    code: u8,
+    answered: usize,
+}
+
+impl Stats<'_> {
+    fn one(
+        &mut self,
+        spelling: &str,
+        format: NsysFormat,
+        output: &str,
+        schema: &Schema,
+        scope: &Scope,
+    ) -> Result<()> {
+        let invocation = Invocation::parse(spelling);
+        let arguments = invocation.args.iter().map(|arg| format!("({arg})")).collect::<String>();
+        let path = file_for(output, self.args, &invocation, format);
+        let destination = match (&path, output.strip_prefix('@')) {
+            (Some(path), _) => format!(" to [{}]", path.display()),
+            (None, Some(_)) => format!(" to process [{output}]"),
+            (None, None) => String::new(),
+        };
+        if !self.args.quiet {
+            print!("Processing [{}] with [{}]{arguments}{destination}... ", self.report.name(), invocation.query);
+            println!();
+        }
+        let query = self.catalog.query(&invocation.query)?;
+        let plan = Plan::new(query, &invocation, &Layout::Nsys(self.args.timeunit))?;
+        if let Some(path) = path.as_ref().filter(|path| path.exists() && !self.args.force_overwrite) {
+            return Err(Error::usage(
+                format!("{} exists", path.display()),
+                "give --force-overwrite=true to replace output files",
+            ));
+        }
+        Plan::check_presence(query, &Presence::new(schema, self.catalog), &self.report.path)?;
+        let roots = plan.reads.iter().map(String::as_str);
+        let installation = normalize::plan(schema, self.catalog, scope, roots)?;
+        let mut table = ResultTable::default();
+        // A report of its own for each, so that none sees what another made.
+        let mut report = Report::open(&self.report.database, &ExportOptions::default())?;
+        let limits = Limits::default();
+        let session = Session::begin(&mut report.connection, &installation, &limits)?;
+        session.run(&plan, &limits, &mut table)?;
+        let title = format!("{} ({})", plan.title, query.header.name);
+        match output.strip_prefix('@') {
+            Some(command) => pipe(command, |out| nsys::write(out, format, &title, &table))?,
+            None => output::write_to(path.as_deref(), |out| nsys::write(out, format, &title, &table))?,
+        }
+        self.answered += 1;
+        Ok(())
+    }
+
+    /// Data that is not there: an error for a report that was asked for by name.
+    fn skip(&mut self, error: &Error) {
+        if !self.args.report.is_empty() && self.code == 0 {
+            self.code = EXIT_LACKS_DATA;
+        }
+        if !self.args.quiet {
+            let first = error.to_string().lines().next().unwrap_or_default().to_owned();
+            println!("SKIPPED: {}", visible(&first));
+        }
+    }
+}
+
+/// The file that nsys would write: `BASE_report_arg.ext`.
+fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysFormat) -> Option<PathBuf> {
+    if output == "-" || output.starts_with('@') {
+        return None;
+    }
+    let input = args.sqlite.as_deref().or(args.input.as_deref()).unwrap_or(Path::new(""));
+    let base = if output == "." { input.with_extension("") } else { PathBuf::from(output) };
+    let name: Vec<&str> =
+        std::iter::once(invocation.query.as_str()).chain(invocation.args.iter().map(String::as_str)).collect();
+    let mut file = base.into_os_string();
+    file.push(format!("_{}.{}", name.join("_"), format.extension()));
+    Some(PathBuf::from(file))
+}
+
+/// Runs a command, split at blanks as nsys does, with the report as its standard input.
+fn pipe(command: &str, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+    let mut words = command.split_whitespace();
+    let program = words.next().ok_or_else(|| Error::usage("`@` without a command", "write -o '@grep cudaFree'"))?;
+    let failed = |e| Error::io(Path::new(program), e);
+    let mut child = Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
+    if let Some(mut input) = child.stdin.take() {
+        match produce(&mut input) {
+            // A command such as `head` may stop reading early.
+            Err(Error::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
+            other => other?,
+        }
+    }
+    child.wait().map_err(failed)?;
+    Ok(())
+}
+
+fn help_reports(catalog: &Catalog, name: &str) -> Result<u8> {
+    let mut text = String::new();
+    if name.is_empty() {
+        text.push_str("\nThe following reports are available:\n\n");
+        for query in catalog.queries()? {
+            let Some(nsys) = &query.header.nsys else { continue };
+            let args: String = nsys.args.iter().map(|arg| format!("[:{}]", arg.name)).collect();
+            text.push_str(&format!("  {}{args} -- {}\n", query.header.name, nsys.title));
+        }
+    } else {
+        let header = &catalog.query(name)?.header;
+        let title = header.nsys.as_ref().map_or(&header.title, |nsys| &nsys.title);
+        text.push_str(&format!("\n{} -- {title}\n\n    {}\n\n    {}\n", header.name, header.summary, header.limits));
+    }
+    output::write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_add_up_as_nvidia_documents_them() {
+        assert_eq!(nsys_time("1s2ms3us4ns"), Some(1_002_003_004));
+        assert_eq!(nsys_time("2ns5us2"), Some(5_004));
+        assert_eq!(nsys_time("1.5e3us"), Some(1_500_000));
+        assert_eq!(nsys_time("-2m"), Some(-120_000_000_000));
+        assert_eq!(nsys_time("1x"), None);
+    }
+
+    #[test]
+    fn time_units_go_by_prefix() {
+        assert_eq!(time_unit("us").unwrap(), TimeUnit::Us);
+        assert_eq!(time_unit("sec").unwrap(), TimeUnit::S);
+        assert_eq!(time_unit("milli").unwrap(), TimeUnit::Ms);
+        assert!(time_unit("m").is_err() && time_unit("").is_err());
+    }
 }

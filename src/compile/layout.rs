@@ -33,15 +33,23 @@ impl TimeUnit {
     fn suffix(self) -> &'static str {
         match self {
             Self::Ns => "ns",
-            Self::Us => "μs",
+            Self::Us => "us",
             Self::Ms => "ms",
-            Self::S => "s",
+            Self::S => "sec",
+        }
+    }
+
+    fn decimals(self) -> usize {
+        match self {
+            Self::Ns => 1,
+            Self::Us => 3,
+            Self::Ms | Self::S => 4,
         }
     }
 
     fn divisor(self) -> &'static str {
         match self {
-            Self::Ns => "1.0",
+            Self::Ns => "1",
             Self::Us => "1e3",
             Self::Ms => "1e6",
             Self::S => "1e9",
@@ -68,6 +76,12 @@ pub(super) fn nsys(query: &Query, unit: TimeUnit) -> Result<(String, Vec<Column>
     Ok((sql, columns))
 }
 
+/// One digit, as NVIDIA's reports have it. Their SQLite (3.42) rounds a tie such as 3261.85 up, although
+/// the nearest double lies below it; the factor is the tolerance it does that with.
+fn rounded(sql: &str) -> String {
+    format!("round(({sql}) * (1 + 3e-16), 1)")
+}
+
 fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
     let mut column = Column::untyped(&spec.name);
     let own = query.header.columns.iter().find(|own| own.name == spec.sql);
@@ -78,12 +92,10 @@ fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
         Some(NsysUnit::Ns) => {
             column.name = format!("{} ({})", spec.name, unit.suffix());
             column.kind = Type::Duration;
+            column.decimals = Some(unit.decimals());
             if unit == TimeUnit::Ns {
-                // Integers stay integers; averages were rounded to one digit by the query's author.
-                column.decimals = Some(1);
-                sql.clone()
+                format!("CASE typeof({sql}) WHEN 'real' THEN {} ELSE {sql} END", rounded(sql))
             } else {
-                column.decimals = Some(3);
                 format!("({sql}) / {}", unit.divisor())
             }
         }
@@ -91,7 +103,7 @@ fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
             column.name = format!("{} (%)", spec.name);
             column.kind = Type::Percent;
             column.decimals = Some(1);
-            format!("round({sql}, 1)")
+            rounded(sql)
         }
         Some(NsysUnit::Mb) => {
             column.name = format!("{} (MB)", spec.name);

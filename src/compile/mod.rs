@@ -10,12 +10,14 @@ mod layout;
 mod params;
 mod relations;
 mod standalone;
+mod statements;
 
 pub use invocation::Invocation;
 pub use layout::{Layout, TimeUnit};
 pub use params::parse_duration;
 pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
+pub use statements::split_statements;
 
 use crate::catalog::{Catalog, Query};
 use crate::error::{Error, Result};
@@ -66,9 +68,8 @@ impl Plan {
         })
     }
 
-    /// A statement of the user's over the normalised vocabulary.
-    pub fn ad_hoc(sql: &str, origin: &str, catalog: &Catalog) -> Self {
-        let words = words_in(sql);
+    /// A statement of the user's over the normalised vocabulary; `origin` is its file and first line.
+    pub fn ad_hoc(sql: &str, origin: (String, usize), catalog: &Catalog) -> Self {
         let is_relation = |word: &String| {
             let plain = word.strip_prefix("all_").unwrap_or(word);
             catalog.relation_names().any(|name| name == word || name == plain) || word == "scope"
@@ -77,10 +78,10 @@ impl Plan {
             query: None,
             title: String::new(),
             sql: sql.to_owned(),
-            origin: (origin.to_owned(), 1),
+            origin,
             bindings: Vec::new(),
             columns: Vec::new(),
-            reads: words.into_iter().filter(is_relation).collect(),
+            reads: words_in(sql).into_iter().filter(is_relation).collect(),
         }
     }
 

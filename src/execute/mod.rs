@@ -8,9 +8,11 @@
 mod diagnose;
 mod functions;
 mod guard;
+mod table_writer;
 
 pub use functions::{FUNCTIONS, Function};
 pub use guard::{Limits, interrupt};
+pub use table_writer::TableWriter;
 
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
@@ -34,6 +36,27 @@ impl<'a> Session<'a> {
             Error::Sqlite(e) => guard::explain(limits, e),
             other => other,
         })?;
+        guard::lock(connection)?;
+        Ok(Self { connection })
+    }
+
+    /// As [`Session::begin`], and then runs `preamble`: statements of a script that make TEMP objects.
+    pub fn begin_script(
+        connection: &'a mut Connection,
+        installation: &Installation,
+        preamble: &[Plan],
+        limits: &Limits,
+    ) -> Result<Self> {
+        functions::register(connection)?;
+        guard::watch(connection, limits)?;
+        installation.install(connection)?;
+        guard::lock_to_temp(connection)?;
+        for plan in preamble {
+            connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::OperationInterrupted) => guard::explain(limits, e),
+                _ => diagnose::statement_error(plan, e, connection),
+            })?;
+        }
         guard::lock(connection)?;
         Ok(Self { connection })
     }

@@ -11,6 +11,7 @@ mod escape;
 mod html;
 mod json;
 mod markdown;
+pub mod nsys;
 mod text;
 
 pub use escape::visible;

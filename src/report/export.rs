@@ -14,13 +14,15 @@ use std::process::{Command, Stdio};
 pub struct ExportOptions {
     /// The `nsys` to use; `None`: `$NSQ_NSYS`, then the one on `PATH`.
     pub nsys: Option<PathBuf>,
+    /// Export again although the cache holds one.
+    pub again: bool,
 }
 
 /// The SQLite export of `report`, made now or found in the cache.
 pub(super) fn export_once(report: &Path, options: &ExportOptions) -> Result<PathBuf> {
     let folder = cache_dir()?.join("exports");
     let kept = folder.join(format!("{}.sqlite", content_key(report)?));
-    if kept.is_file() {
+    if kept.is_file() && !options.again {
         return Ok(kept);
     }
     let refuse = |reason: String, help: String| {

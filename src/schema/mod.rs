@@ -50,20 +50,25 @@ impl Table {
 impl Schema {
     /// Looks at the schema of a report; refuses a database that no `nsys` wrote.
     pub fn detect(report: &Report) -> Result<Self> {
-        let connection = &report.connection;
+        let schema = Self::read(&report.connection)?;
+        if schema.is_materialized || schema.looks_like_nsys() {
+            return Ok(schema);
+        }
+        Err(Error::Report {
+            path: report.path.clone(),
+            reason: format!(
+                "is a SQLite database, but not an export of Nsight Systems ({})",
+                schema.describe()
+            ),
+            help: "give what `nsys export --type sqlite REPORT.nsys-rep` wrote".to_owned(),
+        })
+    }
+
+    /// Looks at the schema of any database.
+    pub fn read(connection: &Connection) -> Result<Self> {
         let tables = list_tables(connection)?;
         let is_materialized = tables.contains_key(MATERIALIZED);
         let mut schema = Self { tables, is_materialized, ..Self::default() };
-        if !is_materialized && !schema.looks_like_nsys() {
-            return Err(Error::Report {
-                path: report.path.clone(),
-                reason: format!(
-                    "is a SQLite database, but not an export of Nsight Systems ({})",
-                    schema.describe()
-                ),
-                help: "give what `nsys export --type sqlite REPORT.nsys-rep` wrote".to_owned(),
-            });
-        }
         let meta = ["META_DATA_EXPORT", "EXPORT_META_DATA", MATERIALIZED]
             .into_iter()
             .find_map(|name| schema.table(name));

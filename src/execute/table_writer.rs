@@ -1,0 +1,128 @@
+//! Relations → tables of a new SQLite file.
+
+use super::{Limits, Session, guard};
+use crate::catalog::Relation;
+use crate::compile::Plan;
+use crate::error::Result;
+use crate::schema::{MATERIALIZED, quote};
+use crate::table::{Column, RowSink, Type, Unit, Value};
+use rusqlite::{Connection, params_from_iter, types::Null};
+use std::path::Path;
+
+/// Writes tables to a SQLite file that nobody else reads yet.
+#[derive(Debug)]
+pub struct TableWriter {
+    connection: Connection,
+}
+
+impl TableWriter {
+    /// Begins a new file at `path`.
+    pub fn create(path: &Path) -> Result<Self> {
+        let connection = Connection::open(path)?;
+        // The file is thrown away unless it is finished, so nothing need survive a crash.
+        connection.execute_batch(&format!(
+            "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;
+             CREATE TABLE {MATERIALIZED} (name TEXT NOT NULL, value TEXT);
+             CREATE TABLE nsq_column (relation TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL,
+                                      unit TEXT, doc TEXT NOT NULL);"
+        ))?;
+        Ok(Self { connection })
+    }
+
+    /// Writes facts about the file.
+    pub fn describe(&self, facts: &[(&str, Option<String>)]) -> Result<()> {
+        let sql = format!("INSERT INTO {MATERIALIZED} VALUES (?1, ?2)");
+        for (name, value) in facts.iter().filter(|(_, value)| value.is_some()) {
+            self.connection.execute(&sql, (name, value))?;
+        }
+        Ok(())
+    }
+
+    /// Completes the file.
+    pub fn finish(self) -> Result<()> {
+        Ok(self.connection.execute_batch("COMMIT")?)
+    }
+}
+
+impl Session<'_> {
+    /// Copies a relation, as the scope shows it, to a table of the same name.
+    pub fn copy_relation(&self, relation: &Relation, writer: &TableWriter, limits: &Limits) -> Result<()> {
+        let name = &relation.header.name;
+        let plan = Plan {
+            query: None,
+            title: String::new(),
+            sql: format!("SELECT * FROM {name}"),
+            origin: (relation.file.clone(), relation.sql_line),
+            bindings: Vec::new(),
+            columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
+            reads: vec![name.clone()],
+        };
+        let mut table = Table { writer, name, insert: None };
+        self.run(&plan, limits, &mut table).map(|_| ()).map_err(|error| match error {
+            crate::error::Error::Sqlite(e) => guard::explain(limits, e),
+            other => other,
+        })
+    }
+}
+
+/// A table that takes rows.
+struct Table<'a> {
+    writer: &'a TableWriter,
+    name: &'a str,
+    insert: Option<rusqlite::Statement<'a>>,
+}
+
+impl RowSink for Table<'_> {
+    fn begin(&mut self, columns: &[Column]) -> Result<()> {
+        let connection = &self.writer.connection;
+        let fields: Vec<String> =
+            columns.iter().map(|column| format!("{} {}", quote(&column.name), declared(column.kind))).collect();
+        connection.execute_batch(&format!("CREATE TABLE {} ({})", quote(self.name), fields.join(", ")))?;
+        let mut describe = connection.prepare("INSERT INTO nsq_column VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        for column in columns {
+            let kind = format!("{:?}", column.kind).to_lowercase();
+            let unit = column.unit.and_then(unit_name);
+            describe.execute((self.name, &column.name, kind, unit, &column.doc))?;
+        }
+        let marks: Vec<&str> = columns.iter().map(|_| "?").collect();
+        let sql = format!("INSERT INTO {} VALUES ({})", quote(self.name), marks.join(", "));
+        self.insert = Some(connection.prepare(&sql)?);
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        if let Some(insert) = &mut self.insert {
+            insert.execute(params_from_iter(row.iter().map(Bound)))?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+struct Bound<'a>(&'a Value);
+
+impl rusqlite::ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        match self.0 {
+            Value::Null => Ok(Null.into()),
+            Value::Int(int) => int.to_sql(),
+            Value::Real(real) => real.to_sql(),
+            Value::Text(text) => text.to_sql(),
+        }
+    }
+}
+
+fn declared(kind: Type) -> &'static str {
+    match kind {
+        Type::Text => "TEXT",
+        Type::Real | Type::Percent => "REAL",
+        Type::Int | Type::Bool | Type::Timestamp | Type::Duration | Type::Bytes | Type::Id => "INTEGER",
+    }
+}
+
+fn unit_name(unit: Unit) -> Option<String> {
+    serde_json::to_value(unit).ok().and_then(|value| value.as_str().map(str::to_owned))
+}

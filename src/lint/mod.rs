@@ -1,0 +1,113 @@
+//! The SQL library, held against its own rules.
+//!
+//! For: `nsq check` and the project's tests. Every rule has a number, a message, and a remedy:
+//! `Q` for queries, `V` for relations, `S` for source specs, `R` for what only a report can show.
+//!
+//! Not for: a user's statements in `nsq sql`. Nothing here is needed to answer a question.
+
+mod names;
+mod query;
+mod relation;
+mod report;
+mod statement;
+
+pub use report::check_on_report;
+
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::schema::{Schema, quote};
+use rusqlite::Connection;
+use std::fmt;
+
+/// A broken rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// File, as the user would open it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Number of the rule, such as `Q06`.
+    pub rule: &'static str,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {} {}\n  help: {}", self.file, self.line, self.rule, self.message, self.help)
+    }
+}
+
+/// Holds every file of the library against the rules.
+pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
+    let mut findings: Vec<Finding> = catalog.broken().into_iter().map(unreadable).collect();
+    if findings.is_empty() {
+        let complete = Complete::new(catalog)?;
+        for source in catalog.sources()? {
+            relation::check_source(source, &mut findings);
+        }
+        for relation in catalog.relations()? {
+            relation::check_relation(relation, catalog, &complete, &mut findings);
+        }
+        for query in catalog.queries()? {
+            query::check_query(query, catalog, &complete, &mut findings);
+        }
+    }
+    findings.sort();
+    Ok(findings)
+}
+
+fn unreadable(error: Error) -> Finding {
+    let help = error.help().unwrap_or_default();
+    match error {
+        Error::Catalog { file, line, reason, .. } => {
+            let rule = if file.ends_with(".yml") { "S02" } else { "Q02" };
+            Finding { file, line, rule, message: reason, help }
+        }
+        other => Finding { file: String::new(), line: 1, rule: "Q02", message: other.to_string(), help },
+    }
+}
+
+/// A report that has every table and column any export ever had, and no rows.
+pub struct Complete {
+    schema: Schema,
+    ddl: String,
+}
+
+impl fmt::Debug for Complete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Complete").finish_non_exhaustive()
+    }
+}
+
+impl Complete {
+    /// The report that the library's specs describe.
+    pub fn new(catalog: &Catalog) -> Result<Self> {
+        let mut ddl = String::new();
+        for source in catalog.sources()? {
+            let Some(table) = source.tables.first() else { continue };
+            let mut columns: Vec<String> = source.columns.iter().map(|c| quote(&c.name)).collect();
+            if source.is_enum() {
+                columns = ["id", "name", "label"].map(str::to_owned).to_vec();
+            }
+            ddl.push_str(&format!("CREATE TABLE {} ({});\n", quote(table), columns.join(", ")));
+        }
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(&ddl)?;
+        Ok(Self { schema: Schema::read(&connection)?, ddl })
+    }
+
+    /// Its tables and columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// A database with its tables.
+    pub fn connect(&self) -> Result<Connection> {
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(&self.ddl)?;
+        Ok(connection)
+    }
+}

@@ -1,0 +1,88 @@
+//! The rules for relations and source specs.
+
+use super::names::{Place, check_columns, check_doc, check_stem};
+use super::query::{check_body, compare_reads};
+use super::{Complete, Finding};
+use crate::catalog::{Catalog, Relation, Source};
+use crate::compile::relations_in;
+use crate::normalize::{self, Scope};
+use crate::report::plain_message;
+use std::collections::BTreeSet;
+
+pub(super) fn check_relation(
+    relation: &Relation,
+    catalog: &Catalog,
+    complete: &Complete,
+    findings: &mut Vec<Finding>,
+) {
+    let header = &relation.header;
+    let place = Place { file: &relation.file, text: &relation.text };
+    check_stem(&place, "V01", &header.name, findings);
+    check_columns(&place, ["V07", "V08"], &header.columns, findings);
+    check_doc(&place, "V08", "summary:", "the relation", &header.name, &header.summary, findings);
+    check_body(&relation.sql, relation.sql_line, &relation.file, findings);
+    match relations_in(&relation.sql) {
+        Ok(used) => {
+            let declared: BTreeSet<String> = header.reads.iter().cloned().collect();
+            compare_reads(&place, "V09", &used, &declared, findings);
+        }
+        Err(message) => {
+            findings.push(place.finding("V17", "---*/", message, "keep to SQL that the parser knows"));
+        }
+    }
+    for name in &header.present_if {
+        if catalog.source(name).is_none() && catalog.relation(name).is_none() {
+            let message = format!("`present_if` names {name}, which is neither relation nor source");
+            findings.push(place.finding("V10", "present_if:", message, "name what its rows come from"));
+        }
+    }
+    let scope = &header.scope;
+    let (start, end) = scope.time.clone().unzip();
+    for column in [&start, &end, &scope.device, &scope.stream, &scope.process].into_iter().flatten() {
+        if !header.columns.iter().any(|known| known.name == *column) {
+            let message = format!("`scope` names {column}, which is no column");
+            findings.push(place.finding("V05", "scope:", message, "name columns of the relation"));
+        }
+    }
+    match prepared(relation, catalog, complete) {
+        Ok(returned) => {
+            let documented: Vec<&str> = header.columns.iter().map(|column| column.name.as_str()).collect();
+            if returned != documented {
+                let message = format!("returns {}, where {} is documented", returned.join(", "), documented.join(", "));
+                findings.push(place.finding("V06", "columns:", message, "list what the statement returns, in order"));
+            }
+        }
+        Err(message) => {
+            findings.push(place.finding("V17", "---*/", message, "mend the statement"));
+        }
+    }
+}
+
+fn prepared(relation: &Relation, catalog: &Catalog, complete: &Complete) -> Result<Vec<String>, String> {
+    let name = relation.header.name.as_str();
+    let installation = normalize::plan(complete.schema(), catalog, &Scope::default(), [name])
+        .map_err(|e| e.to_string())?;
+    let connection = complete.connect().map_err(|e| e.to_string())?;
+    installation.install(&connection).map_err(|e| e.to_string())?;
+    let statement =
+        connection.prepare(&format!("SELECT * FROM {name}")).map_err(|e| plain_message(&e))?;
+    Ok(statement.column_names().map(str::to_owned).collect())
+}
+
+pub(super) fn check_source(source: &Source, findings: &mut Vec<Finding>) {
+    let stem = source.view.strip_prefix("src_").unwrap_or(&source.view);
+    let file = format!("queries/sources/{stem}.yml");
+    let place = Place { file: &file, text: "" };
+    let is_capture = source.capture == "always" || source.capture.starts_with("--");
+    if !source.view.starts_with("src_") || source.tables.is_empty() || !is_capture {
+        findings.push(place.finding(
+            "S01",
+            "view:",
+            format!("{}: a spec has `table`, `view: src_…` and `capture: --flag` or `always`", source.view),
+            "see queries/README.md",
+        ));
+    }
+    for column in &source.columns {
+        check_doc(&place, "S08", "", &format!("column {}", column.name), &column.name, &column.doc, findings);
+    }
+}
