@@ -6,7 +6,7 @@ summary: GPU time per kernel name, largest total first.
 why: The first look at where GPU time goes; rows compare one to one with NVIDIA's report.
 kind: sum
 tags: [cuda, kernel]
-reads: [kernel, src_string_id]
+reads: [kernel, string]
 requires: [kernel]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
@@ -69,6 +69,6 @@ SELECT
   min_ns,
   max_ns,
   stddev_ns,
-  (SELECT value FROM src_string_id WHERE id = name_id) AS kernel_name
+  (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
 FROM by_name
 ORDER BY total_ns DESC, calls DESC, kernel_name, name_id

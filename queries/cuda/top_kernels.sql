@@ -6,7 +6,7 @@ summary: The kernels that took the most GPU time, with their spread.
 why: To see in one screen which kernels matter, and whether their times are steady.
 kind: sum
 tags: [cuda, kernel]
-reads: [kernel, src_string_id]
+reads: [kernel, string]
 requires: [kernel]
 params:
   - {name: limit, type: int, default: 20, min: -1, doc: "Rows to return; -1 returns all."}
@@ -55,7 +55,7 @@ named AS (
   SELECT
     *,
     100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
-    (SELECT value FROM src_string_id WHERE id = name_id) AS kernel_name
+    (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
   FROM by_name
 )
 SELECT

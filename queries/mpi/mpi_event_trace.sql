@@ -26,9 +26,9 @@ checks:
   - dur_ns >= 0
   - mpi_kind IN ('p2p', 'collective', 'start_wait', 'other')
 limits: >-
-  A call that waits for several requests, such as MPI_Waitall, is one row per request with equal times, so dur_ns must not
-  be added up over such rows. MPI_Sendrecv is two rows where what it sends and receives differ. Only the thread that
-  initialised MPI has a rank.
+  A call that waits for several requests, such as MPI_Waitall, is one row per request with equal times, so dur_ns must
+  not be added up over such rows. MPI_Sendrecv is two rows where what it sends and receives differ. Only the thread
+  that initialised MPI has a rank.
 see_also: [nvtx_sum, osrt_sum]
 nsys:
   title: MPI Event Trace

@@ -22,8 +22,8 @@ checks:
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Times are those of the CPU. Ranges that overlap count in full, so the shares are no shares of the capture. A range that
-  was never ended usually lasts until the end of the capture. Ranges that another thread ended are in it.
+  Times are those of the CPU. Ranges that overlap count in full, so the shares are no shares of the capture. A range
+  that was never ended usually lasts until the end of the capture. Ranges that another thread ended are in it.
 see_also: [nvtx_sum, nvtx_pushpop_sum]
 nsys:
   title: NVTX Start/End Range Summary

@@ -6,7 +6,7 @@ summary: Time in calls of the C library and POSIX threads per function, largest 
 why: To see what the CPU waits for, such as locks, sleeps, polls and files.
 kind: sum
 tags: [osrt]
-reads: [os_call, src_string_id]
+reads: [os_call, string]
 requires: [os_call]
 columns:
   - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
@@ -66,6 +66,6 @@ SELECT
   min_ns,
   max_ns,
   stddev_ns,
-  (SELECT value FROM src_string_id WHERE id = name_id) AS function_name
+  (SELECT text FROM string WHERE string_id = name_id) AS function_name
 FROM by_name
 ORDER BY total_ns DESC, calls DESC, function_name, name_id

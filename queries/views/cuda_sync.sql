@@ -36,7 +36,7 @@ SELECT
   nullif(eventId, 4294967295) AS event_id,
   deviceId AS device_id,
   contextId AS context_id,
-  greenContextId AS green_context_id,
+  nullif(greenContextId, 0) AS green_context_id,
   nullif(streamId, 4294967295) AS stream_id,
   correlationId AS correlation_id,
   globalPid >> 24 & 16777215 AS pid,

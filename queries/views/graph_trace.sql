@@ -29,7 +29,7 @@ SELECT
   graphExecId AS graph_exec_id,
   deviceId AS device_id,
   contextId AS context_id,
-  greenContextId AS green_context_id,
+  nullif(greenContextId, 0) AS green_context_id,
   streamId AS stream_id,
   correlationId AS correlation_id,
   globalPid >> 24 & 16777215 AS pid,

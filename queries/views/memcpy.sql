@@ -47,7 +47,7 @@ SELECT
   virtualAddress AS virtual_address,
   deviceId AS device_id,
   contextId AS context_id,
-  greenContextId AS green_context_id,
+  nullif(greenContextId, 0) AS green_context_id,
   streamId AS stream_id,
   correlationId AS correlation_id,
   globalPid >> 24 & 16777215 AS pid,

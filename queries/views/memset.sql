@@ -33,7 +33,7 @@ SELECT
   (SELECT label FROM src_enum_mem_kind WHERE id = memKind) AS memory,
   deviceId AS device_id,
   contextId AS context_id,
-  greenContextId AS green_context_id,
+  nullif(greenContextId, 0) AS green_context_id,
   streamId AS stream_id,
   correlationId AS correlation_id,
   globalPid >> 24 & 16777215 AS pid,

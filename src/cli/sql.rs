@@ -52,37 +52,41 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     let (text, origin) = statement(args)?;
     let catalog = args.library.load()?;
-    let mut plans: Vec<Plan> = split_statements(&text)
+    let plans: Vec<Plan> = split_statements(&text)
         .into_iter()
         .map(|(offset, sql)| {
             let line = 1 + text[..offset].matches('\n').count();
             Plan::ad_hoc(sql, (origin.clone(), line), &catalog)
         })
         .collect();
-    let Some(question) = plans.pop() else {
-        return Err(Error::usage("there is no statement", "give one, such as \"SELECT * FROM gpu\""));
-    };
-    let preamble = plans;
+    // A script may make TEMP objects before it asks.
+    let first_question = plans.iter().position(|plan| !prepares(&plan.sql)).unwrap_or(plans.len());
+    let (preamble, questions) = plans.split_at(first_question);
+    if questions.is_empty() {
+        return Err(Error::usage("there is no question", "give a SELECT, such as \"SELECT * FROM gpu\""));
+    }
     let mut report = Report::open(&args.report, &args.open.export_options())?;
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
     // What a script makes itself is not made for it.
     let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
-    let all = preamble.iter().chain([&question]);
-    let roots = all.flat_map(|plan| &plan.reads).filter(|name| !made.contains(name)).map(String::as_str);
+    let roots = plans.iter().flat_map(|plan| &plan.reads).filter(|name| !made.contains(name)).map(String::as_str);
     let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
     installation.notes.iter().for_each(|text| note(text));
     let mut limits = args.limits.limits();
     limits.max_rows = args.max_rows;
-    let session = Session::begin_script(&mut report.connection, &installation, &preamble, &limits)?;
+    let session = Session::begin_script(&mut report.connection, &installation, preamble, &limits)?;
     let mut heading = Heading::default();
     heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
     heading.facts.insert("report".to_owned(), report_name(&args.report).into());
     if let Some(version) = &schema.export_version {
         heading.facts.insert("export_schema".to_owned(), version.as_str().into());
     }
-    args.output.write(1, |writer| {
-        writer.result(&heading, |sink| session.run(&question, &limits, sink)).map(|_| ())
+    args.output.write(questions.len(), |writer| {
+        for question in questions {
+            writer.result(&heading, |sink| session.run(question, &limits, sink))?;
+        }
+        Ok(())
     })?;
     Ok(0)
 }
@@ -110,6 +114,12 @@ fn statement(args: &Args) -> Result<(String, String)> {
     let mut text = String::new();
     input.read_to_string(&mut text).map_err(|e| Error::io("standard input".as_ref(), e))?;
     Ok((text, "standard input".to_owned()))
+}
+
+/// The statement makes or fills TEMP objects; whether it may is for the session to say.
+fn prepares(sql: &str) -> bool {
+    let first = sql.split_whitespace().next().unwrap_or_default();
+    ["CREATE", "INSERT"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
 /// The name that a `CREATE TEMP VIEW|TABLE name …` makes.

@@ -85,7 +85,7 @@ fn rounded(sql: &str) -> String {
 fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
     let mut column = Column::untyped(&spec.name);
     let own = query.header.columns.iter().find(|own| own.name == spec.sql);
-    column.kind = own.map_or(Type::Text, |own| own.kind);
+    column.kind = own.map_or(Type::Any, |own| own.kind);
     let sql = &spec.sql;
     let sql = match spec.unit {
         None => sql.clone(),

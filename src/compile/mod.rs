@@ -123,7 +123,7 @@ pub fn columns_by_suffix(names: &[&str]) -> Vec<Column> {
                 Some("bytes") => (Type::Bytes, Some(Unit::Bytes)),
                 Some("pct") => (Type::Percent, Some(Unit::Percent)),
                 Some("s") if name.ends_with("_bytes_per_s") => (Type::Real, Some(Unit::BytesPerS)),
-                _ => (Type::Text, None),
+                _ => (Type::Any, None),
             };
             column
         })

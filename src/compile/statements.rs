@@ -1,49 +1,36 @@
 //! Several statements in one text.
 
-/// The statements of a script with their byte offsets; empty ones and trailing blanks left out.
+/// The statements of a script with their byte offsets, without the comments and blanks before them.
 ///
 /// Semicolons in quotes and comments do not count. Triggers, whose bodies hold semicolons, are not
 /// for reports.
 pub fn split_statements(script: &str) -> Vec<(usize, &str)> {
     let mut statements = Vec::new();
-    let mut start = 0;
+    // Where the code of the statement at hand begins.
+    let mut start = None;
     let mut at = 0;
-    let mut has_code = false;
-    let mut push = |start: usize, end: usize, has_code: bool| {
-        let text = &script[start..end];
-        if has_code {
-            let blank = text.len() - text.trim_start().len();
-            statements.push((start + blank, text.trim()));
-        }
-    };
     while let Some(c) = script[at..].chars().next() {
         let rest = &script[at..];
         let skip = |from: usize, close: &str| {
             rest.get(from..).and_then(|inner| inner.find(close)).map_or(rest.len(), |end| from + end + close.len())
         };
-        at += match c {
-            '\'' | '"' | '`' => {
-                has_code = true;
-                skip(1, &c.to_string())
-            }
-            '[' => {
-                has_code = true;
-                skip(1, "]")
-            }
-            '-' if rest.starts_with("--") => skip(2, "\n"),
-            '/' if rest.starts_with("/*") => skip(2, "*/"),
+        let (len, is_code) = match c {
+            '\'' | '"' | '`' => (skip(1, &c.to_string()), true),
+            '[' => (skip(1, "]"), true),
+            '-' if rest.starts_with("--") => (skip(2, "\n"), false),
+            '/' if rest.starts_with("/*") => (skip(2, "*/"), false),
             ';' => {
-                push(start, at, has_code);
-                (start, has_code) = (at + 1, false);
-                1
+                statements.extend(start.take().map(|start| (start, script[start..at].trim_end())));
+                (1, false)
             }
-            c => {
-                has_code |= !c.is_whitespace();
-                c.len_utf8()
-            }
+            c => (c.len_utf8(), !c.is_whitespace()),
         };
+        if is_code && start.is_none() {
+            start = Some(at);
+        }
+        at += len;
     }
-    push(start, script.len(), has_code);
+    statements.extend(start.map(|start| (start, script[start..].trim_end())));
     statements
 }
 

@@ -50,6 +50,8 @@ pub(super) fn watch(connection: &mut Connection, limits: &Limits) -> Result<()> 
 
 /// Takes away every right but reading.
 pub(super) fn lock(connection: &mut Connection) -> Result<()> {
+    // A script's own authorizer would refuse the pragma.
+    connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     connection.pragma_update(None, "query_only", true)?;
     Ok(connection.authorizer(Some(authorize))?)
 }

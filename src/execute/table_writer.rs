@@ -118,6 +118,7 @@ impl rusqlite::ToSql for Bound<'_> {
 fn declared(kind: Type) -> &'static str {
     match kind {
         Type::Text => "TEXT",
+        Type::Any => "",
         Type::Real | Type::Percent => "REAL",
         Type::Int | Type::Bool | Type::Timestamp | Type::Duration | Type::Bytes | Type::Id => "INTEGER",
     }

@@ -65,6 +65,7 @@ pub(super) fn check_columns(
             Type::Percent => column.unit == Some(Unit::Percent),
             Type::Text | Type::Bool => column.unit.is_none(),
             Type::Int | Type::Real | Type::Id => true,
+            Type::Any => false,
         };
         if !fits {
             findings.push(place.finding(

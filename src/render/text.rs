@@ -5,7 +5,7 @@
 
 use super::{Heading, Style, count_of, put, shown, visible};
 use crate::error::Result;
-use crate::table::{Column, ResultTable, RowSink, Value};
+use crate::table::{Column, ResultTable, RowSink, Type, Value};
 use std::io::Write;
 use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Segment};
@@ -90,7 +90,7 @@ fn layout(table: &ResultTable, style: &Style) -> String {
     let mut drawn = builder.build();
     drawn.with(Border::blank()).with(Modify::new(Segment::all()).with(Padding::new(0, GAP - 1, 0, 0)));
     for (index, column) in table.columns.iter().enumerate() {
-        if column.kind.is_numeric() {
+        if column.kind.is_numeric() || column.kind == Type::Any && holds_numbers(table, index) {
             drawn.modify(Columns::one(index), Alignment::right());
         }
     }
@@ -102,6 +102,12 @@ fn layout(table: &ResultTable, style: &Style) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Every value of the column is a number or null, and one is a number.
+fn holds_numbers(table: &ResultTable, index: usize) -> bool {
+    let mut values = table.rows.iter().map(|row| &row[index]).filter(|value| **value != Value::Null).peekable();
+    values.peek().is_some() && values.all(|value| !matches!(value, Value::Text(_)))
 }
 
 /// The column's name; the unit suffix goes where the values carry their unit themselves.

@@ -48,12 +48,14 @@ pub enum Type {
     Percent,
     /// Identifies a row of its relation.
     Id,
+    /// Anything: the column of a statement that nobody documented.
+    Any,
 }
 
 impl Type {
     /// Numbers are printed flush right and never shortened.
     pub fn is_numeric(self) -> bool {
-        !matches!(self, Self::Text)
+        !matches!(self, Self::Text | Self::Any)
     }
 }
 
@@ -79,7 +81,7 @@ pub struct Column {
 impl Column {
     /// A column of which nothing but its name is known.
     pub fn untyped(name: &str) -> Self {
-        Self { name: name.to_owned(), kind: Type::Text, unit: None, doc: String::new(), decimals: None }
+        Self { name: name.to_owned(), kind: Type::Any, unit: None, doc: String::new(), decimals: None }
     }
 }
 

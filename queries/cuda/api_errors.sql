@@ -1,0 +1,128 @@
+/*---
+name: api_errors
+version: 1
+title: CUDA API calls that failed
+summary: Calls that did not return 0, per function and value, first failure first.
+why: A failure that a program swallows often explains missing or strange GPU work.
+kind: sum
+tags: [api, cuda]
+reads: [all_cuda_call, cuda_call]
+requires: [cuda_call]
+columns:
+  - {name: first_start_ns, type: timestamp, unit: ns, doc: "First such call began, on the report's clock."}
+  - {name: last_start_ns, type: timestamp, unit: ns, doc: "Last such call began."}
+  - {name: calls, type: int, unit: count, doc: "Calls that returned the value."}
+  - {name: share_pct, type: percent, unit: percent, doc: "Share of these calls in all calls of the function."}
+  - {name: processes, type: int, unit: count, doc: "Processes they were made in."}
+  - {name: threads, type: int, unit: count, doc: "Threads they were made on."}
+  - {name: return_value, type: int, doc: "What the calls returned: cudaError_t of the runtime, CUresult of the driver."}
+  - {name: meaning, type: text, doc: "The value in words; null for a value that is not well known."}
+  - {name: api_kind, type: text, doc: "runtime or driver; class N for a number nobody knows."}
+  - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
+  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
+checks:
+  - calls >= 1 AND threads BETWEEN 1 AND calls AND processes BETWEEN 1 AND threads
+  - share_pct BETWEEN 0 AND 100
+  - return_value <> 0
+  - first_start_ns <= last_start_ns
+limits: >-
+  No row is good news. Value 600 (not ready) of cudaEventQuery, cudaStreamQuery and their like is an answer, not a
+  failure, and is listed last; cudaGetLastError and cudaPeekAtLastError hand on the error of an earlier call. Errors of
+  kernels appear at whichever later call notices them. meaning is that of CUDA 10.1 and later.
+see_also: [cuda_api_sum, cuda_api_trace]
+---*/
+WITH
+known_value AS (
+  SELECT column1 AS return_value, column2 AS meaning
+  FROM (
+    VALUES
+      (1, 'invalid value'),
+      (2, 'out of memory'),
+      (3, 'not initialised'),
+      (4, 'CUDA is being unloaded'),
+      (9, 'invalid launch configuration'),
+      (13, 'invalid symbol'),
+      (21, 'invalid copy direction'),
+      (35, 'driver too old for this runtime'),
+      (46, 'all devices busy or unavailable'),
+      (98, 'invalid device function'),
+      (100, 'no CUDA device'),
+      (101, 'invalid device ordinal'),
+      (200, 'invalid kernel image'),
+      (201, 'invalid context'),
+      (209, 'no kernel image for this device'),
+      (214, 'uncorrectable ECC error'),
+      (217, 'no peer access between these devices'),
+      (218, 'invalid PTX'),
+      (220, 'uncorrectable NVLink error'),
+      (221, 'no PTX compiler found'),
+      (222, 'PTX is newer than the driver'),
+      (301, 'file not found'),
+      (304, 'operating system call failed'),
+      (400, 'invalid handle'),
+      (401, 'illegal state'),
+      (500, 'name not found'),
+      (600, 'not ready'),
+      (700, 'illegal memory access'),
+      (701, 'out of resources for the launch'),
+      (702, 'launch timed out'),
+      (704, 'peer access already enabled'),
+      (705, 'peer access not enabled'),
+      (709, 'context is destroyed'),
+      (710, 'device-side assertion'),
+      (712, 'host memory already registered'),
+      (713, 'host memory not registered'),
+      (715, 'illegal instruction'),
+      (716, 'misaligned address'),
+      (718, 'invalid program counter'),
+      (719, 'launch failed'),
+      (720, 'cooperative launch too large'),
+      (800, 'not permitted'),
+      (801, 'not supported'),
+      (802, 'system not ready'),
+      (803, 'driver and library versions differ'),
+      (900, 'not permitted while a stream is captured'),
+      (901, 'stream capture is broken'),
+      (906, 'capture depends on the default stream'),
+      (908, 'capture ended on another thread'),
+      (910, 'graph cannot be updated this way'),
+      (999, 'unknown error')
+  )
+),
+by_value AS (
+  SELECT
+    name_id,
+    api_kind,
+    return_value,
+    min(call_id) AS any_call_id,
+    min(start_ns) AS first_start_ns,
+    max(start_ns) AS last_start_ns,
+    count(*) AS calls,
+    count(DISTINCT global_pid) AS processes,
+    count(DISTINCT global_tid) AS threads
+  FROM cuda_call
+  GROUP BY name_id, api_kind, return_value
+),
+with_share AS (
+  SELECT *, 100.0 * calls / sum(calls) OVER (PARTITION BY name_id, api_kind) AS share_pct
+  FROM by_value
+)
+SELECT
+  with_share.first_start_ns,
+  with_share.last_start_ns,
+  with_share.calls,
+  with_share.share_pct,
+  with_share.processes,
+  with_share.threads,
+  with_share.return_value,
+  known_value.meaning,
+  with_share.api_kind,
+  call.api_name,
+  call.api_symbol
+FROM with_share
+LEFT JOIN known_value
+  ON known_value.return_value = with_share.return_value
+JOIN all_cuda_call AS call
+  ON call.call_id = with_share.any_call_id
+WHERE with_share.return_value <> 0
+ORDER BY coalesce(known_value.meaning = 'not ready', 0), with_share.first_start_ns, with_share.any_call_id

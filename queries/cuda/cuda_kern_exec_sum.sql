@@ -1,0 +1,179 @@
+/*---
+name: cuda_kern_exec_sum
+version: 1
+title: CUDA kernel launch and execution summary
+summary: Call, wait and execution times per launching thread, device and kernel.
+why: Shows which kernels are dear to launch, which wait in the queue and which run long.
+kind: sum
+tags: [api, cuda, kernel, latency]
+reads: [all_cuda_call, all_kernel, launch, string]
+requires: [kernel]
+params:
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+columns:
+  - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: tid, type: id, doc: "Launching thread; null where no call was recorded."}
+  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: calls, type: int, unit: count, doc: "Executions."}
+  - {name: queued_calls, type: int, unit: count, doc: "Executions that began once their call had returned."}
+  - {name: span_mean_ns, type: duration, unit: ns, doc: "Mean time from the call's start to the end of both, or null."}
+  - {name: span_median_ns, type: duration, unit: ns, doc: "Median time from the call's start to the end of both, or null."}
+  - {name: span_min_ns, type: duration, unit: ns, doc: "Shortest time from the call's start to the end of both, or null."}
+  - {name: span_max_ns, type: duration, unit: ns, doc: "Longest time from the call's start to the end of both, or null."}
+  - {name: span_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one, or null."}
+  - {name: api_mean_ns, type: duration, unit: ns, doc: "Mean time of the launching call, or null."}
+  - {name: api_median_ns, type: duration, unit: ns, doc: "Median time of the launching call, or null."}
+  - {name: api_min_ns, type: duration, unit: ns, doc: "Shortest time of the launching call, or null."}
+  - {name: api_max_ns, type: duration, unit: ns, doc: "Longest time of the launching call, or null."}
+  - {name: api_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one, or null."}
+  - {name: queue_mean_ns, type: duration, unit: ns, doc: "Mean wait from the call's return to the start, or null."}
+  - {name: queue_median_ns, type: duration, unit: ns, doc: "Median wait from the call's return to the start, or null."}
+  - {name: queue_min_ns, type: duration, unit: ns, doc: "Shortest wait from the call's return to the start, or null."}
+  - {name: queue_max_ns, type: duration, unit: ns, doc: "Longest wait from the call's return to the start, or null."}
+  - {name: queue_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one, or null."}
+  - {name: kernel_mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
+  - {name: kernel_median_ns, type: duration, unit: ns, doc: "Median execution time."}
+  - {name: kernel_min_ns, type: duration, unit: ns, doc: "Shortest execution time."}
+  - {name: kernel_max_ns, type: duration, unit: ns, doc: "Longest execution time."}
+  - {name: kernel_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one."}
+  - {name: api_name, type: text, doc: "Launching function without its ABI version; null where none was recorded."}
+  - {name: api_symbol, type: text, doc: "Launching function as recorded; null where none was."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+checks:
+  - calls >= 1 AND queued_calls BETWEEN 0 AND calls
+  - kernel_median_ns BETWEEN kernel_min_ns AND kernel_max_ns
+  - span_mean_ns IS NULL OR span_mean_ns >= kernel_mean_ns
+limits: >-
+  Kernels whose launching call was not recorded are lost in NVIDIA's report and kept here as rows without a call. Where
+  two calls, one inside the other, carry one number, NVIDIA counts the kernel for both; here it counts once, with the
+  outer call. Null means that no call was recorded, or that no execution waited. All kernels of a graph launch share one
+  call, which counts for each of them. Kernels of a graph that was traced as a whole are not in it.
+see_also: [cuda_kern_exec_trace, launch_latency, cuda_gpu_kern_sum]
+nsys:
+  title: CUDA Kernel Launch & Exec Time Summary
+  aliases: [kernexecsum]
+  args:
+    - {name: base, set: {name: short}}
+    - {name: mangled, set: {name: mangled}}
+  columns:
+    - {name: PID, sql: pid}
+    - {name: TID, sql: tid}
+    - {name: DevId, sql: device_id}
+    - {name: Count, sql: calls}
+    - {name: QCount, sql: queued_calls}
+    - {name: TAvg, unit: ns, sql: span_mean_ns}
+    - {name: TMed, unit: ns, sql: span_median_ns}
+    - {name: TMin, unit: ns, sql: span_min_ns}
+    - {name: TMax, unit: ns, sql: span_max_ns}
+    - {name: TStdDev, unit: ns, sql: span_stddev_ns}
+    - {name: AAvg, unit: ns, sql: api_mean_ns}
+    - {name: AMed, unit: ns, sql: api_median_ns}
+    - {name: AMin, unit: ns, sql: api_min_ns}
+    - {name: AMax, unit: ns, sql: api_max_ns}
+    - {name: AStdDev, unit: ns, sql: api_stddev_ns}
+    - {name: QAvg, unit: ns, sql: queue_mean_ns}
+    - {name: QMed, unit: ns, sql: queue_median_ns}
+    - {name: QMin, unit: ns, sql: queue_min_ns}
+    - {name: QMax, unit: ns, sql: queue_max_ns}
+    - {name: QStdDev, unit: ns, sql: "coalesce(queue_stddev_ns, 0.0)"}
+    - {name: KAvg, unit: ns, sql: kernel_mean_ns}
+    - {name: KMed, unit: ns, sql: kernel_median_ns}
+    - {name: KMin, unit: ns, sql: kernel_min_ns}
+    - {name: KMax, unit: ns, sql: kernel_max_ns}
+    - {name: KStdDev, unit: ns, sql: kernel_stddev_ns}
+    - name: API Name
+      sql: >-
+        CASE WHEN api_symbol GLOB '*_v[0-9][0-9][0-9][0-9]'
+        THEN substr(api_symbol, 1, length(api_symbol) - 6) ELSE api_symbol END
+    - {name: Kernel Name, sql: kernel_name}
+---*/
+WITH
+execution AS (
+  SELECT
+    launch.global_pid,
+    launch.pid,
+    launch.global_tid,
+    launch.tid,
+    launch.device_id,
+    launch.call_id,
+    launch.call_name_id,
+    CASE :name
+      WHEN 'demangled' THEN kernel.name_id
+      WHEN 'short' THEN kernel.short_name_id
+      ELSE kernel.mangled_name_id
+    END AS name_id,
+    max(launch.end_ns, launch.call_end_ns) - launch.call_start_ns AS span_ns,
+    launch.call_end_ns - launch.call_start_ns AS api_ns,
+    CASE WHEN launch.start_ns >= launch.call_end_ns THEN launch.start_ns - launch.call_end_ns END AS queue_ns,
+    launch.dur_ns AS kernel_ns
+  FROM launch
+  JOIN all_kernel AS kernel
+    ON kernel.kernel_id = launch.op_id
+  WHERE launch.op_kind = 'kernel'
+),
+by_kernel AS (
+  SELECT
+    global_pid,
+    pid,
+    global_tid,
+    tid,
+    device_id,
+    call_name_id,
+    name_id,
+    min(call_id) AS any_call_id,
+    count(*) AS calls,
+    count(queue_ns) AS queued_calls,
+    avg(span_ns) AS span_mean_ns,
+    median(span_ns) AS span_median_ns,
+    min(span_ns) AS span_min_ns,
+    max(span_ns) AS span_max_ns,
+    stddev(span_ns) AS span_stddev_ns,
+    avg(api_ns) AS api_mean_ns,
+    median(api_ns) AS api_median_ns,
+    min(api_ns) AS api_min_ns,
+    max(api_ns) AS api_max_ns,
+    stddev(api_ns) AS api_stddev_ns,
+    avg(queue_ns) AS queue_mean_ns,
+    median(queue_ns) AS queue_median_ns,
+    min(queue_ns) AS queue_min_ns,
+    max(queue_ns) AS queue_max_ns,
+    stddev(queue_ns) AS queue_stddev_ns,
+    avg(kernel_ns) AS kernel_mean_ns,
+    median(kernel_ns) AS kernel_median_ns,
+    min(kernel_ns) AS kernel_min_ns,
+    max(kernel_ns) AS kernel_max_ns,
+    stddev(kernel_ns) AS kernel_stddev_ns
+  FROM execution
+  GROUP BY global_pid, global_tid, device_id, call_name_id, name_id
+)
+SELECT
+  pid,
+  tid,
+  device_id,
+  calls,
+  queued_calls,
+  span_mean_ns,
+  span_median_ns,
+  span_min_ns,
+  span_max_ns,
+  span_stddev_ns,
+  api_mean_ns,
+  api_median_ns,
+  api_min_ns,
+  api_max_ns,
+  api_stddev_ns,
+  queue_mean_ns,
+  queue_median_ns,
+  queue_min_ns,
+  queue_max_ns,
+  queue_stddev_ns,
+  kernel_mean_ns,
+  kernel_median_ns,
+  kernel_min_ns,
+  kernel_max_ns,
+  kernel_stddev_ns,
+  (SELECT api_name FROM all_cuda_call WHERE call_id = any_call_id) AS api_name,
+  (SELECT api_symbol FROM all_cuda_call WHERE call_id = any_call_id) AS api_symbol,
+  (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
+FROM by_kernel
+ORDER BY span_mean_ns DESC, calls DESC, kernel_name, global_pid, global_tid, device_id, call_name_id, name_id

@@ -1,0 +1,131 @@
+/*---
+name: launch_latency
+version: 1
+title: Cost of launching kernels
+summary: Time in launching calls, in the queue and on the GPU per kernel name.
+why: Finds kernels that cost the CPU more to launch than they run, and those that wait long.
+kind: sum
+tags: [api, cuda, kernel, latency]
+reads: [all_kernel, launch, string]
+requires: [kernel]
+params:
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+columns:
+  - {name: calls, type: int, unit: count, doc: "Executions."}
+  - {name: launches, type: int, unit: count, doc: "Calls that launched them; a graph launch is one."}
+  - {name: launch_bound_pct, type: percent, unit: percent, doc: "Launches whose call took longer than the kernel, or null."}
+  - {name: api_total_ns, type: duration, unit: ns, doc: "Time of the launching calls, each once; null without one."}
+  - {name: api_mean_ns, type: duration, unit: ns, doc: "Mean time of a launching call, or null."}
+  - {name: api_median_ns, type: duration, unit: ns, doc: "Median time of a launching call, or null."}
+  - {name: api_p90_ns, type: duration, unit: ns, doc: "What nine of ten stay within, or null."}
+  - {name: api_p99_ns, type: duration, unit: ns, doc: "What 99 of 100 stay within, or null."}
+  - {name: api_max_ns, type: duration, unit: ns, doc: "Longest time of a launching call, or null."}
+  - {name: queued_calls, type: int, unit: count, doc: "Executions that began once their call had returned."}
+  - {name: queue_mean_ns, type: duration, unit: ns, doc: "Mean wait from the call's return to the start, or null."}
+  - {name: queue_median_ns, type: duration, unit: ns, doc: "Median wait from the call's return to the start, or null."}
+  - {name: queue_p90_ns, type: duration, unit: ns, doc: "What nine of ten stay within, or null."}
+  - {name: queue_p99_ns, type: duration, unit: ns, doc: "What 99 of 100 stay within, or null."}
+  - {name: queue_max_ns, type: duration, unit: ns, doc: "Longest wait from the call's return to the start, or null."}
+  - {name: kernel_total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
+  - {name: kernel_mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
+  - {name: kernel_median_ns, type: duration, unit: ns, doc: "Median execution time."}
+  - {name: kernel_p90_ns, type: duration, unit: ns, doc: "What nine of ten stay within."}
+  - {name: kernel_p99_ns, type: duration, unit: ns, doc: "What 99 of 100 stay within."}
+  - {name: kernel_max_ns, type: duration, unit: ns, doc: "Longest execution time."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+checks:
+  - calls >= 1 AND queued_calls BETWEEN 0 AND calls AND launches BETWEEN 0 AND calls
+  - launch_bound_pct IS NULL OR launch_bound_pct BETWEEN 0 AND 100
+  - api_max_ns IS NULL OR api_median_ns <= api_max_ns
+limits: >-
+  Sorted by api_total_ns, the CPU's cost. A long queue time alone is no fault: the CPU is ahead of the GPU. A call that
+  blocks because the queue is full counts as API time. Executions without a recorded call count only in calls and in the
+  execution times. Null means that no call was recorded, or that no execution waited. All kernels of a graph launch
+  share its one call: it counts once for each kernel name, and the wait of a later kernel holds the earlier ones.
+  Kernels of a graph that was traced as a whole are not in it.
+see_also: [cuda_kern_exec_sum, cuda_kern_exec_trace, top_kernels]
+---*/
+WITH
+execution AS (
+  SELECT
+    CASE :name
+      WHEN 'demangled' THEN kernel.name_id
+      WHEN 'short' THEN kernel.short_name_id
+      ELSE kernel.mangled_name_id
+    END AS name_id,
+    launch.call_id,
+    launch.call_end_ns - launch.call_start_ns AS api_ns,
+    CASE WHEN launch.start_ns >= launch.call_end_ns THEN launch.start_ns - launch.call_end_ns END AS queue_ns,
+    launch.dur_ns AS kernel_ns
+  FROM launch
+  JOIN all_kernel AS kernel
+    ON kernel.kernel_id = launch.op_id
+  WHERE launch.op_kind = 'kernel'
+),
+-- A graph launch runs many kernels, but its call took its time only once.
+launching_call AS (
+  SELECT name_id, call_id, min(api_ns) AS api_ns, sum(kernel_ns) AS kernel_ns
+  FROM execution
+  WHERE call_id IS NOT NULL
+  GROUP BY name_id, call_id
+),
+api_time AS (
+  SELECT
+    name_id,
+    count(*) AS launches,
+    100.0 * avg(api_ns > kernel_ns) AS launch_bound_pct,
+    sum(api_ns) AS api_total_ns,
+    avg(api_ns) AS api_mean_ns,
+    median(api_ns) AS api_median_ns,
+    percentile(api_ns, 90) AS api_p90_ns,
+    percentile(api_ns, 99) AS api_p99_ns,
+    max(api_ns) AS api_max_ns
+  FROM launching_call
+  GROUP BY name_id
+),
+kernel_time AS (
+  SELECT
+    name_id,
+    count(*) AS calls,
+    count(queue_ns) AS queued_calls,
+    avg(queue_ns) AS queue_mean_ns,
+    median(queue_ns) AS queue_median_ns,
+    percentile(queue_ns, 90) AS queue_p90_ns,
+    percentile(queue_ns, 99) AS queue_p99_ns,
+    max(queue_ns) AS queue_max_ns,
+    sum(kernel_ns) AS kernel_total_ns,
+    avg(kernel_ns) AS kernel_mean_ns,
+    median(kernel_ns) AS kernel_median_ns,
+    percentile(kernel_ns, 90) AS kernel_p90_ns,
+    percentile(kernel_ns, 99) AS kernel_p99_ns,
+    max(kernel_ns) AS kernel_max_ns
+  FROM execution
+  GROUP BY name_id
+)
+SELECT
+  kernel_time.calls,
+  coalesce(api_time.launches, 0) AS launches,
+  api_time.launch_bound_pct,
+  api_time.api_total_ns,
+  api_time.api_mean_ns,
+  api_time.api_median_ns,
+  api_time.api_p90_ns,
+  api_time.api_p99_ns,
+  api_time.api_max_ns,
+  kernel_time.queued_calls,
+  kernel_time.queue_mean_ns,
+  kernel_time.queue_median_ns,
+  kernel_time.queue_p90_ns,
+  kernel_time.queue_p99_ns,
+  kernel_time.queue_max_ns,
+  kernel_time.kernel_total_ns,
+  kernel_time.kernel_mean_ns,
+  kernel_time.kernel_median_ns,
+  kernel_time.kernel_p90_ns,
+  kernel_time.kernel_p99_ns,
+  kernel_time.kernel_max_ns,
+  (SELECT text FROM string WHERE string_id = kernel_time.name_id) AS kernel_name
+FROM kernel_time
+LEFT JOIN api_time
+  ON api_time.name_id = kernel_time.name_id
+ORDER BY api_total_ns DESC, kernel_total_ns DESC, kernel_name, kernel_time.name_id

@@ -1,0 +1,73 @@
+//! Every query on every fixture, as CSV: `tests/golden/<query>/<trace>.csv`.
+//!
+//! What a golden must hold is derived by hand in the header of the fixture's trace. `NSQ_BLESS=1`
+//! writes them anew; CI refuses to. A query without a golden that has rows is a failure.
+
+mod support;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use support::{Fixtures, outcome, project, queries, traces};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let fixtures = Arc::new(Fixtures::new());
+    for trace in traces() {
+        fixtures.trace(&trace);
+    }
+    let mut trials = Vec::new();
+    for query in queries() {
+        for trace in traces() {
+            let (fixtures, query, trace) = (fixtures.clone(), query.clone(), trace.clone());
+            let name = format!("{query}::{trace}");
+            trials.push(Trial::test(name, move || compare(&fixtures, &query, &trace)));
+        }
+        let name = format!("{query}::has_rows_somewhere");
+        trials.push(Trial::test(name, move || has_rows(&query)));
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn golden(query: &str, trace: &str) -> PathBuf {
+    project(&format!("tests/golden/{query}/{trace}.csv"))
+}
+
+/// The CSV, or nothing where the trace lacks the data.
+fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> {
+    let report = fixtures.trace(trace);
+    let (code, out, error) =
+        outcome(&["run", report.to_str().unwrap(), "--query", query, "--format", "csv"]);
+    if code != 0 && code != 3 {
+        return Err(format!("exit {code}: {error}").into());
+    }
+    let path = golden(query, trace);
+    let got = (code == 0).then_some(out);
+    if std::env::var_os("NSQ_BLESS").is_some() {
+        assert!(std::env::var_os("CI").is_none(), "CI does not bless");
+        match &got {
+            Some(text) => {
+                fs::create_dir_all(path.parent().unwrap())?;
+                fs::write(&path, text)?;
+            }
+            None if path.exists() => fs::remove_file(&path)?,
+            None => {}
+        }
+        return Ok(());
+    }
+    let want = fs::read_to_string(&path).ok();
+    if got == want {
+        return Ok(());
+    }
+    let show = |text: Option<String>| text.unwrap_or_else(|| "(exit 3: no data)".to_owned());
+    Err(format!("{}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
+}
+
+fn has_rows(query: &str) -> Result<(), Failed> {
+    let found = traces().iter().any(|trace| {
+        fs::read_to_string(golden(query, trace)).is_ok_and(|text| text.lines().count() > 1)
+    });
+    if found { Ok(()) } else { Err("no golden has rows: add them to a trace in fixtures/traces".into()) }
+}

@@ -1,0 +1,191 @@
+//! What the tests share: fixtures built on the fly, the program under test, and the shared data.
+
+// Each test file is a program of its own and uses a part of this.
+#![allow(dead_code, unreachable_pub)]
+
+use assert_cmd::Command;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// The schema that traces are written for.
+pub const NEWEST_COMMON: &str = "3.25.0";
+
+/// A path inside the project.
+pub fn project(inside: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(inside)
+}
+
+/// The stems of the files in a project folder with this extension, sorted.
+pub fn stems(folder: &str, extension: &str) -> Vec<String> {
+    let mut stems: Vec<String> = std::fs::read_dir(project(folder))
+        .unwrap_or_else(|e| panic!("{folder}: {e}"))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == extension))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    stems.sort();
+    stems
+}
+
+/// The names of all traces in `fixtures/traces`.
+pub fn traces() -> Vec<String> {
+    stems("fixtures/traces", "sql")
+}
+
+/// The export versions in `fixtures/schema`.
+pub fn versions() -> Vec<String> {
+    stems("fixtures/schema", "sql")
+}
+
+fn read(inside: &str) -> String {
+    let path = project(inside);
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Builds `trace` as an export of `version` at `path`.
+///
+/// The trace is loaded over the newest common schema; for another version, the columns that both
+/// have are copied, which is what an exporter of that version would have written of it.
+pub fn build(version: &str, trace: &str, path: &Path) {
+    let schema = |version: &str| read(&format!("fixtures/schema/{version}.sql"));
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF").unwrap();
+    connection.execute_batch(&schema(version)).unwrap();
+    let events = read(&format!("fixtures/traces/{trace}.sql"));
+    if version == NEWEST_COMMON {
+        connection.execute_batch(&events).unwrap();
+    } else {
+        let common = tempfile::NamedTempFile::new().unwrap();
+        build(NEWEST_COMMON, trace, common.path());
+        copy_common(&connection, common.path());
+    }
+    drop_empty_tables(&connection);
+}
+
+fn names(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+fn copy_common(connection: &Connection, from: &Path) {
+    connection.execute("ATTACH ?1 AS common", [from.to_str().unwrap()]).unwrap();
+    let tables = "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT GLOB 'ENUM_*' AND name NOT GLOB '*META_DATA*' \
+                  INTERSECT SELECT name FROM common.sqlite_master";
+    for table in names(connection, tables) {
+        let columns = names(
+            connection,
+            &format!(
+                "SELECT '\"' || name || '\"' FROM pragma_table_info('{table}', 'main') WHERE name IN \
+                 (SELECT name FROM pragma_table_info('{table}', 'common'))"
+            ),
+        )
+        .join(", ");
+        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM common.{table} ORDER BY rowid");
+        connection.execute_batch(&copy).unwrap_or_else(|e| panic!("{table}: {e}"));
+    }
+    connection.execute_batch("DETACH common").unwrap();
+}
+
+/// Exports are lazy: a table without rows is not there.
+fn drop_empty_tables(connection: &Connection) {
+    for table in names(connection, "SELECT name FROM sqlite_master WHERE type = 'table'") {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{table}\")");
+        let has_rows: bool = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
+        if !has_rows {
+            connection.execute_batch(&format!("DROP TABLE \"{table}\"")).unwrap();
+        }
+    }
+}
+
+/// A folder with built fixtures; gone with the value.
+pub struct Fixtures {
+    folder: tempfile::TempDir,
+}
+
+impl Fixtures {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// The path of `trace` as an export of the newest common version.
+    pub fn trace(&self, trace: &str) -> PathBuf {
+        self.version(NEWEST_COMMON, trace)
+    }
+
+    /// The path of `trace` as an export of `version`.
+    pub fn version(&self, version: &str, trace: &str) -> PathBuf {
+        let path = self.folder.path().join(format!("{trace}-{version}.sqlite"));
+        if !path.exists() {
+            build(version, trace, &path);
+        }
+        path
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// The program, without the user's own folders, cache and terminal.
+pub fn nsq() -> Command {
+    let mut command = Command::cargo_bin("nsq").unwrap();
+    for variable in ["NSQ_PATH", "NSQ_NSYS", "NSQ_CACHE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"] {
+        command.env_remove(variable);
+    }
+    command.env("HOME", "/nonexistent").env("NO_COLOR", "1");
+    command
+}
+
+/// Standard output of a run that must succeed.
+pub fn stdout(arguments: &[&str]) -> String {
+    let output = nsq().args(arguments).output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "nsq {}: {error}", arguments.join(" "));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Exit code, standard output and standard error.
+pub fn outcome(arguments: &[&str]) -> (i32, String, String) {
+    let output = nsq().args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+/// Names of all queries.
+pub fn queries() -> Vec<String> {
+    let listed = stdout(&["list", "--format", "csv", "--no-header"]);
+    listed.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
+}
+
+/// The shared folder of real exports, beside the checkout; `None`, and said, where it is absent.
+pub fn shared() -> Option<PathBuf> {
+    let folder = project("../shared");
+    if folder.join("data").is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: no shared data beside the checkout");
+    None
+}
+
+/// All real exports of the shared folder.
+pub fn shared_exports() -> Vec<PathBuf> {
+    let Some(shared) = shared() else { return Vec::new() };
+    let mut exports = Vec::new();
+    for folder in ["data/exports", "data/made"] {
+        for entry in std::fs::read_dir(shared.join(folder)).unwrap() {
+            exports.push(entry.unwrap().path());
+        }
+    }
+    exports.retain(|path| path.extension().is_some_and(|e| e == "sqlite"));
+    exports.sort();
+    exports
+}
+
+/// The `sqlite3` shell; `None`, and said, where there is none.
+pub fn sqlite3() -> Option<std::process::Command> {
+    let found = std::process::Command::new("sqlite3").arg("--version").output().is_ok();
+    if !found {
+        eprintln!("skipped: no sqlite3 shell on PATH");
+    }
+    found.then(|| std::process::Command::new("sqlite3"))
+}
