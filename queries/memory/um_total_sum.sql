@@ -7,7 +7,7 @@ why: To see at a glance whether unified memory costs anything in this program.
 kind: sum
 tags: [cuda, memory, unified-memory]
 reads: [memcpy, um_cpu_page_fault, um_gpu_page_fault]
-requires: [memcpy | um_cpu_page_fault | um_gpu_page_fault]
+requires: [um_cpu_page_fault | um_gpu_page_fault]
 columns:
   - {name: htod_bytes, type: bytes, unit: bytes, doc: "Bytes that moved from host to GPU."}
   - {name: dtoh_bytes, type: bytes, unit: bytes, doc: "Bytes that moved from GPU to host."}

@@ -24,7 +24,7 @@ checks:
 limits: >-
   Times are those of the CPU, inclusive: what a range spends in ranges inside it counts in both, so the shares of nested
   ranges must not be added up. A range that was never popped usually lasts until the end of the capture.
-see_also: [nvtx_sum, nvtx_startend_sum, nvtx_pushpop_trace]
+see_also: [nvtx_sum, nvtx_startend_sum]
 nsys:
   title: NVTX Push/Pop Range Summary
   aliases: [nvtxppsum]

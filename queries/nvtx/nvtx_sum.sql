@@ -26,7 +26,7 @@ limits: >-
   Times are those of the CPU, inclusive: what a range spends in ranges inside it counts in both, so the shares of nested
   ranges must not be added up. A range that was never ended usually lasts until the end of the capture. Ranges that
   another thread ended are in it.
-see_also: [nvtx_pushpop_sum, nvtx_startend_sum, nvtx_gpu_proj_sum, nvtx_kern_sum]
+see_also: [nvtx_pushpop_sum, nvtx_startend_sum]
 nsys:
   title: NVTX Range Summary
   aliases: [nvtxsum]

@@ -5,6 +5,7 @@
 //!
 //! Not for: running SQL.
 
+mod dialect;
 mod invocation;
 mod layout;
 mod params;
@@ -12,6 +13,7 @@ mod relations;
 mod standalone;
 mod statements;
 
+pub use dialect::parse;
 pub use invocation::Invocation;
 pub use layout::{Layout, TimeUnit};
 pub use params::parse_duration;

@@ -2,9 +2,8 @@
 //!
 //! For the library's own SQL: SQLite itself, not this, decides what a user's statement may do.
 
-use sqlparser::ast::{Expr, ObjectName, Query, Statement, Visit, Visitor};
-use sqlparser::dialect::SQLiteDialect;
-use sqlparser::parser::Parser;
+use super::dialect::parse;
+use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -24,10 +23,6 @@ pub fn functions_in(sql: &str) -> Result<BTreeSet<String>, String> {
         let _ = statement.visit(&mut names);
     }
     Ok(names.functions)
-}
-
-fn parse(sql: &str) -> Result<Vec<Statement>, String> {
-    Parser::parse_sql(&SQLiteDialect {}, sql).map_err(|e| e.to_string())
 }
 
 /// The identifiers in a text, roughly: enough to see which relations a statement may name.

@@ -1,11 +1,10 @@
 //! The shape of a statement, as the rules need to know it.
 
+use crate::compile::parse;
 use sqlparser::ast::{
     Expr, FunctionArguments, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, Visit,
     Visitor,
 };
-use sqlparser::dialect::SQLiteDialect;
-use sqlparser::parser::Parser;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -24,7 +23,7 @@ pub(super) struct Shape {
 
 /// Reads the shape of `sql`; the error is the parser's.
 pub(super) fn shape(sql: &str) -> Result<Shape, String> {
-    let statements = Parser::parse_sql(&SQLiteDialect {}, sql).map_err(|e| e.to_string())?;
+    let statements = parse(sql)?;
     let mut shape = Shape::default();
     let [Statement::Query(query)] = statements.as_slice() else { return Ok(shape) };
     shape.is_one_select = true;

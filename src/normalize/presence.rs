@@ -1,11 +1,13 @@
-//! Which relations hold data in a report, and what would have to be captured where they do not.
+//! Which relations a report can fill, and what would have to be captured where it cannot.
+//!
+//! A table that is there and empty says that nothing of its kind happened: that is an answer.
 
 use crate::catalog::{Catalog, Source};
 use crate::error::Result;
-use crate::schema::Schema;
+use crate::schema::{Schema, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Answers whether a relation can hold rows in one report.
+/// Answers whether a report has the tables that a relation rests on.
 #[derive(Debug)]
 pub struct Presence<'a> {
     schema: &'a Schema,
@@ -19,7 +21,7 @@ pub struct Lack {
     pub relations: Vec<String>,
     /// Kinds of data in words, such as `CUDA kernels`.
     pub titles: Vec<String>,
-    /// One line per raw table: `table X is missing` or `table X is empty`.
+    /// One line per raw table: `table X is missing`.
     pub tables: Vec<String>,
     /// The `nsys profile` flags that record them.
     pub flags: Vec<String>,
@@ -31,14 +33,15 @@ impl<'a> Presence<'a> {
         Self { schema, catalog }
     }
 
-    /// The relation (or source view) rests on a table that holds rows.
+    /// The relation (or source view) rests on a table that the report has.
     pub fn is_present(&self, relation: &str) -> Result<bool> {
-        let mut leaves = BTreeMap::new();
-        self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
         if self.schema.is_materialized {
+            // Every relation is a table there, whether or not the capture had it.
             return Ok(self.schema.table(relation).is_some_and(|table| table.has_rows));
         }
-        Ok(leaves.values().any(|source| self.has_rows(source)))
+        let mut leaves = BTreeMap::new();
+        self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
+        Ok(leaves.values().any(|source| self.table_of(source).is_some()))
     }
 
     /// `a | b`: the lack where neither relation is present.
@@ -54,11 +57,7 @@ impl<'a> Presence<'a> {
         let mut lack = Lack { relations, titles: Vec::new(), tables: Vec::new(), flags: Vec::new() };
         for source in leaves.values() {
             lack.titles.push(source.title.clone());
-            let present = source.tables.iter().find_map(|name| self.schema.table(name));
-            lack.tables.push(match present {
-                Some(table) => format!("table {} is empty", table.name),
-                None => format!("table {} is missing", source.tables.join(" or ")),
-            });
+            lack.tables.push(format!("table {} is missing", source.tables.join(" or ")));
             if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
                 lack.flags.push(source.capture.clone());
             }
@@ -66,8 +65,8 @@ impl<'a> Presence<'a> {
         Ok(Some(lack))
     }
 
-    fn has_rows(&self, source: &Source) -> bool {
-        source.tables.iter().any(|name| self.schema.table(name).is_some_and(|table| table.has_rows))
+    fn table_of(&self, source: &Source) -> Option<&Table> {
+        source.tables.iter().find_map(|name| self.schema.table(name))
     }
 
     /// The sources that a relation's data comes from.
