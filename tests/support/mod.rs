@@ -83,7 +83,55 @@ fn copy_common(connection: &Connection, from: &Path) {
         let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM common.{table} ORDER BY rowid");
         connection.execute_batch(&copy).unwrap_or_else(|e| panic!("{table}: {e}"));
     }
+    translate_gpus(connection);
     connection.execute_batch("DETACH common").unwrap();
+}
+
+/// Before 2022.2 GPUs stood in another table, once for each process, under other names.
+fn translate_gpus(connection: &Connection) {
+    const NAMES: [(&str, &str); 10] = [
+        ("vmId", "vmId"),
+        ("deviceId", "id"),
+        ("pid", "process.pid"),
+        ("name", "gpu.name"),
+        ("pciBusId", "busLocation"),
+        ("globalMemorySize", "totalMemory"),
+        ("globalMemoryBandwidth", "memoryBandwidth"),
+        ("numMultiprocessors", "smCount"),
+        ("computeCapabilityMajor", "computeMajor"),
+        ("computeCapabilityMinor", "computeMinor"),
+    ];
+    let has = |schema: &str, table: &str| {
+        !names(connection, &format!("SELECT name FROM {schema}.sqlite_master WHERE name = '{table}'")).is_empty()
+    };
+    if !has("main", "TARGET_INFO_CUDA_GPU") || !has("common", "TARGET_INFO_GPU") {
+        return;
+    }
+    let columns = names(connection, "SELECT name FROM pragma_table_info('TARGET_INFO_CUDA_GPU', 'main')");
+    let values: Vec<&str> = columns
+        .iter()
+        .map(|column| NAMES.iter().find(|(old, _)| old == column).map_or("0", |(_, new)| new))
+        .collect();
+    connection
+        .execute_batch(&format!(
+            "INSERT INTO main.TARGET_INFO_CUDA_GPU ({}) SELECT {} FROM common.TARGET_INFO_GPU AS gpu, \
+             common.PROCESSES AS process",
+            columns.join(", "),
+            values.join(", ")
+        ))
+        .unwrap();
+}
+
+/// The export version has a table for every kind of event in the trace.
+pub fn can_express(version: &str, trace: &str) -> bool {
+    let schema = read(&format!("fixtures/schema/{version}.sql"));
+    let events = read(&format!("fixtures/traces/{trace}.sql"));
+    events
+        .split("INSERT INTO ")
+        .skip(1)
+        .filter_map(|rest| rest.split_whitespace().next())
+        .filter(|table| !table.starts_with("TARGET_INFO_"))
+        .all(|table| schema.contains(&format!("CREATE TABLE {table} ")))
 }
 
 /// Exports are lazy: a table without rows is not there.
