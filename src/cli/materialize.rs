@@ -2,9 +2,10 @@
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::{note, output};
+use crate::catalog::Relation;
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session, TableWriter};
-use crate::normalize;
+use crate::normalize::{self, Presence};
 use crate::report::Report;
 use crate::schema::Schema;
 use std::path::PathBuf;
@@ -54,7 +55,15 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
-    let relations = catalog.relations()?;
+    // As in an export, what was not captured has no table.
+    let presence = Presence::new(&schema, &catalog);
+    let mut relations = catalog.relations()?;
+    let mut present = Vec::with_capacity(relations.len());
+    for relation in &relations {
+        present.push(presence.is_present(&relation.header.name)?);
+    }
+    let mut present = present.into_iter();
+    relations.retain(|_| present.next() == Some(true));
     let roots = relations.iter().map(|relation| relation.header.name.as_str());
     let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
     installation.notes.iter().for_each(|text| note(text));
@@ -72,9 +81,26 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             ("EXPORT_PRODUCT_VERSION", schema.nsys_version.clone()),
         ])?;
         for relation in &relations {
-            session.copy_relation(relation, &writer, &limits)?;
+            let condition = match relation.header.name.as_str() {
+                STRINGS => referred_to(&relations),
+                _ => "true".to_owned(),
+            };
+            session.copy_relation(relation, &condition, &writer, &limits)?;
         }
         writer.finish()
     })?;
     Ok(0)
+}
+
+/// The relation of all texts: of those that no event refers to, some are paths and command lines.
+const STRINGS: &str = "string";
+
+/// The condition that a text is the name of something that happened.
+fn referred_to(relations: &[&Relation]) -> String {
+    let mut names = Vec::new();
+    for relation in relations {
+        let columns = relation.header.columns.iter().filter(|column| column.name.ends_with("name_id"));
+        names.extend(columns.map(|column| format!("SELECT {} FROM {}", column.name, relation.header.name)));
+    }
+    format!("string_id IN ({})", names.join(" UNION "))
 }

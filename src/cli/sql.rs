@@ -6,7 +6,7 @@ use super::output::OutputArgs;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Session;
-use crate::normalize;
+use crate::normalize::{self, Installation};
 use crate::render::Heading;
 use crate::report::Report;
 use crate::schema::Schema;
@@ -68,14 +68,24 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut report = Report::open(&args.report, &args.open.export_options())?;
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
-    // What a script makes itself is not made for it.
     let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
-    let roots = plans.iter().flat_map(|plan| &plan.reads).filter(|name| !made.contains(name)).map(String::as_str);
-    let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
+    let vocabulary = made.iter().filter(|made| catalog.relation_names().any(|name| name == *made));
+    let mut installation: Installation;
+    let mut preamble = preamble.to_vec();
+    if vocabulary.clone().next().is_some() {
+        // A script of `nsq show --sql` brings the vocabulary with it. What of that stands as nsq itself
+        // writes it is trusted as nsq's own.
+        installation = normalize::plan(&schema, &catalog, &scope, vocabulary.map(String::as_str))?;
+        installation.statements.retain(|statement| preamble.iter().any(|plan| plan.sql == *statement));
+        preamble.retain(|plan| !installation.statements.contains(&plan.sql));
+    } else {
+        let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
+        installation = normalize::plan(&schema, &catalog, &scope, roots)?;
+    }
     installation.notes.iter().for_each(|text| note(text));
     let mut limits = args.limits.limits();
     limits.max_rows = args.max_rows;
-    let session = Session::begin_script(&mut report.connection, &installation, preamble, &limits)?;
+    let session = Session::begin_script(&mut report.connection, &installation, &preamble, &limits)?;
     let mut heading = Heading::default();
     heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
     heading.facts.insert("report".to_owned(), report_name(&args.report).into());

@@ -45,13 +45,20 @@ impl TableWriter {
 }
 
 impl Session<'_> {
-    /// Copies a relation, as the scope shows it, to a table of the same name.
-    pub fn copy_relation(&self, relation: &Relation, writer: &TableWriter, limits: &Limits) -> Result<()> {
+    /// Copies the rows of a relation that fulfil `condition`, as the scope shows it, to a table of
+    /// the same name.
+    pub fn copy_relation(
+        &self,
+        relation: &Relation,
+        condition: &str,
+        writer: &TableWriter,
+        limits: &Limits,
+    ) -> Result<()> {
         let name = &relation.header.name;
         let plan = Plan {
             query: None,
             title: String::new(),
-            sql: format!("SELECT * FROM {name}"),
+            sql: format!("SELECT * FROM {name} WHERE {condition}"),
             origin: (relation.file.clone(), relation.sql_line),
             bindings: Vec::new(),
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),

@@ -36,8 +36,7 @@ impl<'a> Presence<'a> {
     /// The relation (or source view) rests on a table that the report has.
     pub fn is_present(&self, relation: &str) -> Result<bool> {
         if self.schema.is_materialized {
-            // Every relation is a table there, whether or not the capture had it.
-            return Ok(self.schema.table(relation).is_some_and(|table| table.has_rows));
+            return Ok(self.schema.table(relation).is_some());
         }
         let mut leaves = BTreeMap::new();
         self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;

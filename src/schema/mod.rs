@@ -36,8 +36,6 @@ pub struct Table {
     pub columns: Vec<String>,
     /// It is a table with a rowid, not a view or a `WITHOUT ROWID` table.
     pub has_rowid: bool,
-    /// At least one row.
-    pub has_rows: bool,
 }
 
 impl Table {
@@ -138,14 +136,8 @@ fn list_tables(connection: &Connection) -> Result<HashMap<String, Table>> {
             name,
             columns: Vec::new(),
             has_rowid,
-            has_rows: false,
         });
         table.columns.push(row.get(1)?);
-    }
-    for table in tables.values_mut() {
-        let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quote(&table.name));
-        // A view that cannot be read holds nothing we could use.
-        table.has_rows = connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false);
     }
     Ok(tables)
 }
