@@ -15,7 +15,10 @@ const SHELL_SQL: &str = "SELECT demangledName, count(*), sum(end-start), avg(end
 fn main() {
     let kernels = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_000_000);
     let export = large_export::export(kernels);
-    println!("top_kernels over {kernels} kernels ({} MB)", export.metadata().map_or(0, |m| m.len()) / 1_000_000);
+    println!(
+        "top_kernels over {kernels} kernels ({} MB)",
+        export.metadata().map_or(0, |m| m.len()) / 1_000_000
+    );
     let mut ratios = Vec::new();
     for round in 0..8 {
         let (nsq, shell) = (run_nsq(&export), run_shell(&export));
@@ -29,7 +32,12 @@ fn main() {
 }
 
 fn run_nsq(export: &Path) -> f64 {
-    time(Command::new(env!("CARGO_BIN_EXE_nsq")).arg("run").arg(export).args(["--query", "top_kernels", "--format", "csv"]))
+    time(Command::new(env!("CARGO_BIN_EXE_nsq")).arg("run").arg(export).args([
+        "--query",
+        "top_kernels",
+        "--format",
+        "csv",
+    ]))
 }
 
 fn run_shell(export: &Path) -> f64 {

@@ -10,6 +10,8 @@
 //! The questions themselves stand in `queries/`, one SQL file each: this crate is the thin driver
 //! that makes every report look the same, runs them, and prints the rows.
 
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
+
 pub mod catalog;
 pub mod cli;
 pub mod compile;

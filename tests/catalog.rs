@@ -92,25 +92,48 @@ fn each_fault_is_found_with_its_line_and_a_remedy() {
         ("kind: sum", "kind: trace", "/good.sql:7: Q04 a trace without start_ns"),
         ("WHERE dur_ns >= :least_ns\n", "", "/good.sql:11: Q05 parameter least_ns is not used"),
         (":least_ns\nORDER", ":most_ns\nORDER", "Q05 parameter :most_ns is not declared"),
-        ("SELECT kernel_id, dur_ns", "SELECT kernel_id, dur_ns, start_ns", "Q06 column start_ns is not documented"),
-        ("SELECT kernel_id, dur_ns", "SELECT kernel_id", "Q06 column dur_ns is documented, but not returned"),
+        (
+            "SELECT kernel_id, dur_ns",
+            "SELECT kernel_id, dur_ns, start_ns",
+            "Q06 column start_ns is not documented",
+        ),
+        (
+            "SELECT kernel_id, dur_ns",
+            "SELECT kernel_id",
+            "Q06 column dur_ns is documented, but not returned",
+        ),
         ("type: duration, unit: ns, doc", "type: int, doc", "/good.sql:14: Q07 column dur_ns"),
         ("\"Execution time.\"", "\"dur ns\"", "/good.sql:14: Q08 column dur_ns is not documented"),
         ("reads: [kernel]", "reads: [kernel, gpu]", "/good.sql:9: Q09 `reads` names gpu"),
         ("FROM kernel\n", "FROM src_cuda_kernel\n", "Q10 src_cuda_kernel is raw vocabulary"),
-        ("FROM kernel\n", "FROM CUPTI_ACTIVITY_KIND_KERNEL\n", "Q10 cupti_activity_kind_kernel is no relation"),
+        (
+            "FROM kernel\n",
+            "FROM CUPTI_ACTIVITY_KIND_KERNEL\n",
+            "Q10 cupti_activity_kind_kernel is no relation",
+        ),
         ("FROM kernel\n", "FROM top_kernels\n", "queries do not read queries"),
-        ("ORDER BY dur_ns DESC, kernel_id", "ORDER BY dur_ns DESC", "/good.sql:20: Q11 the rows have no total order"),
+        (
+            "ORDER BY dur_ns DESC, kernel_id",
+            "ORDER BY dur_ns DESC",
+            "/good.sql:20: Q11 the rows have no total order",
+        ),
         ("ORDER BY dur_ns DESC, kernel_id", "", "Q11 the rows have no total order"),
         ("dur_ns >= :least_ns", "'a' LIKE :least_ns", "/good.sql:19: Q12 LIKE is not used here"),
         ("dur_ns DESC, kernel_id", "dur_ns DESC, kernel_id;", "/good.sql:20: Q12 a semicolon"),
-        ("limits: None", "see_also: [nothing_such]\nlimits: None", "Q13 there is no query `nothing_such`"),
+        (
+            "limits: None",
+            "see_also: [nothing_such]\nlimits: None",
+            "Q13 there is no query `nothing_such`",
+        ),
         ("dur_ns >= :least_ns", "dur_nss >= :least_ns", "/good.sql:19: Q17 no such column: dur_nss"),
     ];
     for (from, to, expected) in faults {
         assert!(GOOD.contains(from), "{from}");
         let (code, out) = check(&GOOD.replacen(from, to, 1));
-        assert!(code == 1 && out.contains(expected) && out.contains("help: "), "{to}: want {expected}\n{out}");
+        assert!(
+            code == 1 && out.contains(expected) && out.contains("help: "),
+            "{to}: want {expected}\n{out}"
+        );
     }
 }
 

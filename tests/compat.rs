@@ -13,8 +13,10 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let queries = Arc::new(queries());
     let fixtures = Fixtures::new();
-    let newest: BTreeMap<String, String> =
-        traces().into_iter().map(|trace| (trace.clone(), answers(&fixtures.trace(&trace), &queries))).collect();
+    let newest: BTreeMap<String, String> = traces()
+        .into_iter()
+        .map(|trace| (trace.clone(), answers(&fixtures.trace(&trace), &queries)))
+        .collect();
     let newest = Arc::new(newest);
     let mut trials = Vec::new();
     for version in versions() {
@@ -46,6 +48,11 @@ fn answers(report: &Path, queries: &[String]) -> String {
 
 fn difference(want: &str, got: &str) -> Failed {
     let lines = want.lines().zip(got.lines());
-    let first = lines.filter(|(want, got)| want != got).map(|(want, got)| format!("want {want}\ngot  {got}")).next();
-    first.unwrap_or_else(|| format!("want {} lines, got {}", want.lines().count(), got.lines().count())).into()
+    let first = lines
+        .filter(|(want, got)| want != got)
+        .map(|(want, got)| format!("want {want}\ngot  {got}"))
+        .next();
+    first
+        .unwrap_or_else(|| format!("want {} lines, got {}", want.lines().count(), got.lines().count()))
+        .into()
 }

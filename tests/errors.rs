@@ -28,7 +28,10 @@ fn files_that_are_no_reports_are_told_apart() {
         fs::read(&path).unwrap()
     };
     let cases: [(&[u8], &str); 7] = [
-        (b"", "error: FILE: is empty (0 bytes)\n  help: the capture or export was interrupted: run it again\n"),
+        (
+            b"",
+            "error: FILE: is empty (0 bytes)\n  help: the capture or export was interrupted: run it again\n",
+        ),
         (b"{\"traceEvents\": []}", "error: FILE: is not a SQLite database (it begins with JSON)"),
         (b"\x1f\x8b\x08\x00 gzip", "error: FILE: is not a SQLite database (it begins with gzip data)"),
         (b"hello", "error: FILE: is not a SQLite database (it begins with \"hello\")"),
@@ -39,7 +42,10 @@ fn files_that_are_no_reports_are_told_apart() {
     for (bytes, expected) in cases {
         fs::write(&file, bytes).unwrap();
         let (code, error) = run_on(&file);
-        assert!(code == 1 && error.contains(expected) && error.contains("  help: "), "want {expected}\n{error}");
+        assert!(
+            code == 1 && error.contains(expected) && error.contains("  help: "),
+            "want {expected}\n{error}"
+        );
     }
     let (code, error) = run_on(folder.path());
     assert!(code == 1 && error.contains("is a directory"), "{error}");
@@ -120,7 +126,10 @@ fn a_capture_is_exported_once_into_the_cache() {
     let cache = folder.join("cache");
     let run = || {
         let mut command = nsq();
-        command.args(["run", "--query", "top_kernels", "--format", "csv", "--nsys"]).arg(&script).arg(&capture);
+        command
+            .args(["run", "--query", "top_kernels", "--format", "csv", "--nsys"])
+            .arg(&script)
+            .arg(&capture);
         command.env("NSQ_CACHE", &cache).output().unwrap()
     };
     let first = run();
@@ -132,10 +141,14 @@ fn a_capture_is_exported_once_into_the_cache() {
     fs::write(&capture, b"broken capture").unwrap();
     let failed = run();
     let error = String::from_utf8(failed.stderr).unwrap();
-    assert!(failed.status.code() == Some(1) && error.contains("Please update Nsight Systems"), "{error}");
+    assert!(
+        failed.status.code() == Some(1) && error.contains("Please update Nsight Systems"),
+        "{error}"
+    );
     let left: Vec<_> = fs::read_dir(cache.join("exports")).unwrap().collect();
     assert_eq!(left.len(), 1, "a failed export leaves nothing: {left:?}");
-    let beside: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    let beside: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     assert!(!beside.iter().any(|name| name == "run.sqlite"), "{beside:?}");
 }
 
@@ -145,14 +158,32 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
     let report = fixtures.trace("two_streams_overlap");
     let report = report.to_str().unwrap();
     let cases: [(&[&str], &str); 9] = [
-        (&["run", report, "--query", "top_kernel"], "no query named `top_kernel`\n  help: did you mean `top_kernels`?"),
+        (
+            &["run", report, "--query", "top_kernel"],
+            "no query named `top_kernel`\n  help: did you mean `top_kernels`?",
+        ),
         (&["run", report, "--query", "top_kernels@7"], "top_kernels is at version 1, not 7"),
-        (&["run", report, "--query", "cuda_gpu_kern_sum:bse"], "cuda_gpu_kern_sum takes no argument `bse`\n  help: it takes base, mangled"),
-        (&["run", report, "--query", "top_kernels", "-p", "limt=3"], "no parameter named `limt`\n  help: did you mean `limit`?"),
-        (&["run", report, "--query", "top_kernels", "-p", "limit=many"], "`many` is no value for limit\n  help: give an integer"),
-        (&["run", report, "--query", "top_kernels", "-p", "name=long"], "give one of demangled, short, mangled"),
+        (
+            &["run", report, "--query", "cuda_gpu_kern_sum:bse"],
+            "cuda_gpu_kern_sum takes no argument `bse`\n  help: it takes base, mangled",
+        ),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "limt=3"],
+            "no parameter named `limt`\n  help: did you mean `limit`?",
+        ),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "limit=many"],
+            "`many` is no value for limit\n  help: give an integer",
+        ),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "name=long"],
+            "give one of demangled, short, mangled",
+        ),
         (&["run", report, "--query", "top_kernels", "-p", "limit"], "`limit` is not a parameter"),
-        (&["run", report, "--query", "top_kernels", "--columns", "nsys"], "top_kernels has no NVIDIA layout"),
+        (
+            &["run", report, "--query", "top_kernels", "--columns", "nsys"],
+            "top_kernels has no NVIDIA layout",
+        ),
         (&["show", "kernal"], "no query named `kernal`"),
     ];
     for (arguments, expected) in cases {
@@ -264,8 +295,7 @@ fn faults_in_sql_are_pointed_at() {
     );
     let file = fixtures.path().join("mine.sql");
     fs::write(&file, "-- a comment\nSELECT 1;\nSELECT start_ns,\n  no_such()\nFROM kernel").unwrap();
-    let (_, _, error) =
-        outcome(&["sql", report.to_str().unwrap(), "--file", file.to_str().unwrap()]);
+    let (_, _, error) = outcome(&["sql", report.to_str().unwrap(), "--file", file.to_str().unwrap()]);
     assert!(error.contains("mine.sql:4:3") && error.contains("no such function: no_such"), "{error}");
 }
 
@@ -273,11 +303,19 @@ fn faults_in_sql_are_pointed_at() {
 fn limits_stop_a_statement_with_a_reason() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
-    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+    let endless =
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
     let (code, _, error) = outcome(&["sql", report.to_str().unwrap(), endless, "--timeout", "50ms"]);
     assert!(code == 1 && error.contains("ran longer than 0.05 s"), "{error}");
-    let (code, _, error) =
-        outcome(&["sql", report.to_str().unwrap(), "SELECT * FROM kernel", "--max-rows", "2", "--format", "csv"]);
+    let (code, _, error) = outcome(&[
+        "sql",
+        report.to_str().unwrap(),
+        "SELECT * FROM kernel",
+        "--max-rows",
+        "2",
+        "--format",
+        "csv",
+    ]);
     assert!(code == 1 && error.contains("stopped after 2 rows"), "{error}");
 }
 
@@ -288,11 +326,13 @@ fn an_output_file_appears_whole_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("out.csv");
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
-    let arguments = ["sql", report.to_str().unwrap(), endless, "--max-rows", "10", "-o", target.to_str().unwrap()];
+    let arguments =
+        ["sql", report.to_str().unwrap(), endless, "--max-rows", "10", "-o", target.to_str().unwrap()];
     assert_eq!(outcome(&arguments).0, 1);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
     let missing = folder.path().join("no/such/out.csv");
-    let arguments = ["run", report.to_str().unwrap(), "-q", "top_kernels", "-o", missing.to_str().unwrap()];
+    let arguments =
+        ["run", report.to_str().unwrap(), "-q", "top_kernels", "-o", missing.to_str().unwrap()];
     let (code, _, error) = outcome(&arguments);
     assert!(code == 1 && error.contains("out.csv"), "{error}");
     let odd = folder.path().join("out.xyz");

@@ -19,7 +19,18 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("lint", &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute"]),
     (
         "cli",
-        &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute", "render", "lint"],
+        &[
+            "error",
+            "table",
+            "report",
+            "schema",
+            "catalog",
+            "normalize",
+            "compile",
+            "execute",
+            "render",
+            "lint",
+        ],
     ),
 ];
 
@@ -29,7 +40,8 @@ fn dependencies_point_one_way() {
     for (module, may_use) in MAY_USE {
         for (file, text) in sources(module) {
             seen.insert(module);
-            for used in text.match_indices("crate::").map(|(at, _)| word(&text[at + "crate::".len()..])) {
+            for used in text.match_indices("crate::").map(|(at, _)| word(&text[at + "crate::".len()..]))
+            {
                 let allowed = used == module || may_use.contains(&used.as_str());
                 assert!(allowed, "{file} uses crate::{used}; {module} may use {may_use:?}");
             }
@@ -38,7 +50,9 @@ fn dependencies_point_one_way() {
     let modules: BTreeSet<String> = std::fs::read_to_string(support::project("src/lib.rs"))
         .unwrap()
         .lines()
-        .filter_map(|line| line.strip_prefix("pub mod ").map(|rest| rest.trim_end_matches(';').to_owned()))
+        .filter_map(|line| {
+            line.strip_prefix("pub mod ").map(|rest| rest.trim_end_matches(';').to_owned())
+        })
         .collect();
     let listed: BTreeSet<String> = seen.into_iter().map(str::to_owned).collect();
     assert_eq!(modules, listed, "every module has its place in the order");
@@ -73,5 +87,9 @@ fn sources(module: &str) -> Vec<(String, String)> {
         }
     }
     let read = |path: &Path| Some((path.display().to_string(), std::fs::read_to_string(path).ok()?));
-    files.iter().filter(|path| path.extension().is_some_and(|e| e == "rs")).filter_map(|path| read(path)).collect()
+    files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .filter_map(|path| read(path))
+        .collect()
 }

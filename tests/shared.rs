@@ -11,7 +11,8 @@ fn every_query_answers_every_export_or_says_what_is_missing() {
     let mut tally: BTreeMap<i32, usize> = BTreeMap::new();
     for export in shared_exports() {
         for query in queries() {
-            let (code, _, error) = outcome(&["run", export.to_str().unwrap(), "--query", &query, "--format", "csv"]);
+            let (code, _, error) =
+                outcome(&["run", export.to_str().unwrap(), "--query", &query, "--format", "csv"]);
             assert!(code == 0 || code == 3, "{query} on {}: exit {code}: {error}", export.display());
             if code == 3 {
                 assert!(error.contains("is missing") && error.contains("help: "), "{error}");
@@ -31,7 +32,8 @@ fn nothing_appears_beside_an_export() {
     let before = std::fs::read(&copy).unwrap();
     stdout(&["run", copy.to_str().unwrap(), "--query", "launch_latency"]);
     stdout(&["schema", copy.to_str().unwrap()]);
-    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names, ["copy.sqlite"]);
     assert_eq!(std::fs::read(&copy).unwrap(), before);
 }
@@ -64,7 +66,12 @@ fn exports_that_nvidia_skips_are_answered_as_by_hand() {
            UNION ALL SELECT start, end, streamId, correlationId FROM CUPTI_ACTIVITY_KIND_MEMCPY
            UNION ALL SELECT start, end, streamId, correlationId FROM CUPTI_ACTIVITY_KIND_MEMSET) ORDER BY 1, 2, 3, 4";
     for name in ["h100_2gpu_1s", "rtx3060_23k"] {
-        assert_same(&export(name), "cuda_gpu_trace", &["start_ns", "dur_ns", "stream_id", "correlation_id"], trace);
+        assert_same(
+            &export(name),
+            "cuda_gpu_trace",
+            &["start_ns", "dur_ns", "stream_id", "correlation_id"],
+            trace,
+        );
     }
     // A rule on exports without greenContextId: process and correlation id name the call.
     let blocking = "SELECT c.end - c.start, c.start, c.bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY AS c
@@ -75,7 +82,12 @@ fn exports_that_nvidia_skips_are_answered_as_by_hand() {
            AND (c.srcDeviceId IS NULL OR c.dstDeviceId IS NULL OR c.srcDeviceId <> c.dstDeviceId)
          ORDER BY 2, 1, 3";
     for name in ["rtx3060_23k", "rtx3090x7_rodinia_8190"] {
-        assert_same(&export(name), "cuda_memcpy_sync:rows=-1", &["dur_ns", "start_ns", "size_bytes"], blocking);
+        assert_same(
+            &export(name),
+            "cuda_memcpy_sync:rows=-1",
+            &["dur_ns", "start_ns", "size_bytes"],
+            blocking,
+        );
     }
 }
 
@@ -94,7 +106,12 @@ fn assert_same(export: &Path, query: &str, columns: &[&str], sql: &str) {
     let out = stdout(&["run", export.to_str().unwrap(), "--query", query, "--format", "csv"]);
     let mut reader = csv::Reader::from_reader(out.as_bytes());
     let header = reader.headers().unwrap().clone();
-    let index = |name: &str| header.iter().position(|h| h == name).unwrap_or_else(|| panic!("{query}: no {name} in {header:?}"));
+    let index = |name: &str| {
+        header
+            .iter()
+            .position(|h| h == name)
+            .unwrap_or_else(|| panic!("{query}: no {name} in {header:?}"))
+    };
     let wanted: Vec<usize> = columns.iter().map(|name| index(name)).collect();
     let ours: Vec<Vec<String>> = rows(out.as_bytes(), true)
         .iter()
@@ -121,7 +138,8 @@ fn a_materialized_report_gives_the_same_answers() {
         nsq().arg("materialize").arg(&export).arg("--force").arg("-o").arg(&plain).assert().success();
         for query in queries().iter().filter(|query| *query != "report_info") {
             let ask = |path: &Path| {
-                let (code, out, _) = outcome(&["run", path.to_str().unwrap(), "--query", query, "--format", "csv"]);
+                let (code, out, _) =
+                    outcome(&["run", path.to_str().unwrap(), "--query", query, "--format", "csv"]);
                 (code, out)
             };
             assert_eq!(ask(&plain), ask(&export), "{query} on {}", export.display());

@@ -52,7 +52,8 @@ fn scripts_give_the_same_rows_without_nsq() {
         for trace in traces() {
             let report = fixtures.trace(&trace);
             let report = report.to_str().unwrap();
-            let (code, want, _) = outcome(&["run", report, "--query", &query, "--format", "csv", "--no-header"]);
+            let (code, want, _) =
+                outcome(&["run", report, "--query", &query, "--format", "csv", "--no-header"]);
             if code == 3 {
                 continue;
             }
@@ -61,8 +62,15 @@ fn scripts_give_the_same_rows_without_nsq() {
                 needing.insert(query.clone());
                 let file = fixtures.path().join("script.sql");
                 std::fs::write(&file, &script).unwrap();
-                let got =
-                    stdout(&["sql", report, "--file", file.to_str().unwrap(), "--format", "csv", "--no-header"]);
+                let got = stdout(&[
+                    "sql",
+                    report,
+                    "--file",
+                    file.to_str().unwrap(),
+                    "--format",
+                    "csv",
+                    "--no-header",
+                ]);
                 assert_eq!(got, want, "{query} on {trace}");
                 continue;
             }

@@ -42,9 +42,14 @@ fn names(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         insert.execute((n, format!("void kernel_{n}<{long}{n}>(int, T{n})")))?;
         insert.execute((NAMES + n, format!("kernel_{n}")))?;
     }
-    for (n, name) in ["cudaLaunchKernel_v7000", "cudaGraphLaunch_v10000", "cudaMemcpyAsync_v3020", "cudaMemsetAsync_v3020"]
-        .iter()
-        .enumerate()
+    for (n, name) in [
+        "cudaLaunchKernel_v7000",
+        "cudaGraphLaunch_v10000",
+        "cudaMemcpyAsync_v3020",
+        "cudaMemsetAsync_v3020",
+    ]
+    .iter()
+    .enumerate()
     {
         insert.execute((2 * NAMES + n as i64, name))?;
     }
@@ -115,7 +120,13 @@ impl Writer<'_> {
                 correlation[p] += 1;
                 let (start, length) = (cpu[p] + 500 + self.below(2_000), 3_000 + self.below(4_000));
                 let fan_out = if self.below(200) == 0 { 20 } else { 1 };
-                call.execute((start, start + length, thread, correlation[p], 2 * NAMES + i64::from(fan_out > 1)))?;
+                call.execute((
+                    start,
+                    start + length,
+                    thread,
+                    correlation[p],
+                    2 * NAMES + i64::from(fan_out > 1),
+                ))?;
                 cpu[p] = start + length;
                 for _ in 0..fan_out {
                     // A few names take most launches, as in life.
@@ -124,7 +135,16 @@ impl Writer<'_> {
                     let to = from + 1_000 + name * 37 + self.below(5_000);
                     let (stream, grid) = (7 + self.below(3), 1 + self.below(1024));
                     kernel.execute((
-                        from, to, process, stream, correlation[p], global_pid(process), name, NAMES + name, grid, done,
+                        from,
+                        to,
+                        process,
+                        stream,
+                        correlation[p],
+                        global_pid(process),
+                        name,
+                        NAMES + name,
+                        grid,
+                        done,
                     ))?;
                     gpu[p] = to;
                     done += 1;
@@ -132,7 +152,12 @@ impl Writer<'_> {
             }
             let layer = 2 * NAMES + 10 + self.below(64);
             range.execute((layer_start, cpu[p], thread, layer))?;
-            range.execute((layer_start + 1, cpu[p] - 1, thread, layer + 1 - i64::from(layer > 2 * NAMES + 70)))?;
+            range.execute((
+                layer_start + 1,
+                cpu[p] - 1,
+                thread,
+                layer + 1 - i64::from(layer > 2 * NAMES + 70),
+            ))?;
             if self.below(4) == 0 {
                 correlation[p] += 1;
                 let (start, bytes) = (cpu[p] + 500, 1 + self.below(1 << 24));
@@ -141,7 +166,14 @@ impl Writer<'_> {
                 let from = cpu[p] + 1_000;
                 let kind = 1 + self.below(2);
                 memcpy.execute((
-                    from, from + bytes / 20 + 800, process, correlation[p], global_pid(process), bytes, kind, kind - 1,
+                    from,
+                    from + bytes / 20 + 800,
+                    process,
+                    correlation[p],
+                    global_pid(process),
+                    bytes,
+                    kind,
+                    kind - 1,
                 ))?;
             }
         }

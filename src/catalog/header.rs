@@ -8,7 +8,17 @@ use std::collections::BTreeMap;
 
 /// The subjects a query may be filed under.
 pub const TAGS: [&str; 12] = [
-    "api", "capture", "cuda", "kernel", "latency", "memory", "mpi", "nvtx", "osrt", "rule", "sync",
+    "api",
+    "capture",
+    "cuda",
+    "kernel",
+    "latency",
+    "memory",
+    "mpi",
+    "nvtx",
+    "osrt",
+    "rule",
+    "sync",
     "unified-memory",
 ];
 

@@ -66,7 +66,12 @@ impl Lock {
                 _ => None,
             };
             let (name, entry) = entry.ok_or_else(|| {
-                Error::catalog(file, index + 1, "is no `name version body contract`", "run `nsq check --bless`")
+                Error::catalog(
+                    file,
+                    index + 1,
+                    "is no `name version body contract`",
+                    "run `nsq check --bless`",
+                )
             })?;
             entries.insert(name, entry);
         }
@@ -87,7 +92,8 @@ impl Lock {
     /// The text of the lock file.
     pub fn render(&self) -> String {
         let mut text =
-            "# name version sha256(statement) sha256(contract); written by `nsq check --bless`\n".to_owned();
+            "# name version sha256(statement) sha256(contract); written by `nsq check --bless`\n"
+                .to_owned();
         for (name, entry) in &self.entries {
             text.push_str(&format!("{name} {} {} {}\n", entry.version, entry.body, entry.contract));
         }

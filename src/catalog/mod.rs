@@ -13,8 +13,8 @@ mod source;
 
 pub use front_matter::line_of;
 pub use header::{
-    ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param, ParamType,
-    Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
+    ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param,
+    ParamType, Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
 };
 pub use source::{EnumRow, Source, SourceColumn};
 

@@ -91,12 +91,20 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
             help: help.to_owned(),
         };
         match locked {
-            Some(old) if old.contract != now.contract && old.version >= now.version => findings.push(finding(
-                format!("columns, parameters or kind changed, and the version is still {}", now.version),
-                "raise `version`: stored results and scripts go by it; tell the change in CHANGELOG",
-            )),
+            Some(old) if old.contract != now.contract && old.version >= now.version => {
+                findings.push(finding(
+                    format!(
+                        "columns, parameters or kind changed, and the version is still {}",
+                        now.version
+                    ),
+                    "raise `version`: stored results and scripts go by it; tell the change in CHANGELOG",
+                ))
+            }
             Some(old) if *old != now && !args.bless => {
-                findings.push(finding("changed since the lock was written".to_owned(), "run `nsq check DIR --bless`"));
+                findings.push(finding(
+                    "changed since the lock was written".to_owned(),
+                    "run `nsq check DIR --bless`",
+                ));
             }
             None if !args.bless => {
                 findings.push(finding("is not in the lock".to_owned(), "run `nsq check DIR --bless`"));

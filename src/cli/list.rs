@@ -45,12 +45,15 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     };
     if let Some(word) = &args.word {
         let word = word.to_lowercase();
-        let has_word = |value: &Value| matches!(value, Value::Text(text) if text.to_lowercase().contains(&word));
+        let has_word =
+            |value: &Value| matches!(value, Value::Text(text) if text.to_lowercase().contains(&word));
         table.rows.retain(|row| row.iter().any(has_word));
     }
     if args.output.format()? == Format::Text {
         let text = grouped(&table);
-        write_to(args.output.output.as_deref(), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+        write_to(args.output.output.as_deref(), |out| {
+            out.write_all(text.as_bytes()).map_err(Error::Output)
+        })?;
     } else {
         args.output.table(&Heading::default(), &table)?;
     }

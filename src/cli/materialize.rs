@@ -49,9 +49,14 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let catalog = args.library.load()?;
     let mut report = Report::open(&args.report, &args.open.export_options())?;
-    let same = |a: &PathBuf, b: &PathBuf| a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b);
+    let same = |a: &PathBuf, b: &PathBuf| {
+        a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+    };
     if same(&args.output, &report.database) {
-        return Err(Error::usage("the output is the report itself", "give another name: a report is never written"));
+        return Err(Error::usage(
+            "the output is the report itself",
+            "give another name: a report is never written",
+        ));
     }
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
@@ -100,7 +105,9 @@ fn referred_to(relations: &[&Relation]) -> String {
     let mut names = Vec::new();
     for relation in relations {
         let columns = relation.header.columns.iter().filter(|column| column.name.ends_with("name_id"));
-        names.extend(columns.map(|column| format!("SELECT {} FROM {}", column.name, relation.header.name)));
+        names.extend(
+            columns.map(|column| format!("SELECT {} FROM {}", column.name, relation.header.name)),
+        );
     }
     format!("string_id IN ({})", names.join(" UNION "))
 }

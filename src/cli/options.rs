@@ -130,5 +130,6 @@ impl LimitArgs {
 
 fn timeout(text: &str) -> Result<Duration, String> {
     let ns = parse_duration(text).and_then(|ns| u64::try_from(ns).ok());
-    ns.map(Duration::from_nanos).ok_or_else(|| "give a time with its unit, such as 30s or 500ms".to_owned())
+    ns.map(Duration::from_nanos)
+        .ok_or_else(|| "give a time with its unit, such as 30s or 500ms".to_owned())
 }

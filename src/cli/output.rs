@@ -84,7 +84,10 @@ impl OutputArgs {
 }
 
 /// Writes to a file, whole or not at all, or to standard output.
-pub(super) fn write_to(path: Option<&Path>, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+pub(super) fn write_to(
+    path: Option<&Path>,
+    produce: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         let mut out = BufWriter::new(io::stdout().lock());
         produce(&mut out)?;
@@ -133,5 +136,8 @@ fn make_readable(_: &std::fs::File) -> io::Result<()> {
 /// Columns of the terminal: what it says itself, or `COLUMNS`.
 fn terminal_width() -> Option<usize> {
     let told = || std::env::var("COLUMNS").ok()?.parse().ok();
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).or_else(told).filter(|w| *w > 0)
+    terminal_size::terminal_size()
+        .map(|(width, _)| usize::from(width.0))
+        .or_else(told)
+        .filter(|w| *w > 0)
 }

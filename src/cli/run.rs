@@ -120,7 +120,13 @@ impl Opened {
         Ok((answerable, code))
     }
 
-    fn session(&mut self, args: &Args, catalog: &Catalog, plans: &[&Plan], limits: &Limits) -> Result<Session<'_>> {
+    fn session(
+        &mut self,
+        args: &Args,
+        catalog: &Catalog,
+        plans: &[&Plan],
+        limits: &Limits,
+    ) -> Result<Session<'_>> {
         let scope = args.scope.resolve(&self.schema)?;
         let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
         let installation = normalize::plan(&self.schema, catalog, &scope, roots)?;
@@ -177,7 +183,8 @@ fn one_report(args: &Args, catalog: &Catalog, plans: &[Plan], path: &Path) -> Re
 fn many_reports(args: &Args, catalog: &Catalog, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
     let next = std::sync::atomic::AtomicUsize::new(0);
-    let answers: Vec<std::sync::Mutex<Option<Result<Answer>>>> = paths.iter().map(|_| None.into()).collect();
+    let answers: Vec<std::sync::Mutex<Option<Result<Answer>>>> =
+        paths.iter().map(|_| None.into()).collect();
     let folders = args.library.clone();
     std::thread::scope(|threads| {
         for _ in 0..workers {

@@ -95,7 +95,11 @@ pub(super) fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
         .chain([&plan.sql])
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
-    FUNCTIONS.iter().map(|function| function.name.to_owned()).filter(|name| called.contains(name)).collect()
+    FUNCTIONS
+        .iter()
+        .map(|function| function.name.to_owned())
+        .filter(|name| called.contains(name))
+        .collect()
 }
 
 fn query_page(query: &Query) -> String {
@@ -104,7 +108,10 @@ fn query_page(query: &Query) -> String {
     paragraph(&mut page, &header.summary);
     paragraph(&mut page, &header.why);
     if let Some(deprecated) = &header.deprecated {
-        let text = format!("Deprecated since {}: {} Use {}.", deprecated.since, deprecated.reason, deprecated.instead);
+        let text = format!(
+            "Deprecated since {}: {} Use {}.",
+            deprecated.since, deprecated.reason, deprecated.instead
+        );
         paragraph(&mut page, &text);
     }
     if !header.params.is_empty() {
@@ -128,10 +135,16 @@ fn query_page(query: &Query) -> String {
     if let Some(nsys) = &header.nsys {
         page.push_str("\nNVIDIA\n");
         let names = std::iter::once(&header.name).chain(&nsys.aliases);
-        paragraph(&mut page, &format!("{} ({}).", nsys.title, names.cloned().collect::<Vec<_>>().join(", ")));
+        paragraph(
+            &mut page,
+            &format!("{} ({}).", nsys.title, names.cloned().collect::<Vec<_>>().join(", ")),
+        );
         for arg in &nsys.args {
-            let sets: Vec<String> =
-                arg.set.iter().map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
+            let sets: Vec<String> = arg
+                .set
+                .iter()
+                .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()))
+                .collect();
             let what = match &arg.param {
                 Some(param) => format!("{}=VALUE stands for -p {param}=VALUE", arg.name),
                 None => format!("{} stands for -p {}", arg.name, sets.join(" -p ")),
@@ -161,18 +174,26 @@ fn relation_page(relation: &Relation) -> String {
     }
     page.push_str("\nSOURCE\n");
     paragraph(&mut page, &format!("{}, reading {}", relation.file, header.reads.join(", ")));
-    paragraph(&mut page, &format!("Scope options apply to {0}; all_{0} is the same without them.", header.name));
+    paragraph(
+        &mut page,
+        &format!("Scope options apply to {0}; all_{0} is the same without them.", header.name),
+    );
     page
 }
 
 fn source_page(source: &Source) -> String {
-    let mut page = format!("{} - {}, from {}\n\n", source.view, source.title, source.tables.join(" or "));
+    let mut page =
+        format!("{} - {}, from {}\n\n", source.view, source.title, source.tables.join(" or "));
     paragraph(&mut page, &source.doc);
     paragraph(&mut page, &format!("Recorded by: {}", source.capture));
     page.push_str("\nCOLUMNS\n");
     for column in &source.columns {
-        let since = column.since.as_ref().map_or(String::new(), |version| format!(" [since schema {version}]"));
-        let until = column.until.as_ref().map_or(String::new(), |version| format!(" [gone in schema {version}]"));
+        let since =
+            column.since.as_ref().map_or(String::new(), |version| format!(" [since schema {version}]"));
+        let until = column
+            .until
+            .as_ref()
+            .map_or(String::new(), |version| format!(" [gone in schema {version}]"));
         item(&mut page, &column.name, &format!("{}{since}{until}", column.doc));
     }
     for row in &source.rows {
@@ -186,7 +207,9 @@ fn columns(page: &mut String, columns: &[ColumnSpec]) {
     for column in columns {
         let kind = format!("{:?}", column.kind).to_lowercase();
         let unit = match column.unit {
-            Some(unit) => serde_json::to_value(unit).ok().and_then(|v| v.as_str().map(|u| format!(", {u}"))),
+            Some(unit) => {
+                serde_json::to_value(unit).ok().and_then(|v| v.as_str().map(|u| format!(", {u}")))
+            }
             None => None,
         };
         item(page, &column.name, &format!("{} [{kind}{}]", column.doc, unit.unwrap_or_default()));

@@ -63,7 +63,10 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let first_question = plans.iter().position(|plan| !prepares(&plan.sql)).unwrap_or(plans.len());
     let (preamble, questions) = plans.split_at(first_question);
     if questions.is_empty() {
-        return Err(Error::usage("there is no question", "give a SELECT, such as \"SELECT * FROM gpu\""));
+        return Err(Error::usage(
+            "there is no question",
+            "give a SELECT, such as \"SELECT * FROM gpu\"",
+        ));
     }
     let mut report = Report::open(&args.report, &args.open.export_options())?;
     let schema = Schema::detect(&report)?;

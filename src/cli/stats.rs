@@ -94,7 +94,8 @@ fn time_unit(text: &str) -> Result<TimeUnit, String> {
         ("seconds", TimeUnit::S),
     ];
     let text = text.to_ascii_lowercase();
-    let mut units = NAMES.iter().filter(|(name, _)| !text.is_empty() && name.starts_with(&text)).map(|(_, u)| *u);
+    let mut units =
+        NAMES.iter().filter(|(name, _)| !text.is_empty() && name.starts_with(&text)).map(|(_, u)| *u);
     match (units.next(), units.next()) {
         (Some(unit), None) => Ok(unit),
         (Some(_), Some(_)) => Err("is short for several: take nsec, usec, msec or sec".to_owned()),
@@ -111,7 +112,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let outputs = outputs(args)?;
     let path = args.sqlite.as_deref().unwrap_or(input);
     let options = ExportOptions { again: args.force_export, ..args.open.export_options() };
-    let mut stats = Stats { args, catalog: &catalog, report: Report::open(path, &options)?, code: 0, answered: 0 };
+    let mut stats =
+        Stats { args, catalog: &catalog, report: Report::open(path, &options)?, code: 0, answered: 0 };
     let schema = Schema::detect(&stats.report)?;
     let scope = scope(args)?;
     for (spelling, format, output) in &outputs {
@@ -153,7 +155,12 @@ fn outputs(args: &Args) -> Result<Vec<(String, NsysFormat, String)>> {
             let known = NsysFormat::NAMES.iter().find(|(name, _)| *name == format);
             let (_, format) = known.ok_or_else(|| {
                 let names = NsysFormat::NAMES.iter().map(|(name, _)| *name);
-                Error::unknown("format", &format, names, "nsys has column, table, csv, tsv, json, hdoc and htable.")
+                Error::unknown(
+                    "format",
+                    &format,
+                    names,
+                    "nsys has column, table, csv, tsv, json, hdoc and htable.",
+                )
             })?;
             Ok((report, *format, output))
         })
@@ -238,7 +245,11 @@ impl Stats<'_> {
             (None, None) => String::new(),
         };
         if !self.args.quiet {
-            print!("Processing [{}] with [{}]{arguments}{destination}... ", self.report.name(), invocation.query);
+            print!(
+                "Processing [{}] with [{}]{arguments}{destination}... ",
+                self.report.name(),
+                invocation.query
+            );
             println!();
         }
         let query = self.catalog.query(&invocation.query)?;
@@ -286,8 +297,9 @@ fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysForm
     }
     let input = args.sqlite.as_deref().or(args.input.as_deref()).unwrap_or(Path::new(""));
     let base = if output == "." { input.with_extension("") } else { PathBuf::from(output) };
-    let name: Vec<&str> =
-        std::iter::once(invocation.query.as_str()).chain(invocation.args.iter().map(String::as_str)).collect();
+    let name: Vec<&str> = std::iter::once(invocation.query.as_str())
+        .chain(invocation.args.iter().map(String::as_str))
+        .collect();
     let mut file = base.into_os_string();
     file.push(format!("_{}.{}", name.join("_"), format.extension()));
     Some(PathBuf::from(file))
@@ -296,7 +308,9 @@ fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysForm
 /// Runs a command, split at blanks as nsys does, with the report as its standard input.
 fn pipe(command: &str, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let mut words = command.split_whitespace();
-    let program = words.next().ok_or_else(|| Error::usage("`@` without a command", "write -o '@grep cudaFree'"))?;
+    let program = words
+        .next()
+        .ok_or_else(|| Error::usage("`@` without a command", "write -o '@grep cudaFree'"))?;
     let failed = |e| Error::io(Path::new(program), e);
     let mut child = Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = child.stdin.take() {
@@ -322,7 +336,10 @@ fn help_reports(catalog: &Catalog, name: &str) -> Result<u8> {
     } else {
         let header = &catalog.query(name)?.header;
         let title = header.nsys.as_ref().map_or(&header.title, |nsys| &nsys.title);
-        text.push_str(&format!("\n{} -- {title}\n\n    {}\n\n    {}\n", header.name, header.summary, header.limits));
+        text.push_str(&format!(
+            "\n{} -- {title}\n\n    {}\n\n    {}\n",
+            header.name, header.summary, header.limits
+        ));
     }
     output::write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)

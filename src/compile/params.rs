@@ -27,7 +27,8 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
             }
         }
     }
-    let known = |typed: &str| args.iter().any(|arg| arg.name == typed.split('=').next().unwrap_or(typed));
+    let known =
+        |typed: &str| args.iter().any(|arg| arg.name == typed.split('=').next().unwrap_or(typed));
     if let Some(typed) = invocation.args.iter().find(|typed| !known(typed)) {
         let listed: Vec<&str> = args.iter().map(|arg| arg.name.as_str()).collect();
         return Err(Error::usage(

@@ -12,7 +12,9 @@ pub fn split_statements(script: &str) -> Vec<(usize, &str)> {
     while let Some(c) = script[at..].chars().next() {
         let rest = &script[at..];
         let skip = |from: usize, close: &str| {
-            rest.get(from..).and_then(|inner| inner.find(close)).map_or(rest.len(), |end| from + end + close.len())
+            rest.get(from..)
+                .and_then(|inner| inner.find(close))
+                .map_or(rest.len(), |end| from + end + close.len())
         };
         let (len, is_code) = match c {
             '\'' | '"' | '`' => (skip(1, &c.to_string()), true),

@@ -152,12 +152,17 @@ mod tests {
 
     #[test]
     fn statistics_agree_with_hand_computed_values() {
-        let of = |call: &str, values: &str| ask(&format!("WITH v(x) AS (VALUES {values}) SELECT {call} FROM v"));
+        let of = |call: &str, values: &str| {
+            ask(&format!("WITH v(x) AS (VALUES {values}) SELECT {call} FROM v"))
+        };
         assert_eq!(of("median(x)", "(1),(9),(4)").unwrap(), Some(4.0));
         assert_eq!(of("median(x)", "(1),(9),(4),(6)").unwrap(), Some(5.0));
         assert_eq!(of("percentile(x, 90)", "(10),(20),(30),(40),(50)").unwrap(), Some(46.0));
         assert_eq!(of("percentile(x, 100)", "(3),(1),(2)").unwrap(), Some(3.0));
-        assert_eq!(of("stddev(x)", "(2),(4),(4),(4),(5),(5),(7),(9)").unwrap(), Some((32.0f64 / 7.0).sqrt()));
+        assert_eq!(
+            of("stddev(x)", "(2),(4),(4),(4),(5),(5),(7),(9)").unwrap(),
+            Some((32.0f64 / 7.0).sqrt())
+        );
         assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
         assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
     }

@@ -90,7 +90,9 @@ const SECRET: [(&str, &str); 4] = [
 
 fn authorize(context: AuthContext<'_>) -> Authorization {
     let is_hidden = |table: &str| {
-        SECRET.iter().any(|(secret, view)| secret.eq_ignore_ascii_case(table) && context.accessor != Some(view))
+        SECRET
+            .iter()
+            .any(|(secret, view)| secret.eq_ignore_ascii_case(table) && context.accessor != Some(view))
     };
     match context.action {
         AuthAction::Read { table_name, .. } if is_hidden(table_name) => Authorization::Deny,

@@ -29,7 +29,11 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// Makes the relations, then takes away every right but reading.
-    pub fn begin(connection: &'a mut Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
+    pub fn begin(
+        connection: &'a mut Connection,
+        installation: &Installation,
+        limits: &Limits,
+    ) -> Result<Self> {
         functions::register(connection)?;
         guard::watch(connection, limits)?;
         installation.install(connection).map_err(|error| match error {

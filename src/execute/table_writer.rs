@@ -82,9 +82,15 @@ struct Table<'a> {
 impl RowSink for Table<'_> {
     fn begin(&mut self, columns: &[Column]) -> Result<()> {
         let connection = &self.writer.connection;
-        let fields: Vec<String> =
-            columns.iter().map(|column| format!("{} {}", quote(&column.name), declared(column.kind))).collect();
-        connection.execute_batch(&format!("CREATE TABLE {} ({})", quote(self.name), fields.join(", ")))?;
+        let fields: Vec<String> = columns
+            .iter()
+            .map(|column| format!("{} {}", quote(&column.name), declared(column.kind)))
+            .collect();
+        connection.execute_batch(&format!(
+            "CREATE TABLE {} ({})",
+            quote(self.name),
+            fields.join(", ")
+        ))?;
         let mut describe = connection.prepare("INSERT INTO nsq_column VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for column in columns {
             let kind = format!("{:?}", column.kind).to_lowercase();

@@ -12,14 +12,25 @@ pub(super) struct Place<'a> {
 
 impl Place<'_> {
     /// A finding on the line where `needle` stands.
-    pub(super) fn finding(&self, rule: &'static str, needle: &str, message: String, help: &str) -> Finding {
+    pub(super) fn finding(
+        &self,
+        rule: &'static str,
+        needle: &str,
+        message: String,
+        help: &str,
+    ) -> Finding {
         let (file, line) = (self.file.to_owned(), line_of(self.text, needle));
         Finding { file, line, rule, message, help: help.to_owned() }
     }
 }
 
 /// Q01: the file is called what the front matter says.
-pub(super) fn check_stem(place: &Place<'_>, rule: &'static str, name: &str, findings: &mut Vec<Finding>) {
+pub(super) fn check_stem(
+    place: &Place<'_>,
+    rule: &'static str,
+    name: &str,
+    findings: &mut Vec<Finding>,
+) {
     let stem = std::path::Path::new(place.file).file_stem().unwrap_or_default().to_string_lossy();
     let is_snake = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if stem != name || !is_snake || name.is_empty() {

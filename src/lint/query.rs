@@ -40,7 +40,10 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
         say(
             "Q03",
             "summary:",
-            format!("the summary ({} characters) is no sentence of at most 80", header.summary.chars().count()),
+            format!(
+                "the summary ({} characters) is no sentence of at most 80",
+                header.summary.chars().count()
+            ),
             "say in one sentence with a full stop what a row is; `nsq list` shows it on one line",
         );
     }
@@ -55,7 +58,12 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     if header.kind == Kind::Trace {
         for needed in ["start_ns", "dur_ns"] {
             if !header.columns.iter().any(|column| column.name == needed) {
-                say("Q04", "kind:", format!("a trace without {needed}"), "add the column, or take another kind");
+                say(
+                    "Q04",
+                    "kind:",
+                    format!("a trace without {needed}"),
+                    "add the column, or take another kind",
+                );
             }
         }
     }
@@ -68,7 +76,12 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
         for param in arg.set.keys().chain(&arg.param) {
             if !header.params.iter().any(|known| known.name == *param) {
-                say("Q05", param, format!("argument {} sets no parameter: {param}", arg.name), "name a parameter");
+                say(
+                    "Q05",
+                    param,
+                    format!("argument {} sets no parameter: {param}", arg.name),
+                    "name a parameter",
+                );
             }
         }
     }
@@ -77,7 +90,8 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
 /// Q05, Q08: the parameters are exactly those of the statement.
 fn check_params(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
     let used = parameters(&query.sql);
-    let declared: BTreeSet<String> = query.header.params.iter().map(|param| param.name.clone()).collect();
+    let declared: BTreeSet<String> =
+        query.header.params.iter().map(|param| param.name.clone()).collect();
     for name in declared.difference(&used) {
         findings.push(place.finding(
             "Q05",
@@ -146,13 +160,22 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
     for name in &used {
         let plain = name.strip_prefix("all_").unwrap_or(name);
         let (message, help) = if name.starts_with("src_") {
-            (format!("{name} is raw vocabulary"), "read a relation of views/; add a column there if one is missing")
+            (
+                format!("{name} is raw vocabulary"),
+                "read a relation of views/; add a column there if one is missing",
+            )
         } else if plain == "scope" || catalog.relation(plain).is_some() {
             continue;
         } else if catalog.query_names().any(|query| query == name) {
-            (format!("{name} is a query, and queries do not read queries"), "move what both need into views/")
+            (
+                format!("{name} is a query, and queries do not read queries"),
+                "move what both need into views/",
+            )
         } else {
-            (format!("{name} is no relation"), "`nsq list --relations` shows the vocabulary; raw tables stay in sources/")
+            (
+                format!("{name} is no relation"),
+                "`nsq list --relations` shows the vocabulary; raw tables stay in sources/",
+            )
         };
         findings.push(place.finding("Q10", name, message, help));
     }
@@ -166,7 +189,12 @@ pub(super) fn compare_reads(
     findings: &mut Vec<Finding>,
 ) {
     for name in used.difference(declared) {
-        findings.push(place.finding(rule, name, format!("reads {name} without saying so"), "add it to `reads`"));
+        findings.push(place.finding(
+            rule,
+            name,
+            format!("reads {name} without saying so"),
+            "add it to `reads`",
+        ));
     }
     for name in declared.difference(used) {
         let message = format!("`reads` names {name}, which the statement does not read");
@@ -236,8 +264,14 @@ fn check_prepared(
                     b.copied().unwrap_or_default()
                 ),
             };
-            let needle = documented.get(at).map_or("columns:".to_owned(), |name| format!("name: {name},"));
-            findings.push(place.finding("Q06", &needle, message, "list in `columns` what the statement returns, in order"));
+            let needle =
+                documented.get(at).map_or("columns:".to_owned(), |name| format!("name: {name},"));
+            findings.push(place.finding(
+                "Q06",
+                &needle,
+                message,
+                "list in `columns` what the statement returns, in order",
+            ));
         }
         Ok(_) => {}
     }
@@ -249,14 +283,20 @@ fn check_prepared(
     }
 }
 
-fn column_names(query: &Query, layout: &Layout, catalog: &Catalog, complete: &Complete) -> Result<Vec<String>> {
+fn column_names(
+    query: &Query,
+    layout: &Layout,
+    catalog: &Catalog,
+    complete: &Complete,
+) -> Result<Vec<String>> {
     let plan = Plan::new(query, &Invocation::default(), layout)?;
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(complete.schema(), catalog, &Scope::default(), roots)?;
     let mut connection = complete.connect()?;
-    let session = Session::begin(&mut connection, &installation, &Limits::default()).map_err(|e| match e {
-        Error::Sqlite(e) => Error::usage(e.to_string(), "mend the relation"),
-        other => other,
-    })?;
+    let session =
+        Session::begin(&mut connection, &installation, &Limits::default()).map_err(|e| match e {
+            Error::Sqlite(e) => Error::usage(e.to_string(), "mend the relation"),
+            other => other,
+        })?;
     session.column_names(&plan)
 }

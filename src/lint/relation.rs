@@ -46,10 +46,20 @@ pub(super) fn check_relation(
     }
     match prepared(relation, catalog, complete) {
         Ok(returned) => {
-            let documented: Vec<&str> = header.columns.iter().map(|column| column.name.as_str()).collect();
+            let documented: Vec<&str> =
+                header.columns.iter().map(|column| column.name.as_str()).collect();
             if returned != documented {
-                let message = format!("returns {}, where {} is documented", returned.join(", "), documented.join(", "));
-                findings.push(place.finding("V06", "columns:", message, "list what the statement returns, in order"));
+                let message = format!(
+                    "returns {}, where {} is documented",
+                    returned.join(", "),
+                    documented.join(", ")
+                );
+                findings.push(place.finding(
+                    "V06",
+                    "columns:",
+                    message,
+                    "list what the statement returns, in order",
+                ));
             }
         }
         Err(message) => {
@@ -78,11 +88,22 @@ pub(super) fn check_source(source: &Source, findings: &mut Vec<Finding>) {
         findings.push(place.finding(
             "S01",
             "view:",
-            format!("{}: a spec has `table`, `view: src_…` and `capture: --flag` or `always`", source.view),
+            format!(
+                "{}: a spec has `table`, `view: src_…` and `capture: --flag` or `always`",
+                source.view
+            ),
             "see queries/README.md",
         ));
     }
     for column in &source.columns {
-        check_doc(&place, "S08", "", &format!("column {}", column.name), &column.name, &column.doc, findings);
+        check_doc(
+            &place,
+            "S08",
+            "",
+            &format!("column {}", column.name),
+            &column.name,
+            &column.doc,
+            findings,
+        );
     }
 }

@@ -23,7 +23,10 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
             findings.push(place(query).finding(
                 "R11",
                 "ORDER BY",
-                format!("on {} the rows come out differently when tables are read backwards", path.display()),
+                format!(
+                    "on {} the rows come out differently when tables are read backwards",
+                    path.display()
+                ),
                 "end ORDER BY with what identifies a row",
             ));
         }

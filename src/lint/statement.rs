@@ -2,8 +2,8 @@
 
 use crate::compile::parse;
 use sqlparser::ast::{
-    Expr, FunctionArguments, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement, Visit,
-    Visitor,
+    Expr, FunctionArguments, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement,
+    Visit, Visitor,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -45,7 +45,9 @@ fn outermost(query: &Query) -> Option<&Select> {
 
 fn ordered(query: &Query) -> BTreeSet<String> {
     match query.order_by.as_ref().map(|order| &order.kind) {
-        Some(OrderByKind::Expressions(terms)) => terms.iter().filter_map(|term| name_of(&term.expr)).collect(),
+        Some(OrderByKind::Expressions(terms)) => {
+            terms.iter().filter_map(|term| name_of(&term.expr)).collect()
+        }
         _ => BTreeSet::new(),
     }
 }
@@ -73,7 +75,9 @@ fn is_single_row(select: &Select) -> bool {
                     FunctionArguments::List(list) => list.args.len(),
                     _ => 0,
                 };
-                found |= AGGREGATES.contains(&name.as_str()) && call.over.is_none() && (arguments < 2 || name == "percentile");
+                found |= AGGREGATES.contains(&name.as_str())
+                    && call.over.is_none()
+                    && (arguments < 2 || name == "percentile");
             }
             ControlFlow::<()>::Continue(())
         });
@@ -83,7 +87,9 @@ fn is_single_row(select: &Select) -> bool {
     ungrouped
         && (select.from.is_empty()
             || select.projection.iter().any(|item| match item {
-                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => is_aggregate(expr),
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => {
+                    is_aggregate(expr)
+                }
                 _ => false,
             }))
 }
@@ -99,7 +105,9 @@ impl Visitor for Groups {
         while let Some(body) = bodies.pop() {
             match body {
                 SetExpr::Select(select) => self.add(select),
-                SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_ref(), right.as_ref()]),
+                SetExpr::SetOperation { left, right, .. } => {
+                    bodies.extend([left.as_ref(), right.as_ref()])
+                }
                 _ => {}
             }
         }
@@ -156,7 +164,8 @@ pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
 pub(super) fn code_only(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
-    let blank = |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
+    let blank =
+        |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
     while let Some(c) = rest.chars().next() {
         let taken = match c {
             '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),

@@ -100,7 +100,8 @@ impl Planner<'_> {
         if let Some(relation) = self.catalog.relation(name) {
             return self.define_scoped(relation?);
         }
-        if let Some(relation) = name.strip_prefix(UNSCOPED).and_then(|name| self.catalog.relation(name)) {
+        if let Some(relation) = name.strip_prefix(UNSCOPED).and_then(|name| self.catalog.relation(name))
+        {
             return self.define_body(name, relation?);
         }
         let near = nearest(name, self.catalog.relation_names());

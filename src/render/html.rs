@@ -20,7 +20,12 @@ pub(super) struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, style: &'a Style, heading: &'a Heading, is_first: bool) -> Self {
+    pub(super) fn new(
+        out: &'a mut dyn Write,
+        style: &'a Style,
+        heading: &'a Heading,
+        is_first: bool,
+    ) -> Self {
         Self { out, style, heading, is_first, kept: ResultTable::default(), left_out: 0 }
     }
 }

@@ -109,7 +109,8 @@ fn drawn(table: &ResultTable, framed: bool) -> String {
             false => format!(" {}\n", dashes.join("  ")),
         }
     };
-    let names = table.columns.iter().zip(&widths).map(|(column, width)| format!("{:^width$}", column.name));
+    let names =
+        table.columns.iter().zip(&widths).map(|(column, width)| format!("{:^width$}", column.name));
     let mut text = String::new();
     if framed {
         text.push_str(&rule("+"));
@@ -117,10 +118,11 @@ fn drawn(table: &ResultTable, framed: bool) -> String {
     text.push_str(&line(names.collect()));
     text.push_str(&rule("+"));
     for row in cells {
-        let parts = row.iter().zip(&widths).enumerate().map(|(index, (cell, width))| match is_number(index) {
-            true => format!("{cell:>width$}"),
-            false => format!("{cell:<width$}"),
-        });
+        let parts =
+            row.iter().zip(&widths).enumerate().map(|(index, (cell, width))| match is_number(index) {
+                true => format!("{cell:>width$}"),
+                false => format!("{cell:<width$}"),
+            });
         text.push_str(&line(parts.collect()));
     }
     if framed {
@@ -213,7 +215,10 @@ mod tests {
 
     #[test]
     fn json_keeps_the_digits() {
-        assert!(json(&sample()).starts_with("[\n  {\n    \"Time (%)\": 65.1,\n    \"Name\": \"a<b>\"\n  },\n"));
+        assert!(
+            json(&sample())
+                .starts_with("[\n  {\n    \"Time (%)\": 65.1,\n    \"Name\": \"a<b>\"\n  },\n")
+        );
         assert_eq!(json(&ResultTable::default()), "[\n]\n");
     }
 }

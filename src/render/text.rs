@@ -58,7 +58,10 @@ impl RowSink for Text<'_> {
             let total = self.kept.rows.len() + self.left_out;
             put(
                 self.out,
-                &format!("… {} of {total} not shown (--rows 0 shows all)\n", count_of(self.left_out, "row")),
+                &format!(
+                    "… {} of {total} not shown (--rows 0 shows all)\n",
+                    count_of(self.left_out, "row")
+                ),
             )?;
         }
         Ok(())
@@ -106,7 +109,8 @@ fn layout(table: &ResultTable, style: &Style) -> String {
 
 /// Every value of the column is a number or null, and one is a number.
 fn holds_numbers(table: &ResultTable, index: usize) -> bool {
-    let mut values = table.rows.iter().map(|row| &row[index]).filter(|value| **value != Value::Null).peekable();
+    let mut values =
+        table.rows.iter().map(|row| &row[index]).filter(|value| **value != Value::Null).peekable();
     values.peek().is_some() && values.all(|value| !matches!(value, Value::Text(_)))
 }
 

@@ -25,9 +25,8 @@ pub(super) fn export_once(report: &Path, options: &ExportOptions) -> Result<Path
     if kept.is_file() && !options.again {
         return Ok(kept);
     }
-    let refuse = |reason: String, help: String| {
-        Err(Error::Export { path: report.to_owned(), reason, help })
-    };
+    let refuse =
+        |reason: String, help: String| Err(Error::Export { path: report.to_owned(), reason, help });
     let Some(nsys) = find_nsys(options) else {
         return refuse(
             "is a capture, and there is no `nsys` here to export it".to_owned(),
@@ -64,8 +63,11 @@ pub(super) fn export_once(report: &Path, options: &ExportOptions) -> Result<Path
     };
     if !output.status.success() || !fresh.is_file() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        let said =
-            if said.is_empty() { String::from_utf8_lossy(&output.stdout).trim().to_owned() } else { said };
+        let said = if said.is_empty() {
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        } else {
+            said
+        };
         return refuse(
             format!("{} could not export it ({}): {said}", nsys.display(), output.status),
             "a report needs an `nsys` at least as new as the one that captured it".to_owned(),

@@ -165,14 +165,10 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
         });
     }
     let live = wal.is_some() || journal.is_some();
-    let uri = format!(
-        "file:{}?mode=ro{}",
-        percent_encode(database),
-        if live { "" } else { "&immutable=1" }
-    );
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-        | OpenFlags::SQLITE_OPEN_URI
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let uri =
+        format!("file:{}?mode=ro{}", percent_encode(database), if live { "" } else { "&immutable=1" });
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let broken = |e: rusqlite::Error| Error::Report {
         path: path.to_owned(),
         reason: format!("cannot be read as a database: {}", plain_message(&e)),

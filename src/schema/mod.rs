@@ -78,7 +78,8 @@ impl Schema {
             let versions = (fact("EXPORT_SCHEMA_VERSION"), fact("EXPORT_PRODUCT_VERSION"));
             (schema.export_version, schema.nsys_version) = versions;
         }
-        let length = if is_materialized { ("capture", "dur_ns") } else { ("ANALYSIS_DETAILS", "duration") };
+        let length =
+            if is_materialized { ("capture", "dur_ns") } else { ("ANALYSIS_DETAILS", "duration") };
         if let Some(table) = schema.table(length.0) {
             let sql = format!("SELECT max({}) FROM main.{}", length.1, quote(&table.name));
             schema.capture_ns = connection.query_row(&sql, [], |row| row.get(0)).ok().flatten();

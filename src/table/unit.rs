@@ -51,9 +51,7 @@ pub fn humanize(value: &Value, column: &Column) -> String {
         (Some(Unit::Bytes), _) => scaled(number, &BYTES),
         (Some(Unit::BytesPerS), _) => scaled(number, &BYTES) + "/s",
         (Some(Unit::Percent), _) => format!("{number:.1} %"),
-        (Some(Unit::Hz), _) => {
-            scaled(number, &[(1.0, "Hz"), (1e3, "kHz"), (1e6, "MHz"), (1e9, "GHz")])
-        }
+        (Some(Unit::Hz), _) => scaled(number, &[(1.0, "Hz"), (1e3, "kHz"), (1e6, "MHz"), (1e9, "GHz")]),
         (_, Value::Real(real)) => match column.decimals {
             Some(decimals) => format!("{real:.decimals$}"),
             None => format!("{real:.2}"),

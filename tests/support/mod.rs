@@ -80,7 +80,9 @@ fn copy_common(connection: &Connection, from: &Path) {
             ),
         )
         .join(", ");
-        let copy = format!("INSERT INTO main.{table} ({columns}) SELECT {columns} FROM common.{table} ORDER BY rowid");
+        let copy = format!(
+            "INSERT INTO main.{table} ({columns}) SELECT {columns} FROM common.{table} ORDER BY rowid"
+        );
         connection.execute_batch(&copy).unwrap_or_else(|e| panic!("{table}: {e}"));
     }
     translate_gpus(connection);
@@ -102,12 +104,14 @@ fn translate_gpus(connection: &Connection) {
         ("computeCapabilityMinor", "computeMinor"),
     ];
     let has = |schema: &str, table: &str| {
-        !names(connection, &format!("SELECT name FROM {schema}.sqlite_master WHERE name = '{table}'")).is_empty()
+        !names(connection, &format!("SELECT name FROM {schema}.sqlite_master WHERE name = '{table}'"))
+            .is_empty()
     };
     if !has("main", "TARGET_INFO_CUDA_GPU") || !has("common", "TARGET_INFO_GPU") {
         return;
     }
-    let columns = names(connection, "SELECT name FROM pragma_table_info('TARGET_INFO_CUDA_GPU', 'main')");
+    let columns =
+        names(connection, "SELECT name FROM pragma_table_info('TARGET_INFO_CUDA_GPU', 'main')");
     let values: Vec<&str> = columns
         .iter()
         .map(|column| NAMES.iter().find(|(old, _)| old == column).map_or("0", |(_, new)| new))
@@ -177,7 +181,8 @@ impl Fixtures {
 /// The program, without the user's own folders, cache and terminal.
 pub fn nsq() -> Command {
     let mut command = Command::cargo_bin("nsq").unwrap();
-    for variable in ["NSQ_PATH", "NSQ_NSYS", "NSQ_CACHE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"] {
+    for variable in ["NSQ_PATH", "NSQ_NSYS", "NSQ_CACHE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"]
+    {
         command.env_remove(variable);
     }
     command.env("HOME", "/nonexistent").env("NO_COLOR", "1");
