@@ -1,7 +1,7 @@
 //! The command line: one file per verb, each reading like a sentence.
 //!
 //! For: what was typed, where output goes, and the exit code. Options that several verbs share
-//! stand in [`options`] and [`output`], each documented once.
+//! stand in `options` and `output`, each documented once.
 //!
 //! Not for: anything that a program using this crate as a library would need.
 

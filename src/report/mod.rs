@@ -1,7 +1,7 @@
 //! Path → [`Report`]: a SQLite export of Nsight Systems, opened read-only.
 //!
 //! For: finding out what the file is, saying so when it cannot be used, and opening it so that
-//! nothing is ever written to it or beside it. A `.nsys-rep` is exported first (see [`export`]).
+//! nothing is ever written to it or beside it. A `.nsys-rep` is exported first, by the user's own `nsys`.
 //!
 //! Not for: reading rows for an analysis, or knowing which tables mean what.
 
