@@ -8,7 +8,9 @@
 mod check;
 mod completions;
 mod list;
+mod many_reports;
 mod materialize;
+mod opened;
 mod options;
 mod output;
 mod run;

@@ -1,14 +1,13 @@
 //! `nsq schema`: what was captured, what can be asked, and what cannot and why.
 
-use super::options::{LibraryArgs, LimitArgs, OpenArgs};
+use super::opened::Opened;
+use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::OutputArgs;
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
-use crate::execute::Session;
-use crate::normalize::{self, Presence, Scope};
+use crate::normalize::Presence;
 use crate::render::Heading;
-use crate::report::Report;
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, Value};
 use std::path::PathBuf;
@@ -38,21 +37,18 @@ const CAPTURED: &str = "report_info";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     let catalog = args.library.load()?;
-    let mut report = Report::open(&args.report, &args.open.export_options())?;
-    let schema = Schema::detect(&report)?;
-    let answers = answers(&catalog, &schema)?;
+    let mut opened = Opened::open(&args.report, &args.open)?;
+    let answers = answers(&catalog, &opened.schema)?;
     let captured = Plan::new(catalog.query(CAPTURED)?, &Invocation::default(), &Layout::Own)?;
-    let roots = captured.reads.iter().map(String::as_str);
-    let installation = normalize::plan(&schema, &catalog, &Scope::default(), roots)?;
-    let limits = args.limits.limits();
+    let shared = opened.heading();
     let heading = |title: &str| {
-        let mut heading = Heading { title: title.to_owned(), ..Heading::default() };
-        heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
-        heading.facts.insert("report".to_owned(), args.report.display().to_string().into());
+        let mut heading = Heading { title: title.to_owned(), facts: shared.facts.clone() };
         heading.facts.insert("table".to_owned(), title.into());
         heading
     };
-    let session = Session::begin(&mut report.connection, &installation, &limits)?;
+    let limits = args.limits.limits();
+    let roots = captured.reads.iter().map(String::as_str);
+    let session = opened.session(&catalog, &ScopeArgs::default(), roots, &limits)?;
     args.output.write(2, |writer| {
         writer.result(&heading("What was captured"), |sink| session.run(&captured, &limits, sink))?;
         writer.result(&heading("What can be asked"), |sink| answers.replay(sink))

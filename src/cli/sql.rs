@@ -1,15 +1,13 @@
 //! `nsq sql`: a question of one's own.
 
 use super::note;
+use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::OutputArgs;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Session;
 use crate::normalize::{self, Installation};
-use crate::render::Heading;
-use crate::report::Report;
-use crate::schema::Schema;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
@@ -68,8 +66,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             "give a SELECT, such as \"SELECT * FROM gpu\"",
         ));
     }
-    let mut report = Report::open(&args.report, &args.open.export_options())?;
-    let schema = Schema::detect(&report)?;
+    let opened = Opened::open(&args.report, &args.open)?;
+    let heading = opened.heading();
+    let Opened { mut report, schema } = opened;
     let scope = args.scope.resolve(&schema)?;
     let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
     let vocabulary = made.iter().filter(|made| catalog.relation_names().any(|name| name == *made));
@@ -89,12 +88,6 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut limits = args.limits.limits();
     limits.max_rows = args.max_rows;
     let session = Session::begin_script(&mut report.connection, &installation, &preamble, &limits)?;
-    let mut heading = Heading::default();
-    heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
-    heading.facts.insert("report".to_owned(), report_name(&args.report).into());
-    if let Some(version) = &schema.export_version {
-        heading.facts.insert("export_schema".to_owned(), version.as_str().into());
-    }
     args.output.write(questions.len(), |writer| {
         for question in questions {
             writer.result(&heading, |sink| session.run(question, &limits, sink))?;
@@ -102,10 +95,6 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         Ok(())
     })?;
     Ok(0)
-}
-
-fn report_name(path: &std::path::Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
 /// The text to run, and what to call its place in error messages.

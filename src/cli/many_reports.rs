@@ -1,0 +1,119 @@
+//! `nsq run` on several reports at once: in parallel, under one first column that names the report.
+
+use super::complain;
+use super::opened::{Opened, nsq_heading};
+use super::run::{Args, answerable, heading_of, roots};
+use crate::compile::{Invocation, Plan};
+use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Result};
+use crate::render::Writer;
+use crate::table::{Column, ResultTable, Value};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Each report on a thread of its own; the rows of one query stand together.
+pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    let next = AtomicUsize::new(0);
+    let answers: Vec<Mutex<Option<Result<Answer>>>> = paths.iter().map(|_| None.into()).collect();
+    std::thread::scope(|threads| {
+        for _ in 0..workers {
+            threads.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(path) = paths.get(index) else { break };
+                    let answer = answer(args, plans, path);
+                    if let Ok(mut slot) = answers[index].lock() {
+                        *slot = Some(answer);
+                    }
+                }
+            });
+        }
+    });
+    let mut code = 0;
+    let mut tables: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
+    for (path, answer) in paths.iter().zip(answers) {
+        let answer = answer.into_inner().ok().flatten();
+        match answer {
+            Some(Ok(answer)) => {
+                code = worse(code, answer.code);
+                answer.merge_into(&mut tables, path);
+            }
+            Some(Err(error)) => code = worse(code, complain(&error)),
+            None => code = EXIT_FAILED,
+        }
+    }
+    let answered: Vec<(&Plan, &ResultTable)> =
+        plans.iter().zip(&tables).filter(|(_, table)| !table.columns.is_empty()).collect();
+    if answered.is_empty() {
+        return Ok(code);
+    }
+    let shared = nsq_heading();
+    args.output.write(plans.len(), |writer: &mut Writer<'_>| {
+        for (plan, table) in answered {
+            writer.result(&heading_of(plan, &shared), |sink| table.replay(sink))?;
+        }
+        Ok(())
+    })?;
+    Ok(code)
+}
+
+/// What one of several reports has to say.
+struct Answer {
+    tables: Vec<Option<ResultTable>>,
+    code: u8,
+}
+
+fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
+    let limits = args.limits.limits();
+    // A catalogue reads its files when they are asked for, so each thread has its own.
+    let mut catalog = args.library.load()?;
+    for spelling in &args.query {
+        if let Some(path) = Invocation::parse(spelling).path() {
+            catalog.add_file(path)?;
+        }
+    }
+    let mut opened = Opened::open(path, &args.open)?;
+    let (answerable, code) = answerable(&opened, &catalog, plans)?;
+    let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
+    let session = opened.session(&catalog, &args.scope, roots(&answerable), &limits)?;
+    let mut tables = Vec::with_capacity(plans.len());
+    for plan in plans {
+        if !names.contains(&plan.query) {
+            tables.push(None);
+            continue;
+        }
+        let mut table = ResultTable::default();
+        session.run(plan, &limits, &mut table)?;
+        tables.push(Some(table));
+    }
+    Ok(Answer { tables, code })
+}
+
+impl Answer {
+    /// Adds the rows under a first column that names their report.
+    fn merge_into(self, merged: &mut [ResultTable], path: &Path) {
+        for (table, into) in self.tables.into_iter().zip(merged) {
+            let Some(table) = table else { continue };
+            if into.columns.is_empty() {
+                let mut report = Column::untyped("report");
+                report.doc = "The report that the row comes from, as it was given.".to_owned();
+                into.columns = std::iter::once(report).chain(table.columns).collect();
+            }
+            let name = path.display().to_string();
+            into.rows.extend(table.rows.into_iter().map(|row| {
+                std::iter::once(Value::Text(name.clone())).chain(row).collect::<Vec<Value>>()
+            }));
+        }
+    }
+}
+
+/// The graver of two exit codes: a failure outweighs missing data.
+fn worse(a: u8, b: u8) -> u8 {
+    let weight = |code: u8| match code {
+        0 => 0,
+        EXIT_LACKS_DATA => 1,
+        _ => 2,
+    };
+    if weight(b) > weight(a) { b } else { a }
+}

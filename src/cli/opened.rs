@@ -1,0 +1,59 @@
+//! A report that is open, and what every answer about it says of it.
+
+use super::note;
+use super::options::{OpenArgs, ScopeArgs};
+use crate::catalog::Catalog;
+use crate::error::Result;
+use crate::execute::{Limits, Session};
+use crate::normalize;
+use crate::render::Heading;
+use crate::report::Report;
+use crate::schema::Schema;
+use std::path::Path;
+
+/// A report that is open and knows what it holds.
+pub(super) struct Opened {
+    pub(super) report: Report,
+    pub(super) schema: Schema,
+}
+
+impl Opened {
+    pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<Self> {
+        let report = Report::open(path, &args.export_options())?;
+        let schema = Schema::detect(&report)?;
+        Ok(Self { report, schema })
+    }
+
+    /// The facts that stand beside every result: which nsq, which report, which export.
+    pub(super) fn heading(&self) -> Heading {
+        let mut heading = nsq_heading();
+        let mut fact = |key: &str, value: Option<String>| {
+            heading.facts.extend(value.map(|value| (key.to_owned(), value.into())));
+        };
+        fact("report", Some(self.report.name()));
+        fact("export_schema", self.schema.export_version.clone());
+        fact("nsys", self.schema.nsys_version.clone());
+        heading
+    }
+
+    /// A session with the relations `roots`, within the scope; says what cannot follow the scope.
+    pub(super) fn session<'a>(
+        &mut self,
+        catalog: &Catalog,
+        scope: &ScopeArgs,
+        roots: impl IntoIterator<Item = &'a str>,
+        limits: &Limits,
+    ) -> Result<Session<'_>> {
+        let scope = scope.resolve(&self.schema)?;
+        let installation = normalize::plan(&self.schema, catalog, &scope, roots)?;
+        installation.notes.iter().for_each(|text| note(text));
+        Session::begin(&mut self.report.connection, &installation, limits)
+    }
+}
+
+/// The fact that stands beside every result.
+pub(super) fn nsq_heading() -> Heading {
+    let mut heading = Heading::default();
+    heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+    heading
+}
