@@ -8,7 +8,6 @@
 mod check;
 mod completions;
 mod list;
-mod many_reports;
 mod materialize;
 mod opened;
 mod options;

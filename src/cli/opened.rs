@@ -1,11 +1,11 @@
 //! A report that is open, and what every answer about it says of it.
 
 use super::note;
-use super::options::{OpenArgs, ScopeArgs};
+use super::options::OpenArgs;
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::execute::{Limits, Session};
-use crate::normalize;
+use crate::normalize::{self, Scope};
 use crate::render::Heading;
 use crate::report::Report;
 use crate::schema::Schema;
@@ -24,8 +24,8 @@ impl Opened {
         Ok(Self { report, schema })
     }
 
-    /// The facts that stand beside every result: which nsq, which report, which export.
-    pub(super) fn heading(&self) -> Heading {
+    /// The facts that stand beside every result: which nsq, which report, which export, which part.
+    pub(super) fn heading(&self, scope: &Scope) -> Heading {
         let mut heading = nsq_heading();
         let mut fact = |key: &str, value: Option<String>| {
             heading.facts.extend(value.map(|value| (key.to_owned(), value.into())));
@@ -33,6 +33,11 @@ impl Opened {
         fact("report", Some(self.report.name()));
         fact("export_schema", self.schema.export_version.clone());
         fact("nsys", self.schema.nsys_version.clone());
+        if !scope.is_whole()
+            && let Ok(scope) = serde_json::to_value(scope)
+        {
+            heading.facts.insert("scope".to_owned(), scope);
+        }
         heading
     }
 
@@ -40,12 +45,11 @@ impl Opened {
     pub(super) fn session<'a>(
         &mut self,
         catalog: &Catalog,
-        scope: &ScopeArgs,
+        scope: &Scope,
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<Session<'_>> {
-        let scope = scope.resolve(&self.schema)?;
-        let installation = normalize::plan(&self.schema, catalog, &scope, roots)?;
+        let installation = normalize::plan(&self.schema, catalog, scope, roots)?;
         installation.notes.iter().for_each(|text| note(text));
         Session::begin(&mut self.report.connection, &installation, limits)
     }

@@ -1,12 +1,12 @@
 //! `nsq schema`: what was captured, what can be asked, and what cannot and why.
 
 use super::opened::Opened;
-use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{LibraryArgs, LimitArgs, OpenArgs};
 use super::output::OutputArgs;
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
-use crate::normalize::Presence;
+use crate::normalize::{Presence, Scope};
 use crate::render::Heading;
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, Value};
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut opened = Opened::open(&args.report, &args.open)?;
     let answers = answers(&catalog, &opened.schema)?;
     let captured = Plan::new(catalog.query(CAPTURED)?, &Invocation::default(), &Layout::Own)?;
-    let shared = opened.heading();
+    let shared = opened.heading(&Scope::default());
     let heading = |title: &str| {
         let mut heading = Heading { title: title.to_owned(), facts: shared.facts.clone() };
         heading.facts.insert("table".to_owned(), title.into());
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     };
     let limits = args.limits.limits();
     let roots = captured.reads.iter().map(String::as_str);
-    let session = opened.session(&catalog, &ScopeArgs::default(), roots, &limits)?;
+    let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
     args.output.write(2, |writer| {
         writer.result(&heading("What was captured"), |sink| session.run(&captured, &limits, sink))?;
         writer.result(&heading("What can be asked"), |sink| answers.replay(sink))

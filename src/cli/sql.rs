@@ -67,9 +67,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         ));
     }
     let opened = Opened::open(&args.report, &args.open)?;
-    let heading = opened.heading();
+    let scope = args.scope.resolve(&opened.schema)?;
+    let heading = opened.heading(&scope);
     let Opened { mut report, schema } = opened;
-    let scope = args.scope.resolve(&schema)?;
     let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
     let vocabulary = made.iter().filter(|made| catalog.relation_names().any(|name| name == *made));
     let mut installation: Installation;

@@ -4,22 +4,28 @@
 //! nothing but integers, so it can stand in the text of a view (which takes no parameters).
 
 use crate::catalog::ScopeColumns;
+use serde::Serialize;
 
 /// The relation that tells a query the window it is asked about.
 pub(super) const RELATION: &str = "scope";
 
 /// What is looked at; empty lists and open ends leave everything in.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Scope {
     /// Start of the window in ns on the report's clock; events that end before it are out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub start_ns: Option<i64>,
     /// End of the window in ns on the report's clock; events that start at or after it are out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<i64>,
     /// CUDA device ordinals.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<i64>,
     /// CUDA stream ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<i64>,
     /// Process ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<i64>,
 }
 

@@ -1,9 +1,11 @@
 //! `nsq run`: answer named questions.
 
+mod many_reports;
+
+use super::complain;
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::OutputArgs;
-use super::{complain, many_reports};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::Result;
@@ -29,7 +31,7 @@ pub(super) struct Args {
     reports: Vec<PathBuf>,
     /// Query to run: NAME[@VERSION][:ARG…], or the path of a .sql file; may be repeated.
     #[arg(short, long = "query", required = true, value_name = "QUERY")]
-    pub(super) query: Vec<String>,
+    query: Vec<String>,
     /// Parameter of the query; may be repeated.
     #[arg(short, long = "param", value_name = "KEY=VALUE")]
     param: Vec<String>,
@@ -37,15 +39,15 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value = "own", help_heading = "Output")]
     columns: Columns,
     #[command(flatten)]
-    pub(super) scope: ScopeArgs,
+    scope: ScopeArgs,
     #[command(flatten)]
-    pub(super) output: OutputArgs,
+    output: OutputArgs,
     #[command(flatten)]
-    pub(super) limits: LimitArgs,
+    limits: LimitArgs,
     #[command(flatten)]
-    pub(super) open: OpenArgs,
+    open: OpenArgs,
     #[command(flatten)]
-    pub(super) library: LibraryArgs,
+    library: LibraryArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -80,11 +82,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 }
 
 /// The plans that the report can answer; the others are complained about. Also the exit code.
-pub(super) fn answerable<'p>(
-    opened: &Opened,
-    catalog: &Catalog,
-    plans: &'p [Plan],
-) -> Result<(Vec<&'p Plan>, u8)> {
+fn answerable<'p>(opened: &Opened, catalog: &Catalog, plans: &'p [Plan]) -> Result<(Vec<&'p Plan>, u8)> {
     let presence = Presence::new(&opened.schema, catalog);
     let mut code = 0;
     let mut answerable = Vec::new();
@@ -99,11 +97,11 @@ pub(super) fn answerable<'p>(
 }
 
 /// The relations that plans need.
-pub(super) fn roots<'p>(plans: &[&'p Plan]) -> impl Iterator<Item = &'p str> {
+fn roots<'p>(plans: &[&'p Plan]) -> impl Iterator<Item = &'p str> {
     plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str)).collect::<Vec<_>>().into_iter()
 }
 
-pub(super) fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
+fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
     let mut heading = Heading { title: plan.title.clone(), facts: shared.facts.clone() };
     if let Some((name, version)) = &plan.query {
         heading.facts.insert("query".to_owned(), name.as_str().into());
@@ -136,8 +134,9 @@ fn one_report(args: &Args, catalog: &Catalog, plans: &[Plan], path: &Path) -> Re
     if answerable.is_empty() {
         return Ok(code);
     }
-    let heading = opened.heading();
-    let session = opened.session(catalog, &args.scope, roots(&answerable), &limits)?;
+    let scope = args.scope.resolve(&opened.schema)?;
+    let heading = opened.heading(&scope);
+    let session = opened.session(catalog, &scope, roots(&answerable), &limits)?;
     args.output.write(plans.len(), |writer| {
         for plan in answerable {
             writer.result(&heading_of(plan, &heading), |sink| session.run(plan, &limits, sink))?;

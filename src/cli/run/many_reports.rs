@@ -1,8 +1,8 @@
 //! `nsq run` on several reports at once: in parallel, under one first column that names the report.
 
-use super::complain;
-use super::opened::{Opened, nsq_heading};
-use super::run::{Args, answerable, heading_of, roots};
+use super::{Args, answerable, heading_of, roots};
+use crate::cli::complain;
+use crate::cli::opened::{Opened, nsq_heading};
 use crate::compile::{Invocation, Plan};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Result};
 use crate::render::Writer;
@@ -76,7 +76,8 @@ fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
     let mut opened = Opened::open(path, &args.open)?;
     let (answerable, code) = answerable(&opened, &catalog, plans)?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
-    let session = opened.session(&catalog, &args.scope, roots(&answerable), &limits)?;
+    let scope = args.scope.resolve(&opened.schema)?;
+    let session = opened.session(&catalog, &scope, roots(&answerable), &limits)?;
     let mut tables = Vec::with_capacity(plans.len());
     for plan in plans {
         if !names.contains(&plan.query) {
