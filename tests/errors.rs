@@ -184,7 +184,7 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
             &["run", report, "--query", "top_kernels", "--columns", "nsys"],
             "top_kernels has no NVIDIA layout",
         ),
-        (&["show", "kernal"], "no query named `kernal`"),
+        (&["show", "kernal"], "no query or relation named `kernal`\n  help: did you mean `kernel`?"),
     ];
     for (arguments, expected) in cases {
         let (code, _, error) = outcome(arguments);

@@ -34,7 +34,10 @@ pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
             "begin the file with a line `/*---`, YAML, and a line `---*/` (see queries/README.md)",
         )
     };
-    let rest = text.strip_prefix(OPEN).ok_or_else(|| missing(1, "there is no front matter"))?;
+    let rest = text
+        .trim_start_matches('\u{feff}')
+        .strip_prefix(OPEN)
+        .ok_or_else(|| missing(1, "there is no front matter"))?;
     let end = rest.find(CLOSE).ok_or_else(|| missing(1, "the front matter has no end `---*/`"))?;
     let yaml = &rest[..end];
     if let Some(early) = yaml.find("*/") {

@@ -80,6 +80,14 @@ impl Catalog {
         Ok(catalog)
     }
 
+    /// The queries that can be read, by domain and name; see [`Catalog::broken`] for the others.
+    pub fn readable_queries(&self) -> Vec<&Query> {
+        let mut all: Vec<&Query> =
+            self.queries.values().filter_map(|e| e.get(Query::parse).ok()).collect();
+        all.sort_by(|a, b| (&a.domain, &a.header.name).cmp(&(&b.domain, &b.header.name)));
+        all
+    }
+
     /// The query folders that apply without being asked for: the user's config folder, then `NSQ_PATH`.
     pub fn default_folders() -> Vec<PathBuf> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -106,7 +114,9 @@ impl Catalog {
                 if path.is_dir() {
                     pending.push(path);
                 } else if matches!(path.extension().and_then(|e| e.to_str()), Some("sql" | "yml")) {
-                    let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, e))?;
+                    let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+                    // Text that is not UTF-8 fails where the file is used, not where another is.
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
                     let inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
                     self.add(&path, &inside, Cow::Owned(text));
                 }

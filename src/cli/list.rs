@@ -1,5 +1,6 @@
 //! `nsq list`: which questions there are.
 
+use super::note;
 use super::options::LibraryArgs;
 use super::output::{OutputArgs, write_to};
 use crate::catalog::Catalog;
@@ -36,12 +37,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     let catalog = args.library.load()?;
+    for error in catalog.broken() {
+        note(&format!("left out: {error}"));
+    }
     let mut table = if args.functions {
         functions()
     } else if args.relations {
         relations(&catalog)?
     } else {
-        queries(&catalog)?
+        queries(&catalog)
     };
     if let Some(word) = &args.word {
         let word = word.to_lowercase();
@@ -68,8 +72,8 @@ fn table(columns: [(&str, &str); 5], rows: impl IntoIterator<Item = [String; 5]>
     }
 }
 
-fn queries(catalog: &Catalog) -> Result<ResultTable> {
-    let rows = catalog.queries()?.into_iter().map(|query| {
+fn queries(catalog: &Catalog) -> ResultTable {
+    let rows = catalog.readable_queries().into_iter().map(|query| {
         let header = &query.header;
         [
             query.domain.clone(),
@@ -86,7 +90,7 @@ fn queries(catalog: &Catalog) -> Result<ResultTable> {
         ("version", "Version of the query."),
         ("tags", "Subjects."),
     ];
-    Ok(table(columns, rows))
+    table(columns, rows)
 }
 
 fn relations(catalog: &Catalog) -> Result<ResultTable> {

@@ -5,9 +5,10 @@ use super::{note, output};
 use crate::catalog::Relation;
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session, TableWriter};
-use crate::normalize::{self, Presence};
+use crate::normalize::{self, Presence, UNSCOPED};
 use crate::report::Report;
 use crate::schema::Schema;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Write the normalised tables to a SQLite file, for sqlite3, datasette, DuckDB, or nsq itself
@@ -41,6 +42,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    if args.output.as_os_str() == "-" {
+        return Err(Error::usage("a database cannot go to standard output", "give the name of a file"));
+    }
     if args.output.exists() && !args.force {
         return Err(Error::usage(
             format!("{} exists", args.output.display()),
@@ -70,6 +74,16 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut present = present.into_iter();
     relations.retain(|_| present.next() == Some(true));
     let roots = relations.iter().map(|relation| relation.header.name.as_str());
+    // Look-ups reach beyond the scope: what queries read of a relation without it is kept as well.
+    let mut beyond = BTreeSet::new();
+    for query in catalog.queries()?.iter().filter(|_| !scope.is_whole()) {
+        let whole = |read: &&String| {
+            read.strip_prefix(UNSCOPED)
+                .is_some_and(|name| relations.iter().any(|r| r.header.name == name))
+        };
+        beyond.extend(query.header.reads.iter().filter(whole).cloned());
+    }
+    let roots = roots.chain(beyond.iter().map(String::as_str));
     let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
     installation.notes.iter().for_each(|text| note(text));
     let limits: Limits = args.limits.limits();
@@ -90,7 +104,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
                 STRINGS => referred_to(&relations),
                 _ => "true".to_owned(),
             };
-            session.copy_relation(relation, &condition, &writer, &limits)?;
+            let name = &relation.header.name;
+            session.copy_relation(relation, name, &condition, &writer, &limits)?;
+            let whole = format!("{UNSCOPED}{name}");
+            if beyond.contains(&whole) {
+                session.copy_relation(relation, &whole, "true", &writer, &limits)?;
+            }
         }
         writer.finish()
     })?;

@@ -129,7 +129,8 @@ impl LimitArgs {
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {
-    let ns = parse_duration(text).and_then(|ns| u64::try_from(ns).ok());
+    let has_unit = !text.ends_with(|c: char| c.is_ascii_digit());
+    let ns = parse_duration(text).filter(|_| has_unit).and_then(|ns| u64::try_from(ns).ok());
     ns.map(Duration::from_nanos)
         .ok_or_else(|| "give a time with its unit, such as 30s or 500ms".to_owned())
 }

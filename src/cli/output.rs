@@ -75,6 +75,7 @@ impl OutputArgs {
         };
         Style {
             width: terminal_width().filter(|_| on_terminal),
+            on_terminal,
             color: on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
             max_rows,
             no_header: self.no_header,
@@ -93,8 +94,16 @@ pub(super) fn write_to(
         produce(&mut out)?;
         return out.flush().map_err(Error::Output);
     };
+    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        // A pipe or a device: there is nothing to put in place.
+        let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| Error::io(path, e))?;
+        let mut out = BufWriter::new(file);
+        produce(&mut out)?;
+        return out.flush().map_err(|e| Error::io(path, e));
+    }
     replace(path, |fresh| {
-        let file = std::fs::File::create(fresh).map_err(|e| Error::io(path, e))?;
+        let file =
+            std::fs::OpenOptions::new().write(true).open(fresh).map_err(|e| Error::io(path, e))?;
         let mut out = BufWriter::new(file);
         produce(&mut out)?;
         out.flush().map_err(|e| Error::io(path, e))
@@ -109,27 +118,25 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
             "give the name of a file to write",
         ));
     }
-    let folder = match path.parent() {
+    // Behind a link, the file that it points to is the one to replace.
+    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let failed = |e: io::Error| Error::io(path, e);
-    let file = tempfile::Builder::new().prefix(".nsq-").tempfile_in(folder).map_err(failed)?;
-    make_readable(file.as_file()).map_err(failed)?;
+    let failed = |e: io::Error| Error::io(path, e.kind().into());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".nsq-");
+    // Temporary files are private; a result is as readable as any file the user makes, or as the one
+    // that it replaces.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(folder).map_err(failed)?;
+    if let Ok(replaced) = target.metadata() {
+        file.as_file().set_permissions(replaced.permissions()).map_err(failed)?;
+    }
     produce(file.path())?;
-    file.persist(path).map_err(|e| failed(e.error))?;
-    Ok(())
-}
-
-/// Temporary files are private; a result is as readable as any file the user makes.
-#[cfg(unix)]
-fn make_readable(file: &std::fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn make_readable(_: &std::fs::File) -> io::Result<()> {
+    file.persist(&target).map_err(|e| failed(e.error))?;
     Ok(())
 }
 

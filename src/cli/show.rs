@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 Examples:
   nsq show top_kernels
   nsq show kernel                                       a relation of the vocabulary
-  nsq show top_kernels --sql --report r.sqlite | sqlite3 r.sqlite
+  nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
 
 The script of --sql runs in plain sqlite3 unless its first line says `-- needs nsq: …`;
@@ -58,10 +58,28 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     } else if let Some(source) = catalog.source(&args.name) {
         source_page(source?)
     } else {
-        query_page(catalog.query(&invocation.query)?)
+        query_page(
+            catalog.query(&invocation.query).map_err(|error| suggest(error, &args.name, &catalog))?,
+        )
     };
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)
+}
+
+/// A name that is neither brings up queries and relations alike.
+fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
+    match error {
+        Error::Unknown { .. } => {
+            let names = catalog.query_names().chain(catalog.relation_names());
+            Error::unknown(
+                "query or relation",
+                name,
+                names,
+                "`nsq list` and `nsq list --relations` show all.",
+            )
+        }
+        other => other,
+    }
 }
 
 fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {

@@ -4,8 +4,9 @@ use super::note;
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::OutputArgs;
+use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::execute::Session;
 use crate::normalize::{self, Installation};
 use std::io::{IsTerminal, Read};
@@ -62,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let (preamble, questions) = plans.split_at(first_question);
     if questions.is_empty() {
         return Err(Error::usage(
-            "there is no question",
+            "the statement asks nothing, and a report can only be read",
             "give a SELECT, such as \"SELECT * FROM gpu\"",
         ));
     }
@@ -90,11 +91,31 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let session = Session::begin_script(&mut report.connection, &installation, &preamble, &limits)?;
     args.output.write(questions.len(), |writer| {
         for question in questions {
-            writer.result(&heading, |sink| session.run(question, &limits, sink))?;
+            let answer = writer.result(&heading, |sink| session.run(question, &limits, sink));
+            answer.map_err(|error| suggest(error, &catalog))?;
         }
         Ok(())
     })?;
     Ok(0)
+}
+
+/// A table that does not exist brings up those that do.
+fn suggest(error: Error, catalog: &Catalog) -> Error {
+    match error {
+        Error::Sql { message, excerpt, help } => {
+            let missing = message.strip_prefix("no such table: ").unwrap_or_default();
+            let near = nearest(missing, catalog.relation_names());
+            let help = match near.as_slice() {
+                [] => help,
+                near => format!(
+                    "did you mean {}? `nsq list --relations` shows the vocabulary",
+                    near.join(" or ")
+                ),
+            };
+            Error::Sql { message, excerpt, help }
+        }
+        other => other,
+    }
 }
 
 /// The text to run, and what to call its place in error messages.

@@ -117,16 +117,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let schema = Schema::detect(&stats.report)?;
     let scope = scope(args)?;
     for (spelling, format, output) in &outputs {
+        let answered = stats.answered;
         if let Err(error) = stats.one(spelling, *format, output, &schema, &scope) {
             match error {
-                Error::LacksData { .. } => stats.skip(&error),
+                Error::LacksData { .. } => stats.skip(&error)?,
                 Error::Output(_) => return Err(error),
                 error => stats.code = complain(&error),
             }
         }
         // Between reports on the console.
-        if *output == "-" || !args.quiet {
-            println!();
+        if (*output == "-" && stats.answered > answered) || !args.quiet {
+            say("\n")?;
         }
     }
     let nothing = stats.answered == 0 && stats.code == 0;
@@ -180,7 +181,10 @@ fn scope(args: &Args) -> Result<Scope> {
         "" => Ok(None),
         text => nsys_time(text).map(Some).ok_or_else(malformed),
     };
-    Ok(Scope { start_ns: instant(from)?, end_ns: instant(to)?, ..Scope::default() })
+    match (instant(from)?, instant(to)?) {
+        (Some(from), Some(to)) if from > to => Err(malformed()),
+        (start_ns, end_ns) => Ok(Scope { start_ns, end_ns, ..Scope::default() }),
+    }
 }
 
 /// NVIDIA's times: `1s2ms3us4ns`, `1.5e3us`, `-2m`; a number without a unit is nanoseconds.
@@ -237,7 +241,10 @@ impl Stats<'_> {
         scope: &Scope,
     ) -> Result<()> {
         let invocation = Invocation::parse(spelling);
-        let arguments = invocation.args.iter().map(|arg| format!("({arg})")).collect::<String>();
+        let arguments = match invocation.args.as_slice() {
+            [] => String::new(),
+            args => format!("({})", args.join(":")),
+        };
         let path = file_for(output, self.args, &invocation, format);
         let destination = match (&path, output.strip_prefix('@')) {
             (Some(path), _) => format!(" to [{}]", path.display()),
@@ -245,14 +252,17 @@ impl Stats<'_> {
             (None, None) => String::new(),
         };
         if !self.args.quiet {
-            print!(
-                "Processing [{}] with [{}]{arguments}{destination}... ",
-                self.report.name(),
-                invocation.query
-            );
-            println!();
+            let (name, query) = (visible(&self.report.name()), &invocation.query);
+            say(&format!("Processing [{name}] with [{query}]{arguments}{destination}... \n"))?;
         }
         let query = self.catalog.query(&invocation.query)?;
+        if query.header.nsys.is_none() {
+            let name = &query.header.name;
+            return Err(Error::usage(
+                format!("NVIDIA has no report {name}"),
+                format!("ask for it by `nsq run REPORT --query {name}`; --help-reports lists NVIDIA's"),
+            ));
+        }
         let plan = Plan::new(query, &invocation, &Layout::Nsys(self.args.timeunit))?;
         if let Some(path) = path.as_ref().filter(|path| path.exists() && !self.args.force_overwrite) {
             return Err(Error::usage(
@@ -279,15 +289,21 @@ impl Stats<'_> {
     }
 
     /// Data that is not there: an error for a report that was asked for by name.
-    fn skip(&mut self, error: &Error) {
+    fn skip(&mut self, error: &Error) -> Result<()> {
         if !self.args.report.is_empty() && self.code == 0 {
             self.code = EXIT_LACKS_DATA;
         }
-        if !self.args.quiet {
-            let first = error.to_string().lines().next().unwrap_or_default().to_owned();
-            println!("SKIPPED: {}", visible(&first));
+        if self.args.quiet {
+            return Ok(());
         }
+        let text = error.to_string();
+        say(&format!("SKIPPED: {}\n", visible(text.lines().next().unwrap_or_default())))
     }
+}
+
+/// Prints on standard output.
+fn say(text: &str) -> Result<()> {
+    output::write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))
 }
 
 /// The file that nsys would write: `BASE_report_arg.ext`.
@@ -326,7 +342,7 @@ fn pipe(command: &str, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Re
 
 fn help_reports(catalog: &Catalog, name: &str) -> Result<u8> {
     let mut text = String::new();
-    if name.is_empty() {
+    if name.is_empty() || name == "ALL" {
         text.push_str("\nThe following reports are available:\n\n");
         for query in catalog.queries()? {
             let Some(nsys) = &query.header.nsys else { continue };

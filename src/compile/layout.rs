@@ -47,12 +47,13 @@ impl TimeUnit {
         }
     }
 
-    fn divisor(self) -> &'static str {
+    /// nsys multiplies; a division would round the last digit otherwise here and there.
+    fn factor(self) -> &'static str {
         match self {
             Self::Ns => "1",
-            Self::Us => "1e3",
-            Self::Ms => "1e6",
-            Self::S => "1e9",
+            Self::Us => "1e-3",
+            Self::Ms => "1e-6",
+            Self::S => "1e-9",
         }
     }
 }
@@ -96,7 +97,7 @@ fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
             if unit == TimeUnit::Ns {
                 format!("CASE typeof({sql}) WHEN 'real' THEN {} ELSE {sql} END", rounded(sql))
             } else {
-                format!("({sql}) / {}", unit.divisor())
+                format!("({sql}) * {}", unit.factor())
             }
         }
         Some(NsysUnit::Percent) => {

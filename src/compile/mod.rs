@@ -101,6 +101,12 @@ impl Plan {
                 detail: lines.join("\n"),
                 help: match lack.flags.as_slice() {
                     [] => see,
+                    flags if lack.was_recorded => {
+                        format!(
+                            "the capture had {}, so there was nothing of the kind; {see}",
+                            flags.join(" or ")
+                        )
+                    }
                     flags => {
                         format!("capture with `nsys profile {} …`; {see}", flags.join("` or `"))
                     }
@@ -112,7 +118,19 @@ impl Plan {
 }
 
 /// The columns of a statement of the user's: units are taken from the suffixes of the names.
+///
+/// A name that occurs again gets its position behind it, so that no column hides another in JSON.
 pub fn columns_by_suffix(names: &[&str]) -> Vec<Column> {
+    let mut columns = columns_of_names(names);
+    for index in 1..columns.len() {
+        if names[..index].contains(&names[index]) {
+            columns[index].name = format!("{}:{}", names[index], index + 1);
+        }
+    }
+    columns
+}
+
+fn columns_of_names(names: &[&str]) -> Vec<Column> {
     names
         .iter()
         .map(|name| {

@@ -122,7 +122,8 @@ fn parse(query: &str, param: &Param, text: &str) -> Result<Value> {
             None => Err(refuse(&format!("one of {}", param.values.join(", ")))),
         },
         ParamType::List => {
-            let items: Vec<&str> = text.split(',').map(str::trim).collect();
+            let items: Vec<&str> =
+                text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
             Ok(Value::Text(serde_json::Value::from(items).to_string()))
         }
     }

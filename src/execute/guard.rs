@@ -5,6 +5,7 @@
 //! the longest part.
 
 use crate::error::{Error, Result};
+use crate::report::plain_message;
 use rusqlite::Connection;
 use rusqlite::ErrorCode;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -106,9 +107,17 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
 }
 
 /// A failed step: the deadline, Ctrl-C, or SQLite's own reason.
-pub(super) fn explain(limits: &Limits, error: rusqlite::Error) -> Error {
-    if error.sqlite_error_code() != Some(ErrorCode::OperationInterrupted) {
-        return Error::Sqlite(error);
+pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::OperationInterrupted) => {}
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
+            return Error::Report {
+                path: path.into(),
+                reason: format!("cannot be read further: {}", plain_message(&error)),
+                help: "the file is damaged: export the report again".to_owned(),
+            };
+        }
+        _ => return Error::Sqlite(error),
     }
     match limits.deadline {
         Some((_, allowed)) if !INTERRUPTED.load(Ordering::Relaxed) => Error::Limit {

@@ -37,7 +37,7 @@ impl<'a> Session<'a> {
         functions::register(connection)?;
         guard::watch(connection, limits)?;
         installation.install(connection).map_err(|error| match error {
-            Error::Sqlite(e) => guard::explain(limits, e),
+            Error::Sqlite(e) => guard::explain(limits, e, &file_of(connection)),
             other => other,
         })?;
         guard::lock(connection)?;
@@ -57,7 +57,9 @@ impl<'a> Session<'a> {
         guard::lock_to_temp(connection)?;
         for plan in preamble {
             connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::OperationInterrupted) => guard::explain(limits, e),
+                Some(rusqlite::ErrorCode::OperationInterrupted) => {
+                    guard::explain(limits, e, &file_of(connection))
+                }
                 _ => diagnose::statement_error(plan, e, connection),
             })?;
         }
@@ -79,7 +81,7 @@ impl<'a> Session<'a> {
             let row = match rows.next() {
                 Ok(Some(row)) => row,
                 Ok(None) => break,
-                Err(e) => return Err(guard::explain(limits, e)),
+                Err(e) => return Err(guard::explain(limits, e, &file_of(self.connection))),
             };
             if limits.max_rows.is_some_and(|max| count >= max) {
                 return Err(Error::Limit {
@@ -152,4 +154,9 @@ fn value(cell: ValueRef<'_>) -> Value {
             Value::Text(blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
         }
     }
+}
+
+/// The file behind a connection, for messages.
+fn file_of(connection: &Connection) -> String {
+    connection.path().unwrap_or("the report").to_owned()
 }

@@ -1,6 +1,6 @@
 //! Relations → tables of a new SQLite file.
 
-use super::{Limits, Session, guard};
+use super::{Limits, Session};
 use crate::catalog::Relation;
 use crate::compile::Plan;
 use crate::error::Result;
@@ -45,16 +45,16 @@ impl TableWriter {
 }
 
 impl Session<'_> {
-    /// Copies the rows of a relation that fulfil `condition`, as the scope shows it, to a table of
-    /// the same name.
+    /// Copies the rows of `relation` that fulfil `condition` to a table called `name`, which is also
+    /// what they are read from: the relation, or `all_` and its name.
     pub fn copy_relation(
         &self,
         relation: &Relation,
+        name: &str,
         condition: &str,
         writer: &TableWriter,
         limits: &Limits,
     ) -> Result<()> {
-        let name = &relation.header.name;
         let plan = Plan {
             query: None,
             title: String::new(),
@@ -62,13 +62,10 @@ impl Session<'_> {
             origin: (relation.file.clone(), relation.sql_line),
             bindings: Vec::new(),
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
-            reads: vec![name.clone()],
+            reads: vec![name.to_owned()],
         };
         let mut table = Table { writer, name, insert: None };
-        self.run(&plan, limits, &mut table).map(|_| ()).map_err(|error| match error {
-            crate::error::Error::Sqlite(e) => guard::explain(limits, e),
-            other => other,
-        })
+        self.run(&plan, limits, &mut table).map(|_| ())
     }
 }
 

@@ -82,7 +82,11 @@ pub(super) fn check_columns(
             findings.push(place.finding(
                 rules[0],
                 &needle,
-                format!("column {name}: type {:?} does not go with unit {:?}", column.kind, column.unit),
+                format!(
+                    "column {name}: type {} does not go with unit {}",
+                    format!("{:?}", column.kind).to_lowercase(),
+                    column.unit.map_or("none", unit_name)
+                ),
                 "timestamp and duration go with ns, bytes with bytes, percent with percent, text with none",
             ));
         }

@@ -33,6 +33,9 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     let mut say = |rule, needle: &str, message: String, help: &str| {
         findings.push(place.finding(rule, needle, message, help));
     };
+    if header.version == 0 {
+        say("Q02", "version:", "versions begin at 1".to_owned(), "write `version: 1`");
+    }
     if header.title.ends_with('.') || header.title.is_empty() {
         say("Q03", "title:", "the title is empty or ends in a full stop".to_owned(), "write a heading");
     }
@@ -202,6 +205,22 @@ pub(super) fn compare_reads(
     }
 }
 
+/// Ids that many rows share.
+const SHARED: [&str; 12] = [
+    "category_id",
+    "context_id",
+    "correlation_id",
+    "device_id",
+    "domain_id",
+    "event_id",
+    "gpu_id",
+    "graph_exec_id",
+    "graph_id",
+    "graph_node_id",
+    "green_context_id",
+    "stream_id",
+];
+
 /// Q11: two runs print the same bytes.
 fn check_order(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
     let Ok(shape) = shape(&query.sql) else { return };
@@ -214,7 +233,9 @@ fn check_order(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
         ));
         return;
     }
-    let by_identity = shape.order.iter().any(|name| name.ends_with("_id") || name == "rank");
+    let identifies =
+        |name: &String| name == "rank" || name.ends_with("_id") && !SHARED.contains(&name.as_str());
+    let by_identity = shape.order.iter().any(identifies);
     let by_groups = shape.groups.iter().any(|group| group.is_subset(&shape.order));
     let is_total = shape.is_single_row || by_identity || by_groups;
     if !is_total {
@@ -222,7 +243,7 @@ fn check_order(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
             "Q11",
             if shape.order.is_empty() { "---*/" } else { "ORDER BY" },
             "the rows have no total order: ties come out in any order".to_owned(),
-            "end ORDER BY with what identifies a row: an `…_id`, `rank`, or every GROUP BY column",
+            "end ORDER BY with what identifies a row: its own `…_id`, `rank`, or every GROUP BY column",
         ));
     }
 }

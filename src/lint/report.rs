@@ -1,7 +1,8 @@
-//! The rules that only a report can show: checks hold, and the order does not depend on luck.
+//! The rules that only a report can show: checks hold, and no two rows tie.
 
 use super::Finding;
 use super::names::Place;
+use super::statement::count_of_ties;
 use crate::catalog::{Catalog, Query};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
@@ -12,40 +13,8 @@ use crate::schema::Schema;
 use crate::table::{ResultTable, Value};
 use std::path::Path;
 
-/// R11, R16: runs every query that can run on the report at `path`, reading its tables in both
-/// directions.
+/// R11, R16: runs every query that can run on the report at `path`.
 pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    let forwards = run_all(catalog, path, false, &mut findings)?;
-    let backwards = run_all(catalog, path, true, &mut findings)?;
-    for ((query, one), (_, other)) in forwards.iter().zip(&backwards) {
-        if one != other {
-            findings.push(place(query).finding(
-                "R11",
-                "ORDER BY",
-                format!(
-                    "on {} the rows come out differently when tables are read backwards",
-                    path.display()
-                ),
-                "end ORDER BY with what identifies a row",
-            ));
-        }
-    }
-    findings.sort();
-    findings.dedup();
-    Ok(findings)
-}
-
-fn place(query: &Query) -> Place<'_> {
-    Place { file: &query.file, text: &query.text }
-}
-
-fn run_all<'c>(
-    catalog: &'c Catalog,
-    path: &Path,
-    reversed: bool,
-    findings: &mut Vec<Finding>,
-) -> Result<Vec<(&'c Query, ResultTable)>> {
     let mut report = Report::open(path, &ExportOptions::default())?;
     let schema = Schema::detect(&report)?;
     let presence = Presence::new(&schema, catalog);
@@ -57,45 +26,46 @@ fn run_all<'c>(
             Err(error) => return Err(error),
         }
     }
-    report.connection.pragma_update(None, "reverse_unordered_selects", reversed)?;
     let roots = queries.iter().flat_map(|query| query.header.reads.iter().map(String::as_str));
     let installation = normalize::plan(&schema, catalog, &Scope::default(), roots)?;
-    let limits = Limits::default();
-    let session = Session::begin(&mut report.connection, &installation, &limits)?;
-    let mut results = Vec::with_capacity(queries.len());
+    let session = Session::begin(&mut report.connection, &installation, &Limits::default())?;
+    let mut findings = Vec::new();
     for query in queries {
-        let plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
-        let mut table = ResultTable::default();
-        session.run(&plan, &limits, &mut table)?;
-        check_predicates(query, plan, &session, path, findings)?;
-        results.push((query, table));
-    }
-    Ok(results)
-}
-
-fn check_predicates(
-    query: &Query,
-    mut plan: Plan,
-    session: &Session<'_>,
-    path: &Path,
-    findings: &mut Vec<Finding>,
-) -> Result<()> {
-    let statement = std::mem::take(&mut plan.sql);
-    plan.columns.clear();
-    for check in &query.header.checks {
-        plan.sql = format!("SELECT count(*) FROM (\n{statement}\n) WHERE NOT ({check})");
-        let mut table = ResultTable::default();
-        session.run(&plan, &Limits::default(), &mut table)?;
-        if let Some(Value::Int(broken)) = table.rows.first().and_then(|row| row.first())
-            && *broken > 0
-        {
-            findings.push(place(query).finding(
-                "R16",
-                check,
-                format!("on {} the check `{check}` fails for {broken} rows", path.display()),
-                "mend the query, or the check",
-            ));
+        let mut say = |rule, needle: &str, message: String, help: &str| {
+            let place = Place { file: &query.file, text: &query.text };
+            findings.push(place.finding(rule, needle, format!("on {} {message}", path.display()), help));
+        };
+        for check in &query.header.checks {
+            let broken = count(&session, query, |sql| {
+                format!("SELECT count(*) FROM (\n{sql}\n) WHERE NOT ({check})")
+            })?;
+            if broken > 0 {
+                let message = format!("the check `{check}` fails for {broken} rows");
+                say("R16", check, message, "mend the query, or the check");
+            }
+        }
+        let ties = match count_of_ties(&query.sql) {
+            Some(sql) => count(&session, query, |_| sql)?,
+            None => 0,
+        };
+        if ties > 0 {
+            let message = format!("the order does not tell {ties} rows apart");
+            say("R11", "ORDER BY", message, "end ORDER BY with what identifies a row");
         }
     }
-    Ok(())
+    findings.sort();
+    Ok(findings)
+}
+
+/// The one number that a statement made from the query's returns.
+fn count(session: &Session<'_>, query: &Query, make: impl FnOnce(&str) -> String) -> Result<i64> {
+    let mut plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
+    plan.sql = make(&plan.sql);
+    plan.columns.clear();
+    let mut table = ResultTable::default();
+    session.run(&plan, &Limits::default(), &mut table)?;
+    match table.rows.first().and_then(|row| row.first()) {
+        Some(Value::Int(count)) => Ok(*count),
+        _ => Ok(0),
+    }
 }

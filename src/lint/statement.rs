@@ -2,8 +2,8 @@
 
 use crate::compile::parse;
 use sqlparser::ast::{
-    Expr, FunctionArguments, GroupByExpr, OrderByKind, Query, Select, SelectItem, SetExpr, Statement,
-    Visit, Visitor,
+    Expr, FunctionArguments, GroupByExpr, Ident, OrderByKind, Query, Select, SelectItem, SetExpr,
+    Statement, Visit, Visitor,
 };
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -147,6 +147,43 @@ fn alias_of(select: &Select, key: &Expr) -> Option<String> {
     })
 }
 
+/// A statement that counts the rows of `sql` that its ORDER BY cannot tell apart from another;
+/// `None` where there is no order.
+pub(super) fn count_of_ties(sql: &str) -> Option<String> {
+    let mut statements = parse(sql).ok()?;
+    let [Statement::Query(query)] = statements.as_mut_slice() else { return None };
+    let OrderByKind::Expressions(terms) = query.order_by.take()?.kind else { return None };
+    query.limit_clause = None;
+    let SetExpr::Select(select) = query.body.as_mut() else { return None };
+    let aliases: Vec<String> = select
+        .projection
+        .iter()
+        .filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.to_lowercase()),
+            SelectItem::UnnamedExpr(expr) => name_of(expr),
+            _ => None,
+        })
+        .collect();
+    let mut keys = Vec::with_capacity(terms.len());
+    for (index, term) in terms.into_iter().enumerate() {
+        match &term.expr {
+            // An output column is known outside by its name.
+            Expr::Identifier(name) if aliases.contains(&name.value.to_lowercase()) => {
+                keys.push(name.to_string())
+            }
+            _ => {
+                let alias = Ident::new(format!("order_term_{index}"));
+                keys.push(alias.to_string());
+                select.projection.push(SelectItem::ExprWithAlias { expr: term.expr, alias });
+            }
+        }
+    }
+    let keys = keys.join(", ");
+    Some(format!(
+        "SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM ({query}) GROUP BY {keys} HAVING n > 1)"
+    ))
+}
+
 /// The `:names` in a statement, outside quotes and comments.
 pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
     let code = code_only(sql);
@@ -196,6 +233,24 @@ mod tests {
         .unwrap();
         assert!(shape.groups[0].is_subset(&shape.order));
         assert!(!shape.is_single_row);
+    }
+
+    #[test]
+    fn ties_are_counted_by_the_terms_of_the_order() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection
+            .execute_batch("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 1), (1, 2), (2, 3)")
+            .unwrap();
+        let ties = |sql: &str| -> i64 {
+            connection.query_row(&count_of_ties(sql).unwrap(), [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(ties("SELECT a FROM t ORDER BY a"), 2);
+        assert_eq!(ties("SELECT a FROM t ORDER BY a, b LIMIT 1"), 0);
+        assert_eq!(ties("SELECT a AS x FROM t ORDER BY x DESC, t.b % 2"), 0);
+        assert_eq!(
+            ties("WITH g AS (SELECT a, sum(b) AS s FROM t GROUP BY a) SELECT a FROM g ORDER BY s"),
+            2
+        );
     }
 
     #[test]

@@ -20,7 +20,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// Reads the relation without the scope options: `all_kernel` beside `kernel`.
-const UNSCOPED: &str = "all_";
+pub const UNSCOPED: &str = "all_";
 
 /// The TEMP objects that a statement needs, in the order in which they can be made.
 #[derive(Debug, Clone, Default)]
@@ -147,7 +147,8 @@ impl Planner<'_> {
 
     /// In what `nsq materialize` wrote, the relation is a table of the same name.
     fn read_materialized(&self, name: &str, relation: &Relation) -> String {
-        let table = self.schema.table(&relation.header.name);
+        // `all_kernel` is a table of its own where the file holds only a part of `kernel`.
+        let table = self.schema.table(name).or_else(|| self.schema.table(&relation.header.name));
         let columns: Vec<String> = relation
             .header
             .columns

@@ -25,6 +25,8 @@ pub struct Lack {
     pub tables: Vec<String>,
     /// The `nsys profile` flags that record them.
     pub flags: Vec<String>,
+    /// Other tables of the same flags are there: it was on, and nothing of the kind happened.
+    pub was_recorded: bool,
 }
 
 impl<'a> Presence<'a> {
@@ -53,13 +55,22 @@ impl<'a> Presence<'a> {
             }
             self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
         }
-        let mut lack = Lack { relations, titles: Vec::new(), tables: Vec::new(), flags: Vec::new() };
+        let mut lack = Lack {
+            relations,
+            titles: Vec::new(),
+            tables: Vec::new(),
+            flags: Vec::new(),
+            was_recorded: false,
+        };
         for source in leaves.values() {
             lack.titles.push(source.title.clone());
             lack.tables.push(format!("table {} is missing", source.tables.join(" or ")));
             if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
                 lack.flags.push(source.capture.clone());
             }
+        }
+        for source in self.catalog.sources()? {
+            lack.was_recorded |= lack.flags.contains(&source.capture) && self.table_of(source).is_some();
         }
         Ok(Some(lack))
     }

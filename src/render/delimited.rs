@@ -1,6 +1,6 @@
 //! CSV and TSV: raw values, one line of names.
 
-use super::Style;
+use super::{Style, visible};
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink, Value};
 use std::io::{self, Write};
@@ -9,12 +9,13 @@ pub(super) struct Delimited<'a> {
     out: csv::Writer<&'a mut dyn Write>,
     columns: Vec<Column>,
     no_header: bool,
+    on_terminal: bool,
 }
 
 impl<'a> Delimited<'a> {
     pub(super) fn new(out: &'a mut dyn Write, delimiter: u8, style: &Style) -> Self {
         let out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-        Self { out, columns: Vec::new(), no_header: style.no_header }
+        Self { out, columns: Vec::new(), no_header: style.no_header, on_terminal: style.on_terminal }
     }
 }
 
@@ -30,6 +31,7 @@ impl RowSink for Delimited<'_> {
     fn row(&mut self, row: &[Value]) -> Result<()> {
         for (value, column) in row.iter().zip(&self.columns) {
             match value {
+                Value::Text(text) if self.on_terminal => self.out.write_field(visible(text)),
                 Value::Text(text) => self.out.write_field(text),
                 other => self.out.write_field(plain(other, column)),
             }

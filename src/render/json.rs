@@ -1,6 +1,7 @@
 //! JSON: a document that explains itself, or a stream of lines.
 
-use super::{Heading, put};
+use super::delimited::plain;
+use super::{Heading, Style, put, visible};
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink, Value};
 use serde_json::{Map, Value as Json};
@@ -10,19 +11,26 @@ use std::io::Write;
 pub(super) struct Document<'a> {
     out: &'a mut dyn Write,
     facts: Map<String, Json>,
-    names: Vec<String>,
+    columns: Vec<Column>,
+    on_terminal: bool,
     rows: usize,
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, heading: &Heading) -> Self {
-        Self { out, facts: heading.facts.clone(), names: Vec::new(), rows: 0 }
+    pub(super) fn new(out: &'a mut dyn Write, style: &Style, heading: &Heading) -> Self {
+        Self {
+            out,
+            facts: heading.facts.clone(),
+            columns: Vec::new(),
+            on_terminal: style.on_terminal,
+            rows: 0,
+        }
     }
 }
 
 impl RowSink for Document<'_> {
     fn begin(&mut self, columns: &[Column]) -> Result<()> {
-        self.names = columns.iter().map(|column| column.name.clone()).collect();
+        self.columns = columns.to_vec();
         put(self.out, "{")?;
         for (key, value) in &self.facts {
             put(self.out, &format!("\n  {}: {value},", Json::from(key.as_str())))?;
@@ -36,7 +44,10 @@ impl RowSink for Document<'_> {
     fn row(&mut self, row: &[Value]) -> Result<()> {
         let comma = if self.rows == 0 { "" } else { "," };
         self.rows += 1;
-        put(self.out, &format!("{comma}\n    {}", Json::Object(object(&self.names, row))))
+        put(
+            self.out,
+            &format!("{comma}\n    {}", Json::Object(object(&self.columns, row, self.on_terminal))),
+        )
     }
 
     fn end(&mut self) -> Result<()> {
@@ -48,19 +59,20 @@ impl RowSink for Document<'_> {
 pub(super) struct Lines<'a> {
     out: &'a mut dyn Write,
     query: Option<Json>,
-    names: Vec<String>,
+    columns: Vec<Column>,
+    on_terminal: bool,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, heading: &Heading, several: bool) -> Self {
+    pub(super) fn new(out: &'a mut dyn Write, style: &Style, heading: &Heading, several: bool) -> Self {
         let query = heading.facts.get("query").filter(|_| several).cloned();
-        Self { out, query, names: Vec::new() }
+        Self { out, query, columns: Vec::new(), on_terminal: style.on_terminal }
     }
 }
 
 impl RowSink for Lines<'_> {
     fn begin(&mut self, columns: &[Column]) -> Result<()> {
-        self.names = columns.iter().map(|column| column.name.clone()).collect();
+        self.columns = columns.to_vec();
         Ok(())
     }
 
@@ -69,7 +81,7 @@ impl RowSink for Lines<'_> {
         if let Some(query) = &self.query {
             line.insert("query".to_owned(), query.clone());
         }
-        line.extend(object(&self.names, row));
+        line.extend(object(&self.columns, row, self.on_terminal));
         put(self.out, &format!("{}\n", Json::Object(line)))
     }
 
@@ -79,12 +91,21 @@ impl RowSink for Lines<'_> {
 }
 
 /// A row as an object. A real number that JSON cannot hold (infinite) is null.
-pub(super) fn object(names: &[String], row: &[Value]) -> Map<String, Json> {
-    let json = |value: &Value| match value {
-        Value::Null => Json::Null,
-        Value::Int(int) => Json::from(*int),
-        Value::Real(real) => Json::from(*real),
-        Value::Text(text) => Json::from(text.as_str()),
+fn object(columns: &[Column], row: &[Value], on_terminal: bool) -> Map<String, Json> {
+    let json = |(value, column): (&Value, &Column)| {
+        let json = match value {
+            Value::Null => Json::Null,
+            Value::Int(int) => Json::from(*int),
+            Value::Real(real) => match column.decimals {
+                Some(_) => {
+                    plain(value, column).parse().map_or(Json::Null, |rounded: f64| Json::from(rounded))
+                }
+                None => Json::from(*real),
+            },
+            Value::Text(text) if on_terminal => Json::from(visible(text)),
+            Value::Text(text) => Json::from(text.as_str()),
+        };
+        (column.name.clone(), json)
     };
-    names.iter().cloned().zip(row.iter().map(json)).collect()
+    row.iter().zip(columns).map(json).collect()
 }

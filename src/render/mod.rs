@@ -62,6 +62,8 @@ impl Format {
 pub struct Style {
     /// Columns of the terminal that text must fit into; `None`: as wide as it gets.
     pub width: Option<usize>,
+    /// A person reads it as it comes: control characters are written out in every format.
+    pub on_terminal: bool,
     /// Print headings in bold.
     pub color: bool,
     /// Rows that text, markdown and html show; `None`: all.
@@ -109,8 +111,8 @@ impl<'a> Writer<'a> {
             Format::Text => produce(&mut text::Text::new(out, style, heading)),
             Format::Csv => produce(&mut delimited::Delimited::new(out, b',', style)),
             Format::Tsv => produce(&mut delimited::Delimited::new(out, b'\t', style)),
-            Format::Json => produce(&mut json::Document::new(out, heading)),
-            Format::Ndjson => produce(&mut json::Lines::new(out, heading, self.expected > 1)),
+            Format::Json => produce(&mut json::Document::new(out, style, heading)),
+            Format::Ndjson => produce(&mut json::Lines::new(out, style, heading, self.expected > 1)),
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),
         }

@@ -141,7 +141,7 @@ fn json(table: &ResultTable) -> String {
                 .zip(&table.columns)
                 .map(|(value, column)| {
                     let value = match value {
-                        Value::Null => "null".to_owned(),
+                        Value::Null => "\"\"".to_owned(),
                         Value::Text(text) => Json::from(text.as_str()).to_string(),
                         number => delimited::plain(number, column),
                     };
@@ -158,6 +158,9 @@ fn json(table: &ResultTable) -> String {
 }
 
 fn html(table: &ResultTable) -> String {
+    if table.rows.is_empty() {
+        return "<table>\n  </tbody>\n</table>\n".to_owned();
+    }
     let mut text = "<table>\n  <thead>\n    <tr>\n".to_owned();
     for column in &table.columns {
         text.push_str(&format!("      <th>{}</th>\n", escaped(&column.name)));

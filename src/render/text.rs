@@ -6,6 +6,7 @@
 use super::{Heading, Style, count_of, put, shown, visible};
 use crate::error::Result;
 use crate::table::{Column, ResultTable, RowSink, Type, Value};
+use std::collections::BTreeSet;
 use std::io::Write;
 use tabled::builder::Builder;
 use tabled::settings::object::{Columns, Segment};
@@ -143,11 +144,20 @@ fn shorten(cells: &mut [Vec<String>], names: &[String], columns: &[Column], widt
         let Some(widest) = widest else { break };
         limits[widest] -= 1;
     }
+    // Two names must not become one: rather a long line.
+    for (index, limit) in limits.iter_mut().enumerate() {
+        let names: BTreeSet<&String> = cells.iter().map(|row| &row[index]).collect();
+        let told_apart = |limit: usize| {
+            let short: BTreeSet<String> = names.iter().map(|name| middle_out(name, limit)).collect();
+            short.len() == names.len()
+        };
+        while *limit < widths[index] && !told_apart(*limit) {
+            *limit = (*limit + 8).min(widths[index]);
+        }
+    }
     for row in cells {
         for (cell, limit) in row.iter_mut().zip(&limits) {
-            if length(cell) > *limit {
-                *cell = middle_out(cell, *limit);
-            }
+            *cell = middle_out(cell, *limit);
         }
     }
 }
@@ -155,6 +165,9 @@ fn shorten(cells: &mut [Vec<String>], names: &[String], columns: &[Column], widt
 /// `abcdefgh` in five characters: `ab…gh`.
 fn middle_out(text: &str, limit: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
+    if chars.len() <= limit {
+        return text.to_owned();
+    }
     let kept = limit.saturating_sub(1);
     let head = kept.div_ceil(2);
     let tail = kept - head;
@@ -169,8 +182,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn different_names_stay_different() {
+        let name = |middle: &str| format!("{}{middle}{}", "a".repeat(40), "z".repeat(40));
+        let mut cells = vec![vec![name("one")], vec![name("two")]];
+        shorten(&mut cells, &["name".to_owned()], &[Column::untyped("name")], 30);
+        assert_ne!(cells[0], cells[1]);
+    }
+
+    #[test]
     fn names_are_shortened_in_the_middle() {
         assert_eq!(middle_out("abcdefgh", 5), "ab…gh");
         assert_eq!(middle_out("abcdefgh", 4), "ab…h");
+        assert_eq!(middle_out("abcdefgh", 8), "abcdefgh");
     }
 }

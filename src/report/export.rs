@@ -61,6 +61,12 @@ pub(super) fn export_once(report: &Path, options: &ExportOptions) -> Result<Path
             );
         }
     };
+    #[cfg(unix)]
+    if std::os::unix::process::ExitStatusExt::signal(&output.status) == Some(2)
+        || output.status.code() == Some(130)
+    {
+        return Err(Error::Interrupted);
+    }
     if !output.status.success() || !fresh.is_file() {
         let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         let said = if said.is_empty() {

@@ -164,7 +164,15 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
             ),
         });
     }
-    let live = wal.is_some() || journal.is_some();
+    if let Some(journal) = &journal {
+        return Err(Error::Report {
+            path: path.to_owned(),
+            reason: format!("has an unfinished transaction, in {}", journal.display()),
+            help: "it is being written, or was when something stopped it: export the report again"
+                .to_owned(),
+        });
+    }
+    let live = wal.is_some();
     let uri =
         format!("file:{}?mode=ro{}", percent_encode(database), if live { "" } else { "&immutable=1" });
     let flags =

@@ -1,8 +1,8 @@
 //! `nsq run` on several reports at once: in parallel, under one first column that names the report.
 
 use super::{Args, answerable, heading_of, roots};
-use crate::cli::complain;
 use crate::cli::opened::{Opened, nsq_heading};
+use crate::cli::{complain, note};
 use crate::compile::{Invocation, Plan};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Result};
 use crate::render::Writer;
@@ -31,24 +31,32 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
         }
     });
     let mut code = 0;
+    let mut facts: Vec<serde_json::Value> = Vec::new();
     let mut tables: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
     for (path, answer) in paths.iter().zip(answers) {
         let answer = answer.into_inner().ok().flatten();
         match answer {
             Some(Ok(answer)) => {
                 code = worse(code, answer.code);
+                facts.push(answer.facts.clone().into());
                 answer.merge_into(&mut tables, path);
             }
             Some(Err(error)) => code = worse(code, complain(&error)),
             None => code = EXIT_FAILED,
         }
     }
+    // A file appears whole or not at all; on a terminal the others still help.
+    if code == EXIT_FAILED && args.output.output.is_some() {
+        note("nothing was written: a report could not be read");
+        return Ok(code);
+    }
     let answered: Vec<(&Plan, &ResultTable)> =
         plans.iter().zip(&tables).filter(|(_, table)| !table.columns.is_empty()).collect();
     if answered.is_empty() {
         return Ok(code);
     }
-    let shared = nsq_heading();
+    let mut shared = nsq_heading();
+    shared.facts.insert("reports".to_owned(), facts.into());
     args.output.write(plans.len(), |writer: &mut Writer<'_>| {
         for (plan, table) in answered {
             writer.result(&heading_of(plan, &shared), |sink| table.replay(sink))?;
@@ -60,6 +68,7 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
 
 /// What one of several reports has to say.
 struct Answer {
+    facts: serde_json::Map<String, serde_json::Value>,
     tables: Vec<Option<ResultTable>>,
     code: u8,
 }
@@ -77,6 +86,7 @@ fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
     let (answerable, code) = answerable(&opened, &catalog, plans)?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
     let scope = args.scope.resolve(&opened.schema)?;
+    let facts = opened.heading(&scope).facts;
     let session = opened.session(&catalog, &scope, roots(&answerable), &limits)?;
     let mut tables = Vec::with_capacity(plans.len());
     for plan in plans {
@@ -88,7 +98,7 @@ fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
         session.run(plan, &limits, &mut table)?;
         tables.push(Some(table));
     }
-    Ok(Answer { tables, code })
+    Ok(Answer { facts, tables, code })
 }
 
 impl Answer {

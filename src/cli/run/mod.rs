@@ -64,12 +64,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     };
     let mut invocations = Vec::new();
     for spelling in &args.query {
-        let mut invocation = Invocation::parse(spelling).with_params(&args.param)?;
+        let mut invocation = Invocation::parse(spelling);
         if let Some(path) = invocation.path().map(Path::to_owned) {
             invocation.query = catalog.add_file(&path)?;
         }
         invocations.push(invocation);
     }
+    give_params(&catalog, &mut invocations, &args.param)?;
     // What is wrong on the command line is said before any report is opened.
     let plans = invocations
         .iter()
@@ -79,6 +80,23 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         [report] => one_report(args, &catalog, &plans, report),
         reports => many_reports::run(args, &plans, reports),
     }
+}
+
+/// Each query gets the parameters that it takes; one that none takes is refused.
+fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[String]) -> Result<()> {
+    for param in params {
+        let key = param.split('=').next().unwrap_or_default().trim();
+        let takes = |invocation: &Invocation| {
+            catalog
+                .query(&invocation.query)
+                .is_ok_and(|query| query.header.params.iter().any(|p| p.name == key))
+        };
+        let taken = invocations.iter().any(takes);
+        for invocation in invocations.iter_mut().filter(|invocation| !taken || takes(invocation)) {
+            *invocation = invocation.clone().with_params(std::slice::from_ref(param))?;
+        }
+    }
+    Ok(())
 }
 
 /// The plans that the report can answer; the others are complained about. Also the exit code.
