@@ -13,7 +13,7 @@ params:
 columns:
   - {name: calls, type: int, unit: count, doc: "Executions."}
   - {name: launches, type: int, unit: count, doc: "Calls that launched them; a graph launch is one."}
-  - {name: launch_bound_pct, type: percent, unit: percent, doc: "Launches whose call took longer than the kernel, or null."}
+  - {name: launch_bound_pct, type: percent, unit: percent, doc: "Launches whose call took longer than the kernels it launched, or null."}
   - {name: api_total_ns, type: duration, unit: ns, doc: "Time of the launching calls, each once; null without one."}
   - {name: api_mean_ns, type: duration, unit: ns, doc: "Mean time of a launching call, or null."}
   - {name: api_median_ns, type: duration, unit: ns, doc: "Median time of a launching call, or null."}

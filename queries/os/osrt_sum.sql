@@ -23,8 +23,9 @@ checks:
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Times of all threads are added up, so threads that only wait dominate. Calls inside other traced calls count as well.
-  Calls shorter than the capture's threshold (1 microsecond by default) are not recorded.
+  Only calls of NVIDIA's class 27, the OS runtime, count. Times of all threads are added up, so threads that only
+  wait dominate. Calls inside other traced calls count as well. Calls shorter than the capture's threshold (1
+  microsecond by default) are not recorded.
 see_also: [cuda_api_sum, nvtx_sum]
 nsys:
   title: OS Runtime Summary

@@ -74,6 +74,12 @@ active_process AS (
   SELECT global_pid, pid FROM os_call
   UNION
   SELECT global_pid, pid FROM mpi_event
+  UNION
+  SELECT global_pid, pid FROM cuda_sync
+  UNION
+  SELECT global_pid, pid FROM um_cpu_page_fault
+  UNION
+  SELECT global_pid, pid FROM um_gpu_page_fault
 ),
 -- Graphs that were traced as a whole are work, although their kernels are in no relation.
 device_work AS (

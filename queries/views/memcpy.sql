@@ -14,8 +14,8 @@ columns:
   - {name: direction, type: text, doc: "Direction in words, such as Host-to-Device; kind N for a number nobody knows."}
   - {name: src_kind, type: id, doc: "CUPTI's number for the memory read; 0 is pageable, 1 pinned."}
   - {name: dst_kind, type: id, doc: "CUPTI's number for the memory written."}
-  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null if unknown."}
-  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null if unknown."}
+  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null if the export does not say."}
+  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null if the export does not say."}
   - {name: src_device_id, type: id, doc: "GPU that was read from; null if none or not said."}
   - {name: dst_device_id, type: id, doc: "GPU that was written to; null if none or not said."}
   - {name: migration_cause, type: text, doc: "Why unified memory moved; null for other copies."}

@@ -12,7 +12,7 @@ columns:
   - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes written."}
   - {name: fill_value, type: int, doc: "The value written."}
   - {name: mem_kind, type: id, doc: "CUPTI's number for the memory written; 1 is pinned, 4 managed."}
-  - {name: memory, type: text, doc: "Kind of the memory written, such as Device; null if unknown."}
+  - {name: memory, type: text, doc: "Kind of the memory written, such as Device; null if the export does not say."}
   - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
   - {name: context_id, type: id, doc: "CUDA context."}
   - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}

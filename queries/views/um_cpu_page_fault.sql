@@ -10,11 +10,13 @@ columns:
   - {name: address, type: id, doc: "Address that was touched."}
   - {name: instruction, type: text, doc: "Function that touched it; null if it could not be resolved."}
   - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
 ---*/
 SELECT
   row_id AS fault_id,
   start AS start_ns,
   address,
   (SELECT value FROM src_string_id WHERE id = CpuInstruction) AS instruction,
-  globalPid >> 24 & 16777215 AS pid
+  globalPid >> 24 & 16777215 AS pid,
+  globalPid AS global_pid
 FROM src_cuda_um_cpu_page_fault

@@ -14,6 +14,7 @@ columns:
   - {name: access_kind, type: text, doc: "Read, write, atomic or prefetch; null if unknown."}
   - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process."}
   - {name: pid, type: id, doc: "Operating system's process id."}
+  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
 ---*/
 SELECT
   row_id AS fault_id,
@@ -24,5 +25,6 @@ SELECT
   numberOfPageFaults AS faults,
   (SELECT label FROM src_enum_um_access_type WHERE id = faultAccessType) AS access_kind,
   deviceId AS device_id,
-  globalPid >> 24 & 16777215 AS pid
+  globalPid >> 24 & 16777215 AS pid,
+  globalPid AS global_pid
 FROM src_cuda_um_gpu_page_fault

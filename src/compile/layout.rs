@@ -94,10 +94,11 @@ fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
             column.name = format!("{} ({})", spec.name, unit.suffix());
             column.kind = Type::Duration;
             column.decimals = Some(unit.decimals());
-            if unit == TimeUnit::Ns {
-                format!("CASE typeof({sql}) WHEN 'real' THEN {} ELSE {sql} END", rounded(sql))
-            } else {
-                format!("({sql}) * {}", unit.factor())
+            // Rounded first, then converted: the last digit shows the order.
+            let ns = format!("CASE typeof({sql}) WHEN 'real' THEN {} ELSE {sql} END", rounded(sql));
+            match unit {
+                TimeUnit::Ns => ns,
+                unit => format!("({ns}) * {}", unit.factor()),
             }
         }
         Some(NsysUnit::Percent) => {
