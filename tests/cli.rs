@@ -315,3 +315,69 @@ fn completions_and_version() {
     assert_eq!(outcome(&[]).0, 2);
     assert_eq!(outcome(&["nonsense"]).0, 2);
 }
+
+#[test]
+fn a_materialized_window_answers_as_the_window_does() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let plain = fixtures.path().join("plain.sqlite");
+    let plain = plain.to_str().unwrap();
+    let window = ["--time", "1600ns/2600ns"];
+    stdout(&[&["materialize", &report, "-o", plain][..], &window].concat());
+    for query in support::queries().iter().filter(|query| *query != "report_info") {
+        let want =
+            outcome(&[&["run", &report, "--query", query, "--format", "csv"][..], &window].concat());
+        let got = outcome(&["run", plain, "--query", query, "--format", "csv"]);
+        assert_eq!((got.0, got.1), (want.0, want.1), "{query}");
+    }
+}
+
+#[test]
+fn parameters_go_to_the_queries_that_take_them() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let both =
+        ["run", &report, "--query", "top_kernels", "--query", "osrt_sum", "--format", "json", "-p"];
+    let documents = json(&[&both[..], &["limit=1"]].concat());
+    assert_eq!(documents[0]["rows"].as_array().unwrap().len(), 1);
+    assert!(documents[1]["rows"].as_array().unwrap().len() > 1);
+    let (code, _, error) = outcome(&[&both[..], &["nobody=1"]].concat());
+    assert!(code == 2 && error.contains("no parameter named `nobody`"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_that_are_no_plain_files_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let write = |path: &Path| {
+        stdout(&["run", &report, "--query", "top_kernels", "-f", "csv", "-o", path.to_str().unwrap()])
+    };
+    write(Path::new("/dev/null"));
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let (target, link) = (fixtures.path().join("target.csv"), fixtures.path().join("link.csv"));
+    fs::write(&target, "old").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+    symlink(&target, &link).unwrap();
+    write(&link);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&target).unwrap().starts_with("rank,"));
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_file_is_not_replaced_by_half_an_answer() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let file = fixtures.path().join("out.csv");
+    fs::write(&file, "old").unwrap();
+    let arguments =
+        ["run", &report, "/nowhere.sqlite", "-q", "top_kernels", "-o", file.to_str().unwrap()];
+    assert_eq!(outcome(&arguments).0, 1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+}
+
+#[test]
+fn columns_of_one_name_do_not_hide_each_other() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let document = json(&["sql", &report, "SELECT 1 AS a, 2 AS a", "--format", "json"]);
+    assert_eq!(document["rows"][0]["a"], 1);
+    assert_eq!(document["rows"][0]["a:2"], 2);
+}

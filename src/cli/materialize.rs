@@ -2,9 +2,9 @@
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::{note, output};
-use crate::catalog::Relation;
+use crate::catalog::{Catalog, Relation};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session, TableWriter};
+use crate::execute::{Session, TableWriter};
 use crate::normalize::{self, Presence, UNSCOPED};
 use crate::report::Report;
 use crate::schema::Schema;
@@ -64,29 +64,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
-    // As in an export, what was not captured has no table.
-    let presence = Presence::new(&schema, &catalog);
-    let mut relations = catalog.relations()?;
-    let mut present = Vec::with_capacity(relations.len());
-    for relation in &relations {
-        present.push(presence.is_present(&relation.header.name)?);
-    }
-    let mut present = present.into_iter();
-    relations.retain(|_| present.next() == Some(true));
-    let roots = relations.iter().map(|relation| relation.header.name.as_str());
-    // Look-ups reach beyond the scope: what queries read of a relation without it is kept as well.
-    let mut beyond = BTreeSet::new();
-    for query in catalog.queries()?.iter().filter(|_| !scope.is_whole()) {
-        let whole = |read: &&String| {
-            read.strip_prefix(UNSCOPED)
-                .is_some_and(|name| relations.iter().any(|r| r.header.name == name))
-        };
-        beyond.extend(query.header.reads.iter().filter(whole).cloned());
-    }
-    let roots = roots.chain(beyond.iter().map(String::as_str));
+    let relations = present_relations(&catalog, &schema)?;
+    let beyond = if scope.is_whole() { BTreeSet::new() } else { read_beyond(&catalog, &relations)? };
+    let names = relations.iter().map(|relation| relation.header.name.as_str());
+    let roots = names.chain(beyond.iter().map(String::as_str));
     let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
     installation.notes.iter().for_each(|text| note(text));
-    let limits: Limits = args.limits.limits();
+    let limits = args.limits.limits();
     let name = report.name();
     let session = Session::begin(&mut report.connection, &installation, &limits)?;
     output::replace(&args.output, |path| {
@@ -114,6 +98,28 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         writer.finish()
     })?;
     Ok(0)
+}
+
+/// As in an export, what was not captured has no table.
+fn present_relations<'c>(catalog: &'c Catalog, schema: &Schema) -> Result<Vec<&'c Relation>> {
+    let presence = Presence::new(schema, catalog);
+    let mut present = Vec::new();
+    for relation in catalog.relations()? {
+        if presence.is_present(&relation.header.name)? {
+            present.push(relation);
+        }
+    }
+    Ok(present)
+}
+
+/// The `all_…` relations of queries: look-ups that reach beyond the scope.
+fn read_beyond(catalog: &Catalog, relations: &[&Relation]) -> Result<BTreeSet<String>> {
+    let is_here = |read: &&String| {
+        let name = read.strip_prefix(UNSCOPED);
+        name.is_some_and(|name| relations.iter().any(|relation| relation.header.name == name))
+    };
+    let queries = catalog.queries()?;
+    Ok(queries.iter().flat_map(|query| query.header.reads.iter().filter(is_here).cloned()).collect())
 }
 
 /// The relation of all texts: of those that no event refers to, some are paths and command lines.

@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, nearest};
 use crate::execute::Session;
-use crate::normalize::{self, Installation};
+use crate::normalize;
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
@@ -71,20 +71,23 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
     let Opened { mut report, schema } = opened;
-    let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
-    let vocabulary = made.iter().filter(|made| catalog.relation_names().any(|name| name == *made));
-    let mut installation: Installation;
     let mut preamble = preamble.to_vec();
-    if vocabulary.clone().next().is_some() {
+    let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
+    let brought = made
+        .iter()
+        .map(String::as_str)
+        .filter(|made| catalog.relation_names().any(|name| name == *made));
+    let installation = if brought.clone().next().is_some() {
         // A script of `nsq show --sql` brings the vocabulary with it. What of that stands as nsq itself
         // writes it is trusted as nsq's own.
-        installation = normalize::plan(&schema, &catalog, &scope, vocabulary.map(String::as_str))?;
-        installation.statements.retain(|statement| preamble.iter().any(|plan| plan.sql == *statement));
-        preamble.retain(|plan| !installation.statements.contains(&plan.sql));
+        let mut own = normalize::plan(&schema, &catalog, &scope, brought)?;
+        own.statements.retain(|statement| preamble.iter().any(|plan| plan.sql == *statement));
+        preamble.retain(|plan| !own.statements.contains(&plan.sql));
+        own
     } else {
         let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        installation = normalize::plan(&schema, &catalog, &scope, roots)?;
-    }
+        normalize::plan(&schema, &catalog, &scope, roots)?
+    };
     installation.notes.iter().for_each(|text| note(text));
     let mut limits = args.limits.limits();
     limits.max_rows = args.max_rows;
