@@ -64,7 +64,10 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
         columns: vec![
             column("query", "Name of the query."),
             column("can_run", "yes or no."),
-            column("record_with", "The `nsys profile` flags that record what is missing."),
+            column(
+                "record_with",
+                "The `nsys profile` flags that record what is missing; empty if they were on.",
+            ),
             column("missing", "The tables that are missing or empty."),
         ],
         rows: Vec::new(),
@@ -75,7 +78,10 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
         for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
             if let Some(lack) = presence.lack(requirement)? {
                 missing.extend(lack.tables);
-                flags.extend(lack.flags);
+                // Where the flag was on, recording again with it would change nothing.
+                if !lack.was_recorded {
+                    flags.extend(lack.flags);
+                }
             }
         }
         missing.dedup();
