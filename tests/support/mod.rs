@@ -5,6 +5,7 @@
 
 use assert_cmd::Command;
 use rusqlite::Connection;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The schema that traces are written for.
@@ -210,13 +211,18 @@ pub fn queries() -> Vec<String> {
     listed.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
 }
 
+/// Says something past the test harness, which keeps what passing tests print to itself.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// The shared folder of real exports, beside the checkout; `None`, and said, where it is absent.
 pub fn shared() -> Option<PathBuf> {
     let folder = project("../shared");
     if folder.join("data").is_dir() {
         return Some(folder);
     }
-    eprintln!("skipped: no shared data beside the checkout");
+    say("skipped: no shared data beside the checkout");
     None
 }
 
@@ -238,7 +244,7 @@ pub fn shared_exports() -> Vec<PathBuf> {
 pub fn sqlite3() -> Option<std::process::Command> {
     let found = std::process::Command::new("sqlite3").arg("--version").output().is_ok();
     if !found {
-        eprintln!("skipped: no sqlite3 shell on PATH");
+        say("skipped: no sqlite3 shell on PATH");
     }
     found.then(|| std::process::Command::new("sqlite3"))
 }
