@@ -87,7 +87,7 @@ pub enum Error {
         needs: String,
         /// The report.
         report: PathBuf,
-        /// Which tables are missing or empty, one per line, indented by two.
+        /// Which tables are missing, one per line, indented by two.
         detail: String,
         /// The capture flag that records it.
         help: String,

@@ -381,3 +381,37 @@ fn columns_of_one_name_do_not_hide_each_other() {
     assert_eq!(document["rows"][0]["a"], 1);
     assert_eq!(document["rows"][0]["a:2"], 2);
 }
+
+#[test]
+fn a_report_is_never_the_output() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let before = fs::read(&report).unwrap();
+    let outputs: [&[&str]; 4] = [
+        &["run", &report, "--query", "top_kernels", "-f", "csv", "-o", &report],
+        &["sql", &report, "SELECT 1", "-f", "csv", "-o", &report],
+        &["schema", &report, "-f", "csv", "-o", &report],
+        &["materialize", &report, "-o", &report, "--force"],
+    ];
+    for arguments in outputs {
+        let (code, _, error) = outcome(arguments);
+        assert!(
+            code == 2 && error.contains("the output is the report itself"),
+            "{arguments:?}: {error}"
+        );
+    }
+    assert_eq!(fs::read(&report).unwrap(), before);
+}
+
+#[test]
+fn a_query_by_path_is_that_file_whatever_it_is_called() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let query = "/*---\nname: top_kernels\nversion: 7\ntitle: Mine\nsummary: Mine.\nwhy: To test.\nkind: sum\n\
+                 tags: [kernel]\nreads: [all_kernel, scope]\ncolumns:\n  - {name: n, type: int, unit: count, doc: \"Kernels.\"}\n\
+                 limits: None.\n---*/\nSELECT count(*) AS n FROM all_kernel JOIN scope ON true";
+    for name in ["mine.sql", "top_kernels.txt"] {
+        let path = fixtures.path().join(name);
+        fs::write(&path, query).unwrap();
+        let document = json(&["run", &report, "--query", path.to_str().unwrap(), "--format", "json"]);
+        assert_eq!((&document["version"], &document["rows"][0]["n"]), (&7.into(), &7.into()), "{name}");
+    }
+}

@@ -272,6 +272,8 @@ fn captured_environments_are_never_shown() {
         "SELECT group_concat(value) FROM src_system_env",
         "SELECT group_concat(value) FROM export_fact",
         "CREATE TEMP TABLE t AS SELECT * FROM META_DATA_CAPTURE; SELECT * FROM t",
+        "WITH src_capture_meta AS (SELECT * FROM main.META_DATA_CAPTURE) SELECT * FROM src_capture_meta",
+        "WITH x AS (SELECT * FROM main.TARGET_INFO_SYSTEM_ENV) SELECT * FROM x",
         "CREATE TEMP VIEW src_mine AS SELECT * FROM META_DATA_CAPTURE; SELECT * FROM src_mine",
     ] {
         let (_, out, error) = outcome(&["sql", report, sql]);

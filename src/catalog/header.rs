@@ -73,7 +73,7 @@ pub struct QueryHeader {
     pub tags: Vec<String>,
     /// Exactly the relations that the statement names.
     pub reads: Vec<String>,
-    /// What must hold rows, each `a` or `a | b`; by default every relation read.
+    /// What the report must have tables for, each `a` or `a | b`; by default every relation read.
     pub requires: Option<Vec<String>>,
     /// Parameters: exactly the `:names` in the statement.
     #[serde(default)]
@@ -286,7 +286,7 @@ pub struct RelationHeader {
     pub name: String,
     /// What a row is, in one sentence.
     pub summary: String,
-    /// The relation holds data when one of these relations or sources does.
+    /// The relation is there when one of these relations or sources is.
     pub present_if: Vec<String>,
     /// The columns that scope options act on; absent: they do not apply.
     #[serde(default)]

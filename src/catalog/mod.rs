@@ -27,6 +27,9 @@ use std::path::{Path, PathBuf};
 
 static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/queries");
 
+/// What the file names of the embedded library begin with: no file of the user's is called so.
+pub const BUILT_IN: &str = "built-in:";
+
 /// The folder of raw table specs inside a query folder.
 const SOURCES: &str = "sources";
 /// The folder of the normalised vocabulary inside a query folder.
@@ -70,8 +73,8 @@ impl Catalog {
             for file in folder.files() {
                 // The library is text: a file that is not has no business in it.
                 let Some(text) = file.contents_utf8() else { continue };
-                let path = Path::new("queries").join(file.path());
-                catalog.add(&path, file.path(), Cow::Borrowed(text));
+                let label = format!("{BUILT_IN}queries/{}", file.path().display());
+                catalog.add(Path::new(&label), file.path(), Cow::Borrowed(text));
             }
         }
         for folder in folders {
@@ -145,9 +148,11 @@ impl Catalog {
     /// Adds the query in the file at `path` and returns its name.
     pub fn add_file(&mut self, path: &Path) -> Result<String> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
-        let name = Path::new(path.file_name().unwrap_or_default());
-        self.add(path, name, Cow::Owned(text));
-        Ok(name.file_stem().unwrap_or_default().to_string_lossy().into_owned())
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (file, domain) = (path.to_string_lossy().into_owned(), "user".to_owned());
+        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceCell::new() };
+        self.queries.insert(name.clone(), entry);
+        Ok(name)
     }
 
     /// The query called `name`, or once called so; `name@3` wants exactly that version.

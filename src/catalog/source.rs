@@ -9,6 +9,8 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Spec")]
 pub struct Source {
+    /// The file, as the user would open it.
+    pub file: String,
     /// The table's names, newest first: the first that a report has is read.
     pub tables: Vec<String>,
     /// Name of the generated view.
@@ -31,7 +33,9 @@ pub struct Source {
 
 impl Source {
     pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
-        read_yaml(file, 1, text)
+        let mut source: Self = read_yaml(file, 1, text)?;
+        source.file = file.to_owned();
+        Ok(source)
     }
 
     /// ENUM tables become small TEMP tables instead of views.
@@ -123,6 +127,7 @@ struct Spec {
 impl From<Spec> for Source {
     fn from(spec: Spec) -> Self {
         Self {
+            file: String::new(),
             tables: spec.table.into_iter().chain(spec.tables).collect(),
             view: spec.view,
             title: spec.title,

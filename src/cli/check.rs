@@ -1,8 +1,9 @@
 //! `nsq check`: the SQL library against its own rules.
 
 use super::options::LibraryArgs;
+use super::output::write_to;
 use crate::catalog::lock::{FILE, Lock, LockEntry};
-use crate::catalog::{Catalog, Query};
+use crate::catalog::{BUILT_IN, Catalog, Query};
 use crate::error::{EXIT_FAILED, Error, Result};
 use crate::lint::{self, Finding};
 use std::path::{Path, PathBuf};
@@ -35,27 +36,27 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut library = args.library.clone();
     library.queries.extend(args.folder.clone());
     let catalog = library.load()?;
+    let is_asked = |finding: &Finding| match &args.folder {
+        Some(folder) => Path::new(&finding.file).starts_with(folder),
+        None => true,
+    };
     let mut findings = lint::check(&catalog)?;
+    findings.retain(is_asked);
     if findings.is_empty() {
         findings.extend(check_lock(args, &catalog)?);
     }
     let reports = if findings.is_empty() { args.report.as_slice() } else { &[] };
     for report in reports {
-        findings.extend(lint::check_on_report(&catalog, report)?);
+        findings.extend(lint::check_on_report(&catalog, report)?.into_iter().filter(is_asked));
     }
-    if let Some(folder) = &args.folder {
-        findings.retain(|finding| Path::new(&finding.file).starts_with(folder));
-    }
-    for finding in &findings {
-        println!("{finding}");
-    }
+    let mut text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
     let (queries, relations) = (catalog.query_names().count(), catalog.relation_names().count());
-    if findings.is_empty() {
-        println!("{queries} queries and {relations} relations: no rule is broken");
-        return Ok(0);
-    }
-    println!("{} findings in {queries} queries and {relations} relations", findings.len());
-    Ok(EXIT_FAILED)
+    text.push_str(&match findings.len() {
+        0 => format!("{queries} queries and {relations} relations: no rule is broken\n"),
+        count => format!("{count} findings in {queries} queries and {relations} relations\n"),
+    });
+    write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+    Ok(if findings.is_empty() { 0 } else { EXIT_FAILED })
 }
 
 /// Q14: versions rise with contracts, and the lock says what is.
@@ -75,9 +76,9 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
     let lock = Lock::parse(&file.to_string_lossy(), &text)?;
     let is_here = |query: &&Query| match &args.folder {
         Some(folder) => Path::new(&query.file).starts_with(folder),
-        None => Path::new(&query.file).starts_with("queries") || lock.get(&query.header.name).is_some(),
+        None => query.file.starts_with(BUILT_IN),
     };
-    let queries: Vec<&Query> = catalog.queries()?.into_iter().filter(is_here).collect();
+    let queries: Vec<&Query> = catalog.readable_queries().into_iter().filter(is_here).collect();
     let current = Lock::of(queries.iter().copied());
     let mut findings = Vec::new();
     for query in &queries {

@@ -53,15 +53,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let catalog = args.library.load()?;
     let mut report = Report::open(&args.report, &args.open.export_options())?;
-    let same = |a: &PathBuf, b: &PathBuf| {
-        a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
-    };
-    if same(&args.output, &report.database) {
-        return Err(Error::usage(
-            "the output is the report itself",
-            "give another name: a report is never written",
-        ));
-    }
+    output::must_differ(Some(&args.output), [report.path.as_path(), report.database.as_path()])?;
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
     let relations = present_relations(&catalog, &schema)?;
@@ -118,7 +110,7 @@ fn read_beyond(catalog: &Catalog, relations: &[&Relation]) -> Result<BTreeSet<St
         let name = read.strip_prefix(UNSCOPED);
         name.is_some_and(|name| relations.iter().any(|relation| relation.header.name == name))
     };
-    let queries = catalog.queries()?;
+    let queries = catalog.readable_queries();
     Ok(queries.iter().flat_map(|query| query.header.reads.iter().filter(is_here).cloned()).collect())
 }
 

@@ -110,11 +110,34 @@ pub(super) fn write_to(
     })
 }
 
+/// Refuses to write over what is read: a report is never written.
+pub(super) fn must_differ<'a>(
+    output: Option<&Path>,
+    inputs: impl IntoIterator<Item = &'a Path>,
+) -> Result<()> {
+    let Some(target) = output.and_then(|path| path.canonicalize().ok()) else { return Ok(()) };
+    for input in inputs {
+        if input.canonicalize().is_ok_and(|input| input == target) {
+            return Err(Error::usage(
+                format!("the output is the report itself, {}", input.display()),
+                "give another name: a report is never written",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Puts a file at `path` once `produce` has written it elsewhere in the same folder; else nothing.
 pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if path.is_dir() {
         return Err(Error::usage(
             format!("{} is a directory", path.display()),
+            "give the name of a file to write",
+        ));
+    }
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return Err(Error::usage(
+            format!("{} is no plain file", path.display()),
             "give the name of a file to write",
         ));
     }

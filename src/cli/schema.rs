@@ -2,7 +2,7 @@
 
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs};
-use super::output::OutputArgs;
+use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
@@ -36,6 +36,7 @@ pub(super) struct Args {
 const CAPTURED: &str = "report_info";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
     let mut opened = Opened::open(&args.report, &args.open)?;
     let answers = answers(&catalog, &opened.schema)?;
@@ -68,11 +69,11 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
                 "record_with",
                 "The `nsys profile` flags that record what is missing; empty if they were on.",
             ),
-            column("missing", "The tables that are missing or empty."),
+            column("missing", "The tables that are missing."),
         ],
         rows: Vec::new(),
     };
-    for query in catalog.queries()? {
+    for query in catalog.readable_queries() {
         let header = &query.header;
         let (mut missing, mut flags) = (Vec::new(), Vec::new());
         for requirement in header.requires.as_ref().unwrap_or(&header.reads) {

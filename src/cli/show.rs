@@ -83,10 +83,11 @@ fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
 }
 
 fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
-    let plan = match catalog.relation(&args.name) {
+    let is_relation = catalog.relation(&args.name).is_some() || catalog.source(&args.name).is_some();
+    let plan = match is_relation {
         // A relation alone: its definition, and all of its rows.
-        Some(_) => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
-        None => Plan::new(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
+        true => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
+        false => Plan::new(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
     };
     let schema = match &args.report {
         Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,

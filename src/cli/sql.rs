@@ -3,7 +3,7 @@
 use super::note;
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
-use super::output::OutputArgs;
+use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, nearest};
@@ -49,6 +49,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let (text, origin) = statement(args)?;
     let catalog = args.library.load()?;
     let plans: Vec<Plan> = split_statements(&text)

@@ -12,7 +12,7 @@ use crate::render::visible;
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
 use crate::table::ResultTable;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -121,7 +121,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         if let Err(error) = stats.one(spelling, *format, output, &schema, &scope) {
             match error {
                 Error::LacksData { .. } => stats.skip(&error)?,
-                Error::Output(_) => return Err(error),
+                Error::Output(_) | Error::Interrupted => return Err(error),
                 error => stats.code = complain(&error),
             }
         }
@@ -270,7 +270,7 @@ impl Stats<'_> {
                 "give --force-overwrite=true to replace output files",
             ));
         }
-        Plan::check_presence(query, &Presence::new(schema, self.catalog), &self.report.path)?;
+        plan.check_presence(&Presence::new(schema, self.catalog), &self.report.path)?;
         let roots = plan.reads.iter().map(String::as_str);
         let installation = normalize::plan(schema, self.catalog, scope, roots)?;
         let mut table = ResultTable::default();
@@ -280,9 +280,12 @@ impl Stats<'_> {
         let session = Session::begin(&mut report.connection, &installation, &limits)?;
         session.run(&plan, &limits, &mut table)?;
         let title = format!("{} ({})", plan.title, query.header.name);
+        let on_terminal = path.is_none() && std::io::stdout().is_terminal();
         match output.strip_prefix('@') {
-            Some(command) => pipe(command, |out| nsys::write(out, format, &title, &table))?,
-            None => output::write_to(path.as_deref(), |out| nsys::write(out, format, &title, &table))?,
+            Some(command) => pipe(command, |out| nsys::write(out, format, &title, &table, false))?,
+            None => output::write_to(path.as_deref(), |out| {
+                nsys::write(out, format, &title, &table, on_terminal)
+            })?,
         }
         self.answered += 1;
         Ok(())
@@ -336,15 +339,18 @@ fn pipe(command: &str, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Re
             other => other?,
         }
     }
-    child.wait().map_err(failed)?;
-    Ok(())
+    let status = child.wait().map_err(failed)?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(failed(std::io::Error::other(format!("the command ended with {status}"))))
 }
 
 fn help_reports(catalog: &Catalog, name: &str) -> Result<u8> {
     let mut text = String::new();
     if name.is_empty() || name == "ALL" {
         text.push_str("\nThe following reports are available:\n\n");
-        for query in catalog.queries()? {
+        for query in catalog.readable_queries() {
             let Some(nsys) = &query.header.nsys else { continue };
             let args: String = nsys.args.iter().map(|arg| format!("[:{}]", arg.name)).collect();
             text.push_str(&format!("  {}{args} -- {}\n", query.header.name, nsys.title));

@@ -44,6 +44,8 @@ pub struct Plan {
     pub columns: Vec<Column>,
     /// The relations it needs.
     pub reads: Vec<String>,
+    /// What the report must have, each `a` or `a | b`.
+    pub requires: Vec<String>,
 }
 
 impl Plan {
@@ -67,6 +69,7 @@ impl Plan {
             bindings,
             columns,
             reads: header.reads.clone(),
+            requires: header.requires.as_ref().unwrap_or(&header.reads).clone(),
         })
     }
 
@@ -84,18 +87,19 @@ impl Plan {
             bindings: Vec::new(),
             columns: Vec::new(),
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
+            requires: Vec::new(),
         }
     }
 
     /// Refuses, with exit code 3, where the report lacks what the query needs.
-    pub fn check_presence(query: &Query, presence: &Presence<'_>, report: &Path) -> Result<()> {
-        let header = &query.header;
-        for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
+    pub fn check_presence(&self, presence: &Presence<'_>, report: &Path) -> Result<()> {
+        let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
+        for requirement in &self.requires {
             let Some(lack) = presence.lack(requirement)? else { continue };
             let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
             let see = format!("`nsq schema {}` shows what it holds", report.display());
             return Err(Error::LacksData {
-                query: header.name.clone(),
+                query: name.to_owned(),
                 needs: lack.titles.join(" or "),
                 report: report.to_owned(),
                 detail: lines.join("\n"),
@@ -136,7 +140,7 @@ fn columns_of_names(names: &[&str]) -> Vec<Column> {
         .map(|name| {
             let mut column = Column::untyped(name);
             (column.kind, column.unit) = match name.rsplit_once('_').map(|(_, suffix)| suffix) {
-                Some("ns") if name.contains("start") || name.contains("end") => {
+                Some("ns") if name.ends_with("start_ns") || name.ends_with("end_ns") => {
                     (Type::Timestamp, Some(Unit::Ns))
                 }
                 Some("ns") => (Type::Duration, Some(Unit::Ns)),

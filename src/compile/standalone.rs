@@ -29,6 +29,7 @@ fn with_literals(sql: &str, bindings: &[(String, Value)]) -> String {
     while let Some(c) = rest.chars().next() {
         let taken = match c {
             '\'' | '"' => rest[1..].find(c).map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
             ':' => {
                 let name_len = rest[1..]

@@ -60,10 +60,6 @@ pub(super) fn lock(connection: &mut Connection) -> Result<()> {
 /// Lets a script make TEMP objects of its own, and nothing else.
 pub(super) fn lock_to_temp(connection: &mut Connection) -> Result<()> {
     Ok(connection.authorizer(Some(|context: AuthContext<'_>| match context.action {
-        // A view that took the name of a vetted one would be believed.
-        AuthAction::CreateTempView { view_name } if SECRET.iter().any(|(_, vetted)| view_name == *vetted) => {
-            Authorization::Deny
-        }
         AuthAction::CreateTempView { .. }
         | AuthAction::CreateTempTable { .. }
         | AuthAction::CreateTempIndex { .. }
@@ -80,23 +76,18 @@ pub(super) fn lock_to_temp(connection: &mut Connection) -> Result<()> {
     }))?)
 }
 
-/// Tables whose rows hold captured environments, command lines and paths of the profiled machine,
-/// and the view of each that shows what its spec lets through.
-const SECRET: [(&str, &str); 4] = [
-    ("META_DATA_CAPTURE", "src_capture_meta"),
-    ("TARGET_INFO_SYSTEM_ENV", "src_system_env"),
-    ("ProcessStreams", "src_process_stream"),
-    ("ANALYSIS_FILE", ""),
-];
+/// Tables whose rows hold captured environments, command lines and paths of the profiled machine.
+/// What of them may be seen was copied to TEMP tables before the lock.
+const SECRET: [&str; 4] =
+    ["META_DATA_CAPTURE", "TARGET_INFO_SYSTEM_ENV", "ProcessStreams", "ANALYSIS_FILE"];
 
 fn authorize(context: AuthContext<'_>) -> Authorization {
-    let is_hidden = |table: &str| {
-        SECRET
-            .iter()
-            .any(|(secret, view)| secret.eq_ignore_ascii_case(table) && context.accessor != Some(view))
-    };
     match context.action {
-        AuthAction::Read { table_name, .. } if is_hidden(table_name) => Authorization::Deny,
+        AuthAction::Read { table_name, .. }
+            if SECRET.iter().any(|secret| secret.eq_ignore_ascii_case(table_name)) =>
+        {
+            Authorization::Deny
+        }
         AuthAction::Function { function_name: "load_extension" } => Authorization::Deny,
         AuthAction::Select
         | AuthAction::Read { .. }

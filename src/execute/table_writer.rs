@@ -63,6 +63,7 @@ impl Session<'_> {
             bindings: Vec::new(),
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
             reads: vec![name.to_owned()],
+            requires: Vec::new(),
         };
         let mut table = Table { writer, name, insert: None };
         self.run(&plan, limits, &mut table).map(|_| ())

@@ -80,9 +80,7 @@ fn prepared(relation: &Relation, catalog: &Catalog, complete: &Complete) -> Resu
 }
 
 pub(super) fn check_source(source: &Source, findings: &mut Vec<Finding>) {
-    let stem = source.view.strip_prefix("src_").unwrap_or(&source.view);
-    let file = format!("queries/sources/{stem}.yml");
-    let place = Place { file: &file, text: "" };
+    let place = Place { file: &source.file, text: "" };
     let is_capture = source.capture == "always" || source.capture.starts_with("--");
     if !source.view.starts_with("src_") || source.tables.is_empty() || !is_capture {
         findings.push(place.finding(

@@ -19,8 +19,9 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     let schema = Schema::detect(&report)?;
     let presence = Presence::new(&schema, catalog);
     let mut queries = Vec::new();
-    for query in catalog.queries()? {
-        match Plan::check_presence(query, &presence, path) {
+    for query in catalog.readable_queries() {
+        let plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
+        match plan.check_presence(&presence, path) {
             Ok(()) => queries.push(query),
             Err(Error::LacksData { .. }) => {}
             Err(error) => return Err(error),

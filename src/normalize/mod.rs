@@ -95,6 +95,12 @@ impl Planner<'_> {
             return Ok(vec![self.scope.definition()]);
         }
         if let Some(source) = self.catalog.source(name) {
+            if self.schema.is_materialized {
+                return Err(Error::usage(
+                    format!("{name} is raw vocabulary, and the file holds the normalised tables only"),
+                    "ask the report that it was made from, or read a relation (`nsq list --relations`)",
+                ));
+            }
             return Ok(source_view::define(source?, self.schema));
         }
         if let Some(relation) = self.catalog.relation(name) {

@@ -2,6 +2,7 @@
 //!
 //! A table that is there and empty says that nothing of its kind happened: that is an answer.
 
+use super::{UNSCOPED, scope};
 use crate::catalog::{Catalog, Source};
 use crate::error::Result;
 use crate::schema::{Schema, Table};
@@ -37,6 +38,10 @@ impl<'a> Presence<'a> {
 
     /// The relation (or source view) rests on a table that the report has.
     pub fn is_present(&self, relation: &str) -> Result<bool> {
+        let relation = relation.strip_prefix(UNSCOPED).unwrap_or(relation);
+        if relation == scope::RELATION {
+            return Ok(true);
+        }
         if self.schema.is_materialized {
             return Ok(self.schema.table(relation).is_some());
         }
@@ -47,7 +52,9 @@ impl<'a> Presence<'a> {
 
     /// `a | b`: the lack where neither relation is present.
     pub fn lack(&self, requirement: &str) -> Result<Option<Lack>> {
-        let relations: Vec<String> = requirement.split('|').map(|name| name.trim().to_owned()).collect();
+        let named = requirement.split('|').map(str::trim);
+        let relations: Vec<String> =
+            named.map(|name| name.strip_prefix(UNSCOPED).unwrap_or(name).to_owned()).collect();
         let mut leaves = BTreeMap::new();
         for relation in &relations {
             if self.is_present(relation)? {

@@ -28,11 +28,13 @@ fn view(source: &Source, schema: &Schema) -> String {
         None => format!("CREATE TEMP VIEW {name} AS SELECT\n  {columns}\nWHERE 0"),
         Some(table) => {
             let from = quote(&table.name);
-            let shown = match source.keep_condition() {
-                Some(condition) => format!("\nWHERE {condition}"),
-                None => String::new(),
-            };
-            format!("CREATE TEMP VIEW {name} AS SELECT\n  {columns}\nFROM main.{from}{shown}")
+            match source.keep_condition() {
+                None => format!("CREATE TEMP VIEW {name} AS SELECT\n  {columns}\nFROM main.{from}"),
+                // A copy of what may be seen: once it is made, nothing needs to read the table again.
+                Some(shown) => format!(
+                    "CREATE TEMP TABLE {name} AS SELECT\n  {columns}\nFROM main.{from}\nWHERE {shown}"
+                ),
+            }
         }
     }
 }

@@ -25,7 +25,11 @@ impl RowSink for Delimited<'_> {
         if self.no_header {
             return Ok(());
         }
-        self.out.write_record(columns.iter().map(|column| &column.name)).map_err(failed)
+        let name = |column: &Column| match self.on_terminal {
+            true => visible(&column.name),
+            false => column.name.clone(),
+        };
+        self.out.write_record(columns.iter().map(name)).map_err(failed)
     }
 
     fn row(&mut self, row: &[Value]) -> Result<()> {

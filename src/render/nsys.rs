@@ -1,6 +1,6 @@
 //! The layouts of `nsys stats`, so that what reads them keeps working.
 
-use super::{delimited, put, visible};
+use super::{Style, delimited, put, visible};
 use crate::error::Result;
 use crate::table::{Column, ResultTable, Value};
 use serde_json::Value as Json;
@@ -53,11 +53,18 @@ impl NsysFormat {
 const WIDEST: usize = 100;
 
 /// Writes one report; `title` is `CUDA API Summary (cuda_api_sum)`.
-pub fn write(out: &mut dyn Write, format: NsysFormat, title: &str, table: &ResultTable) -> Result<()> {
+pub fn write(
+    out: &mut dyn Write,
+    format: NsysFormat,
+    title: &str,
+    table: &ResultTable,
+    on_terminal: bool,
+) -> Result<()> {
+    let style = Style { on_terminal, ..Style::default() };
     match format {
         NsysFormat::Csv | NsysFormat::Tsv if table.rows.is_empty() => Ok(()),
-        NsysFormat::Csv => table.replay(&mut delimited::Delimited::new(out, b',', &Default::default())),
-        NsysFormat::Tsv => table.replay(&mut delimited::Delimited::new(out, b'\t', &Default::default())),
+        NsysFormat::Csv => table.replay(&mut delimited::Delimited::new(out, b',', &style)),
+        NsysFormat::Tsv => table.replay(&mut delimited::Delimited::new(out, b'\t', &style)),
         NsysFormat::Json => put(out, &json(table)),
         NsysFormat::Hdoc => put(out, &page(title, table)),
         NsysFormat::Htable => put(out, &html(table)),

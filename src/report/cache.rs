@@ -30,7 +30,7 @@ pub fn cache_dir() -> Result<PathBuf> {
     })
 }
 
-/// A key that changes whenever the file's content does: size, modification time, head and tail.
+/// A key for the file's content, from its size, modification time, head and tail.
 pub(super) fn content_key(path: &Path) -> Result<String> {
     const SAMPLE: u64 = 64 * 1024;
     let failed = |e| Error::io(path, e);

@@ -4,7 +4,7 @@ use super::{Args, answerable, heading_of, roots};
 use crate::cli::opened::{Opened, nsq_heading};
 use crate::cli::{complain, note};
 use crate::compile::{Invocation, Plan};
-use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Result};
+use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::render::Writer;
 use crate::table::{Column, ResultTable, Value};
 use std::path::{Path, PathBuf};
@@ -41,12 +41,13 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
                 facts.push(answer.facts.clone().into());
                 answer.merge_into(&mut tables, path);
             }
+            Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
             Some(Err(error)) => code = worse(code, complain(&error)),
             None => code = EXIT_FAILED,
         }
     }
     // A file appears whole or not at all; on a terminal the others still help.
-    if code == EXIT_FAILED && args.output.output.is_some() {
+    if !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
         note("nothing was written: a report could not be read");
         return Ok(code);
     }

@@ -5,7 +5,7 @@ mod many_reports;
 use super::complain;
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
-use super::output::OutputArgs;
+use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::Result;
@@ -57,6 +57,7 @@ enum Columns {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    must_differ(args.output.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
     let mut catalog = args.library.load()?;
     let layout = match args.columns {
         Columns::Own => Layout::Own,
@@ -105,8 +106,7 @@ fn answerable<'p>(opened: &Opened, catalog: &Catalog, plans: &'p [Plan]) -> Resu
     let mut code = 0;
     let mut answerable = Vec::new();
     for plan in plans {
-        let Some((name, _)) = &plan.query else { continue };
-        match Plan::check_presence(catalog.query(name)?, &presence, &opened.report.path) {
+        match plan.check_presence(&presence, &opened.report.path) {
             Ok(()) => answerable.push(plan),
             Err(error) => code = complain(&error),
         }
