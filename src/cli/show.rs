@@ -107,7 +107,7 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
 }
 
 /// nsq's own functions in a script.
-pub(super) fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
+fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
     let called = installation
         .statements
         .iter()
@@ -207,13 +207,12 @@ fn source_page(source: &Source) -> String {
     paragraph(&mut page, &format!("Recorded by: {}", source.capture));
     page.push_str("\nCOLUMNS\n");
     for column in &source.columns {
-        let since =
-            column.since.as_ref().map_or(String::new(), |version| format!(" [since schema {version}]"));
-        let until = column
-            .until
-            .as_ref()
-            .map_or(String::new(), |version| format!(" [gone in schema {version}]"));
-        item(&mut page, &column.name, &format!("{}{since}{until}", column.doc));
+        let mut facts = vec![format!("{:?}", column.kind).to_lowercase()];
+        facts.extend(column.unit.map(|unit| unit.name().to_owned()));
+        facts.extend(column.reference.as_ref().map(|target| format!("see {target}")));
+        facts.extend(column.since.as_ref().map(|version| format!("since schema {version}")));
+        facts.extend(column.until.as_ref().map(|version| format!("gone in schema {version}")));
+        item(&mut page, &column.name, &format!("{} [{}]", column.doc, facts.join(", ")));
     }
     for row in &source.rows {
         item(&mut page, &row.id.to_string(), &format!("{} ({})", row.label, row.name));
@@ -224,14 +223,8 @@ fn source_page(source: &Source) -> String {
 fn columns(page: &mut String, columns: &[ColumnSpec]) {
     page.push_str("\nCOLUMNS\n");
     for column in columns {
-        let kind = format!("{:?}", column.kind).to_lowercase();
-        let unit = match column.unit {
-            Some(unit) => {
-                serde_json::to_value(unit).ok().and_then(|v| v.as_str().map(|u| format!(", {u}")))
-            }
-            None => None,
-        };
-        item(page, &column.name, &format!("{} [{kind}{}]", column.doc, unit.unwrap_or_default()));
+        let unit = column.unit.map_or(String::new(), |unit| format!(", {}", unit.name()));
+        item(page, &column.name, &format!("{} [{}{unit}]", column.doc, column.kind.name()));
     }
 }
 

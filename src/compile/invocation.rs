@@ -5,8 +5,6 @@ use crate::error::{Error, Result};
 /// A query by name, with NVIDIA's colon arguments and `-p` parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// As typed: `cuda_gpu_kern_sum:base`.
-    pub spelling: String,
     /// Name, with `@version` where one was given, or a path.
     pub query: String,
     /// Arguments behind colons, in order.
@@ -25,7 +23,7 @@ impl Invocation {
         } else {
             (parts.next().unwrap_or_default().to_owned(), parts.map(str::to_owned).collect())
         };
-        Self { spelling: spelling.to_owned(), query, args, params: Vec::new() }
+        Self { query, args, params: Vec::new() }
     }
 
     /// The file to read the query from, where it was given as a path.

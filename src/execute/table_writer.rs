@@ -91,9 +91,13 @@ impl RowSink for Table<'_> {
         ))?;
         let mut describe = connection.prepare("INSERT INTO nsq_column VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for column in columns {
-            let kind = format!("{:?}", column.kind).to_lowercase();
-            let unit = column.unit.and_then(unit_name);
-            describe.execute((self.name, &column.name, kind, unit, &column.doc))?;
+            describe.execute((
+                self.name,
+                &column.name,
+                column.kind.name(),
+                column.unit.map(Unit::name),
+                &column.doc,
+            ))?;
         }
         let marks: Vec<&str> = columns.iter().map(|_| "?").collect();
         let sql = format!("INSERT INTO {} VALUES ({})", quote(self.name), marks.join(", "));
@@ -133,8 +137,4 @@ fn declared(kind: Type) -> &'static str {
         Type::Real | Type::Percent => "REAL",
         Type::Int | Type::Bool | Type::Timestamp | Type::Duration | Type::Bytes | Type::Id => "INTEGER",
     }
-}
-
-fn unit_name(unit: Unit) -> Option<String> {
-    serde_json::to_value(unit).ok().and_then(|value| value.as_str().map(str::to_owned))
 }

@@ -62,7 +62,7 @@ pub(super) fn check_columns(
         match (by_suffix, column.unit) {
             (Some(suffix), unit) if unit != Some(suffix) => unit_finding(
                 format!("column {name}: its name promises a unit that the front matter does not give"),
-                &format!("give it `unit: {}`, or another name", unit_name(suffix)),
+                &format!("give it `unit: {}`, or another name", suffix.name()),
             ),
             (None, Some(unit)) if !unit.suffix().is_empty() => unit_finding(
                 format!("column {name}: its name does not tell its unit"),
@@ -84,8 +84,8 @@ pub(super) fn check_columns(
                 &needle,
                 format!(
                     "column {name}: type {} does not go with unit {}",
-                    format!("{:?}", column.kind).to_lowercase(),
-                    column.unit.map_or("none", unit_name)
+                    column.kind.name(),
+                    column.unit.map_or("none", Unit::name)
                 ),
                 "timestamp and duration go with ns, bytes with bytes, percent with percent, text with none",
             ));
@@ -113,13 +113,5 @@ pub(super) fn check_doc(
             format!("{what} is not documented"),
             "say in a sentence, with a full stop, what it means, and what null means where it can be",
         ));
-    }
-}
-
-fn unit_name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Percent => "percent",
-        Unit::Count => "count",
-        other => other.suffix().trim_start_matches('_'),
     }
 }

@@ -9,7 +9,7 @@ use std::time::UNIX_EPOCH;
 
 /// The folder for exports and derived tables: `$NSQ_CACHE`, `$XDG_CACHE_HOME/nsq`, or the
 /// platform's usual place below the home folder. It need not exist yet.
-pub fn cache_dir() -> Result<PathBuf> {
+pub(super) fn cache_dir() -> Result<PathBuf> {
     let from =
         |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(dir) = from("NSQ_CACHE") {

@@ -8,7 +8,6 @@
 mod cache;
 mod export;
 
-pub use cache::cache_dir;
 pub use export::ExportOptions;
 
 use crate::error::{Error, Result};

@@ -53,6 +53,22 @@ pub enum Type {
 }
 
 impl Type {
+    /// The name that front matter and machine formats have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Int => "int",
+            Self::Real => "real",
+            Self::Text => "text",
+            Self::Bool => "bool",
+            Self::Timestamp => "timestamp",
+            Self::Duration => "duration",
+            Self::Bytes => "bytes",
+            Self::Percent => "percent",
+            Self::Id => "id",
+            Self::Any => "any",
+        }
+    }
+
     /// Numbers are printed flush right and never shortened.
     pub fn is_numeric(self) -> bool {
         !matches!(self, Self::Text | Self::Any)

@@ -22,6 +22,18 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The name that front matter and machine formats have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ns => "ns",
+            Self::Bytes => "bytes",
+            Self::BytesPerS => "bytes_per_s",
+            Self::Percent => "percent",
+            Self::Count => "count",
+            Self::Hz => "hz",
+        }
+    }
+
     /// The suffix that the name of a column with this unit ends in.
     pub fn suffix(self) -> &'static str {
         match self {
