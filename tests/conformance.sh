@@ -1,17 +1,29 @@
 #!/usr/bin/env bash
 # Holds nsq against what NVIDIA's own tools printed, for every report that nsq has.
-# Reports that it does not have yet are left out; departures.tsv counts every difference that is meant.
+#
+# The reference tool counts a report that nsq does not have yet as a failure. Those that are still to
+# come are named here, one by one: a report that goes missing, or loses an argument, is a failure.
+# departures.tsv counts every difference that is meant.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-tool=../shared/tools/conformance.py
-out=$("$tool" --departures tests/departures.tsv -v || true)
-printf '%s\n' "$out" | grep -v 'no query named\|takes no argument' | tail -60
-# The reference tool counts a report that does not exist as a failure: those alone are forgiven.
-if printf '%s\n' "$out" | grep -E ': (fails|differs): ' | grep -qv 'no query named\|takes no argument'; then
-  echo 'conformance: differences that nobody meant'
+nsq=${1:-target/release/nsq}
+
+to_come='gpu_gaps|gpu_time_util|nvtx_gpu_proj_sum|nvtx_gpu_proj_trace|nvtx_kern_sum|nvtx_pushpop_trace'
+not_yet="fails: .*no query named \`($to_come)\`|fails: .*takes no argument \`nvtx-name\`"
+# NVIDIA stopped at a missing helper table before it saw that these exports hold no CUDA data at all.
+no_cuda='^(mpi_2ranks_2023\.4|nvtx_rich_2022\.4|nvtx_rich_2023\.4) cuda_gpu_trace: undecided:'
+
+out=$(../shared/tools/conformance.py --nsq "$nsq" --departures tests/departures.tsv -v || true)
+if ! printf '%s\n' "$out" | grep -q '^conformance: [0-9]* of [0-9]* equal'; then
+  printf '%s\n' "$out"
+  echo 'conformance: the reference tool did not come to its end'
   exit 1
 fi
-if printf '%s\n' "$out" | grep -q 'no such difference any more'; then
-  echo 'conformance: departures.tsv counts differences that are gone'
+left=$(printf '%s\n' "$out" | grep -E ': (fails|differs|undecided): |no such difference any more' |
+  grep -vE "$not_yet|$no_cuda" || true)
+printf '%s\n' "$out" | grep -vE ': (fails|differs|undecided): '
+if [ -n "$left" ]; then
+  printf '%s\n' "$left"
+  echo 'conformance: differences that nobody meant'
   exit 1
 fi
