@@ -415,3 +415,80 @@ fn a_query_by_path_is_that_file_whatever_it_is_called() {
         assert_eq!((&document["version"], &document["rows"][0]["n"]), (&7.into(), &7.into()), "{name}");
     }
 }
+
+#[test]
+fn nvtx_ranges_choose_what_is_looked_at() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_projection");
+    let report = report.to_str().unwrap();
+    let ops = |options: &[&str]| {
+        let mut all = vec![
+            "sql",
+            report,
+            "SELECT count(*), sum(dur_ns) FROM gpu_op",
+            "--format",
+            "csv",
+            "--no-header",
+        ];
+        all.extend(options);
+        stdout(&all).trim_end().to_owned()
+    };
+    // By hand, from the header of the trace: launches 1, 2 and 6, and o1 and o2 (a whole graph is no gpu_op).
+    assert_eq!(ops(&["--nvtx", "step 0"]), "4,290");
+    assert_eq!(ops(&["--iter", "step", "0", "--process", "12001"]), "3,190");
+    assert_eq!(ops(&["--iter", "step 0", "--process", "12001"]), "3,190");
+    // Launch 1 alone is in the addmm of step 0.
+    assert_eq!(ops(&["--nvtx", "aten::addmm*", "--iter", "step", "0"]), "1,100");
+    assert_eq!(ops(&["--nvtx", "aten::addmm*/1"]), "1,100");
+    // The autograd thread's launches 3, 4 and 5 are in step 0 by process.
+    assert_eq!(ops(&["--nvtx", "step 0", "--process", "12001", "--attribute", "process"]), "6,510");
+    // What has no API row is in no range: nothing excludes it.
+    let (all, without) = (ops(&[]), ops(&["--exclude", "step *"]));
+    assert_ne!(all, without);
+    let early = "SELECT count(*) FROM kernel WHERE short_name = 'early'";
+    let (_, rows, _) =
+        outcome(&["sql", report, early, "--exclude", "step *", "--format", "csv", "--no-header"]);
+    assert_eq!(rows.trim_end(), "1");
+}
+
+#[test]
+fn a_range_that_is_not_there_is_told_with_the_nearest() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_projection");
+    let report = report.to_str().unwrap();
+    let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", "forwrd"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("did you mean `forward`"), "{error}");
+    let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--iter", "step", "9"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("no instance 9 of step"), "{error}");
+    let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", ""]);
+    assert_eq!(code, 2, "{error}");
+}
+
+#[test]
+fn rules_of_ones_own_come_first_and_broken_ones_are_told() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_projection");
+    let names = fixtures.path().join("names");
+    fs::create_dir(&names).unwrap();
+    let rules = names.join("phases.yml");
+    let write = |pattern: &str| {
+        let text = format!(
+            "name: phases\ndoc: Ours.\nrules:\n  - {{match: '{pattern}', phase: communication, why: A test.}}\n"
+        );
+        fs::write(&rules, text).unwrap();
+    };
+    let run = || {
+        let (report, folder) = (report.to_str().unwrap(), fixtures.path().to_str().unwrap());
+        outcome(&["run", report, "--query", "phases", "--queries", folder, "--format", "csv"])
+    };
+    write("^forward$");
+    let (code, rows, error) = run();
+    assert_eq!(code, 0, "{error}");
+    assert!(rows.contains("communication"), "{rows}");
+    write("(");
+    let (code, _, error) = run();
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("phases.yml") && error.contains("rule `(`"), "{error}");
+}

@@ -6,15 +6,31 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 14] = [
     ("error", &[]),
+    ("interval", &[]),
+    ("statistics", &[]),
+    ("projection", &["interval", "statistics"]),
     ("table", &["error"]),
     ("report", &["error"]),
     ("schema", &["error", "report"]),
     ("catalog", &["error", "table"]),
     ("normalize", &["error", "schema", "catalog"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
-    ("execute", &["error", "table", "report", "schema", "catalog", "normalize", "compile"]),
+    (
+        "execute",
+        &[
+            "error",
+            "statistics",
+            "projection",
+            "table",
+            "report",
+            "schema",
+            "catalog",
+            "normalize",
+            "compile",
+        ],
+    ),
     ("render", &["error", "table"]),
     ("lint", &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute"]),
     (

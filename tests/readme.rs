@@ -18,19 +18,33 @@ fn block(text: &str, fence: &str) -> String {
 }
 
 #[test]
-fn the_transcript_is_what_nsq_prints() {
-    let text = readme();
-    let command = block(&text, "```console\n");
-    let arguments = command.split(" -- ").nth(1).expect("cargo run … -- …");
-    let output = nsq().args(arguments.split_whitespace()).current_dir(project("")).output().unwrap();
-    assert!(output.status.success());
-    let printed = String::from_utf8(output.stdout).unwrap().trim_matches('\n').to_owned();
-    let shown = block(&text, "```text\n");
-    if std::env::var_os("NSQ_BLESS").is_some() {
-        fs::write(project("README.md"), text.replacen(&shown, &printed, 1)).unwrap();
-        return;
+fn the_transcripts_are_what_nsq_prints() {
+    let mut text = readme();
+    let mut from = 0;
+    let mut count = 0;
+    // Every command of a console block that is followed by what it prints.
+    while let Some(at) = text[from..].find("```console\n") {
+        from += at + "```console\n".len();
+        let command = text[from..].lines().next().unwrap_or_default().to_owned();
+        let Some(arguments) = command.split(" -- ").nth(1) else { continue };
+        let output = nsq().args(arguments.split_whitespace()).current_dir(project("")).output().unwrap();
+        assert!(output.status.success(), "{command}");
+        let printed = String::from_utf8(output.stdout).unwrap().trim_matches('\n').to_owned();
+        let shown = block(&text[from..], "```text\n");
+        if std::env::var_os("NSQ_BLESS").is_some() {
+            text = format!("{}{}", &text[..from], text[from..].replacen(&shown, &printed, 1));
+        } else {
+            assert_eq!(
+                shown, printed,
+                "NSQ_BLESS=1 cargo test --test readme the_transcripts writes it anew"
+            );
+        }
+        count += 1;
     }
-    assert_eq!(shown, printed, "NSQ_BLESS=1 cargo test --test readme the_transcript writes it anew");
+    assert!(count >= 2, "README.md shows what nsq prints");
+    if std::env::var_os("NSQ_BLESS").is_some() {
+        fs::write(project("README.md"), text).unwrap();
+    }
 }
 
 #[test]

@@ -146,3 +146,110 @@ fn a_materialized_report_gives_the_same_answers() {
         }
     }
 }
+
+/// Every operation is in one row of the coverage, and the rows add up to what the tables hold.
+#[test]
+fn coverage_adds_up_on_every_export() {
+    let tables = [
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    ];
+    for export in shared_exports() {
+        let path = export.to_str().unwrap();
+        let connection =
+            rusqlite::Connection::open_with_flags(&export, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+                .unwrap();
+        let (mut count, mut time) = (0i64, 0i64);
+        for table in tables {
+            let sql = format!("SELECT count(*), coalesce(sum(end - start), 0) FROM {table}");
+            let Ok((rows, ns)) =
+                connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))
+            else {
+                continue;
+            };
+            (count, time) = (count + rows, time + ns);
+        }
+        for attribute in ["thread", "process", "capture"] {
+            let (code, rows, error) = outcome(&[
+                "run",
+                path,
+                "--query",
+                "nvtx_coverage",
+                "--attribute",
+                attribute,
+                "--format",
+                "csv",
+                "--no-header",
+            ]);
+            if code == 3 {
+                assert_eq!(count, 0, "{path}: {error}");
+                continue;
+            }
+            let cells: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
+            // reason may hold a comma: figures are counted from op_kind on.
+            let sums = |offset: usize| -> i64 {
+                let kinds = ["kernel", "memcpy", "memset", "graph"];
+                let at =
+                    |row: &[&str]| row.iter().position(|cell| kinds.contains(cell)).unwrap() + offset;
+                cells.iter().map(|row| row[at(row)].parse::<i64>().unwrap()).sum()
+            };
+            assert_eq!((sums(1), sums(2)), (count, time), "{path} by {attribute}");
+        }
+    }
+}
+
+/// The figures of the two captures that other tools get wrong.
+#[test]
+fn work_without_a_launch_or_inside_a_whole_graph_has_its_own_bucket() {
+    let Some(shared) = shared() else { return };
+    let export =
+        |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
+    let ask = |export: &str, sql: &str| stdout(&["sql", export, sql, "--format", "csv", "--no-header"]);
+    let before = export("h100_mfu_2gpu_before");
+    let nccl = "SELECT unattributed IS NULL, count(*), sum(dur_ns) FROM nvtx_op \
+                WHERE op_kind = 'kernel' AND op_id IN (SELECT kernel_id FROM kernel WHERE short_name GLOB '*nccl*') \
+                GROUP BY call_id IS NULL ORDER BY 1 DESC";
+    assert_eq!(ask(&before, nccl).trim_end(), "1,64,25179513\n0,2,222239");
+    let lost = "SELECT count(*), sum(dur_ns) FROM nvtx_op WHERE op_kind = 'kernel' AND unattributed = 'no API row'";
+    assert_eq!(ask(&before, lost).trim_end(), "24,18511301");
+    let graphs = "SELECT op_kind, count(*), sum(dur_ns) FROM nvtx_op WHERE unattributed = 'graph-level trace' GROUP BY 1";
+    assert_eq!(ask(&export("a100_cudagraph_graphtrace"), graphs).trim_end(), "graph,10,7811141695");
+}
+
+/// What is launched in ranges of a name, against a nested loop over the raw rows.
+#[test]
+fn a_scope_by_ranges_holds_what_was_launched_in_them() {
+    let Some(shared) = shared() else { return };
+    for (name, range) in
+        [("a100_opt_nvtx_2026.3", "forward pass"), ("a100_gpt2.7b_nvtx", "computing softmax")]
+    {
+        let export = shared.join(format!("data/exports/{name}.sqlite"));
+        let connection =
+            rusqlite::Connection::open_with_flags(&export, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+                .unwrap();
+        let sql =
+            "SELECT count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL AS k WHERE EXISTS (
+                     SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME AS c JOIN NVTX_EVENTS AS r
+                       ON r.globalTid = c.globalTid AND r.start <= c.start AND r.end >= c.end
+                     WHERE c.correlationId = k.correlationId AND c.globalTid & -16777216 = k.globalPid
+                       AND r.eventType = 59
+                       AND coalesce(r.text, (SELECT value FROM StringIds WHERE id = r.textId)) = ?1)";
+        let wanted: (i64, i64) =
+            connection.query_row(sql, [range], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let export = export.to_str().unwrap();
+        let sum = "SELECT count(*), sum(dur_ns) FROM kernel";
+        let ours = |options: &[&str]| {
+            let mut all = vec!["sql", export, sum, "--format", "csv", "--no-header"];
+            all.extend(options);
+            let line = stdout(&all);
+            let (count, ns) = line.trim_end().split_once(',').unwrap();
+            (count.parse::<i64>().unwrap(), ns.parse::<i64>().unwrap())
+        };
+        let (all, inside, outside) = (ours(&[]), ours(&["--nvtx", range]), ours(&["--exclude", range]));
+        assert!(wanted.0 > 0);
+        assert_eq!(inside, wanted, "{name}");
+        assert_eq!((inside.0 + outside.0, inside.1 + outside.1), all, "{name}");
+    }
+}

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use support::{Fixtures, outcome, queries, sqlite3, stdout, traces};
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 15] = [
+const NEED_NSQ: [&str; 25] = [
     "cuda_api_gpu_sum",
     "cuda_api_sum",
     "cuda_gpu_kern_gb_sum",
@@ -18,12 +18,22 @@ const NEED_NSQ: [&str; 15] = [
     "cuda_gpu_mem_time_sum",
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
+    "iterations",
     "launch_latency",
     "memcpy_bandwidth",
+    "nvtx_coverage",
+    "nvtx_gpu_proj_sum",
+    "nvtx_gpu_proj_trace",
+    "nvtx_kern_sum",
+    "nvtx_kernels",
+    "nvtx_layers",
     "nvtx_pushpop_sum",
+    "nvtx_pushpop_trace",
     "nvtx_startend_sum",
     "nvtx_sum",
+    "nvtx_tree",
     "osrt_sum",
+    "phases",
     "top_kernels",
 ];
 

@@ -1,15 +1,16 @@
 /*---
 name: cuda_api_gpu_sum
-version: 1
+version: 2
 title: CUDA API and GPU summary
 summary: Time per CUDA API function, kernel, copy and fill, largest total first.
 why: Sets the time in API calls beside the work they started, in one list.
 kind: sum
 tags: [api, cuda, kernel, memory]
-reads: [all_cuda_call, cuda_call, kernel, memcpy, memset, string]
+reads: [all_cuda_call, cuda_call, kernel, memcpy, memset, nvtx_op, string]
 requires: [cuda_call | kernel | memcpy | memset]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of the times; what overlaps counts in full."}
@@ -37,6 +38,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}
@@ -56,27 +58,31 @@ nsys:
 WITH
 -- Numbers stand for names here: grouping by them is many times cheaper than by the text.
 timed AS (
-  SELECT 'api' AS op_kind, name_id AS group_id, NULL AS direction, call_id, dur_ns
+  SELECT 'api' AS op_kind, name_id AS group_id, NULL AS range_prefix, NULL AS direction, call_id, dur_ns
   FROM cuda_call
   UNION ALL
   SELECT
     'kernel' AS op_kind,
     CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS group_id,
+    CASE
+      WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+    END AS range_prefix,
     NULL AS direction,
     NULL AS call_id,
     dur_ns
   FROM kernel
   UNION ALL
-  SELECT 'memcpy' AS op_kind, copy_kind AS group_id, direction, NULL AS call_id, dur_ns
+  SELECT 'memcpy' AS op_kind, copy_kind AS group_id, NULL AS range_prefix, direction, NULL AS call_id, dur_ns
   FROM memcpy
   UNION ALL
-  SELECT 'memset' AS op_kind, NULL AS group_id, NULL AS direction, NULL AS call_id, dur_ns
+  SELECT 'memset' AS op_kind, NULL AS group_id, NULL AS range_prefix, NULL AS direction, NULL AS call_id, dur_ns
   FROM memset
 ),
 by_name AS (
   SELECT
     op_kind,
     group_id,
+    range_prefix,
     min(direction) AS direction,
     min(call_id) AS any_call_id,
     sum(dur_ns) AS total_ns,
@@ -87,7 +93,7 @@ by_name AS (
     max(dur_ns) AS max_ns,
     stddev(dur_ns) AS stddev_ns
   FROM timed
-  GROUP BY op_kind, group_id
+  GROUP BY op_kind, group_id, range_prefix
 )
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
@@ -102,9 +108,9 @@ SELECT
   (SELECT api_symbol FROM all_cuda_call WHERE call_id = any_call_id) AS api_symbol,
   CASE op_kind
     WHEN 'api' THEN (SELECT api_name FROM all_cuda_call WHERE call_id = any_call_id)
-    WHEN 'kernel' THEN (SELECT text FROM string WHERE string_id = group_id)
+    WHEN 'kernel' THEN coalesce(range_prefix, '') || (SELECT text FROM string WHERE string_id = group_id)
     WHEN 'memcpy' THEN '[CUDA memcpy ' || direction || ']'
     ELSE '[CUDA memset]'
   END AS op_name
 FROM by_name
-ORDER BY total_ns DESC, calls DESC, op_kind, op_name, group_id
+ORDER BY total_ns DESC, calls DESC, op_kind, op_name, group_id, range_prefix

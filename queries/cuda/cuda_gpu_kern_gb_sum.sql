@@ -1,15 +1,16 @@
 /*---
 name: cuda_gpu_kern_gb_sum
-version: 1
+version: 2
 title: CUDA GPU kernel summary by grid and block
 summary: GPU time per kernel name and launch shape, largest total first.
 why: Tells apart the problem sizes that one kernel is launched with.
 kind: sum
 tags: [cuda, kernel]
-reads: [kernel, string]
+reads: [kernel, nvtx_op, string]
 requires: [kernel]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
@@ -25,7 +26,7 @@ columns:
   - {name: block_x, type: int, unit: count, doc: "Threads in a block along x."}
   - {name: block_y, type: int, unit: count, doc: "Threads in a block along y."}
   - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
@@ -40,6 +41,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}
@@ -58,6 +60,9 @@ WITH
 by_name_and_shape AS (
   SELECT
     CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS name_id,
+    CASE
+      WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+    END AS range_prefix,
     grid_x,
     grid_y,
     grid_z,
@@ -72,7 +77,7 @@ by_name_and_shape AS (
     max(dur_ns) AS max_ns,
     stddev(dur_ns) AS stddev_ns
   FROM kernel
-  GROUP BY 1, 2, 3, 4, 5, 6, 7
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 )
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
@@ -89,6 +94,7 @@ SELECT
   block_x,
   block_y,
   block_z,
-  (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
+  coalesce(range_prefix, '') || (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
 FROM by_name_and_shape
-ORDER BY total_ns DESC, calls DESC, kernel_name, name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z
+ORDER BY
+  total_ns DESC, calls DESC, kernel_name, name_id, range_prefix, grid_x, grid_y, grid_z, block_x, block_y, block_z

@@ -1,15 +1,16 @@
 /*---
 name: cuda_gpu_kern_sum
-version: 1
+version: 2
 title: CUDA GPU kernel summary
 summary: GPU time per kernel name, largest total first.
 why: The first look at where GPU time goes; rows compare one to one with NVIDIA's report.
 kind: sum
 tags: [cuda, kernel]
-reads: [kernel, string]
+reads: [kernel, nvtx_op, string]
 requires: [kernel]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
@@ -19,7 +20,7 @@ columns:
   - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
   - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
   - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
@@ -34,6 +35,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}
@@ -50,6 +52,9 @@ WITH
 by_name AS (
   SELECT
     CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS name_id,
+    CASE
+      WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+    END AS range_prefix,
     sum(dur_ns) AS total_ns,
     count(*) AS calls,
     avg(dur_ns) AS mean_ns,
@@ -58,7 +63,7 @@ by_name AS (
     max(dur_ns) AS max_ns,
     stddev(dur_ns) AS stddev_ns
   FROM kernel
-  GROUP BY 1
+  GROUP BY 1, 2
 )
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
@@ -69,6 +74,6 @@ SELECT
   min_ns,
   max_ns,
   stddev_ns,
-  (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
+  coalesce(range_prefix, '') || (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
 FROM by_name
-ORDER BY total_ns DESC, calls DESC, kernel_name, name_id
+ORDER BY total_ns DESC, calls DESC, kernel_name, name_id, range_prefix

@@ -1,15 +1,16 @@
 /*---
 name: cuda_gpu_sum
-version: 1
+version: 2
 title: CUDA GPU summary
 summary: GPU time per kernel, copy and fill, largest total first.
 why: Kernels and transfers in one list, to see which of them the GPU's time went to.
 kind: sum
 tags: [cuda, kernel, memory]
-reads: [kernel, memcpy, memset, string]
+reads: [kernel, memcpy, memset, nvtx_op, string]
 requires: [kernel | memcpy | memset]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of the times; what overlaps counts in full."}
@@ -36,6 +37,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}
@@ -55,20 +57,24 @@ timed AS (
   SELECT
     'kernel' AS op_kind,
     CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS group_id,
+    CASE
+      WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+    END AS range_prefix,
     NULL AS direction,
     dur_ns
   FROM kernel
   UNION ALL
-  SELECT 'memcpy' AS op_kind, copy_kind AS group_id, direction, dur_ns
+  SELECT 'memcpy' AS op_kind, copy_kind AS group_id, NULL AS range_prefix, direction, dur_ns
   FROM memcpy
   UNION ALL
-  SELECT 'memset' AS op_kind, NULL AS group_id, NULL AS direction, dur_ns
+  SELECT 'memset' AS op_kind, NULL AS group_id, NULL AS range_prefix, NULL AS direction, dur_ns
   FROM memset
 ),
 by_name AS (
   SELECT
     op_kind,
     group_id,
+    range_prefix,
     min(direction) AS direction,
     sum(dur_ns) AS total_ns,
     count(*) AS calls,
@@ -78,7 +84,7 @@ by_name AS (
     max(dur_ns) AS max_ns,
     stddev(dur_ns) AS stddev_ns
   FROM timed
-  GROUP BY op_kind, group_id
+  GROUP BY op_kind, group_id, range_prefix
 )
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
@@ -91,9 +97,9 @@ SELECT
   stddev_ns,
   op_kind,
   CASE op_kind
-    WHEN 'kernel' THEN (SELECT text FROM string WHERE string_id = group_id)
+    WHEN 'kernel' THEN coalesce(range_prefix, '') || (SELECT text FROM string WHERE string_id = group_id)
     WHEN 'memcpy' THEN '[CUDA memcpy ' || direction || ']'
     ELSE '[CUDA memset]'
   END AS op_name
 FROM by_name
-ORDER BY total_ns DESC, calls DESC, op_kind, op_name, group_id
+ORDER BY total_ns DESC, calls DESC, op_kind, op_name, group_id, range_prefix

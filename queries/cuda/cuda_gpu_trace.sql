@@ -1,15 +1,16 @@
 /*---
 name: cuda_gpu_trace
-version: 1
+version: 2
 title: CUDA GPU trace
 summary: Every kernel, copy and fill that a GPU carried out, in order of time.
 why: To read the GPU's work line by line, with shapes, sizes, rates and where it ran.
 kind: trace
 tags: [cuda, kernel, memory]
-reads: [device, gpu, kernel, memcpy, memset]
+reads: [device, gpu, kernel, memcpy, memset, nvtx_op]
 requires: [kernel | memcpy | memset]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to show."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Operation began, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, doc: "How long the operation took."}
@@ -50,6 +51,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
     - {name: Duration, unit: ns, sql: dur_ns}
@@ -106,7 +108,12 @@ op AS (
     context_id,
     green_context_id,
     stream_id,
-    CASE :name WHEN 'demangled' THEN kernel_name WHEN 'short' THEN short_name ELSE mangled_name END AS op_name
+    coalesce(
+      CASE
+        WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+      END,
+      ''
+    ) || CASE :name WHEN 'demangled' THEN kernel_name WHEN 'short' THEN short_name ELSE mangled_name END AS op_name
   FROM kernel
   UNION ALL
   SELECT

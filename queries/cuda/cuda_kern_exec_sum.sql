@@ -1,15 +1,16 @@
 /*---
 name: cuda_kern_exec_sum
-version: 1
+version: 2
 title: CUDA kernel launch and execution summary
 summary: Call, wait and execution times per launching thread, device and kernel.
 why: Shows which kernels are dear to launch, which wait in the queue and which run long.
 kind: sum
 tags: [api, cuda, kernel, latency]
-reads: [all_cuda_call, all_kernel, launch, string]
+reads: [all_cuda_call, all_kernel, launch, nvtx_op, string]
 requires: [kernel]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: pid, type: id, doc: "Operating system's process id."}
   - {name: tid, type: id, doc: "Launching thread; null where no call was recorded."}
@@ -38,7 +39,7 @@ columns:
   - {name: kernel_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one."}
   - {name: api_name, type: text, doc: "Launching function without its ABI version; null where none was recorded."}
   - {name: api_symbol, type: text, doc: "Launching function as recorded; null where none was."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
 checks:
   - calls >= 1 AND queued_calls BETWEEN 0 AND calls
   - kernel_median_ns BETWEEN kernel_min_ns AND kernel_max_ns
@@ -55,6 +56,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: PID, sql: pid}
     - {name: TID, sql: tid}
@@ -102,6 +104,9 @@ execution AS (
       WHEN 'short' THEN kernel.short_name_id
       ELSE kernel.mangled_name_id
     END AS name_id,
+    CASE
+      WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+    END AS range_prefix,
     max(launch.end_ns, launch.call_end_ns) - launch.call_start_ns AS span_ns,
     launch.call_end_ns - launch.call_start_ns AS api_ns,
     CASE WHEN launch.start_ns >= launch.call_end_ns THEN launch.start_ns - launch.call_end_ns END AS queue_ns,
@@ -120,6 +125,7 @@ by_kernel AS (
     device_id,
     call_name_id,
     name_id,
+    range_prefix,
     min(call_id) AS any_call_id,
     count(*) AS calls,
     count(queue_ns) AS queued_calls,
@@ -144,7 +150,7 @@ by_kernel AS (
     max(kernel_ns) AS kernel_max_ns,
     stddev(kernel_ns) AS kernel_stddev_ns
   FROM execution
-  GROUP BY global_pid, global_tid, device_id, call_name_id, name_id
+  GROUP BY global_pid, global_tid, device_id, call_name_id, name_id, range_prefix
 )
 SELECT
   pid,
@@ -174,6 +180,7 @@ SELECT
   kernel_stddev_ns,
   (SELECT api_name FROM all_cuda_call WHERE call_id = any_call_id) AS api_name,
   (SELECT api_symbol FROM all_cuda_call WHERE call_id = any_call_id) AS api_symbol,
-  (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
+  coalesce(range_prefix, '') || (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
 FROM by_kernel
-ORDER BY span_mean_ns DESC, calls DESC, kernel_name, global_pid, global_tid, device_id, call_name_id, name_id
+ORDER BY
+  span_mean_ns DESC, calls DESC, kernel_name, global_pid, global_tid, device_id, call_name_id, name_id, range_prefix

@@ -1,15 +1,16 @@
 /*---
 name: cuda_kern_exec_trace
-version: 1
+version: 2
 title: CUDA kernel launch and execution trace
 summary: Every kernel with the call that launched it and its wait between, by time.
 why: To see for a single launch where its time went - in the call, in the queue or on the GPU.
 kind: trace
 tags: [api, cuda, kernel, latency]
-reads: [all_cuda_call, all_kernel, launch]
+reads: [all_cuda_call, all_kernel, launch, nvtx_op]
 requires: [kernel]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to show."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
 columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Launching call began; where none was recorded, the kernel began."}
   - {name: dur_ns, type: duration, unit: ns, doc: "From start_ns until both the call and the kernel have ended."}
@@ -31,7 +32,7 @@ columns:
   - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
   - {name: api_name, type: text, doc: "Launching function without its ABI version; null where none was recorded."}
   - {name: api_symbol, type: text, doc: "Launching function as recorded; null where none was."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
 checks:
   - dur_ns >= kernel_dur_ns
   - queue_dur_ns IS NULL OR queue_dur_ns >= 0
@@ -47,6 +48,7 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+    - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
   columns:
     - {name: API Start, unit: ns, sql: "CASE WHEN api_symbol IS NOT NULL THEN start_ns END"}
     - {name: API Dur, unit: ns, sql: api_dur_ns}
@@ -88,11 +90,17 @@ SELECT
   kernel.block_z,
   call.api_name,
   call.api_symbol,
-  CASE :name
-    WHEN 'demangled' THEN kernel.kernel_name
-    WHEN 'short' THEN kernel.short_name
-    ELSE kernel.mangled_name
-  END AS kernel_name
+  coalesce(
+    CASE
+      WHEN :nvtx_name THEN (SELECT range_text || '/' FROM nvtx_op WHERE op_kind = 'kernel' AND op_id = kernel_id)
+    END,
+    ''
+  )
+    || CASE :name
+      WHEN 'demangled' THEN kernel.kernel_name
+      WHEN 'short' THEN kernel.short_name
+      ELSE kernel.mangled_name
+    END AS kernel_name
 FROM launch
 JOIN all_kernel AS kernel
   ON kernel.kernel_id = launch.op_id

@@ -2,7 +2,7 @@
 name: cuda_call
 summary: One row per call of the CUDA runtime or driver API.
 present_if: [src_cuda_api]
-scope: {time: [start_ns, end_ns], process: pid}
+scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_cuda_api, src_string_id]
 columns:
   - {name: call_id, type: id, doc: "Row of the raw table."}
@@ -13,6 +13,7 @@ columns:
   - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
   - {name: name_id, type: id, doc: "Stands for api_symbol: cheaper to group by."}
   - {name: api_kind, type: text, doc: "runtime or driver; class N for a number nobody knows."}
+  - {name: event_class, type: id, doc: "What api_kind is told by: 0 runtime, 1 driver."}
   - {name: return_value, type: int, doc: "What the call returned; 0 is success."}
   - {name: correlation_id, type: id, doc: "Number that the operations it launched carry, unique within a process at best."}
   - {name: pid, type: id, doc: "Operating system's process id."}
@@ -34,6 +35,7 @@ SELECT
   api_symbol,
   name_id,
   api_kind,
+  event_class,
   return_value,
   correlation_id,
   global_tid >> 24 & 16777215 AS pid,
@@ -48,6 +50,7 @@ FROM (
     (SELECT value FROM src_string_id WHERE id = nameId) AS api_symbol,
     nameId AS name_id,
     CASE eventClass WHEN 0 THEN 'runtime' WHEN 1 THEN 'driver' ELSE 'class ' || eventClass END AS api_kind,
+    eventClass AS event_class,
     returnValue AS return_value,
     correlationId AS correlation_id,
     globalTid AS global_tid

@@ -2,7 +2,7 @@
 name: gpu_op
 summary: One row per operation that a GPU carried out - kernel, copy or fill.
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_cuda_memset]
-scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [op_kind, op_id]}
 reads: [all_kernel, all_memcpy, all_memset]
 columns:
   - {name: op_id, type: id, doc: "Row of the raw table that op_kind names."}

@@ -2,7 +2,7 @@
 name: graph_trace
 summary: One row per CUDA graph execution that was traced as a whole.
 present_if: [src_cuda_graph_trace]
-scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [graph, graph_trace_id]}
 reads: [src_cuda_graph_trace]
 columns:
   - {name: graph_trace_id, type: id, doc: "Row of the raw table."}

@@ -2,7 +2,7 @@
 name: kernel
 summary: One row per kernel execution on a GPU.
 present_if: [src_cuda_kernel]
-scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [kernel, kernel_id]}
 reads: [src_cuda_kernel, src_string_id, src_enum_launch_type]
 columns:
   - {name: kernel_id, type: id, doc: "Row of the raw table; the tie-break of last resort."}

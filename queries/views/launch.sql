@@ -2,7 +2,7 @@
 name: launch
 summary: One row per GPU operation, with the API call that launched it.
 present_if: [gpu_op]
-scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [op_kind, op_id]}
 reads: [all_gpu_op, all_cuda_call]
 columns:
   - {name: op_id, type: id, doc: "Row of the raw table that op_kind names."}

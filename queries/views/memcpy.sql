@@ -2,7 +2,7 @@
 name: memcpy
 summary: One row per memory copy that a GPU carried out.
 present_if: [src_cuda_memcpy]
-scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [memcpy, memcpy_id]}
 reads: [src_cuda_memcpy, src_enum_memcpy_oper, src_enum_mem_kind, src_enum_um_migration]
 columns:
   - {name: memcpy_id, type: id, doc: "Row of the raw table."}

@@ -2,7 +2,7 @@
 name: memset
 summary: One row per memory fill that a GPU carried out.
 present_if: [src_cuda_memset]
-scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
+scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [memset, memset_id]}
 reads: [src_cuda_memset, src_enum_mem_kind]
 columns:
   - {name: memset_id, type: id, doc: "Row of the raw table."}

@@ -2,7 +2,7 @@
 name: mpi_event
 summary: One row per traced MPI call, or per request handle of a call that waits for several.
 present_if: [src_mpi_p2p, src_mpi_collective, src_mpi_start_wait, src_mpi_other]
-scope: {time: [start_ns, end_ns], process: pid}
+scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_mpi_p2p, src_mpi_collective, src_mpi_start_wait, src_mpi_other, src_mpi_rank, src_string_id]
 columns:
   - {name: mpi_id, type: id, doc: "Row of the raw table that mpi_kind names."}

@@ -2,7 +2,7 @@
 name: nvtx_mark
 summary: One row per NVTX mark, an instant with a message.
 present_if: [src_nvtx_event]
-scope: {time: [start_ns, start_ns], process: pid}
+scope: {time: [start_ns, start_ns], process: pid, thread: global_tid}
 reads: [src_nvtx_event, src_string_id]
 columns:
   - {name: mark_id, type: id, doc: "Row of the raw table."}

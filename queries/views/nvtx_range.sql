@@ -2,8 +2,8 @@
 name: nvtx_range
 summary: One row per NVTX range, pushed and popped or started and ended.
 present_if: [src_nvtx_event]
-scope: {time: [start_ns, end_ns], process: pid}
-reads: [src_nvtx_event, src_string_id]
+scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
+reads: [all_nvtx_domain, all_nvtx_span, src_string_id]
 columns:
   - {name: range_id, type: id, doc: "Row of the raw table: NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Range began, on the report's clock."}
@@ -24,45 +24,23 @@ columns:
 limits: A range that was never popped usually ends with the capture, without any mark of it.
 ---*/
 WITH
-domain AS (
-  SELECT
-    globalTid >> 24 & 16777215 AS pid,
-    domainId AS domain_id,
-    coalesce(text, (SELECT value FROM src_string_id WHERE id = textId)) AS domain_name,
-    min(row_id) AS first_row
-  FROM src_nvtx_event
-  WHERE eventType = 75
-  GROUP BY globalTid >> 24 & 16777215, domainId
-),
 last_range AS (
-  SELECT max(max(start, coalesce("end", start))) AS end_ns
-  FROM src_nvtx_event
-  WHERE eventType IN (59, 60, 70, 71)
+  SELECT max(max(start_ns, coalesce(end_ns, start_ns))) AS end_ns
+  FROM all_nvtx_span
 ),
 range AS (
   SELECT
-    row_id AS range_id,
-    start AS start_ns,
-    coalesce("end", (SELECT end_ns FROM last_range)) AS end_ns,
-    CASE WHEN eventType IN (59, 70) THEN 'PushPop' ELSE 'StartEnd' END AS range_kind,
-    coalesce((SELECT value FROM src_string_id WHERE id = textId), text) AS range_text,
-    domainId AS domain_id,
-    category AS category_id,
-    "end" IS NULL AS is_open,
-    endGlobalTid AS end_global_tid,
-    globalTid >> 24 & 16777215 AS pid,
-    globalTid & 16777215 AS tid,
-    globalTid & -16777216 AS global_pid,
-    globalTid AS global_tid
-  FROM src_nvtx_event
-  WHERE eventType IN (59, 60, 70, 71)
+    *,
+    coalesce(end_ns, (SELECT end_ns FROM last_range)) AS closed_ns,
+    coalesce((SELECT value FROM src_string_id WHERE id = text_id), text) AS range_text
+  FROM all_nvtx_span
 )
 SELECT
   range.range_id,
   range.start_ns,
-  range.end_ns,
-  range.end_ns - range.start_ns AS dur_ns,
-  range.range_kind,
+  range.closed_ns AS end_ns,
+  range.closed_ns - range.start_ns AS dur_ns,
+  CASE WHEN range.event_type IN (59, 70) THEN 'PushPop' ELSE 'StartEnd' END AS range_kind,
   CASE
     WHEN domain.domain_id IS NULL THEN range.range_text
     ELSE domain.domain_name || ':' || range.range_text
@@ -71,11 +49,13 @@ SELECT
   domain.domain_name,
   range.domain_id,
   range.category_id,
-  range.is_open,
+  range.end_ns IS NULL AS is_open,
   range.end_global_tid,
   range.pid,
   range.tid,
   range.global_pid,
   range.global_tid
 FROM range
-LEFT JOIN domain ON domain.domain_id = range.domain_id AND domain.pid = range.pid
+LEFT JOIN all_nvtx_domain AS domain
+  ON domain.domain_id = range.domain_id
+  AND domain.pid = range.pid

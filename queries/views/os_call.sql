@@ -2,7 +2,7 @@
 name: os_call
 summary: One row per traced call of the C library or POSIX threads.
 present_if: [src_osrt_api]
-scope: {time: [start_ns, end_ns], process: pid}
+scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_osrt_api, src_string_id]
 columns:
   - {name: call_id, type: id, doc: "Row of the raw table."}

@@ -206,6 +206,9 @@ pub struct ArgSpec {
     pub set: BTreeMap<String, serde_yaml::Value>,
     /// For `name=value`: the parameter that takes the value.
     pub param: Option<String>,
+    /// What the report must have for it, besides what the query needs.
+    #[serde(default)]
+    pub requires: Vec<String>,
 }
 
 /// A column of NVIDIA's report.
@@ -291,6 +294,9 @@ pub struct RelationHeader {
     /// The columns that scope options act on; absent: they do not apply.
     #[serde(default)]
     pub scope: ScopeColumns,
+    /// Computed by nsq, not by a statement: there is none in the file.
+    #[serde(default)]
+    pub native: bool,
     /// Make it a TEMP table instead of a view.
     pub materialize: Option<Materialize>,
     /// Exactly the relations that the statement names.
@@ -314,6 +320,10 @@ pub struct ScopeColumns {
     pub stream: Option<String>,
     /// Process id, for `--process`.
     pub process: Option<String>,
+    /// Of a GPU operation, for `--nvtx`: its kind (a word, or a column called …_kind) and its row.
+    pub op: Option<(String, String)>,
+    /// Of what happens on a thread, for `--nvtx`: its global thread id.
+    pub thread: Option<String>,
 }
 
 /// How to keep a relation that is too dear to compute at every use.

@@ -9,6 +9,7 @@
 mod front_matter;
 mod header;
 pub mod lock;
+mod rules;
 mod source;
 
 pub use front_matter::line_of;
@@ -16,6 +17,7 @@ pub use header::{
     ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param,
     ParamType, Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
 };
+pub use rules::{Rule, Rules};
 pub use source::{EnumRow, Source, SourceColumn};
 
 use crate::error::{Error, Result};
@@ -34,6 +36,9 @@ pub const BUILT_IN: &str = "built-in:";
 const SOURCES: &str = "sources";
 /// The folder of the normalised vocabulary inside a query folder.
 const VIEWS: &str = "views";
+
+/// The folder of rules about names inside a query folder.
+const NAMES: &str = "names";
 
 /// A file of the library that is parsed when it is first asked for.
 #[derive(Debug)]
@@ -60,6 +65,8 @@ pub struct Catalog {
     queries: BTreeMap<String, Entry<Query>>,
     relations: BTreeMap<String, Entry<Relation>>,
     sources: BTreeMap<String, Entry<Source>>,
+    /// Files of rules by stem, those that were added last first: their rules go first.
+    rules: BTreeMap<String, Vec<Entry<Rules>>>,
 }
 
 impl Catalog {
@@ -138,6 +145,9 @@ impl Catalog {
         if extension == "yml" && domain == SOURCES {
             let entry = Entry { file, domain, text, parsed: OnceCell::new() };
             self.sources.insert(format!("src_{stem}"), entry);
+        } else if extension == "yml" && domain == NAMES {
+            let entry = Entry { file, domain, text, parsed: OnceCell::new() };
+            self.rules.entry(stem).or_default().insert(0, entry);
         } else if extension == "sql" && domain == VIEWS {
             self.relations.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });
         } else if extension == "sql" {
@@ -198,7 +208,8 @@ impl Catalog {
         let queries = self.queries.values().filter_map(|entry| entry.get(Query::parse).err());
         let relations = self.relations.values().filter_map(|entry| entry.get(Relation::parse).err());
         let sources = self.sources.values().filter_map(|entry| entry.get(Source::parse).err());
-        queries.chain(relations).chain(sources).collect()
+        let rules = self.rules.values().flatten().filter_map(|entry| entry.get(Rules::parse).err());
+        queries.chain(relations).chain(sources).chain(rules).collect()
     }
 
     /// All queries, by domain and name.
@@ -239,6 +250,16 @@ impl Catalog {
     /// All source specs, by the name of their view.
     pub fn sources(&self) -> Result<Vec<&Source>> {
         self.sources.values().map(|entry| entry.get(Source::parse)).collect()
+    }
+
+    /// The files of rules called `name`: a user's own before the built-in one, which they extend.
+    pub fn rules(&self, name: &str) -> Result<Vec<&Rules>> {
+        self.rules.get(name).into_iter().flatten().map(|entry| entry.get(Rules::parse)).collect()
+    }
+
+    /// All files of rules.
+    pub fn all_rules(&self) -> Result<Vec<&Rules>> {
+        self.rules.values().flatten().map(|entry| entry.get(Rules::parse)).collect()
     }
 
     /// The names of the relations and source views that a statement can use.

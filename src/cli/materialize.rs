@@ -72,6 +72,10 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             ("NSQ_REPORT", Some(name)),
             ("NSQ_SCOPE_START_NS", scope.start_ns.map(|ns| ns.to_string())),
             ("NSQ_SCOPE_END_NS", scope.end_ns.map(|ns| ns.to_string())),
+            (
+                "NSQ_SCOPE",
+                (!scope.is_whole()).then(|| serde_json::to_string(&scope).unwrap_or_default()),
+            ),
             ("EXPORT_SCHEMA_VERSION", schema.export_version.clone()),
             ("EXPORT_PRODUCT_VERSION", schema.nsys_version.clone()),
         ])?;
@@ -121,7 +125,11 @@ const STRINGS: &str = "string";
 fn referred_to(relations: &[&Relation]) -> String {
     let mut names = Vec::new();
     for relation in relations {
-        let columns = relation.header.columns.iter().filter(|column| column.name.ends_with("name_id"));
+        let columns = relation
+            .header
+            .columns
+            .iter()
+            .filter(|column| column.name.ends_with("name_id") || column.name == "text_id");
         names.extend(
             columns.map(|column| format!("SELECT {} FROM {}", column.name, relation.header.name)),
         );

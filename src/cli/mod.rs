@@ -62,7 +62,7 @@ enum Command {
 pub fn main() -> ExitCode {
     // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
     let _ = ctrlc::set_handler(execute::interrupt);
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(options::join_iterations(std::env::args_os())) {
         Ok(cli) => cli,
         Err(e) => {
             // Help and version are asked for: they go to standard output and are a success.

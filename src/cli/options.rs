@@ -4,9 +4,10 @@ use crate::catalog::Catalog;
 use crate::compile::parse_duration;
 use crate::error::{Error, Result};
 use crate::execute::Limits;
-use crate::normalize::Scope;
+use crate::normalize::{Attribute, Scope, Selector};
 use crate::report::ExportOptions;
 use crate::schema::Schema;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,6 +64,97 @@ pub(super) struct ScopeArgs {
     /// Only these process ids.
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pub(super) process: Vec<i64>,
+    /// Only what was launched or done in NVTX ranges of this name; may be repeated.
+    ///
+    /// NAME is a glob over the range's message, with or without its domain (domain:message). INDEX picks
+    /// an instance, from 0 in order of time; A..B picks several.
+    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    pub(super) nvtx: Vec<String>,
+    /// And only in these iterations: `--iter step 3`, `--iter step 2..5`, counted from 0 on each thread.
+    #[arg(long, value_name = "TAG [N|A..B]")]
+    pub(super) iter: Vec<String>,
+    /// Nothing that was launched or done in NVTX ranges of this name, such as a warm-up.
+    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    pub(super) exclude: Vec<String>,
+    /// Only what overlaps NVTX ranges of this name in time, whoever launched it.
+    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    pub(super) window: Vec<String>,
+    /// Whose launches an NVTX range holds: its thread's, or its whole process's while it is open.
+    ///
+    /// `thread` is NVIDIA's rule. Autograd launches the backward pass from a thread of its own: `process`
+    /// sees that. `capture` goes by thread, and puts nodes of CUDA graphs where they were captured.
+    #[arg(long, value_enum, default_value = "thread")]
+    pub(super) attribute: AttributeArg,
+    /// Whether numbers in names are folded, so that ranges of all iterations share a path.
+    #[arg(long, value_enum, default_value = "numbers")]
+    pub(super) fold: Fold,
+}
+
+/// Whose launches an NVTX range holds.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub(super) enum AttributeArg {
+    #[default]
+    Thread,
+    Process,
+    Capture,
+}
+
+/// What becomes of numbers in names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Fold {
+    #[default]
+    Numbers,
+    None,
+}
+
+/// `--iter TAG N` is two words: joins them, so that the report behind `--iter TAG` stays a report.
+pub(super) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for word in words {
+        let is_instance = word.to_str().is_some_and(|word| instances(word).is_some());
+        match joined.as_mut_slice() {
+            [.., option, tag] if option == "--iter" && is_instance => {
+                tag.push("/");
+                tag.push(word);
+            }
+            [.., option] if is_instance && option.to_string_lossy().starts_with("--iter=") => {
+                option.push("/");
+                option.push(word);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
+}
+
+/// `N` or `A..B`: the first and the last instance.
+fn instances(text: &str) -> Option<(usize, usize)> {
+    match text.split_once("..") {
+        Some((first, last)) => {
+            let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+            (first <= last).then_some((first, last))
+        }
+        None => text.parse().ok().map(|instance| (instance, instance)),
+    }
+}
+
+/// `NAME[@DOMAIN][/INDEX]`.
+fn selector(text: &str, by_thread: bool) -> Result<Selector> {
+    let (rest, instances) = match text.rsplit_once('/') {
+        Some((rest, index)) if instances(index).is_some() => (rest, instances(index)),
+        _ => (text, None),
+    };
+    let (name, domain) = match rest.rsplit_once('@') {
+        Some((name, domain)) => (name, Some(domain.to_owned())),
+        None => (rest, None),
+    };
+    if name.is_empty() {
+        return Err(Error::usage(
+            format!("`{text}` names no NVTX range"),
+            "write NAME, NAME@DOMAIN or NAME/INDEX, such as `forward`, `ncclAllReduce@NCCL` or `step/3`",
+        ));
+    }
+    Ok(Selector { name: name.to_owned(), spelled: text.to_owned(), domain, instances, by_thread })
 }
 
 impl ScopeArgs {
@@ -72,6 +164,16 @@ impl ScopeArgs {
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),
+            nvtx: selectors(&self.nvtx, false)?,
+            iterations: selectors(&self.iter, true)?,
+            exclude: selectors(&self.exclude, false)?,
+            windows: selectors(&self.window, false)?,
+            attribute: match self.attribute {
+                AttributeArg::Thread => Attribute::Thread,
+                AttributeArg::Process => Attribute::Process,
+                AttributeArg::Capture => Attribute::Capture,
+            },
+            keep_names: self.fold == Fold::None,
             ..Scope::default()
         };
         let Some(text) = &self.time else { return Ok(scope) };
@@ -86,6 +188,10 @@ impl ScopeArgs {
             _ => Ok(scope),
         }
     }
+}
+
+fn selectors(texts: &[String], by_thread: bool) -> Result<Vec<Selector>> {
+    texts.iter().map(|text| selector(text, by_thread)).collect()
 }
 
 fn malformed(text: &str) -> Error {

@@ -106,7 +106,7 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     })
 }
 
-/// nsq's own functions in a script.
+/// nsq's own functions in a script, and the relations of nsq's own that its answer rests on.
 fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
     let called = installation
         .statements
@@ -114,11 +114,15 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
         .chain([&plan.sql])
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
-    FUNCTIONS
-        .iter()
-        .map(|function| function.name.to_owned())
-        .filter(|name| called.contains(name))
-        .collect()
+    let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
+    let relations = installation.natives.iter().map(|native| &native.relation);
+    let is_needed = |name: &&String| plan.requires.is_empty() || plan.requires.contains(name);
+    // One that is required stands for all: what is not asked for may stay empty.
+    let relations: Vec<&String> = match relations.clone().any(|name| is_needed(&name)) {
+        true => relations.collect(),
+        false => Vec::new(),
+    };
+    functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect()
 }
 
 fn query_page(query: &Query) -> String {
@@ -162,7 +166,10 @@ fn query_page(query: &Query) -> String {
             let sets: Vec<String> = arg
                 .set
                 .iter()
-                .map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default()))
+                .map(|(name, value)| {
+                    let flag = value.as_bool().map(|flag| flag.to_string());
+                    format!("{name}={}", value.as_str().map(str::to_owned).or(flag).unwrap_or_default())
+                })
                 .collect();
             let what = match &arg.param {
                 Some(param) => format!("{}=VALUE stands for -p {param}=VALUE", arg.name),

@@ -149,7 +149,7 @@ fn prepares(sql: &str) -> bool {
     ["CREATE", "INSERT"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
-/// The name that a `CREATE TEMP VIEW|TABLE name …` makes.
+/// The name that a `CREATE TEMP VIEW|TABLE [IF NOT EXISTS] name …` makes.
 fn made_by(sql: &str) -> Option<String> {
     let mut words = sql.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty());
     let is = |word: Option<&str>, wanted: &[&str]| {
@@ -158,5 +158,6 @@ fn made_by(sql: &str) -> Option<String> {
     let creates = is(words.next(), &["CREATE"])
         && is(words.next(), &["TEMP", "TEMPORARY"])
         && is(words.next(), &["VIEW", "TABLE"]);
-    creates.then(|| words.next().and_then(|name| words_in(name).into_iter().next())).flatten()
+    let mut name = words.skip_while(|word| is(Some(word), &["IF", "NOT", "EXISTS"]));
+    creates.then(|| name.next().and_then(|name| words_in(name).into_iter().next())).flatten()
 }

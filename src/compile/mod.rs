@@ -58,6 +58,12 @@ impl Plan {
             Layout::Own => (query.sql.clone(), own),
             Layout::Nsys(unit) => layout::nsys(query, *unit)?,
         };
+        let mut requires = header.requires.as_ref().unwrap_or(&header.reads).clone();
+        for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
+            if invocation.args.contains(&arg.name) {
+                requires.extend(arg.requires.iter().cloned());
+            }
+        }
         Ok(Self {
             query: Some((header.name.clone(), header.version)),
             title: match (layout, &header.nsys) {
@@ -69,7 +75,7 @@ impl Plan {
             bindings,
             columns,
             reads: header.reads.clone(),
-            requires: header.requires.as_ref().unwrap_or(&header.reads).clone(),
+            requires,
         })
     }
 

@@ -4,7 +4,7 @@ use super::Plan;
 use crate::normalize::Installation;
 use crate::table::Value;
 
-/// The whole of what runs, as one script. `native` are nsq's own functions and relations in it.
+/// The whole of what runs, as one script. `native` are nsq's own functions and relations that it needs.
 pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> String {
     let mut script = String::new();
     if !native.is_empty() {
@@ -12,6 +12,11 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> St
     }
     if let Some((name, version)) = &plan.query {
         script.push_str(&format!("-- {name}@{version}: {}\n", plan.title));
+    }
+    for native in &installation.natives {
+        // Without nsq nothing fills it, and the script says so where that matters.
+        let columns = native.columns.join(", ");
+        script.push_str(&format!("CREATE TEMP TABLE IF NOT EXISTS {} ({columns});\n\n", native.object));
     }
     for statement in &installation.statements {
         script.push_str(statement);

@@ -39,14 +39,18 @@ pub fn interrupt() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
+/// The deadline has passed, or Ctrl-C was pressed: SQLite's handler does not run inside native loops.
+pub(super) fn is_over(limits: &Limits) -> bool {
+    INTERRUPTED.load(Ordering::Relaxed) || limits.is_past()
+}
+
 /// Steps of SQLite's virtual machine between two looks at the clock: well under a millisecond.
 const STEPS: i32 = 10_000;
 
 /// Stops statements at the deadline or on Ctrl-C.
 pub(super) fn watch(connection: &mut Connection, limits: &Limits) -> Result<()> {
     let limits = limits.clone();
-    let stop = move || INTERRUPTED.load(Ordering::Relaxed) || limits.is_past();
-    Ok(connection.progress_handler(STEPS, Some(stop))?)
+    Ok(connection.progress_handler(STEPS, Some(move || is_over(&limits)))?)
 }
 
 /// Takes away every right but reading.
@@ -110,6 +114,11 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
         }
         _ => return Error::Sqlite(error),
     }
+    stopped(limits)
+}
+
+/// The error of having stopped: the deadline, or Ctrl-C.
+pub(super) fn stopped(limits: &Limits) -> Error {
     match limits.deadline {
         Some((_, allowed)) if !INTERRUPTED.load(Ordering::Relaxed) => Error::Limit {
             reason: format!("stopped: it ran longer than {} s", allowed.as_secs_f64()),

@@ -8,10 +8,12 @@
 mod diagnose;
 mod functions;
 mod guard;
+mod native;
 mod table_writer;
 
 pub use functions::{FUNCTIONS, Function};
 pub use guard::{Limits, interrupt};
+pub use native::{Natives, check_rules};
 pub use table_writer::TableWriter;
 
 use crate::compile::{Plan, columns_by_suffix};
@@ -20,11 +22,13 @@ use crate::normalize::Installation;
 use crate::table::{Column, RowSink, Value};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
+use std::sync::Arc;
 
 /// A connection with nsq's functions and a plan's relations, on which statements may run.
 #[derive(Debug)]
 pub struct Session<'a> {
     connection: &'a Connection,
+    natives: Option<Arc<Natives>>,
 }
 
 impl<'a> Session<'a> {
@@ -36,12 +40,9 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         functions::register(connection)?;
         guard::watch(connection, limits)?;
-        installation.install(connection).map_err(|error| match error {
-            Error::Sqlite(e) => guard::explain(limits, e, &file_of(connection)),
-            other => other,
-        })?;
+        let natives = install(connection, installation, limits)?;
         guard::lock(connection)?;
-        Ok(Self { connection })
+        Ok(Self { connection, natives })
     }
 
     /// As [`Session::begin`], and then runs `preamble`: statements of a script that make TEMP objects.
@@ -53,7 +54,7 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         functions::register(connection)?;
         guard::watch(connection, limits)?;
-        installation.install(connection)?;
+        let natives = install(connection, installation, limits)?;
         guard::lock_to_temp(connection)?;
         for plan in preamble {
             connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
@@ -64,7 +65,7 @@ impl<'a> Session<'a> {
             })?;
         }
         guard::lock(connection)?;
-        Ok(Self { connection })
+        Ok(Self { connection, natives })
     }
 
     /// Runs the plan and hands its rows to `sink`. Returns the number of rows.
@@ -72,17 +73,21 @@ impl<'a> Session<'a> {
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
         let columns = columns(&statement, plan);
-        sink.begin(&columns)?;
         let width = columns.len();
         let mut cells = Vec::with_capacity(width);
-        let mut count = 0;
+        let (mut count, mut has_begun) = (0, false);
         let mut rows = statement.raw_query();
         loop {
             let row = match rows.next() {
-                Ok(Some(row)) => row,
-                Ok(None) => break,
-                Err(e) => return Err(guard::explain(limits, e, &file_of(self.connection))),
+                Ok(row) => row,
+                Err(e) => return Err(self.explain(limits, e)),
             };
+            // What fails before its first row prints nothing.
+            if !has_begun {
+                sink.begin(&columns)?;
+                has_begun = true;
+            }
+            let Some(row) = row else { break };
             if limits.max_rows.is_some_and(|max| count >= max) {
                 return Err(Error::Limit {
                     reason: format!("stopped after {count} rows: the statement returns more"),
@@ -98,6 +103,11 @@ impl<'a> Session<'a> {
         }
         sink.end()?;
         Ok(count)
+    }
+
+    fn explain(&self, limits: &Limits, error: rusqlite::Error) -> Error {
+        let failure = self.natives.as_ref().and_then(|natives| natives.failure());
+        failure.unwrap_or_else(|| guard::explain(limits, error, &file_of(self.connection)))
     }
 
     /// The names of the columns that a plan's statement returns.
@@ -120,6 +130,21 @@ impl<'a> Session<'a> {
         }
         Ok(statement)
     }
+}
+
+/// Makes the TEMP objects that an installation plans. The file is not touched.
+pub fn install(
+    connection: &Connection,
+    installation: &Installation,
+    limits: &Limits,
+) -> Result<Option<Arc<Natives>>> {
+    let natives = native::install(connection, installation, limits)?;
+    for statement in &installation.statements {
+        connection
+            .execute_batch(statement)
+            .map_err(|e| guard::explain(limits, e, &file_of(connection)))?;
+    }
+    Ok(natives)
 }
 
 fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {

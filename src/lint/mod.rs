@@ -15,6 +15,7 @@ pub use report::check_on_report;
 
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::execute::check_rules;
 use crate::schema::{Schema, quote};
 use rusqlite::Connection;
 use std::fmt;
@@ -48,6 +49,9 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         let complete = Complete::new(catalog)?;
         for source in catalog.sources()? {
             relation::check_source(source, &mut findings);
+        }
+        for rules in catalog.all_rules().unwrap_or_default() {
+            findings.extend(check_rules(rules).err().map(unreadable));
         }
         for relation in catalog.relations()? {
             relation::check_relation(relation, catalog, &complete, &mut findings);

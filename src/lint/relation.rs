@@ -5,6 +5,7 @@ use super::query::{check_body, compare_reads};
 use super::{Complete, Finding};
 use crate::catalog::{Catalog, Relation, Source};
 use crate::compile::relations_in;
+use crate::execute::{self, Limits};
 use crate::normalize::{self, Scope};
 use crate::report::plain_message;
 use std::collections::BTreeSet;
@@ -20,8 +21,11 @@ pub(super) fn check_relation(
     check_stem(&place, "V01", &header.name, findings);
     check_columns(&place, ["V07", "V08"], &header.columns, findings);
     check_doc(&place, "V08", "summary:", "the relation", &header.name, &header.summary, findings);
-    check_body(&relation.sql, relation.sql_line, &relation.file, findings);
+    if !header.native {
+        check_body(&relation.sql, relation.sql_line, &relation.file, findings);
+    }
     match relations_in(&relation.sql) {
+        Ok(_) if header.native => {}
         Ok(used) => {
             let declared: BTreeSet<String> = header.reads.iter().cloned().collect();
             compare_reads(&place, "V09", &used, &declared, findings);
@@ -38,7 +42,10 @@ pub(super) fn check_relation(
     }
     let scope = &header.scope;
     let (start, end) = scope.time.clone().unzip();
-    for column in [&start, &end, &scope.device, &scope.stream, &scope.process].into_iter().flatten() {
+    let (kind, op) = scope.op.clone().unzip();
+    let kind = kind.filter(|kind| kind.ends_with("_kind"));
+    let named = [&start, &end, &scope.device, &scope.stream, &scope.process, &kind, &op, &scope.thread];
+    for column in named.into_iter().flatten() {
         if !header.columns.iter().any(|known| known.name == *column) {
             let message = format!("`scope` names {column}, which is no column");
             findings.push(place.finding("V05", "scope:", message, "name columns of the relation"));
@@ -73,7 +80,7 @@ fn prepared(relation: &Relation, catalog: &Catalog, complete: &Complete) -> Resu
     let installation = normalize::plan(complete.schema(), catalog, &Scope::default(), [name])
         .map_err(|e| e.to_string())?;
     let connection = complete.connect().map_err(|e| e.to_string())?;
-    installation.install(&connection).map_err(|e| e.to_string())?;
+    execute::install(&connection, &installation, &Limits::default()).map_err(|e| e.to_string())?;
     let statement =
         connection.prepare(&format!("SELECT * FROM {name}")).map_err(|e| plain_message(&e))?;
     Ok(statement.column_names().map(str::to_owned).collect())

@@ -11,33 +11,85 @@ mod scope;
 mod source_view;
 
 pub use presence::{Lack, Presence};
-pub use scope::Scope;
+pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
 
-use crate::catalog::{Catalog, Relation};
+use crate::catalog::{Catalog, Relation, Rules};
 use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
-use rusqlite::Connection;
 use std::collections::BTreeSet;
 
 /// Reads the relation without the scope options: `all_kernel` beside `kernel`.
 pub const UNSCOPED: &str = "all_";
+
+/// Graphs that were traced as wholes.
+const GRAPHS: &str = "graph_trace";
+/// Columns that show which kernels were launched.
+const KERNEL_NAMES: [&str; 2] = ["mangled_name_id", "kernel_name_id"];
+/// What is said where there are some.
+const GRAPH_NOTE: &str = "CUDA graphs were traced as wholes here: each counts as one operation and its kernels \
+                          are not in the report; capture with --cuda-graph-trace=node to see them";
+/// What the ranges of a scope are looked up in.
+const RANGE_READS: [&str; 9] = [
+    "all_cuda_call",
+    "all_graph_node",
+    "all_nvtx_domain",
+    "all_nvtx_span",
+    "graph_trace",
+    "kernel",
+    "memcpy",
+    "memset",
+    "string",
+];
 
 /// The TEMP objects that a statement needs, in the order in which they can be made.
 #[derive(Debug, Clone, Default)]
 pub struct Installation {
     /// `CREATE TEMP …` statements, without semicolons.
     pub statements: Vec<String>,
+    /// Relations that nsq computes; they exist before the statements run.
+    pub natives: Vec<Native>,
+    /// What native relations are computed from.
+    pub inputs: Vec<Input>,
+    /// The input whose ranges say what is in the scope, where NVTX ranges do.
+    pub selecting: Option<usize>,
+    /// The scope that they select for.
+    pub scope: Option<Scope>,
+    /// Rules by which names fold, and by which they mean phases: the first file's go first.
+    pub rules: [Vec<Rules>; 2],
     /// Scope options that some relation could not follow, as `--device does not apply to cuda_call`.
     pub notes: Vec<String>,
 }
 
-impl Installation {
-    /// Makes the objects. The file is not touched: they live in the connection's TEMP database.
-    pub fn install(&self, connection: &Connection) -> Result<()> {
-        for statement in &self.statements {
-            connection.execute_batch(statement)?;
-        }
-        Ok(())
+/// A relation that nsq computes.
+#[derive(Debug, Clone)]
+pub struct Native {
+    /// The name it has in statements: the relation's, or `all_` and the relation's.
+    pub object: String,
+    /// The relation.
+    pub relation: String,
+    /// Its columns, in order.
+    pub columns: Vec<String>,
+    /// Index into [`Installation::inputs`].
+    pub input: usize,
+}
+
+/// What native relations of one scope are computed from.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// Statements that make the relations that are read, on whatever connection reads them.
+    pub statements: Vec<String>,
+    /// The relations that are read.
+    reads: BTreeSet<String>,
+    /// What is looked at, and how.
+    pub scope: Scope,
+    /// The names of kernels are asked for.
+    pub kernel_names: bool,
+}
+
+impl Input {
+    /// The relation is among those that are read.
+    pub fn reads(&self, relation: &str) -> bool {
+        self.reads.contains(relation)
     }
 }
 
@@ -56,10 +108,25 @@ pub fn plan<'a>(
         open: Vec::new(),
         installation: Installation::default(),
     };
+    if scope.selects_ranges() {
+        let whole = scope.unfiltered();
+        planner.installation.selecting = Some(planner.input(&whole, &RANGE_READS)?);
+        planner.installation.scope = Some(scope.clone());
+    }
     for root in roots {
         planner.visit(root)?;
     }
-    Ok(planner.installation)
+    let mut installation = planner.installation;
+    for input in &mut installation.inputs {
+        let reads = input.reads.iter().map(String::as_str);
+        input.statements = plan(schema, catalog, &input.scope.without_ranges(), reads)?.statements;
+    }
+    if !installation.inputs.is_empty() {
+        for (rules, name) in installation.rules.iter_mut().zip(["layers", "phases"]) {
+            *rules = catalog.rules(name)?.into_iter().cloned().collect();
+        }
+    }
+    Ok(installation)
 }
 
 struct Planner<'a> {
@@ -122,6 +189,9 @@ impl Planner<'_> {
     /// The relation as queries see it: within the scope.
     fn define_scoped(&mut self, relation: &Relation) -> Result<Vec<String>> {
         let name = &relation.header.name;
+        if relation.header.native {
+            return self.define_native(name, relation, self.scope.clone());
+        }
         let columns = &relation.header.scope;
         self.installation.notes.extend(self.scope.notes(name, columns));
         let Some(condition) = self.scope.condition(columns) else {
@@ -135,6 +205,9 @@ impl Planner<'_> {
     /// The relation's own statement, under `name`.
     fn define_body(&mut self, name: &str, relation: &Relation) -> Result<Vec<String>> {
         let header = &relation.header;
+        if header.native {
+            return self.define_native(name, relation, self.scope.unfiltered());
+        }
         if self.schema.is_materialized {
             return Ok(vec![self.read_materialized(name, relation)]);
         }
@@ -149,6 +222,43 @@ impl Planner<'_> {
             format!("CREATE TEMP TABLE {name} AS\n{}", relation.sql),
             format!("CREATE INDEX temp.{name}_index ON {name} ({index})"),
         ])
+    }
+
+    /// A relation that nsq computes, under `name`: no statement makes it.
+    fn define_native(&mut self, name: &str, relation: &Relation, scope: Scope) -> Result<Vec<String>> {
+        let header = &relation.header;
+        let input = self.input(&scope, &header.reads)?;
+        // Three more columns of every kernel: read only for those who show them.
+        let shows_kernels =
+            header.columns.iter().any(|column| KERNEL_NAMES.contains(&column.name.as_str()));
+        let columns = header.columns.iter().map(|column| column.name.clone()).collect();
+        let (object, relation) = (name.to_owned(), header.name.clone());
+        self.installation.inputs[input].kernel_names |= shows_kernels;
+        self.installation.natives.push(Native { object, relation, columns, input });
+        let counts_graphs =
+            self.schema.has_whole_graphs && header.reads.iter().any(|read| read == GRAPHS);
+        if counts_graphs && !self.installation.notes.iter().any(|note| note == GRAPH_NOTE) {
+            self.installation.notes.push(GRAPH_NOTE.to_owned());
+        }
+        Ok(Vec::new())
+    }
+
+    /// The input with this scope, reading at least `reads`.
+    fn input(&mut self, scope: &Scope, reads: &[impl ToString]) -> Result<usize> {
+        let inputs = &mut self.installation.inputs;
+        let known = inputs.iter().position(|input| input.scope == *scope);
+        let index = known.unwrap_or(inputs.len());
+        if known.is_none() {
+            let scope = scope.clone();
+            inputs.push(Input {
+                statements: Vec::new(),
+                reads: BTreeSet::new(),
+                scope,
+                kernel_names: false,
+            });
+        }
+        inputs[index].reads.extend(reads.iter().map(ToString::to_string));
+        Ok(index)
     }
 
     /// In what `nsq materialize` wrote, the relation is a table of the same name.

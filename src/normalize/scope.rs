@@ -1,13 +1,64 @@
-//! The part of a report that is looked at: `--time`, `--device`, `--stream`, `--process`.
+//! The part of a report that is looked at: `--time`, `--device`, `--stream`, `--process`, `--nvtx`.
 //!
 //! A scope is a condition on the columns that a relation names in its front matter. It holds
-//! nothing but integers, so it can stand in the text of a view (which takes no parameters).
+//! nothing but integers, so it can stand in the text of a view (which takes no parameters). What
+//! NVTX ranges select is not told by columns: there the condition calls a function of nsq's.
 
 use crate::catalog::ScopeColumns;
 use serde::Serialize;
 
 /// The relation that tells a query the window it is asked about.
 pub(super) const RELATION: &str = "scope";
+
+/// In the condition of a GPU operation: its launch lies in a selected range and in no excluded one.
+pub const SELECTS_OP: &str = "nvtx_selects_op";
+/// In the condition of what happens on a thread: it lies in a selected range and in no excluded one.
+pub const SELECTS_CALL: &str = "nvtx_selects";
+/// In the condition of whatever has a time: it overlaps a range that is a window.
+pub const IN_WINDOW: &str = "nvtx_in_window";
+
+/// Ranges of one name: `NAME[@DOMAIN][/INDEX]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Selector {
+    /// Glob over the range's name or its text; where nothing is called so, its text without the number at its end.
+    pub name: String,
+    /// All of it as it was typed: where a range is called just so, that one is meant.
+    #[serde(skip)]
+    pub spelled: String,
+    /// Glob over the name of the domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// First and last instance in order of time, from 0; absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instances: Option<(usize, usize)>,
+    /// Instances are counted on each thread, not over all of them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub by_thread: bool,
+}
+
+/// Whose launches an NVTX range holds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Attribute {
+    /// Those of its own thread, as NVIDIA has it.
+    #[default]
+    Thread,
+    /// Those of every thread of its process while it is open.
+    Process,
+    /// As by thread; a node of a CUDA graph belongs to the ranges that were open at its creation.
+    Capture,
+}
+
+impl Attribute {
+    /// The word for it on the command line and in results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Process => "process",
+            Self::Capture => "capture",
+        }
+    }
+}
 
 /// What is looked at; empty lists and open ends leave everything in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -27,9 +78,57 @@ pub struct Scope {
     /// Process ids.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<i64>,
+    /// Only what was launched, or happened, in these NVTX ranges.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nvtx: Vec<Selector>,
+    /// And only what was launched, or happened, in these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<Selector>,
+    /// Nothing that was launched, or happened, in these NVTX ranges.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<Selector>,
+    /// Only what overlaps these NVTX ranges in time, on whatever thread or device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<Selector>,
+    /// Whose launches an NVTX range holds: no filter, but a way to look.
+    #[serde(skip_serializing_if = "is_default")]
+    pub attribute: Attribute,
+    /// Names of ranges stay as they are: numbers in paths are not folded.
+    #[serde(skip_serializing_if = "is_default")]
+    pub keep_names: bool,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Scope {
+    /// The same way to look, at everything.
+    pub fn unfiltered(&self) -> Self {
+        Self { attribute: self.attribute, keep_names: self.keep_names, ..Self::default() }
+    }
+
+    /// The same without what NVTX ranges select.
+    pub fn without_ranges(&self) -> Self {
+        Self {
+            nvtx: Vec::new(),
+            iterations: Vec::new(),
+            exclude: Vec::new(),
+            windows: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// NVTX ranges select.
+    pub fn selects_ranges(&self) -> bool {
+        self.selects_launches() || !self.windows.is_empty()
+    }
+
+    /// NVTX ranges select by launch.
+    pub fn selects_launches(&self) -> bool {
+        !(self.nvtx.is_empty() && self.iterations.is_empty() && self.exclude.is_empty())
+    }
+
     /// Nothing is left out.
     pub fn is_whole(&self) -> bool {
         *self == Self::default()
@@ -57,6 +156,17 @@ impl Scope {
                 conditions.push(format!("{column} IN ({})", ids.join(", ")));
             }
         }
+        if let (Some((start, end)), false) = (&columns.time, self.windows.is_empty()) {
+            conditions.push(format!("{IN_WINDOW}({start}, {end})"));
+        }
+        if self.selects_launches() {
+            if let Some((kind, id)) = &columns.op {
+                let kind = if kind.ends_with("_kind") { kind.clone() } else { format!("'{kind}'") };
+                conditions.push(format!("{SELECTS_OP}({kind}, {id})"));
+            } else if let (Some(thread), Some((start, end))) = (&columns.thread, &columns.time) {
+                conditions.push(format!("{SELECTS_CALL}({thread}, {start}, {end})"));
+            }
+        }
         (!conditions.is_empty()).then(|| conditions.join("\n  AND "))
     }
 
@@ -67,6 +177,8 @@ impl Scope {
             && columns.device == unset.device
             && columns.stream == unset.stream
             && columns.process == unset.process
+            && columns.op == unset.op
+            && columns.thread == unset.thread
         {
             // A look-up table: leaving it whole is what everyone expects.
             return Vec::new();
@@ -76,6 +188,12 @@ impl Scope {
             ("--device", columns.device.is_some(), !self.devices.is_empty()),
             ("--stream", columns.stream.is_some(), !self.streams.is_empty()),
             ("--process", columns.process.is_some(), !self.processes.is_empty()),
+            (
+                "the choice of NVTX ranges",
+                columns.op.is_some() || columns.thread.is_some(),
+                self.selects_launches(),
+            ),
+            ("--window", columns.time.is_some(), !self.windows.is_empty()),
         ]
         .into_iter()
         .filter(|(_, followed, asked)| *asked && !followed)
@@ -87,9 +205,10 @@ impl Scope {
     pub(super) fn definition(&self) -> String {
         let literal = |value: Option<i64>| value.map_or("NULL".to_owned(), |v| v.to_string());
         format!(
-            "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns",
+            "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution",
             literal(self.start_ns),
-            literal(self.end_ns)
+            literal(self.end_ns),
+            self.attribute.as_str()
         )
     }
 }

@@ -196,6 +196,11 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// A further connection to the database of an open report.
+pub(crate) fn reopen(database: &Path) -> Result<Connection> {
+    open_read_only(database, database)
+}
+
 /// SQLite's message without the wrapper's decoration.
 pub(crate) fn plain_message(error: &rusqlite::Error) -> String {
     match error {

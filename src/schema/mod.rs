@@ -23,6 +23,8 @@ pub struct Schema {
     pub nsys_version: Option<String>,
     /// Length of the capture; the report's clock starts at 0 with it.
     pub capture_ns: Option<i64>,
+    /// CUDA graphs were traced as wholes: their kernels are in no table.
+    pub has_whole_graphs: bool,
     /// The file holds the normalised vocabulary instead of nsys's tables.
     pub is_materialized: bool,
 }
@@ -83,6 +85,11 @@ impl Schema {
         if let Some(table) = schema.table(length.0) {
             let sql = format!("SELECT max({}) FROM main.{}", length.1, quote(&table.name));
             schema.capture_ns = connection.query_row(&sql, [], |row| row.get(0)).ok().flatten();
+        }
+        let graphs = if is_materialized { "graph_trace" } else { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" };
+        if let Some(table) = schema.table(graphs) {
+            let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quote(&table.name));
+            schema.has_whole_graphs = connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false);
         }
         Ok(schema)
     }

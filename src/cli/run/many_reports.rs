@@ -42,7 +42,13 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
                 answer.merge_into(&mut tables, path);
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
-            Some(Err(error)) => code = worse(code, complain(&error)),
+            Some(Err(error)) => {
+                let named = path.display().to_string();
+                if !error.to_string().contains(&named) {
+                    note(&format!("{named} could not be answered from:"));
+                }
+                code = worse(code, complain(&error));
+            }
             None => code = EXIT_FAILED,
         }
     }

@@ -1,0 +1,233 @@
+//! The NVTX queries over one million kernels, from start to exit, beside their peers and their floor.
+//!
+//! Run with `cargo bench --bench nvtx_projection -- [KERNELS]`. Each query is the best of three, and
+//! the three rounds go over everything in turn, so that the machine's drift is shared. Beside them:
+//!
+//! - the floor: `sqlite3` adds up two columns each of kernels, API calls and NVTX rows; ratios are to it
+//! - SQL alone: `sqlite3` counts and adds up each range's operations with window functions, without
+//!   projecting them
+//! - `nsys stats`, where `NSQ_BENCH_NSYS` names it or it is on the PATH; once, for at most five minutes
+//!
+//! CPU seconds and peak memory are what GNU `time` at /usr/bin/time says; without it they are not shown.
+
+mod large_export;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+const QUERIES: [&str; 6] = [
+    "nvtx_gpu_proj_sum",
+    "nvtx_gpu_proj_trace",
+    "nvtx_kern_sum",
+    "nvtx_tree",
+    "nvtx_coverage",
+    "cuda_gpu_kern_sum:nvtx-name",
+];
+/// Those that `nsys stats` has too.
+const NSYS: [&str; 4] =
+    ["nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_kern_sum", "cuda_gpu_kern_sum:nvtx-name"];
+const NSYS_SECONDS: &str = "300";
+/// The peers that take minutes are left out beyond this.
+const SMALL: i64 = 1_000_000;
+const ROUNDS: usize = 3;
+
+const FLOOR_SQL: &str = "\
+    SELECT sum(end-start), sum(correlationId) FROM CUPTI_ACTIVITY_KIND_KERNEL;
+    SELECT sum(end-start), sum(correlationId) FROM CUPTI_ACTIVITY_KIND_RUNTIME;
+    SELECT sum(end-start), total(globalTid) FROM NVTX_EVENTS;";
+
+/// Along each thread's time: what had begun when a range began, and what had ended when it ended.
+/// At the same time a range begins before a launch begins, and ends after a launch ends.
+const WINDOW_SQL: &str = "\
+    WITH
+    operation AS (
+      SELECT globalPid, correlationId, end - start AS dur FROM CUPTI_ACTIVITY_KIND_KERNEL
+      UNION ALL SELECT globalPid, correlationId, end - start FROM CUPTI_ACTIVITY_KIND_MEMCPY
+      UNION ALL SELECT globalPid, correlationId, end - start FROM CUPTI_ACTIVITY_KIND_MEMSET
+    ),
+    work AS (
+      SELECT globalPid, correlationId, count(*) AS ops, sum(dur) AS dur FROM operation GROUP BY 1, 2
+    ),
+    launch AS MATERIALIZED (
+      SELECT globalTid, start, end, ops, dur
+      FROM CUPTI_ACTIVITY_KIND_RUNTIME AS call
+      JOIN work ON work.correlationId = call.correlationId
+        AND work.globalPid = call.globalTid & 0xFFFFFFFFFF000000
+    ),
+    range AS MATERIALIZED (
+      SELECT rowid AS id, globalTid, start, coalesce(end, (SELECT max(end) FROM NVTX_EVENTS)) AS end
+      FROM NVTX_EVENTS
+      WHERE eventType IN (59, 60, 70, 71) AND endGlobalTid IS NULL
+    ),
+    edge (globalTid, at, kind, id, ops, dur) AS (
+      SELECT globalTid, start, 0, id, 0, 0 FROM range
+      UNION ALL SELECT globalTid, start, 1, NULL, ops, dur FROM launch
+      UNION ALL SELECT globalTid, end, 2, NULL, ops, dur FROM launch
+      UNION ALL SELECT globalTid, end, 3, id, 0, 0 FROM range
+    ),
+    running AS (
+      SELECT id, kind,
+        sum(iif(kind = 1, ops, 0)) OVER along AS ops_begun,
+        sum(iif(kind = 1, dur, 0)) OVER along AS dur_begun,
+        sum(iif(kind = 2, ops, 0)) OVER along AS ops_ended,
+        sum(iif(kind = 2, dur, 0)) OVER along AS dur_ended
+      FROM edge
+      WINDOW along AS (PARTITION BY globalTid ORDER BY at, kind ROWS UNBOUNDED PRECEDING)
+    ),
+    slice AS (
+      SELECT id,
+        sum(iif(kind = 3, ops_ended, -ops_begun)) AS ops,
+        sum(iif(kind = 3, dur_ended, -dur_begun)) AS dur
+      FROM running
+      WHERE id IS NOT NULL
+      GROUP BY id
+    )
+    SELECT coalesce(text, value) AS name, count(*), sum(ops), sum(dur)
+    FROM slice
+    JOIN NVTX_EVENTS AS event ON event.rowid = slice.id
+    LEFT JOIN StringIds AS string ON string.id = event.textId
+    WHERE ops > 0
+    GROUP BY name, eventType
+    ORDER BY 4 DESC, 1;";
+
+fn main() {
+    let kernels = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_000_000);
+    let bench = Bench { export: large_export::export(kernels), out: output_folder() };
+    println!(
+        "NVTX queries over {kernels} kernels ({} MB), best of {ROUNDS}",
+        bench.export.metadata().map_or(0, |m| m.len()) / 1_000_000
+    );
+    let mut floor = None;
+    let mut nsq = [None; QUERIES.len()];
+    for _ in 0..ROUNDS {
+        keep_best(&mut floor, bench.shell(FLOOR_SQL));
+        for (query, best) in QUERIES.iter().zip(&mut nsq) {
+            keep_best(best, bench.nsq(query));
+        }
+    }
+    let floor = floor.expect("the sqlite3 shell reads the export");
+    report("floor: sqlite3 reads the tables", Some(floor), floor);
+    for (query, best) in QUERIES.iter().zip(nsq) {
+        report(&format!("nsq {query}"), best, floor);
+    }
+    if kernels > SMALL {
+        return;
+    }
+    report("SQL alone: sqlite3, ops and sums", bench.shell(WINDOW_SQL), floor);
+    match nsys() {
+        Some(nsys) => {
+            for query in NSYS {
+                report(&format!("nsys stats {query}"), bench.nsys(&nsys, query), floor);
+            }
+        }
+        None => println!("  no nsys: NSQ_BENCH_NSYS names none and none is on the PATH"),
+    }
+}
+
+/// Where the answers go: written like a user's, looked at by nobody.
+fn output_folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvtx_projection");
+    std::fs::create_dir_all(&folder).expect("the target folder can be written");
+    folder
+}
+
+struct Bench {
+    export: PathBuf,
+    out: PathBuf,
+}
+
+impl Bench {
+    fn nsq(&self, query: &str) -> Option<Cost> {
+        let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
+        command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
+        command.0.arg(self.out.join("nsq.csv"));
+        command.run(&self.out)
+    }
+
+    fn shell(&self, sql: &str) -> Option<Cost> {
+        let mut command = Measured::new("sqlite3");
+        command.0.arg("-readonly").arg(&self.export).arg(sql);
+        command.run(&self.out)
+    }
+
+    fn nsys(&self, nsys: &Path, query: &str) -> Option<Cost> {
+        let mut command = Measured::new("timeout");
+        command.0.arg(NSYS_SECONDS).arg(nsys);
+        command.0.args(["stats", "-q", "-r", query, "-f", "csv", "--force-overwrite", "true", "-o"]);
+        command.0.arg(self.out.join("nsys")).arg(&self.export);
+        command.run(&self.out)
+    }
+}
+
+fn nsys() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("NSQ_BENCH_NSYS") {
+        return std::path::absolute(named).ok();
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join("nsys")).find(|file| file.is_file())
+}
+
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: f64,
+    usage: Option<Usage>,
+}
+
+#[derive(Clone, Copy)]
+struct Usage {
+    cpu: f64,
+    peak_mb: f64,
+}
+
+/// A command under GNU `time`, where that is there.
+struct Measured(Command);
+
+impl Measured {
+    const TIME: &str = "/usr/bin/time";
+
+    fn new(program: &str) -> Self {
+        if !Path::new(Self::TIME).is_file() {
+            return Self(Command::new(program));
+        }
+        let mut command = Command::new(Self::TIME);
+        command.args(["--quiet", "-f", "%U %S %M", "-o", "usage", program]);
+        Self(command)
+    }
+
+    /// What it cost, run in `folder`; nothing where it failed.
+    fn run(mut self, folder: &Path) -> Option<Cost> {
+        let start = Instant::now();
+        let command = self.0.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().expect("nsq, sqlite3 and timeout can be started");
+        let wall = start.elapsed().as_secs_f64();
+        status.success().then(|| Cost { wall, usage: usage(&folder.join("usage")) })
+    }
+}
+
+fn usage(file: &Path) -> Option<Usage> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [user, system, peak_kib] = numbers[..] else { return None };
+    Some(Usage { cpu: user + system, peak_mb: peak_kib * 1.024e-3 })
+}
+
+fn keep_best(best: &mut Option<Cost>, cost: Option<Cost>) {
+    if let Some(cost) = cost
+        && best.is_none_or(|best| cost.wall < best.wall)
+    {
+        *best = Some(cost);
+    }
+}
+
+fn report(what: &str, cost: Option<Cost>, floor: Cost) {
+    let Some(cost) = cost else {
+        println!("  {what:<40} failed, or took too long");
+        return;
+    };
+    print!("  {what:<40} {:>8.2} s wall {:>7.1}×", cost.wall, cost.wall / floor.wall);
+    if let (Some(used), Some(least)) = (cost.usage, floor.usage) {
+        print!("   {:>8.2} s CPU {:>7.1}×   {:>6.0} MB", used.cpu, used.cpu / least.cpu, used.peak_mb);
+    }
+    println!();
+}

@@ -1,0 +1,278 @@
+/*---
+name: nvtx_layers
+version: 1
+title: Layers, forward and backward
+summary: GPU work per layer name, with that of PyTorch's backward pass beside it.
+why: To compare layers whatever the iteration and the nesting, and to see what each costs in both directions.
+kind: sum
+tags: [cuda, nvtx]
+reads: [nvtx_name, nvtx_op, nvtx_path, nvtx_projection, scope]
+requires: [nvtx_path, nvtx_op]
+params:
+  - {name: layer, type: text, default: "*", doc: "GLOB over layer_name."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
+columns:
+  - {name: rank, type: int, doc: "Place by gpu_ns and backward_gpu_ns together, from 1."}
+  - {name: layer_name, type: text, doc: "Name, numbers folded to *, PyTorch's attachments cut off; (unnamed) if empty; (autograd) for what goes back to no range."}
+  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the lengths of operations launched in such a range or further in, each once, but in no autograd range."}
+  - {name: backward_gpu_ns, type: duration, unit: ns, doc: "The same of operations launched in autograd ranges that go back to such a range or one further in."}
+  - {name: self_gpu_ns, type: duration, unit: ns, doc: "Of gpu_ns, what was launched in no range further in."}
+  - {name: self_backward_gpu_ns, type: duration, unit: ns, doc: "Of backward_gpu_ns, what goes back to such a range itself."}
+  - {name: self_share_pct, type: percent, unit: percent, doc: "Share of the two self columns in all GPU work of the report, in a range or not."}
+  - {name: op_count, type: int, unit: count, doc: "Operations of gpu_ns."}
+  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them."}
+  - {name: backward_op_count, type: int, unit: count, doc: "Operations of backward_gpu_ns."}
+  - {name: range_count, type: int, unit: count, doc: "Ranges of this name outside autograd ranges."}
+  - {name: backward_count, type: int, unit: count, doc: "Autograd ranges of backward_gpu_ns; null for those that go back to no range."}
+  - {name: cpu_ns, type: duration, unit: ns, doc: "Sum of the lengths of range_count on the CPU; one within another of its name counts twice."}
+  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+checks:
+  - gpu_ns >= self_gpu_ns AND self_gpu_ns >= 0 AND op_count >= launch_count
+  - backward_gpu_ns >= self_backward_gpu_ns AND self_backward_gpu_ns >= 0
+limits: >-
+  The self columns of all layers add up to the work in ranges; the others count in every layer around. Backward work is
+  found by the numbers that PyTorch's emit_nvtx writes: a range such as AddmmBackward0, seq = 5 goes back to the range
+  with seq = 5 of its process that began last before it and is no autograd range itself. The range
+  autograd::engine::evaluate_function around it counts with it, for the sums over broadcast dimensions that it runs. Of
+  autograd ranges within one another only the outermost that goes back counts: what activation checkpointing computes
+  again is the checkpoint's. (autograd) holds nodes without a number, such as AccumulateGrad, and those whose forward
+  range is not in the capture. PyTorch numbers per thread: where several threads of a process run forward at once, the
+  wrong one may be met. With --attribute process an autograd range may also hold what other threads launch meanwhile,
+  and the sums exceed the work.
+see_also: [nvtx_tree, nvtx_kernels, phases]
+---*/
+WITH RECURSIVE
+named AS (
+  SELECT
+    name_id,
+    layer_name,
+    substr(range_text, 1, instr(range_text || ', ', ', ') - 1) AS op_name,
+    CASE
+      WHEN range_text GLOB '*, seq = [0-9]*'
+      THEN CAST(substr(range_text, instr(range_text, ', seq = ') + 8) AS INTEGER)
+    END AS seq
+  FROM nvtx_name
+  WHERE range_text GLOB '*, seq = [0-9]*'
+    OR range_text GLOB '*autograd::*'
+),
+name AS (
+  SELECT
+    *,
+    op_name GLOB 'autograd::engine::evaluate_function*' AS is_evaluation,
+    op_name GLOB 'autograd::engine::*'
+      OR op_name GLOB 'torch::autograd::*'
+      OR seq IS NOT NULL
+      AND (op_name GLOB '*Backward' OR op_name GLOB '*Backward[0-9]' OR op_name GLOB '*Backward[0-9][0-9]')
+      AS is_autograd
+  FROM named
+),
+-- Each range with a number, and its place among those of its number, by start.
+numbered AS (
+  SELECT
+    range.range_id,
+    range.parent_id,
+    range.path_id,
+    range.global_pid,
+    range.global_tid,
+    range.start_ns,
+    range.end_ns,
+    range.op_count,
+    range.gpu_ns,
+    name.seq,
+    name.is_autograd,
+    row_number() OVER (
+      PARTITION BY range.global_pid, name.seq
+      ORDER BY range.start_ns, range.end_ns DESC, range.range_id
+    ) AS place
+  FROM name
+  JOIN nvtx_projection AS range
+    ON range.name_id = name.name_id
+  WHERE name.seq IN (SELECT seq FROM name WHERE is_autograd)
+),
+followed AS (
+  SELECT
+    *,
+    max(iif(is_autograd, NULL, place)) OVER (PARTITION BY global_pid, seq ORDER BY place) AS forward_place
+  FROM numbered
+),
+evaluation AS (
+  SELECT range.range_id, range.start_ns, range.end_ns, range.op_count, range.gpu_ns
+  FROM name
+  JOIN nvtx_projection AS range
+    ON range.name_id = name.name_id
+  WHERE name.is_evaluation
+),
+-- Autograd ranges that go back to a range, with the path of that range.
+linked AS (
+  SELECT
+    forward.path_id,
+    followed.global_tid,
+    followed.range_id,
+    coalesce(evaluation.start_ns, followed.start_ns) AS start_ns,
+    coalesce(evaluation.end_ns, followed.end_ns) AS end_ns,
+    coalesce(evaluation.op_count, followed.op_count) AS op_count,
+    coalesce(evaluation.gpu_ns, followed.gpu_ns) AS gpu_ns
+  FROM followed
+  JOIN numbered AS forward
+    ON forward.global_pid = followed.global_pid
+    AND forward.seq = followed.seq
+    AND forward.place = followed.forward_place
+  LEFT JOIN evaluation
+    ON evaluation.range_id = followed.parent_id
+  WHERE followed.is_autograd
+),
+nested AS (
+  SELECT
+    *,
+    max(end_ns) OVER (
+      PARTITION BY global_tid
+      ORDER BY start_ns, end_ns DESC, range_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS reached_ns
+  FROM linked
+),
+backward AS (
+  SELECT path_id, count(*) AS range_count, sum(op_count) AS op_count, sum(gpu_ns) AS gpu_ns
+  FROM nested
+  WHERE reached_ns IS NULL
+    OR reached_ns < end_ns
+  GROUP BY path_id
+),
+autograd AS (
+  SELECT DISTINCT layer_name
+  FROM name
+  WHERE is_autograd
+),
+-- LIMIT has SQLite keep these rows, and find children by an index, rather than scan all paths at every step.
+path AS (
+  SELECT path_id, parent_path_id, layer_name IN (SELECT layer_name FROM autograd) AS is_autograd
+  FROM nvtx_path
+  LIMIT -1
+),
+-- Paths from the top down to where autograd begins.
+forward (path_id) AS (
+  SELECT path_id
+  FROM path
+  WHERE parent_path_id IS NULL
+    AND NOT is_autograd
+  UNION ALL
+  SELECT path.path_id
+  FROM forward
+  JOIN path
+    ON path.parent_path_id = forward.path_id
+  WHERE NOT path.is_autograd
+),
+work AS (
+  SELECT
+    nvtx_path.*,
+    min(nvtx_path.path_id) OVER (PARTITION BY nvtx_path.layer_name) AS layer_id,
+    coalesce(backward.range_count, 0) AS backward_count,
+    coalesce(backward.op_count, 0) AS backward_op_count,
+    coalesce(backward.gpu_ns, 0) AS backward_gpu_ns
+  FROM forward
+  JOIN nvtx_path
+    ON nvtx_path.path_id = forward.path_id
+  LEFT JOIN backward
+    ON backward.path_id = forward.path_id
+),
+above (path_id, above_id) AS (
+  SELECT path_id, path_id
+  FROM work
+  UNION ALL
+  SELECT above.path_id, nvtx_path.parent_path_id
+  FROM above
+  JOIN nvtx_path
+    ON nvtx_path.path_id = above.above_id
+  WHERE nvtx_path.parent_path_id IS NOT NULL
+),
+-- The layers that a path lies in, each once however often it occurs above.
+inside AS (
+  SELECT DISTINCT above.path_id, work.layer_id
+  FROM above
+  JOIN work
+    ON work.path_id = above.above_id
+),
+inclusive AS (
+  SELECT
+    inside.layer_id,
+    sum(work.self_gpu_ns) AS gpu_ns,
+    sum(work.self_op_count) AS op_count,
+    sum(work.self_launch_count) AS launch_count,
+    sum(work.backward_count) AS backward_count,
+    sum(work.backward_op_count) AS backward_op_count,
+    sum(work.backward_gpu_ns) AS backward_gpu_ns
+  FROM inside
+  JOIN work
+    ON work.path_id = inside.path_id
+  GROUP BY inside.layer_id
+),
+own AS (
+  SELECT
+    layer_id,
+    sum(range_count) AS range_count,
+    sum(cpu_ns) AS cpu_ns,
+    sum(self_gpu_ns) AS self_gpu_ns,
+    sum(backward_gpu_ns) AS self_backward_gpu_ns
+  FROM work
+  GROUP BY layer_id
+),
+loose AS (
+  SELECT
+    max(0, sum(self_gpu_ns) - (SELECT coalesce(sum(gpu_ns), 0) FROM backward)) AS gpu_ns,
+    max(0, sum(self_op_count) - (SELECT coalesce(sum(op_count), 0) FROM backward)) AS op_count
+  FROM nvtx_path
+  WHERE path_id NOT IN (SELECT path_id FROM forward)
+),
+line AS (
+  SELECT
+    inclusive.gpu_ns,
+    inclusive.backward_gpu_ns,
+    own.self_gpu_ns,
+    own.self_backward_gpu_ns,
+    inclusive.op_count,
+    inclusive.launch_count,
+    inclusive.backward_op_count,
+    own.range_count,
+    inclusive.backward_count,
+    own.cpu_ns,
+    nvtx_path.layer_name
+  FROM inclusive
+  JOIN own
+    ON own.layer_id = inclusive.layer_id
+  JOIN nvtx_path
+    ON nvtx_path.path_id = inclusive.layer_id
+  UNION ALL
+  SELECT
+    0 AS gpu_ns,
+    gpu_ns AS backward_gpu_ns,
+    0 AS self_gpu_ns,
+    gpu_ns AS self_backward_gpu_ns,
+    0 AS op_count,
+    0 AS launch_count,
+    op_count AS backward_op_count,
+    0 AS range_count,
+    NULL AS backward_count,
+    0 AS cpu_ns,
+    '(autograd)' AS layer_name
+  FROM loose
+  WHERE op_count > 0
+)
+SELECT
+  row_number() OVER (ORDER BY gpu_ns + backward_gpu_ns DESC, self_gpu_ns DESC, cpu_ns DESC, layer_name) AS rank,
+  layer_name,
+  gpu_ns,
+  backward_gpu_ns,
+  self_gpu_ns,
+  self_backward_gpu_ns,
+  100.0 * (self_gpu_ns + self_backward_gpu_ns) / nullif((SELECT sum(dur_ns) FROM nvtx_op), 0) AS self_share_pct,
+  op_count,
+  launch_count,
+  backward_op_count,
+  range_count,
+  backward_count,
+  cpu_ns,
+  (SELECT attribution FROM scope) AS attribution
+FROM line
+WHERE layer_name GLOB :layer
+ORDER BY rank
+LIMIT :limit

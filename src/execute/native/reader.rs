@@ -1,0 +1,271 @@
+//! Rows of a relation, read by several connections at once.
+//!
+//! The seam between native relations and SQLite: whoever finds a faster way to read the same columns
+//! (pages read directly, say) puts it behind [`Reader::scan`] and changes nothing else.
+//!
+//! Cells are taken from SQLite's C API: that is half the price of a checked value each, which
+//! matters for tens of millions of them. Hence the `unsafe`.
+#![allow(unsafe_code)]
+
+use crate::error::{Error, Result};
+use crate::execute::guard::{self, Limits};
+use crate::report::reopen;
+use rusqlite::{Connection, Row, ffi};
+use std::ffi::{CString, c_int};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::{ptr, slice, thread};
+
+/// Times beyond this are no times: 146 years from the start of the capture.
+const LATEST: u64 = 1 << 62;
+/// Connections that read together: two cores are what every machine has, and SQLite gains little from more.
+const CONNECTIONS: i64 = 2;
+/// Rows below which one connection is as fast.
+const WORTH_SPLITTING: i64 = 20_000;
+
+/// Connections on which the relations to read are installed.
+pub(super) struct Reader {
+    /// Opened when something is to be read.
+    connections: Vec<Connection>,
+    statements: Vec<String>,
+    limits: Limits,
+    database: PathBuf,
+    path: String,
+}
+
+impl Reader {
+    /// A reader of the database, for relations that `statements` make.
+    pub(super) fn new(database: &Path, statements: &[String], limits: &Limits) -> Self {
+        Self {
+            connections: Vec::new(),
+            statements: statements.to_vec(),
+            limits: limits.clone(),
+            database: database.to_owned(),
+            path: database.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// Opens the database again, until there are as many connections, and makes the relations.
+    fn connect_to(&mut self, count: usize) -> Result<()> {
+        while self.connections.len() < count {
+            let mut connection = reopen(&self.database)?;
+            guard::watch(&mut connection, &self.limits)?;
+            for statement in &self.statements {
+                connection
+                    .execute_batch(statement)
+                    .map_err(|e| guard::explain(&self.limits, e, &self.path))?;
+            }
+            guard::lock(&mut connection)?;
+            self.connections.push(connection);
+        }
+        Ok(())
+    }
+
+    /// Reads `columns` of every row of `relation` whose `id` is a number; one result for each part, in order.
+    ///
+    /// The table is cut into parts of neighbouring rows by `id`, its row number. `row` is told the
+    /// row's cells and the part's own result.
+    pub(super) fn scan<T: Default + Send>(
+        &mut self,
+        relation: &str,
+        id: &str,
+        columns: &str,
+        row: impl Fn(&mut T, &Cells<'_>) -> Result<()> + Sync,
+    ) -> Result<Vec<T>> {
+        self.connect_to(1)?;
+        let parts = self.parts(relation, id)?;
+        self.connect_to(parts.len())?;
+        let (limits, path, database) = (&self.limits, &self.path, &self.database);
+        let read = |connection: &Connection, (from, to): (i64, i64)| -> Result<T> {
+            let sql = format!("SELECT {columns} FROM {relation} WHERE {id} BETWEEN {from} AND {to}");
+            let mut part = T::default();
+            let mut rows = Rows::new(connection, database, &sql)?;
+            while let Some(cells) = rows.next().map_err(|e| guard::explain(limits, e, path))? {
+                row(&mut part, &cells)?;
+            }
+            Ok(part)
+        };
+        let results = thread::scope(|scope| {
+            let mut pairs = self.connections.iter_mut().zip(&parts);
+            let first = pairs.next();
+            let mut running = Vec::new();
+            for (connection, &part) in pairs {
+                running.push(scope.spawn(move || read(connection, part)));
+            }
+            let mut results = Vec::new();
+            if let Some((connection, &part)) = first {
+                results.push(read(connection, part)?);
+            }
+            for part in running {
+                results.push(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+            }
+            Ok(results)
+        });
+        // What SQLite has mapped of the table counts as memory as long as it is open.
+        self.connections.clear();
+        results
+    }
+
+    /// Reads a statement to its end on one connection.
+    pub(super) fn rows(
+        &mut self,
+        sql: &str,
+        mut row: impl FnMut(&Cells<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.connect_to(1)?;
+        let Some(connection) = self.connections.first() else { return Ok(()) };
+        let mut rows = Rows::new(connection, &self.database, sql)?;
+        while let Some(cells) = rows.next().map_err(|e| guard::explain(&self.limits, e, &self.path))? {
+            row(&cells)?;
+        }
+        Ok(())
+    }
+
+    /// The text that has this number.
+    pub(super) fn text_of(&mut self, id: i64) -> Result<Option<Vec<u8>>> {
+        self.connect_to(1)?;
+        let Some(connection) = self.connections.first() else { return Ok(None) };
+        let mut statement = connection.prepare_cached("SELECT text FROM string WHERE string_id = ?1")?;
+        let text =
+            |row: &Row<'_>| Ok(row.get_ref(0)?.as_bytes_or_null().ok().flatten().map(<[u8]>::to_vec));
+        match statement.query_row([id], text) {
+            Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
+            other => other.map_err(|e| guard::explain(&self.limits, e, &self.path)),
+        }
+    }
+
+    /// The first and last row of each part.
+    fn parts(&self, relation: &str, id: &str) -> Result<Vec<(i64, i64)>> {
+        let Some(connection) = self.connections.first() else { return Ok(Vec::new()) };
+        // Asked one at a time, SQLite finds each at an end of the table.
+        let edge = |function: &str| -> Result<Option<i64>> {
+            let sql = format!("SELECT {function}({id}) FROM {relation}");
+            connection
+                .query_row(&sql, [], |row| row.get(0))
+                .map_err(|e| guard::explain(&self.limits, e, &self.path))
+        };
+        let (Some(first), Some(last)) = (edge("min")?, edge("max")?) else {
+            let sql = format!("SELECT EXISTS (SELECT 1 FROM {relation})");
+            let has_rows: bool = connection.query_row(&sql, [], |row| row.get(0))?;
+            return match has_rows {
+                false => Ok(Vec::new()),
+                true => Err(Error::Report {
+                    path: self.database.clone(),
+                    reason: format!("keeps what is in {relation} without row numbers"),
+                    help: "no nsys writes such a table: export the report again".to_owned(),
+                }),
+            };
+        };
+        let rows = last.saturating_sub(first);
+        if rows < WORTH_SPLITTING {
+            return Ok(vec![(first, last)]);
+        }
+        let cuts: Vec<i64> = (1..CONNECTIONS).map(|n| first + rows / CONNECTIONS * n).collect();
+        let starts = std::iter::once(first).chain(cuts.iter().map(|cut| cut + 1));
+        Ok(starts.zip(cuts.iter().copied().chain([last])).collect())
+    }
+}
+
+/// A statement on its way through its rows.
+struct Rows<'a> {
+    connection: &'a Connection,
+    database: &'a Path,
+    statement: *mut ffi::sqlite3_stmt,
+}
+
+impl<'a> Rows<'a> {
+    fn new(connection: &'a Connection, database: &'a Path, sql: &str) -> Result<Self> {
+        let sql = CString::new(sql).map_err(rusqlite::Error::NulError)?;
+        let mut statement = ptr::null_mut();
+        // SAFETY: the connection outlives the statement (`'a`), and the text its preparation.
+        let code = unsafe {
+            ffi::sqlite3_prepare_v2(
+                connection.handle(),
+                sql.as_ptr(),
+                -1,
+                &mut statement,
+                ptr::null_mut(),
+            )
+        };
+        let rows = Self { connection, database, statement };
+        match code {
+            ffi::SQLITE_OK => Ok(rows),
+            code => Err(rows.error(code).into()),
+        }
+    }
+
+    /// The next row; its cells are valid until the one after it.
+    fn next(&mut self) -> rusqlite::Result<Option<Cells<'_>>> {
+        // SAFETY: the statement was prepared and is finalised only when `self` is dropped.
+        match unsafe { ffi::sqlite3_step(self.statement) } {
+            ffi::SQLITE_ROW => {
+                let (statement, database) = (self.statement, self.database);
+                Ok(Some(Cells { statement, database, row: PhantomData }))
+            }
+            ffi::SQLITE_DONE => Ok(None),
+            code => Err(self.error(code)),
+        }
+    }
+
+    fn error(&self, code: c_int) -> rusqlite::Error {
+        // SAFETY: the connection is open; the message is copied before anything else happens on it.
+        let message = unsafe { std::ffi::CStr::from_ptr(ffi::sqlite3_errmsg(self.connection.handle())) };
+        let message = message.to_string_lossy().into_owned();
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(message))
+    }
+}
+
+impl Drop for Rows<'_> {
+    fn drop(&mut self) {
+        // SAFETY: prepared by `new`, or null, which is harmless.
+        unsafe { ffi::sqlite3_finalize(self.statement) };
+    }
+}
+
+/// The cells of a row.
+pub(super) struct Cells<'a> {
+    statement: *mut ffi::sqlite3_stmt,
+    database: &'a Path,
+    row: PhantomData<&'a ()>,
+}
+
+impl Cells<'_> {
+    fn kind(&self, column: c_int) -> c_int {
+        // SAFETY: a row is at hand as long as `self` is; SQLite answers null for a column out of range.
+        unsafe { ffi::sqlite3_column_type(self.statement, column) }
+    }
+
+    /// An integer; `None` for null. What is no number counts as SQLite casts it.
+    pub(super) fn int(&self, column: c_int) -> Option<i64> {
+        // SAFETY: as in `kind`.
+        let int = unsafe { ffi::sqlite3_column_int64(self.statement, column) };
+        // Only a zero can be a null.
+        (int != 0 || self.kind(column) != ffi::SQLITE_NULL).then_some(int)
+    }
+
+    /// A time; `None` for null. It is an error if it cannot be one.
+    pub(super) fn time(&self, column: c_int) -> Result<Option<i64>> {
+        match self.int(column) {
+            Some(time) if time.unsigned_abs() >= LATEST => Err(Error::Report {
+                path: self.database.to_owned(),
+                reason: format!("has an event at {time} ns, more than a century from its start"),
+                help: "its times make no sense: export the report again".to_owned(),
+            }),
+            time => Ok(time),
+        }
+    }
+
+    /// A text's bytes; `None` for anything else.
+    pub(super) fn text(&self, column: c_int) -> Option<&[u8]> {
+        if self.kind(column) != ffi::SQLITE_TEXT {
+            return None;
+        }
+        // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`; the length is
+        // asked for after the text, as it demands.
+        unsafe {
+            let text = ffi::sqlite3_column_text(self.statement, column);
+            let len = usize::try_from(ffi::sqlite3_column_bytes(self.statement, column)).ok()?;
+            (!text.is_null()).then(|| slice::from_raw_parts(text, len))
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! From (process, correlation id) to the launching call.
+
+use super::{Call, NONE, Op};
+use foldhash::HashMap;
+use std::cmp::Reverse;
+
+/// The slots of one process: correlation ids mostly count up from 1, so a plain array will do.
+#[derive(Debug)]
+enum Table {
+    Dense { first: i64, slots: Vec<u32> },
+    Sparse(HashMap<i64, u32>),
+}
+
+/// One slot for each (process, correlation id) that operations carry.
+#[derive(Debug, Default)]
+pub struct Links {
+    tables: Vec<Option<Table>>,
+    slots: u32,
+}
+
+impl Links {
+    /// Gives each operation with a correlation id its slot, as `launch`.
+    pub fn of(ops: &mut [Op], processes: usize) -> Self {
+        // Smallest and greatest id, and the number of operations, of each process.
+        let mut spans = vec![(i64::MAX, i64::MIN, 0i128); processes];
+        for op in ops.iter().filter(|op| op.correlation != 0) {
+            let span = &mut spans[op.process as usize];
+            *span = (span.0.min(op.correlation), span.1.max(op.correlation), span.2 + 1);
+        }
+        let table = |&(first, last, count): &(i64, i64, i128)| {
+            let width = i128::from(last) - i128::from(first) + 1;
+            match count {
+                0 => None,
+                _ if width <= 16 * count + 1024 => {
+                    Some(Table::Dense { first, slots: vec![NONE; width as usize] })
+                }
+                _ => Some(Table::Sparse(HashMap::default())),
+            }
+        };
+        let mut links = Self { tables: spans.iter().map(table).collect(), slots: 0 };
+        for op in ops.iter_mut() {
+            op.launch = NONE;
+            if op.correlation == 0 {
+                continue;
+            }
+            let slot = match &mut links.tables[op.process as usize] {
+                Some(Table::Dense { first, slots }) => &mut slots[(op.correlation - *first) as usize],
+                Some(Table::Sparse(slots)) => slots.entry(op.correlation).or_insert(NONE),
+                None => continue,
+            };
+            if *slot == NONE {
+                *slot = links.slots;
+                links.slots += 1;
+            }
+            op.launch = *slot;
+        }
+        links
+    }
+
+    /// The slot of a call; `None` if no operation carries its number.
+    pub fn slot(&self, process: u32, correlation: i64) -> Option<u32> {
+        let slot = match self.tables.get(process as usize)?.as_ref()? {
+            Table::Dense { first, slots } => {
+                let place = usize::try_from(correlation.checked_sub(*first)?).ok()?;
+                *slots.get(place)?
+            }
+            Table::Sparse(slots) => *slots.get(&correlation)?,
+        };
+        (slot != NONE).then_some(slot)
+    }
+
+    /// Of the calls of each slot, the outermost: the first to begin, then the last to end, a runtime
+    /// call before a driver call, then the earlier row. Operations then point to their call.
+    pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut [Op]) -> Vec<Call> {
+        // The index of each slot's call, later its place among those that remain.
+        let mut places = vec![NONE; self.slots as usize];
+        let key = |index: u32| {
+            let call = &found[index as usize].1;
+            (call.start, Reverse(call.end), !call.is_runtime, call.id)
+        };
+        for (index, (slot, _)) in (0u32..).zip(&found) {
+            let best = &mut places[*slot as usize];
+            if *best == NONE || key(index) < key(*best) {
+                *best = index;
+            }
+        }
+        let mut calls = Vec::with_capacity(places.len());
+        for place in places.iter_mut().filter(|place| **place != NONE) {
+            calls.push(found[*place as usize].1);
+            *place = calls.len() as u32 - 1;
+        }
+        for op in ops.iter_mut().filter(|op| op.launch != NONE) {
+            op.launch = places[op.launch as usize];
+        }
+        calls
+    }
+}

@@ -1,0 +1,341 @@
+//! What each range amounts to: its launches are a slice, and slices have running sums.
+
+use super::attribution::slice_of;
+use super::extremes::Extremes;
+use super::groups::{share, split};
+use super::{Attribution, Capture, Failure, NONE, Op, OpKind, Reach, Stop};
+use crate::interval::union_length;
+
+/// The launches inside a range: `from..to`, but those that end after the range if it is `ragged`.
+///
+/// Calls on a thread follow each other, so the launches inside a range are neighbours in order of
+/// their start. Only where calls overlap (one inside another, or threads side by side) can one that
+/// outlasts the range stand among those that do not.
+#[derive(Debug, Clone, Copy, Default)]
+struct Slice {
+    from: u32,
+    to: u32,
+    ragged: bool,
+}
+
+/// Holds for the launches (and for the lack of one) whose operations are looked at.
+pub type Keep<'a> = &'a dyn Fn(&Attribution, Option<u32>) -> bool;
+
+/// Every range with the GPU work that was launched inside it.
+#[derive(Debug)]
+pub struct Projection {
+    /// What is around what. Operations are in the order of their launches, those without one last.
+    pub attribution: Attribution,
+    slices: Vec<Slice>,
+    /// `op_places[l]..op_places[l + 1]`: the operations of launch `l`.
+    op_places: Vec<u32>,
+    /// Time of all operations before those of launch `l`.
+    gpu_before: Vec<i64>,
+    /// Whole graphs among the operations before those of launch `l`; empty if there are none.
+    graphs_before: Vec<u32>,
+    /// `!start` of the first operation of each launch, so that the greatest is the earliest.
+    first_start: Extremes,
+    last_end: Extremes,
+    /// Of each range: what was launched in it and in no range within.
+    own: Vec<Own>,
+    children: Vec<u32>,
+}
+
+/// What was launched directly in a range.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Own {
+    /// Operations.
+    pub ops: u32,
+    /// Launches of those.
+    pub launches: u32,
+    /// Their time.
+    pub gpu_ns: i64,
+}
+
+/// What was launched in a range, or in ranges within.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Operations.
+    pub ops: u32,
+    /// Launches of those.
+    pub launches: u32,
+    /// Operations that are whole graphs.
+    pub graphs: u32,
+    /// Their time.
+    pub gpu_ns: i64,
+}
+
+impl Projection {
+    /// Adds up; with `keep`, only the operations whose launch (or lack of one) it holds for.
+    pub fn new(
+        mut attribution: Attribution,
+        keep: Option<Keep<'_>>,
+        stop: Stop<'_>,
+    ) -> Result<Self, Failure> {
+        if let Some(keep) = keep {
+            let kept: Vec<bool> = (0..attribution.capture.launches.len() as u32)
+                .map(|launch| keep(&attribution, Some(launch)))
+                .collect();
+            let others = keep(&attribution, None);
+            let is_kept = |op: &Op| kept.get(op.launch as usize).copied().unwrap_or(others);
+            attribution.capture.ops.retain(is_kept);
+            drop_idle_launches(&mut attribution.capture);
+        }
+        let op_places = sort_ops(&mut attribution.capture.ops, attribution.capture.launches.len());
+        let (ops, launches) = (&attribution.capture.ops, &attribution.capture.launches);
+        let total: i128 = ops.iter().map(|op| i128::from(op.dur())).sum();
+        if i64::try_from(total).is_err() {
+            return Err(Failure::Overflow);
+        }
+        let mut own = vec![Own::default(); attribution.capture.ranges.len()];
+        let mut gpu_before = Vec::with_capacity(op_places.len());
+        let (mut first_start, mut last_end) =
+            (Vec::with_capacity(launches.len()), Vec::with_capacity(launches.len()));
+        let mut before = 0i64;
+        gpu_before.push(before);
+        for (launch, places) in launches.iter().zip(op_places.windows(2)) {
+            let (mut time, mut start, mut end) = (0, i64::MAX, i64::MIN);
+            for op in &ops[places[0] as usize..places[1] as usize] {
+                time += op.dur();
+                start = start.min(op.start);
+                end = end.max(op.end);
+            }
+            if let Some(own) = own.get_mut(launch.innermost as usize) {
+                own.ops += places[1] - places[0];
+                own.launches += 1;
+                own.gpu_ns += time;
+            }
+            before += time;
+            gpu_before.push(before);
+            first_start.push(!start);
+            last_end.push(end);
+        }
+        let mut projection = Self {
+            slices: slices(&attribution, stop).ok_or(Failure::Stopped)?,
+            graphs_before: graphs_before(ops, &op_places),
+            op_places,
+            gpu_before,
+            first_start: Extremes::new(first_start),
+            last_end: Extremes::new(last_end),
+            own,
+            children: Vec::new(),
+            attribution,
+        };
+        projection.children = projection.count_children();
+        Ok(projection)
+    }
+
+    /// Where the operations of a launch stand.
+    pub(super) fn op_places(&self, launch: usize) -> std::ops::Range<usize> {
+        self.op_places[launch] as usize..self.op_places[launch + 1] as usize
+    }
+
+    /// The operations of a launch.
+    pub fn ops_of(&self, launch: usize) -> &[Op] {
+        &self.attribution.capture.ops[self.op_places(launch)]
+    }
+
+    /// The operations without a launch.
+    pub fn ops_without_launch(&self) -> &[Op] {
+        let from = self.op_places.last().map_or(0, |&place| place as usize);
+        &self.attribution.capture.ops[from..]
+    }
+
+    /// The launches inside a range.
+    pub fn launches_in(&self, range: usize) -> impl Iterator<Item = usize> + '_ {
+        let slice = self.slices[range];
+        let end = self.attribution.capture.ranges[range].end;
+        (slice.from as usize..slice.to as usize)
+            .filter(move |&launch| !slice.ragged || self.attribution.capture.launches[launch].end <= end)
+    }
+
+    /// The stretches of neighbouring launches inside a range.
+    pub(super) fn stretches_in(&self, range: usize, found: &mut Vec<(u32, u32)>) {
+        let slice = self.slices[range];
+        match slice.ragged {
+            false if slice.from < slice.to => found.push((slice.from, slice.to)),
+            false => {}
+            true => found.extend(self.launches_in(range).map(|l| (l as u32, l as u32 + 1))),
+        }
+    }
+
+    /// What launches `from..to` amount to.
+    pub(super) fn work_of(&self, from: usize, to: usize) -> Work {
+        let count = |counts: &[u32]| counts.get(to).map_or(0, |&after| after - counts[from]);
+        Work {
+            ops: count(&self.op_places),
+            launches: (to - from) as u32,
+            graphs: count(&self.graphs_before),
+            gpu_ns: self.gpu_before[to] - self.gpu_before[from],
+        }
+    }
+
+    /// What was launched in a range or in ranges within.
+    pub fn work(&self, range: usize) -> Work {
+        let slice = self.slices[range];
+        if !slice.ragged {
+            return self.work_of(slice.from as usize, slice.to as usize);
+        }
+        self.launches_in(range).fold(Work::default(), |sum, launch| {
+            let one = self.work_of(launch, launch + 1);
+            Work {
+                ops: sum.ops + one.ops,
+                launches: sum.launches + one.launches,
+                graphs: sum.graphs + one.graphs,
+                gpu_ns: sum.gpu_ns + one.gpu_ns,
+            }
+        })
+    }
+
+    /// What was launched directly in a range.
+    pub fn own(&self, range: usize) -> Own {
+        self.own[range]
+    }
+
+    /// Ranges directly below a range that launched anything.
+    pub fn children(&self, range: usize) -> u32 {
+        self.children[range]
+    }
+
+    /// When the first operation of a range began on the GPU, and the last one ended.
+    pub fn extent(&self, range: usize) -> Option<(i64, i64)> {
+        let slice = self.slices[range];
+        let (from, to) = (slice.from as usize, slice.to as usize);
+        let (start, end) = if slice.ragged {
+            self.launches_in(range).fold((i64::MIN, i64::MIN), |(start, end), launch| {
+                let here = (
+                    self.first_start.greatest(launch, launch + 1),
+                    self.last_end.greatest(launch, launch + 1),
+                );
+                (start.max(here.0), end.max(here.1))
+            })
+        } else {
+            (self.first_start.greatest(from, to), self.last_end.greatest(from, to))
+        };
+        (start != i64::MIN).then_some((!start, end))
+    }
+
+    /// Length of the union of a range's operations; `None` without any.
+    pub fn busy(&self, range: usize, buffer: &mut Vec<(i64, i64)>) -> Option<i64> {
+        buffer.clear();
+        for launch in self.launches_in(range) {
+            buffer.extend(self.ops_of(launch).iter().map(|op| (op.start, op.end)));
+        }
+        (!buffer.is_empty()).then(|| union_length(buffer))
+    }
+
+    fn count_children(&self) -> Vec<u32> {
+        let mut children = vec![0; self.slices.len()];
+        for (range, &parent) in self.attribution.parent.iter().enumerate() {
+            if parent != NONE && self.has_work(range) {
+                children[parent as usize] += 1;
+            }
+        }
+        children
+    }
+
+    /// Anything at all was launched in the range.
+    pub fn has_work(&self, range: usize) -> bool {
+        self.launches_in(range).next().is_some()
+    }
+}
+
+/// Leaves out the launches that no operation points to any more: every launch launched something.
+fn drop_idle_launches(capture: &mut Capture) {
+    let mut is_used = vec![false; capture.launches.len()];
+    let launched = |op: &&Op| op.launch != NONE;
+    capture.ops.iter().filter(launched).for_each(|op| is_used[op.launch as usize] = true);
+    let mut places = vec![NONE; is_used.len()];
+    let used = places.iter_mut().zip(&is_used).filter(|(_, is_used)| **is_used);
+    used.zip(0u32..).for_each(|((place, _), count)| *place = count);
+    for op in capture.ops.iter_mut().filter(|op| op.launch != NONE) {
+        op.launch = places[op.launch as usize];
+    }
+    let mut is_used = is_used.into_iter();
+    capture.launches.retain(|_| is_used.next() == Some(true));
+}
+
+/// Puts operations in the order of their launches; returns where those of each launch begin.
+fn sort_ops(ops: &mut Vec<Op>, launches: usize) -> Vec<u32> {
+    let mut places = vec![0u32; launches + 1];
+    for op in ops.iter().filter(|op| op.launch != NONE) {
+        places[op.launch as usize + 1] += 1;
+    }
+    for launch in 0..launches {
+        places[launch + 1] += places[launch];
+    }
+    let mut next = places.clone();
+    let mut order = vec![0u32; ops.len()];
+    let mut last = places[launches];
+    for (index, op) in (0u32..).zip(ops.iter()) {
+        let place = if op.launch == NONE { &mut last } else { &mut next[op.launch as usize] };
+        order[*place as usize] = index;
+        *place += 1;
+    }
+    *ops = order.iter().map(|&index| ops[index as usize]).collect();
+    places
+}
+
+fn graphs_before(ops: &[Op], op_places: &[u32]) -> Vec<u32> {
+    if !ops.iter().any(|op| op.kind == OpKind::Graph) {
+        return Vec::new();
+    }
+    let mut before = vec![0];
+    let mut count = 0;
+    for places in op_places.windows(2) {
+        let here = &ops[places[0] as usize..places[1] as usize];
+        count += here.iter().filter(|op| op.kind == OpKind::Graph).count() as u32;
+        before.push(count);
+    }
+    before
+}
+
+/// The slice of each range.
+fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
+    let capture = &attribution.capture;
+    let (ranges, launches) = (&capture.ranges, &capture.launches);
+    let threads = capture.threads.len();
+    let bounds: Vec<usize> = (0..=threads as u32)
+        .map(|thread| ranges.partition_point(|range| range.thread < thread))
+        .collect();
+    let mut slices = vec![Slice::default(); ranges.len()];
+    let pieces = split(&mut slices, &bounds).into_iter().zip(&bounds).zip(0..threads as u32);
+    share(pieces.collect(), ranges.len(), |((slices, &first), thread)| {
+        let group = attribution.group_of(thread);
+        let places = slice_of(launches, group, |launch| attribution.group_of(launch.thread));
+        let here = &launches[places.clone()];
+        if here.is_empty() || slices.is_empty() || stop() {
+            return;
+        }
+        // Where ends come in order too, no slice can be ragged.
+        let ends = (!here.is_sorted_by_key(|launch| launch.end))
+            .then(|| Extremes::new(here.iter().map(|launch| launch.end).collect()));
+        let mut from = 0;
+        for (slice, range) in slices.iter_mut().zip(&ranges[first..]) {
+            while here.get(from).is_some_and(|launch| launch.start < range.start) {
+                from += 1;
+            }
+            if range.is_cross_thread && attribution.reach == Reach::Thread {
+                continue;
+            }
+            let mut to = from + gallop(&here[from..], |launch| launch.start <= range.end);
+            while to > from && here[to - 1].end > range.end {
+                to -= 1;
+            }
+            let ragged = ends.as_ref().is_some_and(|ends| ends.greatest(from, to) > range.end);
+            let place = |index: usize| (places.start + index) as u32;
+            *slice = Slice { from: place(from), to: place(to), ragged };
+        }
+    });
+    (!stop()).then_some(slices)
+}
+
+/// As `partition_point`, quick where the point is near: most ranges hold few launches.
+fn gallop<T>(elements: &[T], holds: impl Fn(&T) -> bool) -> usize {
+    let mut width = 1;
+    while elements.get(width - 1).is_some_and(&holds) {
+        width *= 2;
+    }
+    let from = width / 2;
+    from + elements[from..width.min(elements.len())].partition_point(holds)
+}
