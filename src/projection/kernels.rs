@@ -174,7 +174,6 @@ pub fn range_kernels(
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
-    pairs: u32,
     ranges: u32,
     calls: u32,
     last_range: u32,
@@ -211,7 +210,6 @@ impl Collector<'_> {
         let name = self.group_of_kernel[op.kernel as usize];
         self.pairs.push((name, op.dur()));
         let sample = &mut self.samples[name as usize];
-        sample.pairs += 1;
         if range != NONE && sample.last_range != range + 1 {
             sample.last_range = range + 1;
             sample.ranges += 1;

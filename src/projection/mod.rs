@@ -56,6 +56,14 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// All kinds.
+    pub const ALL: [Self; 4] = [Self::Kernel, Self::Memcpy, Self::Memset, Self::Graph];
+
+    /// The kind that has this word.
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
     /// The word for it in the relation `nvtx_op`.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -185,4 +193,22 @@ pub struct Capture {
     pub launches: Vec<Launch>,
     /// NVTX ranges.
     pub ranges: Vec<Range>,
+}
+
+impl Capture {
+    /// Leaves out the launches that no operation points to any more: every launch launched something.
+    pub fn drop_idle_launches(&mut self) {
+        let mut is_used = vec![false; self.launches.len()];
+        for op in self.ops.iter().filter(|op| op.launch != NONE) {
+            is_used[op.launch as usize] = true;
+        }
+        let mut places = vec![NONE; is_used.len()];
+        let used = places.iter_mut().zip(&is_used).filter(|(_, is_used)| **is_used);
+        used.zip(0u32..).for_each(|((place, _), count)| *place = count);
+        for op in self.ops.iter_mut().filter(|op| op.launch != NONE) {
+            op.launch = places[op.launch as usize];
+        }
+        let mut is_used = is_used.into_iter();
+        self.launches.retain(|_| is_used.next() == Some(true));
+    }
 }

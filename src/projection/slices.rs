@@ -3,7 +3,7 @@
 use super::attribution::slice_of;
 use super::extremes::Extremes;
 use super::groups::{share, split};
-use super::{Attribution, Capture, Failure, NONE, Op, OpKind, Reach, Stop};
+use super::{Attribution, Failure, NONE, Op, OpKind, Reach, Stop};
 use crate::interval::union_length;
 
 /// The launches inside a range: `from..to`, but those that end after the range if it is `ragged`.
@@ -79,11 +79,12 @@ impl Projection {
             let others = keep(&attribution, None);
             let is_kept = |op: &Op| kept.get(op.launch as usize).copied().unwrap_or(others);
             attribution.capture.ops.retain(is_kept);
-            drop_idle_launches(&mut attribution.capture);
+            attribution.capture.drop_idle_launches();
         }
         let op_places = sort_ops(&mut attribution.capture.ops, attribution.capture.launches.len());
         let (ops, launches) = (&attribution.capture.ops, &attribution.capture.launches);
-        let total: i128 = ops.iter().map(|op| i128::from(op.dur())).sum();
+        // Lengths below zero must not hide that a sum of some of them overflows.
+        let total: u128 = ops.iter().map(|op| u128::from(op.dur().unsigned_abs())).sum();
         if i64::try_from(total).is_err() {
             return Err(Failure::Overflow);
         }
@@ -133,12 +134,6 @@ impl Projection {
     /// The operations of a launch.
     pub fn ops_of(&self, launch: usize) -> &[Op] {
         &self.attribution.capture.ops[self.op_places(launch)]
-    }
-
-    /// The operations without a launch.
-    pub fn ops_without_launch(&self) -> &[Op] {
-        let from = self.op_places.last().map_or(0, |&place| place as usize);
-        &self.attribution.capture.ops[from..]
     }
 
     /// The launches inside a range.
@@ -238,21 +233,6 @@ impl Projection {
     pub fn has_work(&self, range: usize) -> bool {
         self.launches_in(range).next().is_some()
     }
-}
-
-/// Leaves out the launches that no operation points to any more: every launch launched something.
-fn drop_idle_launches(capture: &mut Capture) {
-    let mut is_used = vec![false; capture.launches.len()];
-    let launched = |op: &&Op| op.launch != NONE;
-    capture.ops.iter().filter(launched).for_each(|op| is_used[op.launch as usize] = true);
-    let mut places = vec![NONE; is_used.len()];
-    let used = places.iter_mut().zip(&is_used).filter(|(_, is_used)| **is_used);
-    used.zip(0u32..).for_each(|((place, _), count)| *place = count);
-    for op in capture.ops.iter_mut().filter(|op| op.launch != NONE) {
-        op.launch = places[op.launch as usize];
-    }
-    let mut is_used = is_used.into_iter();
-    capture.launches.retain(|_| is_used.next() == Some(true));
 }
 
 /// Puts operations in the order of their launches; returns where those of each launch begin.

@@ -6,8 +6,8 @@ use super::scope::RangeScope;
 use crate::execute::guard::{self, Limits};
 use crate::normalize::Scope;
 use crate::projection::{
-    NONE, Naming, Op, PathKernel, Paths, Projection, Range, RangeKernel, RangeSum, Stop, path_kernels,
-    range_kernels, range_sums,
+    NONE, Naming, Op, OpKind, PathKernel, Paths, Projection, Range, RangeKernel, RangeSum, Stop,
+    path_kernels, range_kernels, range_sums,
 };
 use foldhash::HashMap;
 use std::borrow::Cow;
@@ -37,7 +37,7 @@ pub(super) struct Answers {
     push_pop: OnceLock<PushPop>,
     printed: OnceLock<Vec<u32>>,
     pub(super) place_of_range: OnceLock<HashMap<i64, u32>>,
-    pub(super) place_of_op: OnceLock<HashMap<(&'static str, i64), u32>>,
+    pub(super) place_of_op: OnceLock<HashMap<(OpKind, i64), u32>>,
 }
 
 /// Push/pop ranges among themselves, by index.

@@ -443,20 +443,7 @@ fn place_at_creation(reader: &mut Reader, capture: &mut Capture, ids: &Interners
         }
     }
     // A call whose operations have all found their own place launches nothing itself.
-    let mut is_used = vec![false; capture.launches.len()];
-    capture.ops.iter().filter(|op| op.launch != NONE).for_each(|op| is_used[op.launch as usize] = true);
-    let mut places = vec![NONE; is_used.len()];
-    let mut kept = Vec::new();
-    for (index, launch) in capture.launches.iter().enumerate().filter(|(index, _)| is_used[*index]) {
-        places[index] = kept.len() as u32;
-        kept.push(*launch);
-    }
-    capture.launches = kept;
-    capture
-        .ops
-        .iter_mut()
-        .filter(|op| op.launch != NONE)
-        .for_each(|op| op.launch = places[op.launch as usize]);
+    capture.drop_idle_launches();
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use super::load::PROCESS;
 use super::names::Names;
 use crate::error::{Error, Result};
 use crate::normalize::{IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
-use crate::projection::{Attribution, Instances, Range, Reach, Selected};
+use crate::projection::{Attribution, Instances, OpKind, Range, Reach, Selected};
 use foldhash::{HashMap, HashSet};
 use regex::Regex;
 use rusqlite::Connection;
@@ -236,21 +236,15 @@ pub(super) fn register(connection: &Connection, ranges: RangeScope, answers: Ans
         | FunctionFlags::SQLITE_INNOCUOUS;
     let attribution = &answers.projection.attribution;
     let capture = &attribution.capture;
-    let ops: HashSet<(&'static str, i64)> = capture
+    let ops: HashSet<(OpKind, i64)> = capture
         .ops
         .iter()
         .filter(|op| ranges.holds_launch(attribution, Some(op.launch)))
-        .map(|op| (op.kind.as_str(), op.id))
+        .map(|op| (op.kind, op.id))
         .collect();
     connection.create_scalar_function(SELECTS_OP, 2, flags, move |context| {
-        let (kind, id) = (context.get::<Option<String>>(0)?, number(context, 1));
-        Ok(kind.zip(id).is_some_and(|(kind, id)| {
-            // The set's words are static ones; any with the same letters is equal.
-            ["kernel", "memcpy", "memset", "graph"]
-                .into_iter()
-                .find(|known| *known == kind)
-                .is_some_and(|kind| ops.contains(&(kind, id)))
-        }))
+        let kind = context.get_raw(0).as_str_or_null()?.and_then(OpKind::named);
+        Ok(kind.zip(number(context, 1)).is_some_and(|op| ops.contains(&op)))
     })?;
     let windows = ranges.windows.clone();
     let by_process = attribution.reach == Reach::Process;

@@ -2,7 +2,7 @@
 
 use super::answers::{Answers, NAMING_SHIFT};
 use super::load::{NOBODY, PROCESS};
-use crate::projection::{Call, Kernel, NONE, Naming, Op};
+use crate::projection::{Call, Kernel, NONE, Naming, Op, OpKind};
 use std::borrow::Cow;
 
 /// A value of a native relation.
@@ -177,9 +177,9 @@ impl Table {
             }
             Self::Op => {
                 let places = answers.place_of_op.get_or_init(|| {
-                    (0u32..).zip(answers.ops()).map(|(i, op)| ((op.kind.as_str(), op.id), i)).collect()
+                    (0u32..).zip(answers.ops()).map(|(i, op)| ((op.kind, op.id), i)).collect()
                 });
-                let kind = Table::op_kinds().into_iter().find(|kind| *kind == text);
+                let kind = OpKind::named(text);
                 one(kind.and_then(|kind| places.get(&(kind, number))).map(|&index| index as usize))
             }
             Self::Path => one(within(answers.paths().paths.len())),
@@ -194,11 +194,6 @@ impl Table {
             }
             Self::PathKernel | Self::RangeSum | Self::PushPop => 0..0,
         }
-    }
-
-    fn op_kinds() -> [&'static str; 4] {
-        use crate::projection::OpKind::{Graph, Kernel, Memcpy, Memset};
-        [Kernel, Memcpy, Memset, Graph].map(crate::projection::OpKind::as_str)
     }
 }
 
