@@ -13,13 +13,17 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod catalog;
+pub mod class_summary;
+pub mod classify;
 pub mod cli;
 pub mod compile;
 pub mod error;
 pub mod execute;
+pub mod glob;
 pub mod interval;
 pub mod lint;
 pub mod normalize;
+pub mod occupancy;
 pub mod projection;
 pub mod render;
 pub mod report;

@@ -6,23 +6,31 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
-const MAY_USE: [(&str, &[&str]); 14] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("error", &[]),
+    ("classify", &[]),
     ("interval", &[]),
     ("statistics", &[]),
+    ("glob", &["error"]),
     ("projection", &["interval", "statistics"]),
+    ("occupancy", &["interval", "classify", "projection"]),
     ("table", &["error"]),
+    ("class_summary", &["error", "glob"]),
     ("report", &["error"]),
     ("schema", &["error", "report"]),
-    ("catalog", &["error", "table"]),
+    ("catalog", &["error", "classify", "table"]),
     ("normalize", &["error", "schema", "catalog"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
     (
         "execute",
         &[
             "error",
+            "glob",
+            "interval",
             "statistics",
             "projection",
+            "classify",
+            "occupancy",
             "table",
             "report",
             "schema",
@@ -38,10 +46,12 @@ const MAY_USE: [(&str, &[&str]); 14] = [
         &[
             "error",
             "table",
+            "class_summary",
             "report",
             "schema",
             "catalog",
             "normalize",
+            "classify",
             "compile",
             "execute",
             "render",

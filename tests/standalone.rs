@@ -9,7 +9,9 @@ use std::process::Stdio;
 use support::{Fixtures, outcome, queries, sqlite3, stdout, traces};
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 25] = [
+const NEED_NSQ: [&str; 35] = [
+    "class_sum",
+    "comm_overlap",
     "cuda_api_gpu_sum",
     "cuda_api_sum",
     "cuda_gpu_kern_gb_sum",
@@ -18,9 +20,17 @@ const NEED_NSQ: [&str; 25] = [
     "cuda_gpu_mem_time_sum",
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
+    "gpu_elapsed",
+    "gpu_idle_causes",
+    "gpu_share",
+    "gpu_time",
+    "gpu_time_by_range",
     "iterations",
+    "kernel_classes",
     "launch_latency",
     "memcpy_bandwidth",
+    "memory_ops",
+    "nccl_sum",
     "nvtx_coverage",
     "nvtx_gpu_proj_sum",
     "nvtx_gpu_proj_trace",
@@ -38,7 +48,7 @@ const NEED_NSQ: [&str; 25] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 13] = [
+const RUN_ANYWHERE: [&str; 17] = [
     "api_errors",
     "cuda_api_sync",
     "cuda_api_trace",
@@ -47,8 +57,12 @@ const RUN_ANYWHERE: [&str; 13] = [
     "cuda_memcpy_async",
     "cuda_memcpy_sync",
     "cuda_memset_sync",
+    "gpu_gaps",
+    "gpu_span",
+    "gpu_time_util",
     "mpi_event_trace",
     "report_info",
+    "stream_concurrency",
     "um_cpu_page_faults_sum",
     "um_sum",
     "um_total_sum",

@@ -7,10 +7,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The subjects a query may be filed under.
-pub const TAGS: [&str; 12] = [
+pub const TAGS: [&str; 15] = [
     "api",
     "capture",
+    "classes",
+    "communication",
     "cuda",
+    "gpu",
     "kernel",
     "latency",
     "memory",

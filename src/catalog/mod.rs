@@ -6,12 +6,18 @@
 //!
 //! Not for: opening a report or running anything. A catalogue is the same for every report.
 
+mod classes;
+mod document;
 mod front_matter;
 mod header;
 pub mod lock;
 mod rules;
 mod source;
 
+pub use classes::{
+    ClassMapSource, ClassMaps, ClassRule, DEFAULT_CLASSES, Duplicate, parse as parse_classes,
+};
+pub use document::Document;
 pub use front_matter::line_of;
 pub use header::{
     ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param,
@@ -37,6 +43,8 @@ const SOURCES: &str = "sources";
 /// The folder of the normalised vocabulary inside a query folder.
 const VIEWS: &str = "views";
 
+/// The folder of class maps inside a query folder.
+const CLASSES: &str = "classes";
 /// The folder of rules about names inside a query folder.
 const NAMES: &str = "names";
 
@@ -59,7 +67,7 @@ impl<T> Entry<T> {
     }
 }
 
-/// All queries, relations and source specs that are in reach.
+/// All queries, relations, source specs and class maps that are in reach.
 #[derive(Debug, Default)]
 pub struct Catalog {
     queries: BTreeMap<String, Entry<Query>>,
@@ -67,6 +75,8 @@ pub struct Catalog {
     sources: BTreeMap<String, Entry<Source>>,
     /// Files of rules by stem, those that were added last first: their rules go first.
     rules: BTreeMap<String, Vec<Entry<Rules>>>,
+    /// From names of GPU operations to classes.
+    classes: ClassMaps,
 }
 
 impl Catalog {
@@ -98,17 +108,18 @@ impl Catalog {
         all
     }
 
-    /// The query folders that apply without being asked for: the user's config folder, then `NSQ_PATH`.
+    /// The folders that apply without being asked for: the user's config folders, then `NSQ_PATH`.
     pub fn default_folders() -> Vec<PathBuf> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let config = variable("XDG_CONFIG_HOME")
             .map(PathBuf::from)
             .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".config")))
-            .map(|config| config.join("nsq").join("queries"))
-            .filter(|folder| folder.is_dir());
+            .map(|config| config.join("nsq"));
+        let config = config.into_iter().flat_map(|nsq| [nsq.join("queries"), nsq.join(CLASSES)]);
+        let config = config.filter(|folder| folder.is_dir());
         let path = variable("NSQ_PATH").unwrap_or_default();
         let listed = std::env::split_paths(&path).filter(|folder| !folder.as_os_str().is_empty());
-        config.into_iter().chain(listed).collect()
+        config.chain(listed).collect()
     }
 
     fn add_folder(&mut self, folder: &Path) -> Result<()> {
@@ -123,11 +134,17 @@ impl Catalog {
             for path in paths {
                 if path.is_dir() {
                     pending.push(path);
-                } else if matches!(path.extension().and_then(|e| e.to_str()), Some("sql" | "yml")) {
+                } else if matches!(
+                    path.extension().and_then(|e| e.to_str()),
+                    Some("sql" | "yml" | "yaml" | "json")
+                ) {
                     let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
                     // Text that is not UTF-8 fails where the file is used, not where another is.
                     let text = String::from_utf8_lossy(&bytes).into_owned();
-                    let inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
+                    let mut inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
+                    if folder.file_name().is_some_and(|name| name == CLASSES) {
+                        inside = Path::new(CLASSES).join(inside);
+                    }
                     self.add(&path, &inside, Cow::Owned(text));
                 }
             }
@@ -148,6 +165,8 @@ impl Catalog {
         } else if extension == "yml" && domain == NAMES {
             let entry = Entry { file, domain, text, parsed: OnceCell::new() };
             self.rules.entry(stem).or_default().insert(0, entry);
+        } else if domain == CLASSES && ["yml", "yaml", "json"].iter().any(|known| extension == *known) {
+            self.classes.add(file, text);
         } else if extension == "sql" && domain == VIEWS {
             self.relations.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });
         } else if extension == "sql" {
@@ -209,7 +228,7 @@ impl Catalog {
         let relations = self.relations.values().filter_map(|entry| entry.get(Relation::parse).err());
         let sources = self.sources.values().filter_map(|entry| entry.get(Source::parse).err());
         let rules = self.rules.values().flatten().filter_map(|entry| entry.get(Rules::parse).err());
-        queries.chain(relations).chain(sources).chain(rules).collect()
+        queries.chain(relations).chain(sources).chain(rules).chain(self.classes.broken()).collect()
     }
 
     /// All queries, by domain and name.
@@ -255,6 +274,22 @@ impl Catalog {
     /// The files of rules called `name`: a user's own before the built-in one, which they extend.
     pub fn rules(&self, name: &str) -> Result<Vec<&Rules>> {
         self.rules.get(name).into_iter().flatten().map(|entry| entry.get(Rules::parse)).collect()
+    }
+
+    /// The class maps, and which of them was chosen.
+    pub fn classes(&self) -> &ClassMaps {
+        &self.classes
+    }
+
+    /// Adds the class maps in the file at `path`, before those that are there, and returns their names.
+    pub fn add_classes(&mut self, path: &Path) -> Result<Vec<String>> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))
+    }
+
+    /// Chooses the class map for what is asked; see [`ClassMaps::choose`].
+    pub fn choose_classes(&mut self, spelling: &str) -> Result<()> {
+        self.classes.choose(spelling)
     }
 
     /// All files of rules.

@@ -18,17 +18,21 @@ Examples:
   nsq list kern                 those with `kern` in name, summary or tags
   nsq list --relations          the tables that `nsq sql` offers
   nsq list --functions          the SQL functions that nsq adds
+  nsq list --classes            the class maps, for --classes
   nsq list --format json")]
 pub(super) struct Args {
     /// Only what has this in its name, summary or tags.
     #[arg(value_name = "WORD")]
     word: Option<String>,
     /// List the relations of the normalised vocabulary instead.
-    #[arg(long, conflicts_with = "functions")]
+    #[arg(long, conflicts_with_all = ["functions", "classes"])]
     relations: bool,
     /// List the SQL functions that nsq adds instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "classes")]
     functions: bool,
+    /// List the class maps instead.
+    #[arg(long)]
+    classes: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -42,6 +46,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let mut table = if args.functions {
         functions()
+    } else if args.classes {
+        classes(&catalog)?
     } else if args.relations {
         relations(&catalog)?
     } else {
@@ -111,6 +117,30 @@ fn relations(catalog: &Catalog) -> Result<ResultTable> {
         ("summary", "What a row is."),
         ("present_if", "Holds rows where one of these does."),
         ("columns", "Names of its columns."),
+    ];
+    Ok(table(columns, rows))
+}
+
+fn classes(catalog: &Catalog) -> Result<ResultTable> {
+    let maps = catalog.classes();
+    let names = maps.names();
+    let mut rows = Vec::with_capacity(names.len());
+    for name in names {
+        let map = maps.map(&name)?;
+        rows.push([
+            "classes".to_owned(),
+            name,
+            map.doc.clone(),
+            map.rules.len().to_string(),
+            map.files().join(", "),
+        ]);
+    }
+    let columns = [
+        ("domain", "Always `classes`."),
+        ("name", "Name of the map, for --classes."),
+        ("summary", "What it is for."),
+        ("rules", "Number of rules."),
+        ("files", "Files that its rules stand in, in the order in which they are tried."),
     ];
     Ok(table(columns, rows))
 }

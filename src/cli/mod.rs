@@ -5,7 +5,9 @@
 //!
 //! Not for: anything that a program using this crate as a library would need.
 
+mod breakdown;
 mod check;
+mod classes;
 mod completions;
 mod list;
 mod materialize;
@@ -54,6 +56,8 @@ enum Command {
     Schema(schema::Args),
     Materialize(materialize::Args),
     Stats(stats::Args),
+    Classes(classes::Args),
+    Breakdown(breakdown::Args),
     Check(check::Args),
     Completions(completions::Args),
 }
@@ -88,6 +92,8 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Schema(args) => schema::run(&args),
         Command::Materialize(args) => materialize::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Classes(args) => classes::run(&args),
+        Command::Breakdown(args) => breakdown::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Completions(args) => completions::run(&args),
     }

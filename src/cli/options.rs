@@ -1,7 +1,8 @@
 //! Options that several verbs share.
 
+use super::note;
 use crate::catalog::Catalog;
-use crate::compile::parse_duration;
+use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::{Attribute, Scope, Selector};
@@ -17,7 +18,7 @@ use std::time::Duration;
 pub(super) struct LibraryArgs {
     /// Folder of further queries; may be repeated, and a later one wins.
     ///
-    /// Folders in NSQ_PATH and the config folder's nsq/queries are always looked at.
+    /// Folders in NSQ_PATH and the config folder's nsq/queries and nsq/classes are always looked at.
     #[arg(long, value_name = "DIR")]
     pub(super) queries: Vec<PathBuf>,
 }
@@ -28,6 +29,40 @@ impl LibraryArgs {
         let mut folders = Catalog::default_folders();
         folders.extend(self.queries.iter().cloned());
         Catalog::load(&folders)
+    }
+}
+
+/// Which class map tells what a kernel is for.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Library")]
+pub(super) struct ClassArgs {
+    /// Class map for op_class(): NAME, FILE or FILE#NAME; default: default.
+    ///
+    /// A file is JSON or YAML; a map in it that has the name of another goes before that one.
+    /// `nsq list --classes` names those that are in reach.
+    #[arg(long, value_name = "MAP")]
+    pub(super) classes: Option<String>,
+}
+
+impl ClassArgs {
+    /// Makes the choice, and says what stands twice in a map that one of `statements` asks.
+    pub(super) fn choose<'a>(
+        &self,
+        catalog: &mut Catalog,
+        statements: impl IntoIterator<Item = &'a str>,
+    ) -> Result<()> {
+        if let Some(spelling) = &self.classes {
+            catalog.choose_classes(spelling)?;
+        }
+        let asks = |statement: &str| words_in(statement).iter().any(|word| word.starts_with("op_class"));
+        if self.classes.is_some() || statements.into_iter().any(asks) {
+            let map = catalog.classes().chosen_map()?;
+            map.compile()?;
+            for twice in &map.duplicates {
+                note(&format!("{}:{}: {}", twice.file, twice.line, twice.message));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -158,6 +193,15 @@ fn selector(text: &str, by_thread: bool) -> Result<Selector> {
 }
 
 impl ScopeArgs {
+    /// No option is given that leaves a part out.
+    pub(super) fn is_whole(&self) -> bool {
+        let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
+        let ids = [&self.device, &self.stream, &self.process];
+        self.time.is_none()
+            && lists.iter().all(|list| list.is_empty())
+            && ids.iter().all(|ids| ids.is_empty())
+    }
+
     /// The scope on a report; percentages need to know how long its capture was.
     pub(super) fn resolve(&self, schema: &Schema) -> Result<Scope> {
         let mut scope = Scope {
@@ -176,17 +220,24 @@ impl ScopeArgs {
             keep_names: self.fold == Fold::None,
             ..Scope::default()
         };
-        let Some(text) = &self.time else { return Ok(scope) };
-        let (from, to) = text.split_once('/').ok_or_else(|| malformed(text))?;
-        scope.start_ns = instant(text, from, schema)?;
-        scope.end_ns = instant(text, to, schema)?;
-        match (scope.start_ns, scope.end_ns) {
-            (Some(from), Some(to)) if from >= to => Err(Error::usage(
-                format!("--time {text} is empty: it begins at {from} ns and ends at {to} ns"),
-                "give the earlier time first",
-            )),
-            _ => Ok(scope),
+        if let Some(text) = &self.time {
+            let (from, to) = text.split_once('/').ok_or_else(|| malformed(text))?;
+            scope.start_ns = instant(text, from, schema)?;
+            scope.end_ns = instant(text, to, schema)?;
+            if let (Some(from), Some(to)) = (scope.start_ns, scope.end_ns)
+                && from >= to
+            {
+                return Err(Error::usage(
+                    format!("--time {text} is empty: it begins at {from} ns and ends at {to} ns"),
+                    "give the earlier time first",
+                ));
+            }
         }
+        // A file that was made for a window ends there, though what reaches over its ends is in it.
+        let (from, to) = schema.window_ns;
+        scope.start_ns = scope.start_ns.max(from);
+        scope.end_ns = [scope.end_ns, to].into_iter().flatten().min();
+        Ok(scope)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
 use super::output::write_to;
 use crate::catalog::{Catalog, ColumnSpec, Query, Relation, Source};
+use crate::classify::Pattern;
 use crate::compile::{Invocation, Layout, Plan, functions_in, script};
 use crate::error::{Error, Result};
 use crate::execute::FUNCTIONS;
@@ -19,13 +20,14 @@ use std::path::{Path, PathBuf};
 Examples:
   nsq show top_kernels
   nsq show kernel                                       a relation of the vocabulary
+  nsq show vllm/llama                                   a class map
   nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
 
 The script of --sql runs in plain sqlite3 unless its first line says `-- needs nsq: …`;
 then run it by `nsq sql REPORT --file`.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation or source view, or the path of a .sql file.
+    /// Query (NAME[:ARG…]), relation, source view or class map, or the path of a .sql file.
     #[arg(value_name = "NAME")]
     name: String,
     /// Print one standalone script: views, scope and query.
@@ -47,6 +49,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
+    if let Some(page) = class_page(args, &catalog)? {
+        write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
+        return Ok(0);
+    }
     let mut invocation = Invocation::parse(&args.name).with_params(&args.param)?;
     if let Some(path) = invocation.path().map(Path::to_owned) {
         invocation.query = catalog.add_file(&path)?;
@@ -225,6 +231,34 @@ fn source_page(source: &Source) -> String {
         item(&mut page, &row.id.to_string(), &format!("{} ({})", row.label, row.name));
     }
     page
+}
+
+/// The page of a class map; a query or relation of its name goes before it.
+fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
+    let name = &args.name;
+    let is_other = catalog.query(name).is_ok()
+        || catalog.relation(name).is_some()
+        || catalog.source(name).is_some()
+        || args.sql;
+    if is_other || !catalog.classes().names().contains(name) {
+        return Ok(None);
+    }
+    let map = catalog.classes().map(name)?;
+    let mut page = format!("{name} - a class map of {} rules\n\n", map.rules.len());
+    paragraph(&mut page, &map.doc);
+    page.push_str("\nRULES (the first that matches decides)\n");
+    for rule in &map.rules {
+        let kind = match rule.rule.pattern {
+            Pattern::Match(_) => "match ",
+            Pattern::Substring(_) => "substring ",
+            Pattern::Activity(_) => "",
+        };
+        let why = if rule.why.is_empty() { String::new() } else { format!(" [{}]", rule.why) };
+        item(&mut page, &rule.rule.class, &format!("{kind}{}{why}", rule.rule.pattern));
+    }
+    page.push_str("\nSOURCE\n");
+    paragraph(&mut page, &map.files().join(", "));
+    Ok(Some(page))
 }
 
 fn columns(page: &mut String, columns: &[ColumnSpec]) {

@@ -2,7 +2,7 @@
 
 use super::note;
 use super::opened::Opened;
-use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
@@ -46,12 +46,15 @@ pub(super) struct Args {
     open: OpenArgs,
     #[command(flatten)]
     library: LibraryArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let (text, origin) = statement(args)?;
-    let catalog = args.library.load()?;
+    let mut catalog = args.library.load()?;
+    args.classes.choose(&mut catalog, [text.as_str()])?;
     let plans: Vec<Plan> = split_statements(&text)
         .into_iter()
         .map(|(offset, sql)| {

@@ -38,7 +38,7 @@ impl<'a> Session<'a> {
         installation: &Installation,
         limits: &Limits,
     ) -> Result<Self> {
-        functions::register(connection)?;
+        functions::register(connection, &installation.classes)?;
         guard::watch(connection, limits)?;
         let natives = install(connection, installation, limits)?;
         guard::lock(connection)?;
@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
         preamble: &[Plan],
         limits: &Limits,
     ) -> Result<Self> {
-        functions::register(connection)?;
+        functions::register(connection, &installation.classes)?;
         guard::watch(connection, limits)?;
         let natives = install(connection, installation, limits)?;
         guard::lock_to_temp(connection)?;

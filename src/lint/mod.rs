@@ -1,7 +1,8 @@
 //! The SQL library, held against its own rules.
 //!
 //! For: `nsq check` and the project's tests. Every rule has a number, a message, and a remedy:
-//! `Q` for queries, `V` for relations, `S` for source specs, `R` for what only a report can show.
+//! `Q` for queries, `V` for relations, `S` for source specs and rules about names, `C` for class maps, `R`
+//! for what only a report can show.
 //!
 //! Not for: a user's statements in `nsq sql`. Nothing here is needed to answer a question.
 
@@ -53,6 +54,7 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         for rules in catalog.all_rules().unwrap_or_default() {
             findings.extend(check_rules(rules).err().map(unreadable));
         }
+        check_classes(catalog, &mut findings);
         for relation in catalog.relations()? {
             relation::check_relation(relation, catalog, &complete, &mut findings);
         }
@@ -62,6 +64,33 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
     }
     findings.sort();
     Ok(findings)
+}
+
+/// C01, C02: maps can be used, say what they are for, and hold no pattern twice.
+fn check_classes(catalog: &Catalog, findings: &mut Vec<Finding>) {
+    let maps = catalog.classes();
+    // A file that cannot be read is a finding already.
+    for name in maps.names() {
+        let Ok(map) = maps.map(&name) else { continue };
+        findings.extend(map.compile().err().map(unreadable));
+        findings.extend(map.duplicates.into_iter().map(|twice| Finding {
+            file: twice.file,
+            line: twice.line,
+            rule: "C01",
+            message: twice.message,
+            help: "take one of them out".to_owned(),
+        }));
+        let file = map.rules.first().map_or(String::new(), |rule| rule.file.clone());
+        if map.doc.is_empty() || map.rules.is_empty() {
+            findings.push(Finding {
+                file,
+                line: 1,
+                rule: "C02",
+                message: format!("class map {name} has no doc, or no rules"),
+                help: "say in `doc` what its classes are".to_owned(),
+            });
+        }
+    }
 }
 
 fn unreadable(error: Error) -> Finding {

@@ -13,7 +13,7 @@ mod source_view;
 pub use presence::{Lack, Presence};
 pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
 
-use crate::catalog::{Catalog, Relation, Rules};
+use crate::catalog::{Catalog, ClassMaps, Relation, Rules};
 use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
 use std::collections::BTreeSet;
@@ -56,6 +56,8 @@ pub struct Installation {
     pub scope: Option<Scope>,
     /// Rules by which names fold, and by which they mean phases: the first file's go first.
     pub rules: [Vec<Rules>; 2],
+    /// From names of GPU operations to classes.
+    pub classes: ClassMaps,
     /// Scope options that some relation could not follow, as `--device does not apply to cuda_call`.
     pub notes: Vec<String>,
 }
@@ -117,6 +119,7 @@ pub fn plan<'a>(
         planner.visit(root)?;
     }
     let mut installation = planner.installation;
+    installation.classes = catalog.classes().clone();
     for input in &mut installation.inputs {
         let reads = input.reads.iter().map(String::as_str);
         input.statements = plan(schema, catalog, &input.scope.without_ranges(), reads)?.statements;

@@ -6,6 +6,7 @@
 //!
 //! Not for: computing, sorting or leaving out rows.
 
+pub mod breakdown;
 mod delimited;
 mod escape;
 mod html;

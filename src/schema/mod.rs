@@ -27,6 +27,8 @@ pub struct Schema {
     pub has_whole_graphs: bool,
     /// The file holds the normalised vocabulary instead of nsys's tables.
     pub is_materialized: bool,
+    /// The window that such a file was made for, in ns on the report's clock: start and end, where it has one.
+    pub window_ns: (Option<i64>, Option<i64>),
 }
 
 /// A table of a report.
@@ -78,7 +80,10 @@ impl Schema {
                 connection.query_row(&sql, [key], |row| row.get(0)).ok().flatten()
             };
             let versions = (fact("EXPORT_SCHEMA_VERSION"), fact("EXPORT_PRODUCT_VERSION"));
+            let bound = |key: &str| fact(key).filter(|_| is_materialized)?.parse().ok();
+            let window = (bound("NSQ_SCOPE_START_NS"), bound("NSQ_SCOPE_END_NS"));
             (schema.export_version, schema.nsys_version) = versions;
+            schema.window_ns = window;
         }
         let length =
             if is_materialized { ("capture", "dur_ns") } else { ("ANALYSIS_DETAILS", "duration") };

@@ -84,6 +84,9 @@ fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
     let limits = args.limits.limits();
     // A catalogue reads its files when they are asked for, so each thread has its own.
     let mut catalog = args.library.load()?;
+    if let Some(spelling) = &args.classes.classes {
+        catalog.choose_classes(spelling)?;
+    }
     for spelling in &args.query {
         if let Some(path) = Invocation::parse(spelling).path() {
             catalog.add_file(path)?;

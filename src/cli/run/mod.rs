@@ -4,7 +4,7 @@ mod many_reports;
 
 use super::complain;
 use super::opened::Opened;
-use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
@@ -48,6 +48,8 @@ pub(super) struct Args {
     open: OpenArgs,
     #[command(flatten)]
     library: LibraryArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -77,6 +79,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         .iter()
         .map(|invocation| Plan::new(catalog.query(&invocation.query)?, invocation, &layout))
         .collect::<Result<Vec<Plan>>>()?;
+    args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
     match args.reports.as_slice() {
         [report] => one_report(args, &catalog, &plans, report),
         reports => many_reports::run(args, &plans, reports),

@@ -2,12 +2,11 @@
 //!
 //! Nothing is read before a statement asks for a row, unless NVTX ranges select what is looked at.
 
-mod answers;
-mod load;
-mod names;
+mod gpu;
+mod nvtx;
 mod reader;
-mod scope;
-mod tables;
+mod relation;
+mod texts;
 mod vtab;
 
 use super::guard::{self, Limits};
@@ -15,12 +14,11 @@ use crate::catalog::Rules;
 use crate::error::{Error, Result};
 use crate::normalize::{IN_WINDOW, Input, Installation, Native, SELECTS_CALL, SELECTS_OP};
 use crate::schema::quote;
-use answers::Answers;
-use names::{LazyRules, NameRules};
+use nvtx::{LazyRules, NameRules, Selection};
+use relation::Relation;
 use rusqlite::Connection;
 use rusqlite::ffi;
 use rusqlite::vtab::Module;
-use scope::RangeScope;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -32,7 +30,10 @@ pub struct Natives {
     inputs: Vec<Input>,
     rules: Arc<LazyRules>,
     limits: Limits,
-    answers: Vec<OnceLock<Arc<Answers>>>,
+    projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
+    occupancies: Vec<OnceLock<Arc<gpu::Answers>>>,
+    /// What NVTX ranges select, where they do and a relation of `gpu` is asked for.
+    selection: OnceLock<Selection>,
     /// Why there is no answer: SQLite would pass on no more than its text.
     failure: Mutex<Option<Error>>,
 }
@@ -48,12 +49,32 @@ impl Natives {
         self.natives.iter().find(|native| native.object == object)
     }
 
-    /// What the input answers from, read when it is first asked for.
-    fn answers(&self, input: usize) -> rusqlite::Result<Arc<Answers>> {
-        if let Some(answers) = self.answers[input].get() {
-            return Ok(Arc::clone(answers));
+    /// The projection of an input, made when it is first asked for.
+    fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
+        self.once(&self.projections[input], || {
+            nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits)
+        })
+    }
+
+    /// What GPUs were busy with, for an input, found out when it is first asked for.
+    fn occupancy(&self, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
+        self.once(&self.occupancies[input], || {
+            let input = &self.inputs[input];
+            let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
+            gpu::occupy(&self.database, input, selection, &self.limits)
+        })
+    }
+
+    /// What `make` makes, once; why it cannot is kept for [`Natives::failure`].
+    fn once<T>(
+        &self,
+        made: &OnceLock<Arc<T>>,
+        make: impl FnOnce() -> Result<T>,
+    ) -> rusqlite::Result<Arc<T>> {
+        if let Some(made) = made.get() {
+            return Ok(Arc::clone(made));
         }
-        let answers = self.compute(input).map_err(|error| match error {
+        let fresh = make().map_err(|error| match error {
             Error::Interrupted | Error::Limit { .. } => interrupted(),
             error => {
                 let message = error.to_string();
@@ -61,24 +82,7 @@ impl Natives {
                 rusqlite::Error::ModuleError(message)
             }
         })?;
-        Ok(Arc::clone(self.answers[input].get_or_init(|| Arc::new(answers))))
-    }
-
-    fn compute(&self, input: usize) -> Result<Answers> {
-        let input = &self.inputs[input];
-        let (scope, limits) = (&input.scope, &self.limits);
-        let loaded = load::load(&self.database, input, limits)?;
-        let mut attribution = load::attribute(loaded.capture, scope, limits)?;
-        let ranges = RangeScope::new(&attribution, &loaded.names, scope)?;
-        attribution.capture.ops.retain(|op| ranges.is_in_window(op.start, op.end));
-        let projection = if !scope.selects_ranges() {
-            load::project(attribution, None, limits, &self.database)?
-        } else {
-            let keep = |attribution: &_, launch| ranges.holds_launch(attribution, launch);
-            load::project(attribution, Some(&keep), limits, &self.database)?
-        };
-        let rules = Arc::clone(&self.rules);
-        Ok(Answers::new(projection, loaded.names, rules, scope.clone(), ranges, limits))
+        Ok(Arc::clone(made.get_or_init(|| Arc::new(fresh))))
     }
 
     /// Why the last statement failed, where it was a native relation's doing.
@@ -118,24 +122,34 @@ pub(super) fn install(
         inputs: installation.inputs.clone(),
         rules: Arc::new(LazyRules::new(installation.rules.clone())),
         limits: limits.clone(),
-        answers: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
+        projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
+        occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
+        selection: OnceLock::new(),
         failure: Mutex::default(),
     });
-    const MODULE: Module<'_, vtab::NativeTable> = Module::read_only_module();
-    connection.create_module(c"nsq", &MODULE, Some(Arc::clone(&natives)))?;
+    const NVTX: Module<'_, vtab::NativeTable<nvtx::Table>> = Module::read_only_module();
+    const GPU: Module<'_, vtab::NativeTable<gpu::Table>> = Module::read_only_module();
+    connection.create_module(c"nsq_nvtx", &NVTX, Some(Arc::clone(&natives)))?;
+    connection.create_module(c"nsq_gpu", &GPU, Some(Arc::clone(&natives)))?;
+    let is_gpu = |native: &Native| gpu::Table::named(&native.relation).is_some();
     for native in &installation.natives {
-        connection
-            .execute_batch(&format!("CREATE VIRTUAL TABLE temp.{} USING nsq", quote(&native.object)))?;
+        let module = if is_gpu(native) { "nsq_gpu" } else { "nsq_nvtx" };
+        connection.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE temp.{} USING {module}",
+            quote(&native.object)
+        ))?;
     }
     let is_called = |statement: &String| {
         [SELECTS_OP, SELECTS_CALL, IN_WINDOW].iter().any(|name| statement.contains(name))
     };
+    let calls = installation.statements.iter().any(is_called);
+    let asks = installation.natives.iter().any(is_gpu);
     if let (Some(input), Some(scope)) = (installation.selecting, &installation.scope)
-        && installation.statements.iter().any(is_called)
+        && (calls || asks)
     {
-        let answers = natives.compute(input)?;
-        let ranges = RangeScope::new(&answers.projection.attribution, &answers.names, scope)?;
-        scope::register(connection, ranges, answers)?;
+        let (input, told) = (&natives.inputs[input], calls.then_some(connection));
+        let selection = nvtx::select(&natives.database, input, scope, limits, told)?;
+        natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))
 }

@@ -5,9 +5,8 @@
 #![allow(unsafe_code)]
 
 use super::Natives;
-use super::answers::Answers;
-use super::tables::{Cell, Table};
-use rusqlite::types::{Null, ValueRef};
+use super::relation::{Cell, Key, Relation};
+use rusqlite::types::Null;
 use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, VTab, VTabConfig, VTabConnection,
     VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
@@ -21,7 +20,7 @@ use std::sync::Arc;
 
 /// A scan of all rows.
 const SCAN: c_int = 0;
-/// A look-up by [`Table::key`].
+/// A look-up by [`Relation::key`].
 const LOOKUP: c_int = 1;
 
 /// What a scan is taken to cost: the rows are not counted before they are needed.
@@ -29,19 +28,19 @@ const SCAN_ROWS: i64 = 1_000_000;
 
 /// A native relation on a connection.
 #[repr(C)]
-pub(super) struct NativeTable {
+pub(super) struct NativeTable<R: Relation> {
     base: sqlite3_vtab,
     natives: Arc<Natives>,
-    table: Table,
+    relation: R,
     input: usize,
-    /// For each column of the relation's front matter, its place in [`Table::columns`].
+    /// For each column of the relation's front matter, its place in [`Relation::columns`].
     columns: Vec<usize>,
 }
 
 // SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl<'vtab> VTab<'vtab> for NativeTable {
+unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
     type Aux = Arc<Natives>;
-    type Cursor = Cursor<'vtab>;
+    type Cursor = Cursor<'vtab, R>;
 
     fn connect(
         db: &mut VTabConnection,
@@ -56,10 +55,11 @@ unsafe impl<'vtab> VTab<'vtab> for NativeTable {
         let unknown = |what: &str| Error::ModuleError(format!("{object}: {what}"));
         let natives = natives.ok_or_else(|| unknown("made without its input"))?;
         let native = natives.native(&object).ok_or_else(|| unknown("not a native relation"))?;
-        let table = Table::named(&native.relation)
-            .ok_or_else(|| unknown("nsq does not know how to compute it"))?;
+        let relation =
+            R::named(&native.relation).ok_or_else(|| unknown("nsq does not know how to compute it"))?;
+        let known = relation.columns();
         let place = |name: &String| {
-            let place = table.columns().iter().position(|(known, _)| known == name);
+            let place = known.iter().position(|known| known == name);
             place.ok_or_else(|| unknown(&format!("nsq does not compute a column {name}")))
         };
         let columns = native.columns.iter().map(place).collect::<Result<Vec<usize>>>()?;
@@ -68,7 +68,7 @@ unsafe impl<'vtab> VTab<'vtab> for NativeTable {
         let table = Self {
             base: sqlite3_vtab::default(),
             natives: Arc::clone(natives),
-            table,
+            relation,
             input: native.input,
             columns,
         };
@@ -77,7 +77,7 @@ unsafe impl<'vtab> VTab<'vtab> for NativeTable {
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
         let wanted: Vec<Option<usize>> =
-            self.table.key().iter().map(|name| self.constraint_on(info, name)).collect();
+            self.relation.key().iter().map(|name| self.constraint_on(info, name)).collect();
         if !wanted.is_empty()
             && let Some(found) = wanted.into_iter().collect::<Option<Vec<usize>>>()
         {
@@ -85,13 +85,12 @@ unsafe impl<'vtab> VTab<'vtab> for NativeTable {
                 info.constraint_usage(constraint).set_argv_index(argument);
             }
             info.set_idx_num(LOOKUP);
-            // The rows of one naming come in order; of all of them, one naming after the other.
             info.set_order_by_consumed(self.comes_in(info));
             info.set_estimated_cost(1.0);
             info.set_estimated_rows(1);
             return Ok(true);
         }
-        if self.table != Table::RangeKernel {
+        if !self.relation.is_ordered_by_key() {
             info.set_order_by_consumed(self.comes_in(info));
         }
         info.set_idx_num(SCAN);
@@ -104,11 +103,12 @@ unsafe impl<'vtab> VTab<'vtab> for NativeTable {
         Ok(Cursor {
             base: sqlite3_vtab_cursor::default(),
             natives: Arc::clone(&self.natives),
-            table: self.table,
+            relation: self.relation,
             input: self.input,
             columns: self.columns.clone(),
             answers: None,
             is_scan: true,
+            key: Key::default(),
             rows: 0..0,
             index: 0,
             vtab: PhantomData,
@@ -116,10 +116,10 @@ unsafe impl<'vtab> VTab<'vtab> for NativeTable {
     }
 }
 
-impl NativeTable {
+impl<R: Relation> NativeTable<R> {
     /// The rows come in the order that is asked for.
     fn comes_in(&self, info: &IndexInfo) -> bool {
-        let order = self.table.order();
+        let order = self.relation.order();
         let mut wanted = info.order_bys().enumerate();
         info.order_bys().next().is_some()
             && wanted.all(|(place, by)| {
@@ -131,7 +131,7 @@ impl NativeTable {
 
     fn name_of(&self, column: c_int) -> Option<&'static str> {
         let place = *self.columns.get(usize::try_from(column).ok()?)?;
-        Some(self.table.columns()[place].0)
+        self.relation.columns().get(place).copied()
     }
 
     /// The usable constraint `name = …`.
@@ -146,56 +146,50 @@ impl NativeTable {
     }
 }
 
-impl CreateVTab<'_> for NativeTable {
+impl<R: Relation> CreateVTab<'_> for NativeTable<R> {
     const KIND: VTabKind = VTabKind::Default;
 }
 
 /// A place in a native relation.
 #[repr(C)]
-pub(super) struct Cursor<'vtab> {
+pub(super) struct Cursor<'vtab, R: Relation> {
     base: sqlite3_vtab_cursor,
     natives: Arc<Natives>,
-    table: Table,
+    relation: R,
     input: usize,
     columns: Vec<usize>,
-    answers: Option<Arc<Answers>>,
+    answers: Option<Arc<R::Answers>>,
     /// Rows lead to indices; else they are indices.
     is_scan: bool,
+    /// What the rows were looked up by.
+    key: Key,
     rows: Range<usize>,
     /// The index of the first of `rows`.
     index: usize,
-    vtab: PhantomData<&'vtab NativeTable>,
+    vtab: PhantomData<&'vtab NativeTable<R>>,
 }
 
-impl Cursor<'_> {
+impl<R: Relation> Cursor<'_, R> {
     fn settle(&mut self) {
         let Some(answers) = self.answers.as_ref().filter(|_| !self.rows.is_empty()) else { return };
         let row = self.rows.start;
-        self.index = if self.is_scan { self.table.index(answers, row) } else { row };
+        self.index = if self.is_scan { self.relation.index(answers, row) } else { row };
     }
 }
 
 // SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl VTabCursor for Cursor<'_> {
+unsafe impl<R: Relation> VTabCursor for Cursor<'_, R> {
     fn filter(&mut self, plan: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
         let answers = match &self.answers {
             Some(answers) => Arc::clone(answers),
-            None => self.natives.answers(self.input)?,
+            None => R::answers(&self.natives, self.input)?,
         };
         self.is_scan = plan == SCAN;
-        if !self.is_scan {
-            let (mut text, mut number) = (String::new(), None);
-            for argument in arguments.iter() {
-                match argument {
-                    ValueRef::Text(bytes) => text = String::from_utf8_lossy(bytes).into_owned(),
-                    ValueRef::Integer(int) => number = Some(int),
-                    ValueRef::Real(real) if real.fract() == 0.0 => number = Some(real as i64),
-                    _ => {}
-                }
-            }
-            self.rows = self.table.find(&answers, &text, number.unwrap_or(-1));
+        if self.is_scan {
+            self.rows = 0..self.relation.rows(&answers);
         } else {
-            self.rows = 0..self.table.rows(&answers);
+            self.key = Key::new(arguments.iter());
+            self.rows = self.relation.find(&answers, &self.key);
         }
         self.natives.go_on()?;
         self.answers = Some(answers);
@@ -219,8 +213,8 @@ unsafe impl VTabCursor for Cursor<'_> {
         else {
             return context.set_result(Null);
         };
-        let cell = (self.table.columns()[place].1)(answers, self.index);
-        if let Some(failure) = answers.failure() {
+        let cell = self.relation.cell(answers, place, self.index, &self.key);
+        if let Some(failure) = R::failure(answers) {
             return Err(Error::ModuleError(failure.to_owned()));
         }
         match cell {

@@ -1,0 +1,82 @@
+//! Commands from start to exit: seconds, CPU seconds and memory, as ratios to a floor.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The real nsys: the one that `NSQ_BENCH_NSYS` names, else the one on the PATH.
+pub(crate) fn nsys() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("NSQ_BENCH_NSYS") {
+        return std::path::absolute(named).ok();
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join("nsys")).find(|file| file.is_file())
+}
+
+/// What a command cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    /// Seconds from start to exit.
+    pub(crate) wall: f64,
+    usage: Option<Usage>,
+}
+
+#[derive(Clone, Copy)]
+struct Usage {
+    cpu: f64,
+    peak_mb: f64,
+}
+
+/// A command under GNU `time`, where that is there.
+pub(crate) struct Measured(pub(crate) Command);
+
+impl Measured {
+    const TIME: &str = "/usr/bin/time";
+
+    pub(crate) fn new(program: &str) -> Self {
+        if !Path::new(Self::TIME).is_file() {
+            return Self(Command::new(program));
+        }
+        let mut command = Command::new(Self::TIME);
+        command.args(["--quiet", "-f", "%U %S %M", "-o", "usage", program]);
+        Self(command)
+    }
+
+    /// What it cost, run in `folder`; nothing where it failed.
+    pub(crate) fn run(mut self, folder: &Path) -> Option<Cost> {
+        let start = Instant::now();
+        let command = self.0.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
+        let status = command.status().expect("nsq, sqlite3 and timeout can be started");
+        let wall = start.elapsed().as_secs_f64();
+        status.success().then(|| Cost { wall, usage: usage(&folder.join("usage")) })
+    }
+}
+
+fn usage(file: &Path) -> Option<Usage> {
+    let text = std::fs::read_to_string(file).ok()?;
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    let [user, system, peak_kib] = numbers[..] else { return None };
+    Some(Usage { cpu: user + system, peak_mb: peak_kib * 1.024e-3 })
+}
+
+/// Keeps the faster of two runs.
+pub(crate) fn keep_best(best: &mut Option<Cost>, cost: Option<Cost>) {
+    if let Some(cost) = cost
+        && best.is_none_or(|best| cost.wall < best.wall)
+    {
+        *best = Some(cost);
+    }
+}
+
+/// One line: a command's cost, and how many times the floor that is.
+pub(crate) fn report(what: &str, cost: Option<Cost>, floor: Cost) {
+    let Some(cost) = cost else {
+        println!("  {what:<40} failed, or took too long");
+        return;
+    };
+    print!("  {what:<40} {:>8.2} s wall {:>7.1}×", cost.wall, cost.wall / floor.wall);
+    if let (Some(used), Some(least)) = (cost.usage, floor.usage) {
+        print!("   {:>8.2} s CPU {:>7.1}×   {:>6.0} MB", used.cpu, used.cpu / least.cpu, used.peak_mb);
+    }
+    println!();
+}

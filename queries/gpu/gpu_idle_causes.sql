@@ -1,0 +1,196 @@
+/*---
+name: gpu_idle_causes
+version: 1
+title: Why the GPU idled
+summary: The longest gaps of each GPU, and what the launching thread did meanwhile.
+why: To see whether the GPU waits for a sync, an allocation, Python or the launch itself, and where.
+kind: trace
+tags: [cuda, gpu]
+reads: [all_cuda_call, gpu_gap, graph_trace, kernel, memcpy, memset]
+requires: [gpu_gap]
+params:
+  - {name: limit, type: int, default: 20, min: -1, doc: "Gaps to look at, the longest first; -1 takes all, at a cost of calls times gaps."}
+columns:
+  - {name: rank, type: int, doc: "Place by dur_ns, from 1."}
+  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Gap began, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "Length of the gap: the seven parts below."}
+  - {name: cause, type: text, doc: "The largest part: host sync, memory allocation, other API call, no API call, launch call, queued or unknown."}
+  - {name: sync_ns, type: duration, unit: ns, doc: "Before the launch, in a call that waits: ...Synchronize, or a copy or fill that is not Async."}
+  - {name: alloc_ns, type: duration, unit: ns, doc: "Before the launch, in a call that allocates, frees, maps or pins memory, outside the former."}
+  - {name: api_ns, type: duration, unit: ns, doc: "Before the launch, in any other call of the CUDA API."}
+  - {name: no_api_ns, type: duration, unit: ns, doc: "Before the launch, in none: the thread's own work, or other libraries."}
+  - {name: launch_ns, type: duration, unit: ns, doc: "In the call that launched the operation behind the gap."}
+  - {name: queued_ns, type: duration, unit: ns, doc: "After that call: launched, and waiting for an event, another stream or the hardware."}
+  - {name: unknown_ns, type: duration, unit: ns, doc: "All of the gap where the capture has no row of that call, or nothing follows."}
+  - {name: api_name, type: text, doc: "Call with the most time before the launch; null if there was none."}
+  - {name: tid, type: id, doc: "Thread that launched the operation behind the gap; null if unknown."}
+  - {name: pid, type: id, doc: "Its process; null if unknown."}
+  - {name: before_name, type: text, doc: "Operation that ended last before the gap; null at the window's start."}
+  - {name: after_name, type: text, doc: "Operation that began after it; null at the window's end."}
+checks:
+  - sync_ns + alloc_ns + api_ns + no_api_ns + launch_ns + queued_ns + unknown_ns = dur_ns
+  - sync_ns >= 0 AND alloc_ns >= 0 AND api_ns >= 0 AND no_api_ns >= 0 AND launch_ns >= 0 AND queued_ns >= 0
+limits: >-
+  Looks at the one thread that launched the operation behind the gap: if that waited for another thread, no API call is
+  what shows. A node of a CUDA graph counts from the graph's launch. Time of calls within calls counts once.
+see_also: [gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
+---*/
+-- LIMIT -1 keeps SQLite from asking a step again for every row that needs it.
+WITH
+longest AS (
+  SELECT
+    row_number() OVER (ORDER BY dur_ns DESC, start_ns, gpu_id) AS rank,
+    *
+  FROM gpu_gap
+  WHERE level = 'gpu'
+  ORDER BY dur_ns DESC, start_ns, gpu_id
+  LIMIT :limit
+),
+next_op AS (
+  SELECT
+    longest.rank,
+    longest.start_ns,
+    longest.end_ns,
+    CASE after_kind
+      WHEN 'kernel' THEN (SELECT correlation_id FROM kernel WHERE kernel_id = after_id)
+      WHEN 'memcpy' THEN (SELECT correlation_id FROM memcpy WHERE memcpy_id = after_id)
+      WHEN 'memset' THEN (SELECT correlation_id FROM memset WHERE memset_id = after_id)
+      WHEN 'graph' THEN (SELECT correlation_id FROM graph_trace WHERE graph_trace_id = after_id)
+    END AS correlation_id,
+    CASE after_kind
+      WHEN 'kernel' THEN (SELECT global_pid FROM kernel WHERE kernel_id = after_id)
+      WHEN 'memcpy' THEN (SELECT global_pid FROM memcpy WHERE memcpy_id = after_id)
+      WHEN 'memset' THEN (SELECT global_pid FROM memset WHERE memset_id = after_id)
+      WHEN 'graph' THEN (SELECT global_pid FROM graph_trace WHERE graph_trace_id = after_id)
+    END AS global_pid
+  FROM longest
+  LIMIT -1
+),
+-- Calls are read once, and each looks for its gaps: these are few.
+launch AS (
+  SELECT rank, from_ns, to_ns, global_tid, pid, tid, call_start_ns, call_end_ns
+  FROM (
+    SELECT
+      next_op.rank,
+      next_op.start_ns AS from_ns,
+      next_op.end_ns AS to_ns,
+      api.global_tid,
+      api.pid,
+      api.tid,
+      -- Clipped to the gap: what lies before it, and behind it, is not the gap's.
+      max(min(api.start_ns, next_op.end_ns), next_op.start_ns) AS call_start_ns,
+      max(min(api.end_ns, next_op.end_ns), next_op.start_ns) AS call_end_ns,
+      row_number() OVER (PARTITION BY next_op.rank ORDER BY api.start_ns, api.end_ns DESC, api.call_id) AS nth
+    FROM all_cuda_call AS api
+    CROSS JOIN next_op
+    WHERE next_op.correlation_id = api.correlation_id
+      AND next_op.global_pid = api.global_pid
+      AND api.correlation_id <> 0
+  )
+  WHERE nth = 1
+  LIMIT -1
+),
+meanwhile AS (
+  SELECT
+    launch.rank,
+    api.api_name,
+    max(api.start_ns, launch.from_ns) AS start_ns,
+    min(api.end_ns, launch.call_start_ns) AS end_ns,
+    CASE
+      WHEN api.api_name GLOB '*Synchronize*'
+        OR api.api_name GLOB 'cu*Mem[cs][pe][yt]*' AND NOT api.api_name GLOB '*Async*'
+        THEN 1
+      WHEN api.api_name GLOB 'cu*Malloc*'
+        OR api.api_name GLOB 'cu*Free*'
+        OR api.api_name GLOB 'cu*MemAlloc*'
+        OR api.api_name GLOB 'cu*HostAlloc*'
+        OR api.api_name GLOB 'cu*Host*egister*'
+        OR api.api_name GLOB 'cuMem*Create*'
+        OR api.api_name GLOB 'cuMem*Map*'
+        OR api.api_name GLOB 'cuMemRelease*'
+        OR api.api_name GLOB 'cuMemSetAccess*'
+        OR api.api_name GLOB 'cuMemAddress*'
+        OR api.api_name GLOB 'cu*MemPool*'
+        THEN 2
+      ELSE 3
+    END AS kind
+  FROM all_cuda_call AS api
+  CROSS JOIN launch
+  WHERE launch.global_tid = api.global_tid
+    AND launch.from_ns < api.end_ns
+    AND launch.call_start_ns > api.start_ns
+  LIMIT -1
+),
+spent AS (
+  SELECT
+    rank,
+    busy_ns(start_ns, end_ns) FILTER (WHERE kind = 1) AS sync_ns,
+    busy_ns(start_ns, end_ns) FILTER (WHERE kind <= 2) AS sync_alloc_ns,
+    busy_ns(start_ns, end_ns) AS any_api_ns
+  FROM meanwhile
+  GROUP BY rank
+),
+most AS (
+  SELECT
+    rank,
+    api_name,
+    row_number() OVER (PARTITION BY rank ORDER BY busy_ns(start_ns, end_ns) DESC, api_name) AS nth
+  FROM meanwhile
+  GROUP BY rank, api_name
+),
+part AS (
+  SELECT
+    longest.rank,
+    longest.gpu_id,
+    longest.start_ns,
+    longest.dur_ns,
+    longest.before_name,
+    longest.after_name,
+    launch.tid,
+    launch.pid,
+    coalesce(spent.sync_ns, 0) AS sync_ns,
+    coalesce(spent.sync_alloc_ns - spent.sync_ns, 0) AS alloc_ns,
+    coalesce(spent.any_api_ns - spent.sync_alloc_ns, 0) AS api_ns,
+    coalesce(launch.call_start_ns - launch.from_ns - coalesce(spent.any_api_ns, 0), 0) AS no_api_ns,
+    coalesce(launch.call_end_ns - launch.call_start_ns, 0) AS launch_ns,
+    coalesce(launch.to_ns - launch.call_end_ns, 0) AS queued_ns,
+    iif(launch.rank IS NULL, longest.dur_ns, 0) AS unknown_ns,
+    most.api_name
+  FROM longest
+  LEFT JOIN launch
+    ON launch.rank = longest.rank
+  LEFT JOIN spent
+    ON spent.rank = longest.rank
+  LEFT JOIN most
+    ON most.rank = longest.rank
+    AND most.nth = 1
+)
+SELECT
+  rank,
+  gpu_id,
+  start_ns,
+  dur_ns,
+  CASE max(sync_ns, alloc_ns, api_ns, no_api_ns, launch_ns, queued_ns, unknown_ns)
+    WHEN sync_ns THEN 'host sync'
+    WHEN alloc_ns THEN 'memory allocation'
+    WHEN api_ns THEN 'other API call'
+    WHEN no_api_ns THEN 'no API call'
+    WHEN launch_ns THEN 'launch call'
+    WHEN queued_ns THEN 'queued'
+    ELSE 'unknown'
+  END AS cause,
+  sync_ns,
+  alloc_ns,
+  api_ns,
+  no_api_ns,
+  launch_ns,
+  queued_ns,
+  unknown_ns,
+  api_name,
+  tid,
+  pid,
+  before_name,
+  after_name
+FROM part
+ORDER BY rank

@@ -1,0 +1,62 @@
+/*---
+name: gpu_span
+version: 1
+title: Span of the CUDA activity
+summary: One row - from the first to the last CUDA activity, and how much there was.
+why: To know the time that shares of GPU work are taken of.
+kind: info
+tags: [capture, cuda, gpu]
+reads: [cuda_call, device, graph_trace, kernel, memcpy, memset]
+requires: [kernel | memcpy | memset | graph_trace | cuda_call]
+columns:
+  - {name: span_start_ns, type: timestamp, unit: ns, doc: "First start of a GPU operation or CUDA API call; null if there is none."}
+  - {name: span_end_ns, type: timestamp, unit: ns, doc: "Last end of one."}
+  - {name: span_ns, type: duration, unit: ns, doc: "span_end_ns - span_start_ns."}
+  - {name: gpu_start_ns, type: timestamp, unit: ns, doc: "First start of a GPU operation; null if there is none."}
+  - {name: gpu_end_ns, type: timestamp, unit: ns, doc: "Last end of one."}
+  - {name: gpu_span_ns, type: duration, unit: ns, doc: "gpu_end_ns - gpu_start_ns."}
+  - {name: gpu_count, type: int, unit: count, doc: "GPUs that carried out operations; CUDA ordinals where the export knows no better."}
+  - {name: op_count, type: int, unit: count, doc: "Kernels, copies and fills."}
+  - {name: graph_count, type: int, unit: count, doc: "Executions of CUDA graphs that were traced as wholes: their kernels are not in op_count."}
+  - {name: call_count, type: int, unit: count, doc: "CUDA API calls."}
+checks:
+  - span_ns >= gpu_span_ns OR gpu_span_ns IS NULL
+limits: >-
+  The span is that of the capture, with what profiling adds, and may begin after the program did. Time before the first
+  and after the last CUDA activity is not in it.
+see_also: [gpu_time, gpu_elapsed, gpu_share, report_info]
+---*/
+WITH
+activity AS (
+  SELECT 'op' AS activity_kind, device_id, pid, start_ns, end_ns FROM kernel
+  UNION ALL
+  SELECT 'op' AS activity_kind, device_id, pid, start_ns, end_ns FROM memcpy
+  UNION ALL
+  SELECT 'op' AS activity_kind, device_id, pid, start_ns, end_ns FROM memset
+  UNION ALL
+  SELECT 'graph' AS activity_kind, device_id, pid, start_ns, end_ns FROM graph_trace
+  UNION ALL
+  SELECT 'call' AS activity_kind, NULL AS device_id, pid, start_ns, end_ns FROM cuda_call
+),
+process_gpu AS (
+  SELECT device_id, pid, min(gpu_id) AS gpu_id
+  FROM device
+  GROUP BY device_id, pid
+  LIMIT -1
+)
+SELECT
+  min(start_ns) AS span_start_ns,
+  max(end_ns) AS span_end_ns,
+  max(end_ns) - min(start_ns) AS span_ns,
+  min(start_ns) FILTER (WHERE activity_kind <> 'call') AS gpu_start_ns,
+  max(end_ns) FILTER (WHERE activity_kind <> 'call') AS gpu_end_ns,
+  max(end_ns) FILTER (WHERE activity_kind <> 'call')
+    - min(start_ns) FILTER (WHERE activity_kind <> 'call') AS gpu_span_ns,
+  count(DISTINCT coalesce(process_gpu.gpu_id, activity.device_id)) AS gpu_count,
+  count(*) FILTER (WHERE activity_kind = 'op') AS op_count,
+  count(*) FILTER (WHERE activity_kind = 'graph') AS graph_count,
+  count(*) FILTER (WHERE activity_kind = 'call') AS call_count
+FROM activity
+LEFT JOIN process_gpu
+  ON process_gpu.device_id = activity.device_id
+  AND coalesce(process_gpu.pid, activity.pid) = activity.pid

@@ -1,0 +1,219 @@
+/*---
+name: gpu_gaps
+version: 1
+title: GPU gaps
+summary: Times in which a process left its GPU without work, longest first.
+why: To find where the GPU waited, and between which operations.
+kind: rule
+tags: [cuda, kernel, memory, rule]
+reads: [gpu_op, all_gpu_op, all_graph_trace, all_kernel, all_memcpy, all_profiler_overhead, process_device]
+requires: [gpu_op]
+params:
+  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
+  - {name: gap_ms, type: real, default: 500, min: 0, doc: "Gaps that are longer than this many milliseconds; one of just this length is none."}
+columns:
+  - {name: rank, type: int, doc: "Place by dur_ns, from 1."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "Length of the gap: end_ns - start_ns."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Last operation before it ended, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "First operation after it began."}
+  - {name: idle_ns, type: duration, unit: ns, doc: "Part of it in which nothing at all ran on the GPU: no other process, no CUDA graph traced as a whole."}
+  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
+  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: context_id, type: id, doc: "CUDA context of the operation before; of the device's last operation where that was the profiler."}
+  - {name: before_kind, type: text, doc: "What ended where the gap begins: kernel, memcpy, memset, or overhead for the profiler's own work."}
+  - {name: before_name, type: text, doc: "Its name, of a kernel the demangled one."}
+  - {name: before_stream_id, type: id, doc: "CUDA stream that it ran on; null for overhead."}
+  - {name: before_id, type: id, doc: "Row of the raw table that before_kind names."}
+  - {name: after_kind, type: text, doc: "What began where the gap ends."}
+  - {name: after_name, type: text, doc: "Its name."}
+  - {name: after_stream_id, type: id, doc: "CUDA stream that it ran on; null for overhead."}
+  - {name: after_id, type: id, doc: "Row of the raw table that after_kind names."}
+checks:
+  - dur_ns > 0 AND dur_ns = end_ns - start_ns
+  - idle_ns BETWEEN 0 AND dur_ns
+limits: >-
+  Looks at each device of each process by itself, between its first operation and its last, as NVIDIA's rule does: time
+  before, after and between processes is no gap. dur_ns is about kernels, copies and fills; the profiler's data flushes
+  count as work. What NVIDIA's rule does not see is told by idle_ns alone: CUDA graphs traced as a whole, and other
+  processes on the same GPU. With --time, operations that cross its bounds
+  count whole. NVIDIA's rule forgets operations that begin at or before 0 ns and those without a process, takes
+  processes of one pid on different hosts for one, and with `rows` cuts before it sorts, so that it can lose the longest.
+see_also: [gpu_time_util, gpu_time, gpu_idle_causes]
+nsys:
+  title: GPU Gaps
+  aliases: [gpu-starv]
+  args:
+    - {name: rows, param: limit}
+    - {name: gap, param: gap_ms}
+  columns:
+    - {name: "Row#", sql: rank}
+    - {name: Duration, unit: ns, sql: dur_ns}
+    - {name: Start, unit: ns, sql: start_ns}
+    - {name: PID, sql: pid}
+    - {name: Device ID, sql: device_id}
+    - {name: Context ID, sql: context_id}
+---*/
+WITH
+first_op AS (
+  SELECT global_pid, device_id, min(start_ns) AS start_ns
+  FROM gpu_op
+  GROUP BY global_pid, device_id
+),
+-- Of the row with the greatest end, SQLite takes the context too.
+last_op AS (
+  SELECT global_pid, device_id, context_id, max(end_ns) AS end_ns
+  FROM gpu_op
+  GROUP BY global_pid, device_id
+),
+-- The profiler held up the process, and so each of its devices.
+overhead AS (
+  SELECT
+    last_op.global_pid,
+    last_op.device_id,
+    last_op.context_id,
+    overhead.overhead_id,
+    overhead.start_ns,
+    overhead.end_ns
+  FROM all_profiler_overhead AS overhead
+  JOIN first_op ON first_op.global_pid = overhead.global_pid AND first_op.start_ns < overhead.start_ns
+  JOIN last_op
+    ON last_op.global_pid = first_op.global_pid
+    AND last_op.device_id = first_op.device_id
+    AND last_op.end_ns > overhead.end_ns
+  WHERE
+    overhead.overhead_name IN (
+      'CUDA profiling data flush overhead',
+      'CUDA profiling stop overhead',
+      'CUDA profiling overhead'
+    )
+),
+work AS (
+  SELECT global_pid, device_id, context_id, stream_id, op_kind, op_id, start_ns, end_ns
+  FROM gpu_op
+  UNION ALL
+  SELECT global_pid, device_id, context_id, NULL AS stream_id, 'overhead' AS op_kind, overhead_id, start_ns, end_ns
+  FROM overhead
+),
+-- Before each operation, when the ones that began earlier were all done.
+follower AS (
+  SELECT
+    *,
+    max(end_ns) OVER (
+      PARTITION BY global_pid, device_id
+      ORDER BY start_ns, end_ns, op_kind, op_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS done_ns
+  FROM work
+),
+gap AS (
+  SELECT
+    row_number() OVER (ORDER BY start_ns - done_ns DESC, done_ns, global_pid, device_id) AS rank,
+    done_ns AS start_ns,
+    start_ns AS end_ns,
+    global_pid,
+    device_id,
+    op_kind AS after_kind,
+    op_id AS after_id,
+    stream_id AS after_stream_id
+  FROM follower
+  WHERE start_ns - done_ns > :gap_ms * 1000000 AND start_ns > done_ns
+  ORDER BY rank
+  LIMIT :limit
+),
+-- Of several operations that end together, the last to begin.
+leader AS (
+  SELECT
+    gap.rank,
+    work.context_id,
+    work.op_kind AS before_kind,
+    work.op_id AS before_id,
+    work.stream_id AS before_stream_id,
+    row_number() OVER (PARTITION BY gap.rank ORDER BY work.start_ns DESC, work.op_kind, work.op_id) AS place
+  FROM work
+  JOIN gap
+    ON gap.start_ns = work.end_ns
+    AND gap.device_id = work.device_id
+    AND gap.global_pid IS NOT DISTINCT FROM work.global_pid
+),
+gap_on_gpu AS (
+  SELECT gap.rank, gap.start_ns, gap.end_ns, process_device.gpu_id
+  FROM gap
+  JOIN process_device
+    ON process_device.device_id = gap.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM gap.global_pid
+),
+-- Whatever ran on a GPU, and both ends of each gap as instants: at these the time that it had been busy is read off.
+instant AS (
+  SELECT gpu_id, start_ns, end_ns, NULL AS rank, 0 AS sign
+  FROM all_gpu_op AS op
+  JOIN process_device
+    ON process_device.device_id = op.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM op.global_pid
+  UNION ALL
+  SELECT gpu_id, start_ns, end_ns, NULL AS rank, 0 AS sign
+  FROM all_graph_trace AS graph
+  JOIN process_device
+    ON process_device.device_id = graph.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM graph.global_pid
+  UNION ALL
+  SELECT gpu_id, start_ns, start_ns AS end_ns, rank, 1 AS sign
+  FROM gap_on_gpu
+  UNION ALL
+  SELECT gpu_id, end_ns AS start_ns, end_ns, rank, -1 AS sign
+  FROM gap_on_gpu
+),
+-- done_ns as above, of the whole GPU.
+covered AS (
+  SELECT
+    *,
+    max(end_ns) OVER (
+      PARTITION BY gpu_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS done_ns
+  FROM instant
+),
+busy_until AS (
+  SELECT
+    rank,
+    sign,
+    sum(max(0, end_ns - max(start_ns, coalesce(done_ns, start_ns)))) OVER (
+      PARTITION BY gpu_id ORDER BY start_ns ROWS UNBOUNDED PRECEDING
+    ) - max(0, coalesce(done_ns - start_ns, 0)) AS busy_ns
+  FROM covered
+),
+other_work AS (
+  SELECT rank, -sum(sign * busy_ns) AS busy_ns
+  FROM busy_until
+  WHERE rank IS NOT NULL
+  GROUP BY rank
+)
+SELECT
+  gap.rank,
+  gap.end_ns - gap.start_ns AS dur_ns,
+  gap.start_ns,
+  gap.end_ns,
+  gap.end_ns - gap.start_ns - other_work.busy_ns AS idle_ns,
+  gap.global_pid >> 24 & 16777215 AS pid,
+  gap.device_id,
+  leader.context_id,
+  leader.before_kind,
+  CASE leader.before_kind
+    WHEN 'kernel' THEN (SELECT kernel_name FROM all_kernel WHERE kernel_id = leader.before_id)
+    WHEN 'memcpy' THEN (SELECT '[CUDA memcpy ' || direction || ']' FROM all_memcpy WHERE memcpy_id = leader.before_id)
+    WHEN 'memset' THEN '[CUDA memset]'
+    ELSE (SELECT overhead_name FROM all_profiler_overhead WHERE overhead_id = leader.before_id)
+  END AS before_name,
+  leader.before_stream_id,
+  leader.before_id,
+  gap.after_kind,
+  CASE gap.after_kind
+    WHEN 'kernel' THEN (SELECT kernel_name FROM all_kernel WHERE kernel_id = gap.after_id)
+    WHEN 'memcpy' THEN (SELECT '[CUDA memcpy ' || direction || ']' FROM all_memcpy WHERE memcpy_id = gap.after_id)
+    WHEN 'memset' THEN '[CUDA memset]'
+    ELSE (SELECT overhead_name FROM all_profiler_overhead WHERE overhead_id = gap.after_id)
+  END AS after_name,
+  gap.after_stream_id,
+  gap.after_id
+FROM gap
+JOIN leader ON leader.rank = gap.rank AND leader.place = 1
+JOIN other_work ON other_work.rank = gap.rank
+ORDER BY gap.rank

@@ -1,0 +1,288 @@
+/*---
+name: gpu_time_util
+version: 1
+title: GPU time utilization
+summary: Times in which a process used its GPU little, least used first.
+why: To find stretches that the GPU spent mostly without work, even where no single gap is long.
+kind: rule
+tags: [cuda, kernel, memory, rule]
+reads: [gpu_op, all_gpu_op, all_graph_trace, all_profiler_overhead, process_device]
+requires: [gpu_op]
+params:
+  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
+  - {name: threshold, type: real, default: 50, min: 0, doc: "Chunks that are used less than this many percent of their time."}
+  - {name: chunks, type: int, default: 30, min: 1, max: 1000, doc: "Equal pieces into which the time of each device is cut."}
+  - {name: measure, type: enum, values: [total, busy, gpu], default: total, doc: "What threshold is about: total_pct, busy_pct or gpu_busy_pct."}
+columns:
+  - {name: rank, type: int, doc: "Place, from 1: by the measure that was asked for, in tenths of a percent, then the shorter first."}
+  - {name: total_pct, type: percent, unit: percent, doc: "Share of total_ns in dur_ns; over 100 where operations overlap."}
+  - {name: busy_pct, type: percent, unit: percent, doc: "Share of busy_ns in dur_ns."}
+  - {name: gpu_busy_pct, type: percent, unit: percent, doc: "Share of gpu_busy_ns in dur_ns."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "Length of the chunk, or of several in a row."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "It begins, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "It ends."}
+  - {name: chunks, type: int, unit: count, doc: "Chunks in a row that are all below the threshold."}
+  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the parts of operations that lie in it; operations that overlap count in full."}
+  - {name: busy_ns, type: duration, unit: ns, doc: "Length of the union of these parts."}
+  - {name: gpu_busy_ns, type: duration, unit: ns, doc: "Time in it in which anything ran on the GPU: also other processes, and CUDA graphs traced as a whole."}
+  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
+  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: context_id, type: id, doc: "CUDA context of the device's last operation; others may have worked too."}
+checks:
+  - dur_ns = end_ns - start_ns AND dur_ns > 0 AND chunks >= 1
+  - busy_ns BETWEEN 0 AND dur_ns AND gpu_busy_ns BETWEEN 0 AND dur_ns
+  - busy_ns <= total_ns
+limits: >-
+  Looks at each device of each process by itself, from its first operation to its last, as NVIDIA's rule does. Time is
+  all that counts: one small copy uses the GPU as much as a kernel on all its cores. total_pct adds operations that
+  overlap, so a chunk half of which two streams filled counts as used; ask for `measure=busy` to see it. The profiler's
+  data flushes count as work, except in gpu_busy_ns. Other processes are seen there alone, and so are CUDA
+  graphs traced as a whole. With --time, operations that cross its bounds count whole.
+  A device all of whose operations took 0 ns has no row. NVIDIA's rule forgets operations that begin at or before 0 ns,
+  shows 0 % for those without a process, takes processes of one pid on different hosts for one, and with `rows` cuts
+  before it sorts, so that it can lose the least used.
+see_also: [gpu_gaps, gpu_time, stream_concurrency]
+nsys:
+  title: GPU Time Utilization
+  aliases: [gpu-low-util]
+  args:
+    - {name: rows, param: limit}
+    - {name: threshold, param: threshold}
+    - {name: chunks, param: chunks}
+  columns:
+    - {name: "Row#", sql: rank}
+    - {name: In-Use, unit: percent, sql: total_pct}
+    - {name: Duration, unit: ns, sql: dur_ns}
+    - {name: Start, unit: ns, sql: start_ns}
+    - {name: PID, sql: pid}
+    - {name: Device ID, sql: device_id}
+    - {name: Context ID, sql: context_id}
+---*/
+WITH RECURSIVE
+first_op AS (
+  SELECT global_pid, device_id, min(start_ns) AS start_ns
+  FROM gpu_op
+  GROUP BY global_pid, device_id
+),
+-- Of the row with the greatest end, SQLite takes the context too.
+last_op AS (
+  SELECT global_pid, device_id, context_id, max(end_ns) AS end_ns
+  FROM gpu_op
+  GROUP BY global_pid, device_id
+),
+-- The time of a process on a device. Its chunks are rounded up to whole ns, so that the last is the shorter.
+span AS (
+  SELECT
+    row_number() OVER (ORDER BY first_op.global_pid, first_op.device_id) AS span_id,
+    first_op.global_pid,
+    first_op.device_id,
+    last_op.context_id,
+    process_device.gpu_id,
+    first_op.start_ns,
+    last_op.end_ns,
+    (last_op.end_ns - first_op.start_ns + :chunks - 1) / :chunks AS chunk_ns
+  FROM first_op
+  JOIN last_op
+    ON last_op.device_id = first_op.device_id
+    AND last_op.global_pid IS NOT DISTINCT FROM first_op.global_pid
+  JOIN process_device
+    ON process_device.device_id = first_op.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM first_op.global_pid
+  WHERE last_op.end_ns > first_op.start_ns
+),
+work AS (
+  SELECT span.span_id, op.start_ns, op.end_ns
+  FROM gpu_op AS op
+  JOIN span ON span.device_id = op.device_id AND span.global_pid IS NOT DISTINCT FROM op.global_pid
+  UNION ALL
+  -- The profiler held up the process, and so each of its devices.
+  SELECT span.span_id, overhead.start_ns, overhead.end_ns
+  FROM all_profiler_overhead AS overhead
+  JOIN span
+    ON span.global_pid = overhead.global_pid
+    AND span.start_ns < overhead.start_ns
+    AND span.end_ns > overhead.end_ns
+  WHERE
+    overhead.overhead_name IN (
+      'CUDA profiling data flush overhead',
+      'CUDA profiling stop overhead',
+      'CUDA profiling overhead'
+    )
+),
+-- A union without overlaps: of each operation, in order of their starts, what lies after all that began before.
+fresh_work AS (
+  SELECT span_id, max(start_ns, coalesce(done_ns, start_ns)) AS start_ns, end_ns
+  FROM (
+    SELECT
+      span_id,
+      start_ns,
+      end_ns,
+      max(end_ns) OVER (
+        PARTITION BY span_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS done_ns
+    FROM work
+  )
+  WHERE end_ns > coalesce(done_ns, start_ns)
+),
+-- The same of whatever ran on the GPU.
+gpu_work AS (
+  SELECT process_device.gpu_id, op.start_ns, op.end_ns
+  FROM all_gpu_op AS op
+  JOIN process_device
+    ON process_device.device_id = op.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM op.global_pid
+  UNION ALL
+  SELECT process_device.gpu_id, graph.start_ns, graph.end_ns
+  FROM all_graph_trace AS graph
+  JOIN process_device
+    ON process_device.device_id = graph.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM graph.global_pid
+),
+fresh_gpu_work AS (
+  SELECT gpu_id, max(start_ns, coalesce(done_ns, start_ns)) AS start_ns, end_ns
+  FROM (
+    SELECT
+      gpu_id,
+      start_ns,
+      end_ns,
+      max(end_ns) OVER (
+        PARTITION BY gpu_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS done_ns
+    FROM gpu_work
+  )
+  WHERE end_ns > coalesce(done_ns, start_ns)
+),
+-- The three measures as intervals, each within the span.
+used AS (
+  SELECT span_id, 'total' AS measure, start_ns, end_ns
+  FROM work
+  UNION ALL
+  SELECT span_id, 'busy' AS measure, start_ns, end_ns
+  FROM fresh_work
+  UNION ALL
+  SELECT
+    span.span_id,
+    'gpu' AS measure,
+    max(fresh.start_ns, span.start_ns) AS start_ns,
+    min(fresh.end_ns, span.end_ns) AS end_ns
+  FROM fresh_gpu_work AS fresh
+  JOIN span ON span.gpu_id = fresh.gpu_id
+  WHERE fresh.start_ns < span.end_ns AND fresh.end_ns > span.start_ns
+),
+-- Where one begins and where it ends: in which chunk, and how far in it. One that stays in a chunk needs no edges.
+edge AS (
+  SELECT
+    placed.span_id,
+    placed.measure,
+    side.sign,
+    iif(side.sign = -1, placed.end_offset_ns, placed.start_offset_ns) / placed.chunk_ns AS number,
+    CASE side.sign
+      WHEN 1 THEN -(placed.start_offset_ns % placed.chunk_ns)
+      WHEN -1 THEN placed.end_offset_ns % placed.chunk_ns
+      ELSE placed.end_offset_ns - placed.start_offset_ns
+    END AS part_ns
+  FROM (
+    SELECT
+      used.span_id,
+      used.measure,
+      span.chunk_ns,
+      used.start_ns - span.start_ns AS start_offset_ns,
+      used.end_ns - span.start_ns AS end_offset_ns
+    FROM used
+    JOIN span ON span.span_id = used.span_id
+  ) AS placed
+  JOIN (SELECT 1 AS sign UNION ALL SELECT -1 UNION ALL SELECT 0) AS side
+    ON (side.sign = 0) = (placed.start_offset_ns / placed.chunk_ns = placed.end_offset_ns / placed.chunk_ns)
+),
+edges AS (
+  SELECT
+    span_id,
+    number,
+    sum(sign) FILTER (WHERE measure = 'total') AS total_edges,
+    sum(part_ns) FILTER (WHERE measure = 'total') AS total_ns,
+    sum(sign) FILTER (WHERE measure = 'busy') AS busy_edges,
+    sum(part_ns) FILTER (WHERE measure = 'busy') AS busy_ns,
+    sum(sign) FILTER (WHERE measure = 'gpu') AS gpu_edges,
+    sum(part_ns) FILTER (WHERE measure = 'gpu') AS gpu_ns
+  FROM edge
+  GROUP BY span_id, number
+),
+number AS (
+  SELECT 0 AS number
+  UNION ALL
+  SELECT number + 1
+  FROM number
+  WHERE number + 1 < :chunks
+),
+chunk AS (
+  SELECT
+    span.span_id,
+    number.number,
+    span.start_ns + number.number * span.chunk_ns AS start_ns,
+    min(span.start_ns + (number.number + 1) * span.chunk_ns, span.end_ns) AS end_ns
+  FROM span
+  JOIN number ON number.number * span.chunk_ns < span.end_ns - span.start_ns
+),
+-- What is open at the end of a chunk counts all of it, less what passed before it opened; what closed, up to there.
+measured AS (
+  SELECT
+    chunk.span_id,
+    chunk.number,
+    chunk.start_ns,
+    chunk.end_ns,
+    (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.total_edges) OVER so_far, 0)
+      + coalesce(edges.total_ns, 0) AS total_ns,
+    (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.busy_edges) OVER so_far, 0)
+      + coalesce(edges.busy_ns, 0) AS busy_ns,
+    (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.gpu_edges) OVER so_far, 0)
+      + coalesce(edges.gpu_ns, 0) AS gpu_busy_ns
+  FROM chunk
+  LEFT JOIN edges ON edges.span_id = chunk.span_id AND edges.number = chunk.number
+  WINDOW so_far AS (PARTITION BY chunk.span_id ORDER BY chunk.number ROWS UNBOUNDED PRECEDING)
+),
+low AS (
+  SELECT *, number - row_number() OVER (PARTITION BY span_id ORDER BY number) AS run
+  FROM measured
+  WHERE
+    100 * CASE :measure WHEN 'total' THEN total_ns WHEN 'busy' THEN busy_ns ELSE gpu_busy_ns END
+      < :threshold * (end_ns - start_ns)
+),
+stretch AS (
+  SELECT
+    span_id,
+    min(start_ns) AS start_ns,
+    max(end_ns) AS end_ns,
+    count(*) AS chunks,
+    sum(total_ns) AS total_ns,
+    sum(busy_ns) AS busy_ns,
+    sum(gpu_busy_ns) AS gpu_busy_ns,
+    100.0 * sum(CASE :measure WHEN 'total' THEN total_ns WHEN 'busy' THEN busy_ns ELSE gpu_busy_ns END)
+      / (max(end_ns) - min(start_ns)) AS measure_pct
+  FROM low
+  GROUP BY span_id, run
+)
+SELECT
+  row_number() OVER (
+    ORDER BY
+      round(stretch.measure_pct, 1),
+      stretch.end_ns - stretch.start_ns,
+      stretch.start_ns,
+      stretch.span_id
+  ) AS rank,
+  100.0 * stretch.total_ns / (stretch.end_ns - stretch.start_ns) AS total_pct,
+  100.0 * stretch.busy_ns / (stretch.end_ns - stretch.start_ns) AS busy_pct,
+  100.0 * stretch.gpu_busy_ns / (stretch.end_ns - stretch.start_ns) AS gpu_busy_pct,
+  stretch.end_ns - stretch.start_ns AS dur_ns,
+  stretch.start_ns,
+  stretch.end_ns,
+  stretch.chunks,
+  stretch.total_ns,
+  stretch.busy_ns,
+  stretch.gpu_busy_ns,
+  span.global_pid >> 24 & 16777215 AS pid,
+  span.device_id,
+  span.context_id
+FROM stretch
+JOIN span ON span.span_id = stretch.span_id
+ORDER BY rank
+LIMIT :limit

@@ -1,0 +1,232 @@
+//! JSON with comments, or YAML, as one tree that keeps the order and the duplicates of its keys.
+
+use crate::error::{Error, Result};
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// A value in a file of JSON or YAML.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Document {
+    /// `null`.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A number, as it is written.
+    Number(String),
+    /// A text.
+    Text(String),
+    /// A list.
+    List(Vec<Document>),
+    /// Keys and values in the order of the file; a key may stand twice.
+    Map(Vec<(String, Document)>),
+}
+
+impl Document {
+    /// Reads the text of `file`: YAML where its name ends in `.yml` or `.yaml`, else JSON, in which
+    /// comments and a comma behind the last item are welcome.
+    pub fn read(file: &str, text: &str) -> Result<Self> {
+        let text = text.trim_start_matches('\u{feff}');
+        if file.ends_with(".yml") || file.ends_with(".yaml") {
+            super::front_matter::read_yaml(file, 1, text)
+        } else {
+            read_json(file, text)
+        }
+    }
+
+    /// The value of the key, where this is a map that has it; of a key that stands twice, the last.
+    pub fn get(&self, key: &str) -> Option<&Document> {
+        let entries = self.as_map()?;
+        entries.iter().rev().find_map(|(name, value)| (name == key).then_some(value))
+    }
+
+    /// The entries of a map.
+    pub fn as_map(&self) -> Option<&[(String, Document)]> {
+        match self {
+            Self::Map(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// The items of a list.
+    pub fn as_list(&self) -> Option<&[Document]> {
+        match self {
+            Self::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// True or false.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The whole number.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Self::Number(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The number.
+    pub fn as_real(&self) -> Option<f64> {
+        match self {
+            Self::Number(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+fn read_json(file: &str, text: &str) -> Result<Document> {
+    let options = ParseOptions {
+        allow_comments: true,
+        allow_trailing_commas: true,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|error| {
+        Error::catalog(
+            file,
+            error.line_display(),
+            format!("is not JSON: {}", error.kind()),
+            "comments and a comma behind the last item are fine; texts stand in double quotes, \
+             with `\\\\` for a backslash",
+        )
+    })?;
+    Ok(parsed.value.map_or(Document::Null, of_json))
+}
+
+fn of_json(value: ast::Value<'_>) -> Document {
+    match value {
+        ast::Value::NullKeyword(_) => Document::Null,
+        ast::Value::BooleanLit(literal) => Document::Bool(literal.value),
+        ast::Value::NumberLit(literal) => Document::Number(literal.value.to_owned()),
+        ast::Value::StringLit(literal) => Document::Text(literal.value.into_owned()),
+        ast::Value::Array(array) => Document::List(array.elements.into_iter().map(of_json).collect()),
+        ast::Value::Object(object) => {
+            let entry =
+                |property: ast::ObjectProp<'_>| (property.name.into_string(), of_json(property.value));
+            Document::Map(object.properties.into_iter().map(entry).collect())
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DocumentVisitor)
+    }
+}
+
+struct DocumentVisitor;
+
+impl<'de> Visitor<'de> for DocumentVisitor {
+    type Value = Document;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("null, a truth value, a number, a text, a list or a map")
+    }
+
+    fn visit_unit<E>(self) -> Result<Document, E> {
+        Ok(Document::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<Document, E> {
+        Ok(Document::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Document, D::Error> {
+        Document::deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Document, E> {
+        Ok(Document::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Document, E> {
+        Ok(Document::Number(value.to_string()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Document, E> {
+        Ok(Document::Number(value.to_string()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Document, E> {
+        Ok(Document::Number(value.to_string()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Document, E> {
+        Ok(Document::Text(value.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Document, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(Document::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Document, A::Error> {
+        let mut map = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            map.push(entry);
+        }
+        Ok(Document::Map(map))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_takes_comments_and_trailing_commas_and_keeps_order_and_duplicates() {
+        let text = "{ // first\n \"b\": [1, 2.5, true, null,], /* then */ \"a\": {\"x\\\\d\": \"y\",},\n \"b\": \"last\",}";
+        let read = Document::read("f.json", text).unwrap();
+        let keys: Vec<&str> = read.as_map().unwrap().iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["b", "a", "b"]);
+        assert_eq!(read.get("b").and_then(Document::as_text), Some("last"));
+        let list = read.as_map().unwrap()[0].1.as_list().unwrap();
+        assert_eq!(
+            (list[0].as_int(), list[1].as_real(), list[2].as_bool()),
+            (Some(1), Some(2.5), Some(true))
+        );
+        assert_eq!(read.get("a").unwrap().get("x\\d").and_then(Document::as_text), Some("y"));
+    }
+
+    #[test]
+    fn yaml_reads_the_same() {
+        let yaml =
+            Document::read("f.yml", "b: [1, 2.5, true, null]\na: {'x\\d': y}\nb: last\n").unwrap();
+        let json = "{\"b\": [1, 2.5, true, null], \"a\": {\"x\\\\d\": \"y\"}, \"b\": \"last\"}";
+        assert_eq!(yaml, Document::read("f.json", json).unwrap());
+    }
+
+    #[test]
+    fn what_is_malformed_is_named_with_its_line() {
+        let error = |file: &str, text: &str| Document::read(file, text).unwrap_err().to_string();
+        assert!(error("f.json", "{\n\"a\": 1\n\"b\": 2}").starts_with("f.json:"));
+        assert!(error("f.json", "{'a': 1}").contains("is not JSON"));
+        assert!(error("f.json", "{\"a\": \"\\d\"}").contains("is not JSON"));
+        assert!(error("f.yml", "a: [1\nb: 2").starts_with("f.yml:"));
+        assert!(error("f.yml", "a: b: c").starts_with("f.yml:1"));
+    }
+}

@@ -1,0 +1,436 @@
+//! The JSON that says what to analyse, as the seed's README writes it: `//` comments and trailing
+//! commas included.
+
+use super::csv_table::CsvLayout;
+use crate::error::{Error, Result, nearest};
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use std::path::{Path, PathBuf};
+
+/// Parts of kernels' names and their classes, in order, as they are spelled.
+pub type ClassKeys = Vec<(String, String)>;
+
+/// What a config file asks for.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    /// What to analyse, in order.
+    pub inputs: Vec<ConfigInput>,
+    /// The class map.
+    pub kernel_to_class: ClassKeys,
+    /// What the file says that a reader should know of.
+    pub notes: Vec<String>,
+}
+
+/// One of the inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigInput {
+    /// Heading.
+    pub title: String,
+    /// Where its tables come from.
+    pub source: Source,
+    /// How to read them.
+    pub args: AnalysisArgs,
+}
+
+/// Where the tables of an input come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// What `nsys stats --format csv` wrote.
+    Csv {
+        /// `cuda_gpu_kern_sum`.
+        kernel_sum: PathBuf,
+        /// `nvtx_gpu_proj_trace`.
+        nvtx_proj_trace: Option<PathBuf>,
+        /// `cuda_gpu_mem_time_sum`.
+        mem_time_sum: Option<PathBuf>,
+    },
+    /// A report.
+    Report {
+        /// A `.nsys-rep`, or a SQLite export.
+        path: PathBuf,
+        /// Take the projected NVTX ranges from it.
+        with_nvtx: bool,
+        /// Take the memory operations from it.
+        with_mem: bool,
+    },
+}
+
+/// How an input is divided, and how its tables are laid out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct AnalysisArgs {
+    /// Iterations that the capture holds.
+    pub iterations: Option<i64>,
+    /// GPUs that the capture holds.
+    pub gpus: Option<i64>,
+    /// NVTX range that is one iteration.
+    pub tag: Option<String>,
+    /// Columns of CSV tables.
+    pub layout: CsvLayout,
+}
+
+const TOP: [&str; 2] = ["inputs", "kernel_to_class_map"];
+const INPUT: [&str; 5] = ["format", "title", "nsys_csv_file_path", "nsys_report", "analysis_args"];
+const CSV: [&str; 3] = ["kernel_sum", "nvtx_proj_trace", "mem_time_sum"];
+const REPORT: [&str; 3] = ["path", "with_nvtx", "with_mem"];
+const ARGS: [&str; 13] = [
+    "num_of_iters",
+    "num_of_gpus",
+    "nvtx_tag_of_iter",
+    "with_header",
+    "time_scale_to_ms",
+    "kernel_total_time_idx",
+    "kernel_instance_idx",
+    "kernel_name_idx",
+    "nvtx_name_idx",
+    "nvtx_proj_duration_idx",
+    "mem_name_idx",
+    "mem_time_idx",
+    "mem_count_idx",
+];
+
+impl Config {
+    /// Reads a config; `file` is its name in messages.
+    pub fn parse(file: &Path, text: &str) -> Result<Self> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let json = Json { file, text };
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(text, &CollectOptions::default(), &options).map_err(|e| {
+            json.fault(
+                e.range().start,
+                &e.kind().to_string(),
+                "this is JSON; comments and trailing commas are fine",
+            )
+        })?;
+        let root = parsed.value.ok_or_else(|| json.fault(0, "the file is empty", SEE_HELP))?;
+        let root = json.object(&root, "the config", &TOP)?;
+        let mut config = Self::default();
+        let map = root.required("kernel_to_class_map")?;
+        config.read_map(&json, map)?;
+        let inputs = root.required("inputs")?;
+        let Value::Array(inputs) = inputs else {
+            return Err(json.fault(inputs.start(), "`inputs` is no list", SEE_HELP));
+        };
+        if inputs.elements.is_empty() {
+            return Err(json.fault(inputs.start(), "`inputs` is empty", "there is nothing to analyse"));
+        }
+        for input in &inputs.elements {
+            config.inputs.push(read_input(&json, input)?);
+        }
+        Ok(config)
+    }
+
+    /// The map, where a key that stands twice has its first place and its last value.
+    fn read_map(&mut self, json: &Json<'_>, map: &Value<'_>) -> Result<()> {
+        let Value::Object(map) = map else {
+            return Err(json.fault(map.start(), "`kernel_to_class_map` is no object", SEE_HELP));
+        };
+        for property in &map.properties {
+            let key = property.name.as_str();
+            let class = json.text(&property.value, key)?;
+            match self.kernel_to_class.iter_mut().find(|(known, _)| known == key) {
+                Some((_, known)) => {
+                    self.notes.push(format!(
+                        "{}: the key `{key}` stands twice; its class is the later one, `{class}`",
+                        json.place(property.start())
+                    ));
+                    *known = class;
+                }
+                None => self.kernel_to_class.push((key.to_owned(), class)),
+            }
+        }
+        Ok(())
+    }
+}
+
+const SEE_HELP: &str = "`nsq classes --help` shows what a config looks like";
+
+fn read_input(json: &Json<'_>, input: &Value<'_>) -> Result<ConfigInput> {
+    let fields = json.object(input, "an input", &INPUT)?;
+    let title = json.text(fields.required("title")?, "title")?;
+    let format = fields.required("format")?;
+    let source = match json.text(format, "format")?.to_lowercase().as_str() {
+        "csv" => {
+            let files =
+                json.object(fields.required("nsys_csv_file_path")?, "nsys_csv_file_path", &CSV)?;
+            Source::Csv {
+                kernel_sum: json.text(files.required("kernel_sum")?, "kernel_sum")?.into(),
+                nvtx_proj_trace: files.text("nvtx_proj_trace")?.map(PathBuf::from),
+                mem_time_sum: files.text("mem_time_sum")?.map(PathBuf::from),
+            }
+        }
+        "nsys-rep" | "sqlite" => {
+            let report = json.object(fields.required("nsys_report")?, "nsys_report", &REPORT)?;
+            Source::Report {
+                path: json.text(report.required("path")?, "path")?.into(),
+                with_nvtx: report.flag("with_nvtx")?.unwrap_or(false),
+                with_mem: report.flag("with_mem")?.unwrap_or(false),
+            }
+        }
+        other => {
+            return Err(json.fault(
+                format.start(),
+                &format!("there is no input format `{other}`"),
+                "the formats are csv, nsys-rep and sqlite",
+            ));
+        }
+    };
+    let args = match fields.get("analysis_args") {
+        Some(args) => read_args(json, args)?,
+        None => AnalysisArgs::default(),
+    };
+    Ok(ConfigInput { title, source, args })
+}
+
+fn read_args(json: &Json<'_>, args: &Value<'_>) -> Result<AnalysisArgs> {
+    let args = json.object(args, "analysis_args", &ARGS)?;
+    let column = |name: &str| args.int(name);
+    Ok(AnalysisArgs {
+        iterations: args.count("num_of_iters")?,
+        gpus: args.count("num_of_gpus")?,
+        tag: args.text("nvtx_tag_of_iter")?,
+        layout: CsvLayout {
+            with_header: args.flag("with_header")?.unwrap_or(true),
+            time_scale_to_ms: args.positive("time_scale_to_ms")?,
+            kernel_time: column("kernel_total_time_idx")?,
+            kernel_calls: column("kernel_instance_idx")?,
+            kernel_name: column("kernel_name_idx")?,
+            range_name: column("nvtx_name_idx")?,
+            range_dur: column("nvtx_proj_duration_idx")?,
+            memory_name: column("mem_name_idx")?,
+            memory_time: column("mem_time_idx")?,
+            memory_calls: column("mem_count_idx")?,
+        },
+    })
+}
+
+/// A file whose faults can be pointed at.
+struct Json<'a> {
+    file: &'a Path,
+    text: &'a str,
+}
+
+impl Json<'_> {
+    fn line(&self, at: usize) -> usize {
+        1 + self.text.bytes().take(at).filter(|&byte| byte == b'\n').count()
+    }
+
+    fn place(&self, at: usize) -> String {
+        format!("{}:{}", self.file.display(), self.line(at))
+    }
+
+    fn fault(&self, at: usize, reason: &str, help: &str) -> Error {
+        Error::catalog(self.file.display().to_string(), self.line(at), reason, help)
+    }
+
+    fn text(&self, value: &Value<'_>, name: &str) -> Result<String> {
+        match value {
+            Value::StringLit(text) => Ok(text.value.clone().into_owned()),
+            other => Err(self.fault(other.start(), &format!("`{name}` is no text"), SEE_HELP)),
+        }
+    }
+
+    /// The fields of an object, all of which are known and stand once.
+    fn object<'v>(
+        &'v self,
+        value: &'v Value<'v>,
+        what: &'v str,
+        known: &[&'static str],
+    ) -> Result<Fields<'v>> {
+        let Value::Object(object) = value else {
+            return Err(self.fault(value.start(), &format!("{what} is no object"), SEE_HELP));
+        };
+        for (index, property) in object.properties.iter().enumerate() {
+            let name = property.name.as_str();
+            if !known.contains(&name) {
+                let near = nearest(name, known.iter().copied());
+                let help = match near.first() {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("the keys here are {}", known.join(", ")),
+                };
+                return Err(self.fault(property.start(), &format!("{what} has no key `{name}`"), &help));
+            }
+            if object.properties[..index].iter().any(|earlier| earlier.name.as_str() == name) {
+                return Err(self.fault(
+                    property.start(),
+                    &format!("`{name}` stands twice"),
+                    "leave one of them out",
+                ));
+            }
+        }
+        Ok(Fields { json: self, object, what })
+    }
+}
+
+/// The fields of an object.
+struct Fields<'v> {
+    json: &'v Json<'v>,
+    object: &'v Object<'v>,
+    what: &'v str,
+}
+
+impl<'v> Fields<'v> {
+    /// The field, unless it is absent or null.
+    fn get(&self, name: &str) -> Option<&'v Value<'v>> {
+        let property = self.object.properties.iter().find(|property| property.name.as_str() == name)?;
+        (!matches!(property.value, Value::NullKeyword(_))).then_some(&property.value)
+    }
+
+    fn required(&self, name: &str) -> Result<&'v Value<'v>> {
+        self.get(name).ok_or_else(|| {
+            self.json.fault(self.object.range.start, &format!("{} lacks `{name}`", self.what), SEE_HELP)
+        })
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>> {
+        self.get(name).map(|value| self.json.text(value, name)).transpose()
+    }
+
+    fn flag(&self, name: &str) -> Result<Option<bool>> {
+        match self.get(name) {
+            None => Ok(None),
+            Some(Value::BooleanLit(flag)) => Ok(Some(flag.value)),
+            Some(other) => Err(self.json.fault(
+                other.start(),
+                &format!("`{name}` is neither true nor false"),
+                "write true or false",
+            )),
+        }
+    }
+
+    fn int(&self, name: &str) -> Result<Option<i64>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let int = match value {
+            Value::NumberLit(number) => number.value.parse().ok(),
+            _ => None,
+        };
+        match int {
+            Some(int) => Ok(Some(int)),
+            None => Err(self.json.fault(
+                value.start(),
+                &format!("`{name}` is no whole number"),
+                "write it in digits",
+            )),
+        }
+    }
+
+    /// A number of things, at least one.
+    fn count(&self, name: &str) -> Result<Option<i64>> {
+        match self.int(name)? {
+            Some(count) if count < 1 => Err(self.json.fault(
+                self.object.range.start,
+                &format!("`{name}` is {count}"),
+                "times are divided by it: it is at least 1",
+            )),
+            count => Ok(count),
+        }
+    }
+
+    fn positive(&self, name: &str) -> Result<Option<f64>> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let number: Option<f64> = match value {
+            Value::NumberLit(number) => number.value.parse().ok(),
+            _ => None,
+        };
+        match number.filter(|number| number.is_finite() && *number > 0.0) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.json.fault(
+                value.start(),
+                &format!("`{name}` is no number above 0"),
+                "1e-6 for nanoseconds, 1e-3 for microseconds",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config> {
+        Config::parse(Path::new("c.json"), text)
+    }
+
+    fn complaint(text: &str) -> String {
+        let error = parse(text).unwrap_err();
+        format!("{error} / {}", error.help().unwrap_or_default())
+    }
+
+    const WHOLE: &str = r#"{
+        "inputs": [ // two of them
+            {
+                "format": "CSV", "title": "one", /* any case */
+                "nsys_csv_file_path": {"kernel_sum": "k.csv", "nvtx_proj_trace": null,},
+                "analysis_args": {"num_of_iters": 5, "nvtx_tag_of_iter": "a,b=11#", "kernel_name_idx": -1,
+                    "with_header": false, "time_scale_to_ms": 1e-3},
+            },
+            {"format": "sqlite", "title": "two", "nsys_report": {"path": "r.sqlite", "with_mem": true}},
+        ],
+        "kernel_to_class_map": {"gemm": "GEMM", "softmax": "A", "gemm": "Gemm"},
+    }"#;
+
+    #[test]
+    fn comments_and_trailing_commas_are_read() {
+        let config = parse(WHOLE).unwrap();
+        assert_eq!(
+            config.kernel_to_class,
+            [("gemm".into(), "Gemm".into()), ("softmax".into(), "A".into())]
+        );
+        assert_eq!(config.notes.len(), 1, "{:?}", config.notes);
+        let [one, two] = config.inputs.as_slice() else { panic!() };
+        assert_eq!(
+            one.source,
+            Source::Csv { kernel_sum: "k.csv".into(), nvtx_proj_trace: None, mem_time_sum: None }
+        );
+        assert_eq!((one.args.iterations, one.args.gpus), (Some(5), None));
+        assert_eq!(one.args.tag.as_deref(), Some("a,b=11#"));
+        assert_eq!(one.args.layout.kernel_name, Some(-1));
+        assert_eq!(one.args.layout.time_scale_to_ms, Some(1e-3));
+        assert!(!one.args.layout.with_header);
+        let report = Source::Report { path: "r.sqlite".into(), with_nvtx: false, with_mem: true };
+        assert_eq!((&two.source, &two.args), (&report, &AnalysisArgs::default()));
+    }
+
+    #[test]
+    fn a_wrong_key_names_its_line_and_the_nearest() {
+        let told = complaint(&WHOLE.replace("num_of_iters", "num_of_iter"));
+        assert_eq!(
+            told,
+            "c.json:6: analysis_args has no key `num_of_iter` / did you mean `num_of_iters`?"
+        );
+        let told = complaint(&WHOLE.replace("\"sqlite\"", "\"xml\""));
+        assert!(told.starts_with("c.json:9: there is no input format `xml`"), "{told}");
+        let told = complaint(&WHOLE.replace(": 5,", ": 0,"));
+        assert!(told.contains("`num_of_iters` is 0"), "{told}");
+        let told = complaint(&WHOLE.replace(": 5,", ": \"5\","));
+        assert!(told.contains("`num_of_iters` is no whole number"), "{told}");
+    }
+
+    #[test]
+    fn hostile_text_is_an_error() {
+        let deep = "[".repeat(100_000);
+        for text in
+            ["", "{", "[]", "null", "{\"inputs\": []}", "{'inputs': 1}", deep.as_str(), "{\"a\": 1e999}"]
+        {
+            assert!(parse(text).is_err());
+        }
+        assert!(complaint(r#"{"inputs": [], "kernel_to_class_map": {}}"#).contains("`inputs` is empty"));
+        assert!(
+            complaint(r#"{"inputs": [1], "kernel_to_class_map": {}}"#).contains("an input is no object")
+        );
+        assert!(
+            complaint(r#"{"inputs": [{}], "kernel_to_class_map": {"a": 1}}"#).contains("`a` is no text")
+        );
+    }
+}

@@ -1,0 +1,465 @@
+//! Tables that `nsys stats --format csv` wrote, or `nsq run --format csv`.
+//!
+//! Columns are found by the names in the header. A table without known names is read by position,
+//! as the seed reads every table.
+
+use super::tables::{KernelSum, MemorySum, RangeSpan};
+use crate::error::{Error, Result};
+use csv::ByteRecord;
+use std::path::Path;
+
+/// Where the columns of a table stand, for tables that do not say it themselves. A negative place
+/// counts from the end of the row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CsvLayout {
+    /// The first row holds names.
+    pub with_header: bool,
+    /// Milliseconds in one unit of the times; `None`: what the header says, else nanoseconds.
+    pub time_scale_to_ms: Option<f64>,
+    /// Total time in the kernel table; 1.
+    pub kernel_time: Option<i64>,
+    /// Instances in the kernel table; 2.
+    pub kernel_calls: Option<i64>,
+    /// Name in the kernel table; 8.
+    pub kernel_name: Option<i64>,
+    /// Name in the table of ranges; 0.
+    pub range_name: Option<i64>,
+    /// Projected duration in the table of ranges; 2.
+    pub range_dur: Option<i64>,
+    /// Operation in the memory table; 8.
+    pub memory_name: Option<i64>,
+    /// Total time in the memory table; 1.
+    pub memory_time: Option<i64>,
+    /// Count in the memory table; 2.
+    pub memory_calls: Option<i64>,
+}
+
+impl Default for CsvLayout {
+    fn default() -> Self {
+        Self {
+            with_header: true,
+            time_scale_to_ms: None,
+            kernel_time: None,
+            kernel_calls: None,
+            kernel_name: None,
+            range_name: None,
+            range_dur: None,
+            memory_name: None,
+            memory_time: None,
+            memory_calls: None,
+        }
+    }
+}
+
+/// Sums per kernel name, from `cuda_gpu_kern_sum`.
+pub fn read_kernels(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<KernelSum>> {
+    let wanted = [
+        Wanted {
+            what: "total time",
+            names: &["total time", "total_ns"],
+            given: layout.kernel_time,
+            usual: Some(1),
+        },
+        Wanted {
+            what: "instances",
+            names: &["instances", "calls"],
+            given: layout.kernel_calls,
+            usual: Some(2),
+        },
+        Wanted {
+            what: "name",
+            names: &["name", "kernel_name"],
+            given: layout.kernel_name,
+            usual: Some(8),
+        },
+    ];
+    let mut kernels = Vec::new();
+    read(file, bytes, layout, &wanted, |row| {
+        kernels.push(KernelSum { total_ns: row.time(0)?, calls: row.count(1)?, name: row.text(2)? });
+        Ok(())
+    })?;
+    Ok(kernels)
+}
+
+/// Sums per memory operation, from `cuda_gpu_mem_time_sum`.
+pub fn read_memory(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<MemorySum>> {
+    let wanted = [
+        Wanted {
+            what: "total time",
+            names: &["total time", "total_ns"],
+            given: layout.memory_time,
+            usual: Some(1),
+        },
+        Wanted {
+            what: "count",
+            names: &["count", "operations", "instances", "calls"],
+            given: layout.memory_calls,
+            usual: Some(2),
+        },
+        Wanted {
+            what: "operation",
+            names: &["operation", "op_name"],
+            given: layout.memory_name,
+            usual: Some(8),
+        },
+    ];
+    let mut memory = Vec::new();
+    read(file, bytes, layout, &wanted, |row| {
+        memory.push(MemorySum { total_ns: row.time(0)?, calls: row.count(1)?, operation: row.text(2)? });
+        Ok(())
+    })?;
+    Ok(memory)
+}
+
+/// Projected ranges, from `nvtx_gpu_proj_trace`.
+pub fn read_ranges(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<RangeSpan>> {
+    let wanted = [
+        Wanted {
+            what: "name",
+            names: &["name", "range_name"],
+            given: layout.range_name,
+            usual: Some(0),
+        },
+        Wanted {
+            what: "projected duration",
+            names: &["projected duration", "dur_ns"],
+            given: layout.range_dur,
+            usual: Some(2),
+        },
+        Wanted { what: "process", names: &["pid"], given: None, usual: None },
+        Wanted { what: "launches", names: &["numgpuops", "launch_count"], given: None, usual: None },
+        Wanted { what: "start", names: &["projected start", "start_ns"], given: None, usual: None },
+        Wanted { what: "range", names: &["rangeid", "range_id"], given: None, usual: None },
+    ];
+    let mut ranges = Vec::new();
+    read(file, bytes, layout, &wanted, |row| {
+        let name = Some(row.text(0)?).filter(|name| !name.is_empty() && name != "None");
+        ranges.push(RangeSpan {
+            name,
+            dur_ns: row.time(1)?,
+            pid: row.optional(2),
+            launches: row.optional(3),
+            start_ns: row.optional_time(4),
+            range_id: row.optional(5),
+        });
+        Ok(())
+    })?;
+    Ok(ranges)
+}
+
+/// A column to look for.
+struct Wanted {
+    what: &'static str,
+    /// In small letters, without a unit in parentheses.
+    names: &'static [&'static str],
+    /// The place that the user gave.
+    given: Option<i64>,
+    /// The place in a table without known names; none: the column can be done without.
+    usual: Option<i64>,
+}
+
+/// Rows before the header that are looked through: what `nsys stats` says before its table.
+const PREAMBLE: usize = 40;
+
+fn read(
+    file: &Path,
+    bytes: &[u8],
+    layout: &CsvLayout,
+    wanted: &[Wanted],
+    mut take: impl FnMut(&Cells<'_>) -> Result<()>,
+) -> Result<()> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(fault(
+            file,
+            None,
+            "the text is UTF-16",
+            "save it as UTF-8; PowerShell's > writes UTF-16",
+        ));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+    let mut records = reader.byte_records();
+    let mut waiting: Vec<ByteRecord> = Vec::new();
+    let mut columns = None;
+    if layout.with_header {
+        for record in records.by_ref().take(PREAMBLE) {
+            let record = record.map_err(|e| broken(file, &e))?;
+            columns = Columns::named(&record, wanted);
+            waiting.push(record);
+            if columns.is_some() {
+                waiting.clear();
+                break;
+            }
+        }
+        if columns.is_none() && !waiting.is_empty() {
+            waiting.remove(0);
+        }
+    }
+    let mut columns = columns.unwrap_or_else(|| Columns::usual(wanted));
+    columns.scale(layout.time_scale_to_ms);
+    let mut width = columns.width;
+    let rows = waiting.into_iter().map(Ok).chain(records);
+    for record in rows {
+        let record = record.map_err(|e| broken(file, &e))?;
+        let expected = *width.get_or_insert(record.len());
+        if record.len() != expected {
+            return Err(fault(
+                file,
+                line_of(&record),
+                &format!("the row has {} columns, and {expected} were expected", record.len()),
+                "is a name with commas not quoted, or the file cut short?",
+            ));
+        }
+        take(&Cells { file, record: &record, columns: &columns, wanted })?;
+    }
+    Ok(())
+}
+
+/// Where the wanted columns are.
+struct Columns {
+    places: Vec<Option<i64>>,
+    /// Columns of every row; none: as many as the first row has.
+    width: Option<usize>,
+    ns_per_unit: f64,
+}
+
+impl Columns {
+    /// By the names in a header; none if it lacks one that is needed.
+    fn named(header: &ByteRecord, wanted: &[Wanted]) -> Option<Self> {
+        let names: Vec<(String, Option<String>)> = header.iter().map(name_and_unit).collect();
+        let mut ns_per_unit = 1.0;
+        let mut places = Vec::new();
+        let mut known = false;
+        for column in wanted {
+            let found =
+                column.names.iter().find_map(|name| names.iter().position(|(known, _)| known == name));
+            if column.given.is_none() && column.usual.is_some() {
+                let (_, unit) = names.get(found?)?;
+                ns_per_unit = unit.as_deref().and_then(unit_ns).unwrap_or(ns_per_unit);
+            }
+            known |= found.is_some();
+            places.push(column.given.or(found.and_then(|place| i64::try_from(place).ok())));
+        }
+        known.then_some(Self { places, width: Some(header.len()), ns_per_unit })
+    }
+
+    fn usual(wanted: &[Wanted]) -> Self {
+        let places = wanted.iter().map(|column| column.given.or(column.usual)).collect();
+        Self { places, width: None, ns_per_unit: 1.0 }
+    }
+
+    fn scale(&mut self, time_scale_to_ms: Option<f64>) {
+        if let Some(ms) = time_scale_to_ms {
+            self.ns_per_unit = ms * 1e6;
+        }
+    }
+}
+
+/// `Total Time (ns)` → `total time` and `ns`.
+fn name_and_unit(cell: &[u8]) -> (String, Option<String>) {
+    let text = String::from_utf8_lossy(cell).trim().to_lowercase();
+    match text.strip_suffix(')').and_then(|text| text.rsplit_once('(')) {
+        Some((name, unit)) => (name.trim().to_owned(), Some(unit.trim().to_owned())),
+        None => (text, None),
+    }
+}
+
+fn unit_ns(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" | "nsec" => 1.0,
+        "us" | "µs" | "usec" => 1e3,
+        "ms" | "msec" => 1e6,
+        "s" | "sec" => 1e9,
+        _ => return None,
+    })
+}
+
+/// The wanted cells of a row.
+struct Cells<'a> {
+    file: &'a Path,
+    record: &'a ByteRecord,
+    columns: &'a Columns,
+    wanted: &'a [Wanted],
+}
+
+impl Cells<'_> {
+    fn cell(&self, wanted: usize) -> Option<String> {
+        let place = self.columns.places.get(wanted).copied().flatten()?;
+        let place =
+            if place < 0 { i64::try_from(self.record.len()).ok()?.checked_add(place)? } else { place };
+        let cell = self.record.get(usize::try_from(place).ok()?)?;
+        Some(String::from_utf8_lossy(cell).into_owned())
+    }
+
+    fn text(&self, wanted: usize) -> Result<String> {
+        self.cell(wanted).ok_or_else(|| {
+            let what = self.wanted[wanted].what;
+            fault(
+                self.file,
+                line_of(self.record),
+                &format!("there is no column for the {what}: the row has {}", self.record.len()),
+                "is this the right table? The header's names are known to nsq as nsys and nsq write them",
+            )
+        })
+    }
+
+    /// A time in ns; 0 or more.
+    fn time(&self, wanted: usize) -> Result<i64> {
+        let text = self.text(wanted)?;
+        self.checked(wanted, &text, self.in_ns(&text))
+    }
+
+    fn in_ns(&self, text: &str) -> Option<i64> {
+        let (text, scale) = (text.trim(), self.columns.ns_per_unit);
+        let whole = || text.parse::<i64>().ok().filter(|_| scale == 1.0);
+        let scaled = || {
+            let ns = (text.parse::<f64>().ok()? * scale).round();
+            (ns.abs() < i64::MAX as f64).then_some(ns as i64)
+        };
+        whole().or_else(scaled)
+    }
+
+    /// A number of things; 0 or more.
+    fn count(&self, wanted: usize) -> Result<i64> {
+        let text = self.text(wanted)?;
+        let real = || {
+            let real: f64 = text.trim().parse().ok()?;
+            (real.fract() == 0.0 && real.abs() < 9e15).then_some(real as i64)
+        };
+        let count = text.trim().parse().ok().or_else(real);
+        self.checked(wanted, &text, count)
+    }
+
+    fn checked(&self, wanted: usize, text: &str, number: Option<i64>) -> Result<i64> {
+        let what = self.wanted[wanted].what;
+        let (reason, help) = match number {
+            Some(number) if number >= 0 => return Ok(number),
+            Some(_) => (format!("the {what} is below 0: {text}"), "a sum of times or counts cannot be"),
+            None => (
+                format!("the {what} is no number that fits: `{text}`"),
+                "is this the right table, and its header one row?",
+            ),
+        };
+        Err(fault(self.file, line_of(self.record), &reason, help))
+    }
+
+    /// A time in ns, if there is one.
+    fn optional_time(&self, wanted: usize) -> Option<i64> {
+        let text = self.cell(wanted)?;
+        self.in_ns(&text)
+    }
+
+    /// A number, if there is one.
+    fn optional(&self, wanted: usize) -> Option<i64> {
+        self.cell(wanted)?.trim().parse().ok()
+    }
+}
+
+fn line_of(record: &ByteRecord) -> Option<u64> {
+    record.position().map(csv::Position::line)
+}
+
+fn broken(file: &Path, error: &csv::Error) -> Error {
+    fault(file, error.position().map(csv::Position::line), &error.to_string(), "is this a CSV file?")
+}
+
+fn fault(file: &Path, line: Option<u64>, reason: &str, help: &str) -> Error {
+    let reason = match line {
+        Some(line) => format!("line {line}: {reason}"),
+        None => reason.to_owned(),
+    };
+    Error::Report { path: file.to_owned(), reason, help: help.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernels(text: &[u8]) -> Result<Vec<KernelSum>> {
+        read_kernels(Path::new("k.csv"), text, &CsvLayout::default())
+    }
+
+    fn sum(total_ns: i64, calls: i64, name: &str) -> KernelSum {
+        KernelSum { name: name.to_owned(), total_ns, calls }
+    }
+
+    const HEADER: &str =
+        "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n";
+
+    #[test]
+    fn columns_go_by_their_names() {
+        let usual = format!("{HEADER}50,100,2,1,1,1,1,1,\"k<a, b>(int)\"\n");
+        assert_eq!(kernels(usual.as_bytes()).unwrap(), [sum(100, 2, "k<a, b>(int)")]);
+        let shapes = "Time (%),Total Time (us),Instances,GridXYZ,Name\n50,1.5,2,1 1 1,k\n";
+        assert_eq!(kernels(shapes.as_bytes()).unwrap(), [sum(1500, 2, "k")]);
+        let own = "time_pct,total_ns,calls,kernel_name\r\n50,7,2,k\r\n";
+        assert_eq!(kernels(own.as_bytes()).unwrap(), [sum(7, 2, "k")]);
+        let told =
+            format!("\u{feff}Processing [x] with [y]...\n\n ** Summary:\n\n{HEADER}1,5,1,,,,,,k\n");
+        assert_eq!(kernels(told.as_bytes()).unwrap(), [sum(5, 1, "k")]);
+    }
+
+    #[test]
+    fn a_table_without_known_names_goes_by_position() {
+        let odd = "a,b,c,d,e,f,g,h,i\n50,100,2,1,1,1,1,1,k\n";
+        assert_eq!(kernels(odd.as_bytes()).unwrap(), [sum(100, 2, "k")]);
+        let layout = CsvLayout {
+            with_header: false,
+            kernel_time: Some(0),
+            kernel_calls: Some(1),
+            kernel_name: Some(-1),
+            time_scale_to_ms: Some(1e-3),
+            ..CsvLayout::default()
+        };
+        let bare = read_kernels(Path::new("k.csv"), b"3,2,x,k\n", &layout).unwrap();
+        assert_eq!(bare, [sum(3000, 2, "k")]);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_row_is_said_with_its_line() {
+        let bad = |row: &str| {
+            kernels(format!("{HEADER}1,5,1,,,,,,k\n{row}\n").as_bytes()).unwrap_err().to_string()
+        };
+        assert_eq!(bad("1,5,1"), "k.csv: line 3: the row has 3 columns, and 9 were expected");
+        assert!(
+            bad("1,-5,1,,,,,,k").contains("line 3: the total time is below 0"),
+            "{}",
+            bad("1,-5,1,,,,,,k")
+        );
+        assert!(bad("1,5,-1,,,,,,k").contains("the instances is below 0"));
+        for time in ["1e400", "nan", "inf", "9999999999999999999999", "", "x"] {
+            assert!(bad(&format!("1,{time},1,,,,,,k")).contains("is no number that fits"), "{time}");
+        }
+        assert!(bad("1,5,1.5,,,,,,k").contains("is no number that fits"));
+        assert!(kernels(b"\xff\xfea\0").unwrap_err().to_string().contains("UTF-16"));
+    }
+
+    #[test]
+    fn empty_tables_and_foreign_bytes_are_no_error() {
+        assert_eq!(kernels(b"").unwrap(), []);
+        assert_eq!(kernels(HEADER.as_bytes()).unwrap(), []);
+        let foreign = [HEADER.as_bytes(), b"1,5,1,,,,,,k\xff\xfe\n"].concat();
+        assert_eq!(kernels(&foreign).unwrap(), [sum(5, 1, "k\u{fffd}\u{fffd}")]);
+    }
+
+    #[test]
+    fn ranges_keep_what_is_outside_of_all() {
+        let text = "Name,Projected Start (ns),Projected Duration (ns),PID,NumGPUOps\nNone,1,9,4,315\nit,2,8,None,1\n";
+        let ranges = read_ranges(Path::new("n.csv"), text.as_bytes(), &CsvLayout::default()).unwrap();
+        let outside = RangeSpan {
+            start_ns: Some(1),
+            dur_ns: 9,
+            pid: Some(4),
+            launches: Some(315),
+            ..RangeSpan::default()
+        };
+        let it = RangeSpan {
+            name: Some("it".to_owned()),
+            start_ns: Some(2),
+            dur_ns: 8,
+            launches: Some(1),
+            ..RangeSpan::default()
+        };
+        assert_eq!(ranges, [outside, it]);
+    }
+}

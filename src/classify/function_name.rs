@@ -1,0 +1,170 @@
+//! The function's own name in a kernel's demangled or mangled one.
+
+/// Where the function itself is named, apart from return type, template arguments and parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionName<'a> {
+    /// Namespaces and classes around it, outermost first, without those that have no name.
+    pub scopes: Vec<&'a str>,
+    /// The function alone.
+    pub own: &'a str,
+}
+
+impl<'a> FunctionName<'a> {
+    /// Reads a kernel's name. One that fits no pattern is all function.
+    pub fn of(name: &'a str) -> Self {
+        mangled(name).unwrap_or_else(|| demangled(name))
+    }
+
+    /// The function is in a namespace or class of this name, at any depth.
+    pub fn is_in(&self, scope: &str) -> bool {
+        self.scopes.contains(&scope)
+    }
+}
+
+/// `_ZN5outer5innerI…`: lengths and identifiers.
+fn mangled(name: &str) -> Option<FunctionName<'_>> {
+    let symbol = name.strip_prefix("_Z")?;
+    let (mut rest, is_nested) = match symbol.strip_prefix('N') {
+        Some(rest) => (rest.trim_start_matches(['r', 'V', 'K']), true),
+        None => (symbol.strip_prefix('L').unwrap_or(symbol), false),
+    };
+    let mut parts = Vec::new();
+    loop {
+        rest = rest.strip_prefix('L').unwrap_or(rest);
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let Ok(length) = rest[..digits].parse::<usize>() else { break };
+        let part = rest[digits..].get(..length)?;
+        parts.push(part);
+        rest = &rest[digits + length..];
+        if !is_nested {
+            break;
+        }
+        if rest.starts_with('I') {
+            // Template arguments, of the function or of a class around it. Where they end is not worth
+            // a whole demangler: a kernel in a class template is read as the class.
+            break;
+        }
+    }
+    let own = parts.pop()?;
+    parts.retain(|part| !part.starts_with("_GLOBAL__N_"));
+    Some(FunctionName { scopes: parts, own })
+}
+
+fn demangled(name: &str) -> FunctionName<'_> {
+    let bytes = name.as_bytes();
+    let mut scopes: Vec<&str> = Vec::new();
+    let mut current: Option<(usize, usize)> = None;
+    let mut open: Vec<u8> = Vec::new();
+    // The last identifier is whole: the next one is another part of the name, or another word.
+    let (mut is_whole, mut is_other_word) = (false, false);
+    for (at, &byte) in bytes.iter().enumerate() {
+        if let Some(&innermost) = open.last() {
+            match byte {
+                b'<' | b'(' | b'[' | b'{' if innermost != b'(' || byte != b'<' || opens(bytes, at) => {
+                    open.push(byte)
+                }
+                b'>' if innermost == b'<' && bytes[at - 1] != b'-' => drop(open.pop()),
+                b')' | b']' | b'}' => {
+                    let opening = match byte {
+                        b')' => b'(',
+                        b']' => b'[',
+                        _ => b'{',
+                    };
+                    if let Some(depth) = open.iter().rposition(|&other| other == opening) {
+                        open.truncate(depth);
+                    }
+                }
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'(' if current.is_some() && !name[at..].starts_with("(anonymous") => break,
+            b'<' | b'(' | b'[' | b'{' => {
+                open.push(byte);
+                is_whole = true;
+            }
+            b':' => is_whole = true,
+            byte if byte.is_ascii_alphanumeric()
+                || matches!(byte, b'_' | b'$' | b'~' | b'@' | b'.')
+                || byte >= 0x80 =>
+            {
+                match &mut current {
+                    Some((_, end)) if !is_whole => *end = at + 1,
+                    _ => {
+                        match current {
+                            _ if is_other_word => scopes.clear(),
+                            Some((start, end)) => scopes.push(&name[start..end]),
+                            None => {}
+                        }
+                        current = Some((at, at + 1));
+                    }
+                }
+                (is_whole, is_other_word) = (false, false);
+            }
+            _ => (is_whole, is_other_word) = (true, current.is_some()),
+        }
+    }
+    match current {
+        Some((start, end)) => FunctionName { scopes, own: &name[start..end] },
+        None => FunctionName { scopes, own: name },
+    }
+}
+
+/// `<` behind an identifier opens template arguments; alone it is a comparison.
+fn opens(bytes: &[u8], at: usize) -> bool {
+    at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(name: &str) -> String {
+        let function = FunctionName::of(name);
+        function.scopes.iter().chain([&function.own]).copied().collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn the_function_is_told_from_what_stands_around_it() {
+        let cases = [
+            ("gemm", "gemm"),
+            ("saxpy(double *, double *, int)", "saxpy"),
+            (
+                "void at::native::reduce_kernel<(int)512, (int)1, at::native::ReduceOp<float>>(T3)",
+                "at|native|reduce_kernel",
+            ),
+            (
+                "void at::native::(anonymous namespace)::CatArrayBatchedCopy<float>(float*)",
+                "at|native|CatArrayBatchedCopy",
+            ),
+            ("void at::native::<unnamed>::layer_norm<float>(int, T2)", "at|native|layer_norm"),
+            (
+                "<unnamed>::nvfuser_pointwise_f0(<unnamed>::Tensor<float, (int)2>)",
+                "nvfuser_pointwise_f0",
+            ),
+            ("void (anonymous namespace)::softmax_warp<float, 1>(float*)", "softmax_warp"),
+            (
+                "std::enable_if<!(false), void>::type internal::gemvx::kernel<int, true>(Params<int>)",
+                "internal|gemvx|kernel",
+            ),
+            ("unsigned int my::f<(5 > 3), (a < 4)>(int)", "my|f"),
+            ("std::vector<int> *make<ncclFoo_x>(ncclComm*)", "make"),
+            ("void Outer<int>::inner<float>::run(int)", "Outer|inner|run"),
+            ("void cub::K<decltype(nullptr)>(long) [clone .x]", "cub|K"),
+            ("void kernel [with T = ncclDevKernel_AllReduce]", "kernel"),
+            ("_Z4gemmIfEvPKT_S2_PS0_i", "gemm"),
+            ("_ZN5aiter24add_rmsnorm_quant_kernelIDF16bLi256EEEvPT0_", "aiter|add_rmsnorm_quant_kernel"),
+            ("_ZN2at6native12_GLOBAL__N_14fillIfEEvPT_", "at|native|fill"),
+            ("_Zbroken", "_Zbroken"),
+            ("_ZN99short", "_ZN99short"),
+            ("", ""),
+            ("(((", "((("),
+            ("<<<>>>", "<<<>>>"),
+            ("größe<int>(x)", "größe"),
+        ];
+        for (name, expected) in cases {
+            assert_eq!(parts(name), expected, "{name}");
+        }
+    }
+}

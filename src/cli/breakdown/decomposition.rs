@@ -1,0 +1,43 @@
+//! The exact decomposition of a GPU's window, by the query `gpu_time`.
+
+use super::profile::{Device, Record};
+use crate::catalog::Catalog;
+use crate::compile::{Invocation, Layout, Plan};
+use crate::error::Result;
+
+/// Name of the query.
+const QUERY: &str = "gpu_time";
+
+/// The four parts of a window add up to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Decomposition {
+    pub(super) window_ns: i64,
+    pub(super) compute_ns: i64,
+    pub(super) exposed_communication_ns: i64,
+    pub(super) exposed_memory_ns: i64,
+    pub(super) idle_ns: i64,
+}
+
+/// The question.
+pub(super) fn plan(catalog: &Catalog) -> Result<Plan> {
+    Plan::new(catalog.query(QUERY)?, &Invocation::parse(QUERY), &Layout::Own)
+}
+
+/// Gives each device its row.
+pub(super) fn add_to(devices: &mut [Device], records: &[Record]) {
+    for record in records {
+        let parts = || {
+            Some(Decomposition {
+                window_ns: record.int("window_ns")?,
+                compute_ns: record.int("compute_ns")?,
+                exposed_communication_ns: record.int("exposed_communication_ns")?,
+                exposed_memory_ns: record.int("exposed_memory_ns")?,
+                idle_ns: record.int("idle_ns")?,
+            })
+        };
+        let gpu_id = record.int("gpu_id");
+        if let Some(device) = devices.iter_mut().find(|device| device.gpu_id == gpu_id) {
+            device.decomposition = parts();
+        }
+    }
+}

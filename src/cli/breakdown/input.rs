@@ -1,0 +1,133 @@
+//! `FILE,ENGINE,MODEL,SECONDS`: one profile as it was asked for.
+
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// What a word of the command line may be.
+const FORM: &str = "write FILE,ENGINE,MODEL,SECONDS such as run.nsys-rep,vllm,llama,306, or FILE alone";
+
+/// A profile and how it is to be read.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Input {
+    /// SQLite export or `.nsys-rep`.
+    pub(super) path: PathBuf,
+    /// Engine and model, which name the class map; none for the default map.
+    pub(super) engine_model: Option<(String, String)>,
+    /// How long the run took without the profiler, as it was typed; 0 where it was not said.
+    pub(super) seconds: f64,
+}
+
+impl Input {
+    /// Reads a word: the last three commas split, so that a path may hold commas.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        if Path::new(text).exists() {
+            return Ok(Self { path: PathBuf::from(text), engine_model: None, seconds: 0.0 });
+        }
+        let mut parts = text.rsplitn(4, ',');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(file), None, ..) => {
+                Ok(Self { path: PathBuf::from(file), engine_model: None, seconds: 0.0 })
+            }
+            (Some(seconds), Some(model), Some(engine), Some(file)) => {
+                let (engine, model) = (engine.trim(), model.trim());
+                if file.is_empty() || engine.is_empty() || model.is_empty() {
+                    return Err(Error::usage(
+                        format!("`{text}` leaves out the file, the engine or the model"),
+                        FORM,
+                    ));
+                }
+                Ok(Self {
+                    path: PathBuf::from(file),
+                    engine_model: Some((engine.to_owned(), model.to_owned())),
+                    seconds: seconds_of(text, seconds)?,
+                })
+            }
+            _ => Err(Error::usage(
+                format!("`{text}` is no file, and has not the four parts FILE,ENGINE,MODEL,SECONDS"),
+                FORM,
+            )),
+        }
+    }
+
+    /// The seconds as nanoseconds.
+    pub(super) fn elapsed_ns(&self) -> i64 {
+        (self.seconds * 1e9).round() as i64
+    }
+
+    /// What gputrc2graph calls the profile, without its index: model, engine and file.
+    pub(super) fn label(&self) -> String {
+        let file = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
+        let file = file.strip_suffix(".nsys-rep").unwrap_or(&file);
+        match &self.engine_model {
+            Some((engine, model)) => format!("{model}_{engine}_{file}"),
+            None => file.to_owned(),
+        }
+    }
+}
+
+/// Seconds from 0 to what nanoseconds can count.
+fn seconds_of(whole: &str, text: &str) -> Result<f64> {
+    let wrong = |why: &str| {
+        Error::usage(
+            format!("`{text}` in `{whole}` {why}"),
+            "give the run's time in seconds, such as 306 or 12.5; 0 takes the span of the capture",
+        )
+    };
+    let seconds: f64 = text.trim().parse().map_err(|_| wrong("is no number of seconds"))?;
+    if !seconds.is_finite() || seconds < 0.0 {
+        return Err(wrong("is no time that a run can take"));
+    }
+    if seconds > 9e9 {
+        return Err(wrong("is longer than nanoseconds can count"));
+    }
+    Ok(seconds)
+}
+
+/// The names of profiles: labels that occur again, or all of them, get the index of their input.
+pub(super) fn labels(inputs: &[Input], always_indexed: bool) -> Vec<String> {
+    let plain: Vec<String> = inputs.iter().map(Input::label).collect();
+    let is_shared = |label: &String| plain.iter().filter(|other| *other == label).count() > 1;
+    let indexed = |(index, label): (usize, &String)| match always_indexed || is_shared(label) {
+        true => format!("{label}_{index}"),
+        false => label.clone(),
+    };
+    plain.iter().enumerate().map(indexed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_three_commas_split() {
+        let input = Input::parse("a,b/run,1.nsys-rep,vllm,llama,12.5").unwrap();
+        assert_eq!(input.path, Path::new("a,b/run,1.nsys-rep"));
+        assert_eq!(input.engine_model, Some(("vllm".to_owned(), "llama".to_owned())));
+        assert_eq!(input.elapsed_ns(), 12_500_000_000);
+        assert_eq!(input.label(), "llama_vllm_run,1");
+        let alone = Input::parse("dir/run.sqlite").unwrap();
+        assert_eq!((alone.label(), alone.seconds), ("run.sqlite".to_owned(), 0.0));
+    }
+
+    #[test]
+    fn what_is_no_profile_says_what_it_should_be() {
+        for text in
+            ["a,b", "a,b,c", "f,e,m,", "f,e,m,abc", "f,e,m,-1", "f,e,m,nan", "f,e,m,inf", "f,e,m,1e300"]
+        {
+            let error = Input::parse(text).unwrap_err();
+            assert_eq!(error.exit_code(), 2, "{text}: {error}");
+            assert!(error.help().is_some_and(|help| !help.is_empty()));
+        }
+        assert!(Input::parse(",vllm,llama,1").is_err() && Input::parse("f,,llama,1").is_err());
+    }
+
+    #[test]
+    fn labels_are_told_apart_by_their_index() {
+        let inputs: Vec<Input> = ["x/a,e,m,1", "b,e,m,1", "y/a,e,m,2"]
+            .iter()
+            .map(|text| Input::parse(text).unwrap())
+            .collect();
+        assert_eq!(labels(&inputs, false), ["m_e_a_0", "m_e_b", "m_e_a_2"]);
+        assert_eq!(labels(&inputs, true), ["m_e_a_0", "m_e_b_1", "m_e_a_2"]);
+    }
+}

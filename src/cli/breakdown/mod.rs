@@ -1,0 +1,304 @@
+//! `nsq breakdown`: where the elapsed time went, by class of GPU work, as a page and a table.
+
+mod class_maps;
+mod decomposition;
+mod input;
+mod limits;
+mod page;
+mod profile;
+mod result_csv;
+mod seconds;
+
+use super::opened::Opened;
+use super::options::{LibraryArgs, LimitArgs};
+use super::output::{must_differ, replace, write_to};
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::render::visible;
+use crate::report::{ExportOptions, Report};
+use crate::schema::Schema;
+use class_maps::ClassMap;
+use input::Input;
+use profile::{Answer, Bar, Question};
+use std::path::PathBuf;
+
+/// Break elapsed time down by class of GPU work: result.html and result.csv
+///
+/// A profile is FILE,ENGINE,MODEL,SECONDS: the class map ENGINE/MODEL names the classes, and SECONDS
+/// is how long the run took without the profiler. SECONDS 0 takes the span of the capture. FILE
+/// alone takes the default class map and the span.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq breakdown run.sqlite
+  nsq breakdown --in_file run1.nsys-rep,vllm,gpt-oss,306 --title \"vLLM, gpt-oss\"
+  nsq breakdown --in_file a.sqlite,vllm,llama,100 b.sqlite,vllm,gpt-oss,102 --out_dir results
+
+Elapsed time is counted once: what runs under an operation that began earlier counts for nothing,
+so that classes add up to the time in which the GPU worked.")]
+pub(super) struct Args {
+    /// Profiles: FILE,ENGINE,MODEL,SECONDS or FILE; the last three commas split.
+    #[arg(value_name = "PROFILE", required_unless_present = "in_file")]
+    profiles: Vec<String>,
+    /// Profiles too; takes as many as follow. Also --in_file and --infile.
+    #[arg(long = "in-file", aliases = ["in_file", "infile"], value_name = "PROFILE", num_args = 1..)]
+    in_file: Vec<String>,
+    /// Folder for result.csv and result.html; made if need be. Also --out_dir.
+    #[arg(long = "out-dir", alias = "out_dir", value_name = "DIR", default_value = ".")]
+    out_dir: PathBuf,
+    /// Heading of the page; default: the names of the profiles.
+    #[arg(long)]
+    title: Option<String>,
+    /// File of further class maps, such as {engine: {model: {regex: class}}}, or for FILE alone the name of a map.
+    ///
+    /// May be repeated. `nsq list --classes` names the maps that are in reach.
+    #[arg(long, value_name = "FILE|MAP")]
+    classes: Vec<String>,
+    /// One union over all GPUs and no rows for each: what hides on one GPU under another counts for nothing.
+    #[arg(long, alias = "merge_devices")]
+    merge_devices: bool,
+    /// result.csv as gputrc2graph writes it: its columns, labels, order and rounding.
+    ///
+    /// Takes the union over all GPUs, leaves out CUDA graphs that were traced as wholes, and takes SECONDS 0 for no time.
+    #[arg(long, alias = "seed_compat")]
+    seed_compat: bool,
+    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else the one on PATH. Also --nsys_cmd.
+    #[arg(long = "nsys-cmd", aliases = ["nsys_cmd", "nsys"], value_name = "PATH")]
+    nsys_cmd: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+/// What the time of a profile is taken of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Total {
+    /// What the user said: nanoseconds.
+    Given(i64),
+    /// From the first to the last CUDA activity.
+    Span,
+    /// The GPU's own time: nothing beside it.
+    None,
+}
+
+/// All profiles of a call.
+#[derive(Debug)]
+struct Breakdown {
+    title: String,
+    profiles: Vec<Profile>,
+    /// Every class, the one with most time first.
+    classes: Vec<String>,
+    /// result.csv is to be as gputrc2graph writes it.
+    is_seed: bool,
+}
+
+/// A profile and what its report says.
+#[derive(Debug)]
+struct Profile {
+    input: Input,
+    label: String,
+    report: String,
+    map: ClassMap,
+    total: Total,
+    answer: Answer,
+    notes: Vec<String>,
+}
+
+impl Profile {
+    /// The whole that a bar is a part of: no less than the time the GPU worked.
+    fn total_ns(&self, bar: &Bar) -> i64 {
+        let whole = match self.total {
+            Total::Given(ns) => ns,
+            Total::Span => self.answer.span.span_ns,
+            Total::None => 0,
+        };
+        whole.max(bar.busy_ns())
+    }
+
+    /// The time in which no GPU of the bar worked.
+    fn rest_ns(&self, bar: &Bar) -> i64 {
+        self.total_ns(bar) - bar.busy_ns()
+    }
+
+    fn bar_label(&self, bar: &Bar) -> String {
+        match bar.device {
+            Some(device) => format!("{}:gpu{device}", self.label),
+            None => self.label.clone(),
+        }
+    }
+
+    /// What the whole is, in words.
+    fn time_base(&self) -> String {
+        match self.total {
+            Total::Given(ns) => format!("{}, as given", limits::time(ns)),
+            Total::Span => format!(
+                "{}, the span of the capture from its first to its last CUDA activity",
+                limits::time(self.answer.span.span_ns)
+            ),
+            Total::None => "the GPU's own time, as gputrc2graph takes 0 seconds".to_owned(),
+        }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let words = args.in_file.iter().chain(&args.profiles);
+    let inputs: Vec<Input> = words.map(|text| Input::parse(text)).collect::<Result<_>>()?;
+    let (csv, html) = (args.out_dir.join("result.csv"), args.out_dir.join("result.html"));
+    for output in [&csv, &html] {
+        must_differ(Some(output.as_path()), inputs.iter().map(|input| input.path.as_path()))?;
+    }
+    let mut catalog = args.library.load()?;
+    // What is wrong on the command line is said before any report is opened.
+    let maps = class_maps::of(&mut catalog, &args.classes, &inputs)?;
+    let labels = input::labels(&inputs, args.seed_compat);
+    let mut profiles = Vec::with_capacity(inputs.len());
+    for ((input, label), map) in inputs.into_iter().zip(labels).zip(maps) {
+        // One session a profile: each may go by another map.
+        catalog.choose_classes(&map.name)?;
+        profiles.push(ask(args, &catalog, input, label, map)?);
+    }
+    let breakdown = Breakdown {
+        title: args.title.clone().unwrap_or_else(|| title(&profiles)),
+        classes: classes(&profiles),
+        profiles,
+        is_seed: args.seed_compat,
+    };
+    let table = match breakdown.is_seed {
+        true => result_csv::seed(&breakdown)?,
+        false => result_csv::own(&breakdown)?,
+    };
+    let page = page::render(&breakdown)?;
+    std::fs::create_dir_all(&args.out_dir).map_err(|e| Error::io(&args.out_dir, e))?;
+    // Neither file is put in place before the other could be written.
+    replace(&csv, |fresh| {
+        std::fs::write(fresh, &table).map_err(|e| Error::io(&csv, e))?;
+        replace(&html, |fresh| std::fs::write(fresh, &page).map_err(|e| Error::io(&html, e)))
+    })?;
+    let written = [(csv, table.len()), (html, page.len())];
+    let text = summary(&breakdown, &written);
+    write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+    Ok(0)
+}
+
+fn ask(args: &Args, catalog: &Catalog, input: Input, label: String, map: ClassMap) -> Result<Profile> {
+    let options = ExportOptions { nsys: args.nsys_cmd.clone(), again: false };
+    let report = Report::open(&input.path, &options)?;
+    let schema = Schema::detect(&report)?;
+    let mut opened = Opened { report, schema };
+    let question =
+        Question { merge_devices: args.merge_devices || args.seed_compat, graphs: !args.seed_compat };
+    let answer = Answer::ask(&mut opened, catalog, question, &args.limits.limits())?;
+    let total = match (input.elapsed_ns(), args.seed_compat) {
+        (0, true) => Total::None,
+        (0, false) => Total::Span,
+        (ns, _) => Total::Given(ns),
+    };
+    let mut profile =
+        Profile { report: opened.report.name(), notes: Vec::new(), input, label, map, total, answer };
+    profile.notes = notes(&profile, args.seed_compat);
+    Ok(profile)
+}
+
+/// What a reader must know before believing the figures.
+fn notes(profile: &Profile, is_seed: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let busy = profile.answer.bars.iter().map(Bar::busy_ns).max().unwrap_or_default();
+    if let Total::Given(ns) = profile.total
+        && ns < busy
+    {
+        notes.push(format!(
+            "the GPU worked for {}, longer than the {} given: the time that the GPU worked is taken \
+             for the whole, and nothing is left beside it",
+            limits::time(busy),
+            limits::time(ns)
+        ));
+    }
+    let graphs = profile.answer.span.graph_count;
+    if graphs > 0 {
+        let fate = match is_seed {
+            true => "they are left out, as gputrc2graph leaves them out",
+            false => "each counts as one operation of the class cuda_graph",
+        };
+        let executions = if graphs == 1 { "execution" } else { "executions" };
+        notes.push(format!(
+            "{graphs} {executions} of CUDA graphs were traced as wholes, and the kernels in them are \
+             not in the report: {fate}; capture with --cuda-graph-trace=node to see them"
+        ));
+    }
+    notes
+}
+
+fn title(profiles: &[Profile]) -> String {
+    let labels: Vec<&str> = profiles.iter().map(|profile| profile.label.as_str()).collect();
+    format!("Elapsed time of {}", labels.join(", "))
+}
+
+/// Every class, by its time in all profiles together, then by name.
+fn classes(profiles: &[Profile]) -> Vec<String> {
+    let mut sums = std::collections::BTreeMap::<String, i64>::new();
+    for bar in profiles.iter().filter_map(|profile| profile.answer.bars.first()) {
+        for (class, ns) in bar.classes() {
+            *sums.entry(class.to_owned()).or_default() += ns;
+        }
+    }
+    let mut sums: Vec<(String, i64)> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    sums.into_iter().map(|(class, _)| class).collect()
+}
+
+/// What was written, and the main figures.
+fn summary(breakdown: &Breakdown, written: &[(PathBuf, usize)]) -> String {
+    use limits::{percent, time};
+    let mut text = String::new();
+    for profile in &breakdown.profiles {
+        let line = format!(
+            "{}: {}, classes by {}\n",
+            visible(&profile.label),
+            profile.time_base(),
+            visible(&profile.map.name)
+        );
+        text.push_str(&line);
+        for bar in &profile.answer.bars {
+            let name = match bar.device {
+                Some(device) => format!("GPU {device}"),
+                None if profile.answer.bars.len() > 1 => "all GPUs".to_owned(),
+                None => "GPU".to_owned(),
+            };
+            let (total, busy) = (profile.total_ns(bar), bar.busy_ns());
+            let mut classes: Vec<(&str, i64)> = bar.classes().into_iter().collect();
+            classes.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+            let largest: Vec<String> = classes
+                .iter()
+                .take(3)
+                .map(|(class, ns)| format!("{} {}", visible(class_name(class)), percent(*ns, busy)))
+                .collect();
+            text.push_str(&format!(
+                "  {name}: {} of {} ({}); {}\n",
+                time(busy),
+                time(total),
+                percent(busy, total),
+                largest.join(", ")
+            ));
+        }
+        for device in &profile.answer.devices {
+            text.push_str(&format!(
+                "  what fills {}: {}\n",
+                visible(&device.title()),
+                visible(&device.limit())
+            ));
+        }
+        for note in &profile.notes {
+            text.push_str(&format!("  note: {}\n", visible(note)));
+        }
+    }
+    for (path, len) in written {
+        text.push_str(&format!("wrote {} ({len} bytes)\n", visible(&path.display().to_string())));
+    }
+    text
+}
+
+/// A class as people read it: gputrc2graph leaves some without a name.
+fn class_name(class: &str) -> &str {
+    if class.is_empty() { "(no class)" } else { class }
+}

@@ -1,0 +1,244 @@
+//! One report, asked: bars of classes, and what limits each GPU.
+
+use super::decomposition::{self, Decomposition};
+use crate::catalog::Catalog;
+use crate::cli::opened::Opened;
+use crate::compile::{Invocation, Layout, Plan};
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session};
+use crate::normalize::{Presence, Scope};
+use crate::table::{ResultTable, Value};
+use std::collections::BTreeMap;
+
+/// The class, and the name, of the time in which no GPU worked: gputrc2graph's.
+pub(super) const NON_GPU: &str = "CPU(non-GPU)";
+
+/// How a report is to be asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Question {
+    /// One bar over all GPUs, and no others.
+    pub(super) merge_devices: bool,
+    /// Graphs that were traced as wholes count.
+    pub(super) graphs: bool,
+}
+
+/// What a report says.
+#[derive(Debug, Clone)]
+pub(super) struct Answer {
+    /// All GPUs together first, then each by itself where there are several.
+    pub(super) bars: Vec<Bar>,
+    pub(super) devices: Vec<Device>,
+    pub(super) span: Span,
+}
+
+/// Time that is split among operations.
+#[derive(Debug, Clone)]
+pub(super) struct Bar {
+    /// The GPU; none for all together.
+    pub(super) device: Option<i64>,
+    /// What CUDA programs call it.
+    pub(super) ordinal: Option<i64>,
+    /// By elapsed time, longest first.
+    pub(super) rows: Vec<Row>,
+}
+
+/// The operations of one name.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) class: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) calls: i64,
+    pub(super) total_ns: i64,
+    pub(super) elapsed_ns: i64,
+    pub(super) size_bytes: Option<i64>,
+    pub(super) rule: String,
+    pub(super) also: String,
+}
+
+/// A GPU and what fills its time.
+#[derive(Debug, Clone)]
+pub(super) struct Device {
+    pub(super) gpu_id: Option<i64>,
+    /// What CUDA programs call it.
+    pub(super) ordinal: Option<i64>,
+    pub(super) gpu_name: Option<String>,
+    /// Largest first; never empty.
+    pub(super) shares: Vec<Share>,
+    pub(super) decomposition: Option<Decomposition>,
+}
+
+/// What fills a part of a GPU's window.
+#[derive(Debug, Clone)]
+pub(super) struct Share {
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) busy_ns: i64,
+    pub(super) window_ns: i64,
+    pub(super) size_bytes: Option<i64>,
+    pub(super) rate: Option<f64>,
+}
+
+/// From the first to the last CUDA activity.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Span {
+    pub(super) span_ns: i64,
+    pub(super) gpu_count: i64,
+    pub(super) graph_count: i64,
+}
+
+impl Bar {
+    /// The time in which at least one GPU of the bar worked.
+    pub(super) fn busy_ns(&self) -> i64 {
+        self.rows.iter().map(|row| row.elapsed_ns).sum()
+    }
+
+    /// Elapsed time by class.
+    pub(super) fn classes(&self) -> BTreeMap<&str, i64> {
+        let mut classes = BTreeMap::new();
+        for row in &self.rows {
+            *classes.entry(row.class.as_str()).or_default() += row.elapsed_ns;
+        }
+        classes
+    }
+}
+
+impl Answer {
+    /// Asks an open report.
+    pub(super) fn ask(
+        opened: &mut Opened,
+        catalog: &Catalog,
+        question: Question,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let plan = |name: &str, params: &[String]| {
+            let invocation = Invocation::parse(name).with_params(params)?;
+            Plan::new(catalog.query(name)?, &invocation, &Layout::Own)
+        };
+        let elapsed = |per_gpu: bool| {
+            let params = [format!("per_gpu={per_gpu}"), format!("graphs={}", question.graphs)];
+            plan("gpu_elapsed", &params)
+        };
+        let (merged, apart) = (elapsed(false)?, elapsed(true)?);
+        let (share, span) = (plan("gpu_share", &[])?, plan("gpu_span", &[])?);
+        let time = decomposition::plan(catalog)?;
+        let path = opened.report.path.clone();
+        merged.check_presence(&Presence::new(&opened.schema, catalog), &path)?;
+
+        let roots: Vec<&str> = [&merged, &share, &span, &time]
+            .into_iter()
+            .flat_map(|plan| plan.reads.iter().map(String::as_str))
+            .collect();
+        let session = opened.session(catalog, &Scope::default(), roots, limits)?;
+        let ask = |plan: &Plan| rows_of(&session, plan, limits);
+
+        let span = ask(&span)?.first().map(Span::of).unwrap_or_default();
+        let mut bars = bars(&ask(&merged)?);
+        if bars.is_empty() {
+            return Err(nothing(&path));
+        }
+        if span.gpu_count > 1 && !question.merge_devices {
+            bars.extend(self::bars(&ask(&apart)?));
+        }
+        let mut devices = devices(&ask(&share)?);
+        decomposition::add_to(&mut devices, &ask(&time)?);
+        Ok(Self { bars, devices, span })
+    }
+}
+
+fn nothing(path: &std::path::Path) -> Error {
+    Error::LacksData {
+        query: "breakdown".to_owned(),
+        needs: "GPU operations".to_owned(),
+        report: path.to_owned(),
+        detail: "  its tables of kernels, copies and fills have no rows".to_owned(),
+        help: "capture with `nsys profile --trace=cuda …` while the GPU works".to_owned(),
+    }
+}
+
+/// A row of a result by the names of its columns.
+pub(super) struct Record(BTreeMap<String, Value>);
+
+impl Record {
+    pub(super) fn int(&self, column: &str) -> Option<i64> {
+        match self.0.get(column) {
+            Some(Value::Int(int)) => Some(*int),
+            _ => None,
+        }
+    }
+
+    fn real(&self, column: &str) -> Option<f64> {
+        match self.0.get(column) {
+            Some(Value::Real(real)) => Some(*real),
+            Some(Value::Int(int)) => Some(*int as f64),
+            _ => None,
+        }
+    }
+
+    fn text(&self, column: &str) -> Option<String> {
+        match self.0.get(column) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn rows_of(session: &Session<'_>, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
+    let mut table = ResultTable::default();
+    session.run(plan, limits, &mut table)?;
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    Ok(table.rows.into_iter().map(|row| Record(names.iter().cloned().zip(row).collect())).collect())
+}
+
+impl Span {
+    fn of(record: &Record) -> Self {
+        let int = |column| record.int(column).unwrap_or_default();
+        Self { span_ns: int("span_ns"), gpu_count: int("gpu_count"), graph_count: int("graph_count") }
+    }
+}
+
+/// Rows of one device stand together.
+fn bars(records: &[Record]) -> Vec<Bar> {
+    let mut bars: Vec<Bar> = Vec::new();
+    for record in records {
+        let device = record.int("gpu_id");
+        if bars.last().is_none_or(|bar| bar.device != device) {
+            bars.push(Bar { device, ordinal: record.int("device_id"), rows: Vec::new() });
+        }
+        let Some(bar) = bars.last_mut() else { continue };
+        bar.rows.push(Row {
+            class: record.text("class").unwrap_or_default(),
+            kind: record.text("op_kind").unwrap_or_default(),
+            name: record.text("op_name").unwrap_or_default(),
+            calls: record.int("calls").unwrap_or_default(),
+            total_ns: record.int("total_ns").unwrap_or_default(),
+            elapsed_ns: record.int("elapsed_ns").unwrap_or_default(),
+            size_bytes: record.int("size_bytes"),
+            rule: record.text("class_rule").unwrap_or_default(),
+            also: record.text("class_also").unwrap_or_default(),
+        });
+    }
+    bars
+}
+
+fn devices(records: &[Record]) -> Vec<Device> {
+    let mut devices: Vec<Device> = Vec::new();
+    for record in records {
+        let gpu_id = record.int("gpu_id");
+        if devices.last().is_none_or(|device| device.gpu_id != gpu_id) {
+            let gpu_name = record.text("gpu_name");
+            let ordinal = record.int("device_id");
+            devices.push(Device { gpu_id, ordinal, gpu_name, shares: Vec::new(), decomposition: None });
+        }
+        let Some(device) = devices.last_mut() else { continue };
+        device.shares.push(Share {
+            kind: record.text("share_kind").unwrap_or_default(),
+            name: record.text("share_name").unwrap_or_default(),
+            busy_ns: record.int("busy_ns").unwrap_or_default(),
+            window_ns: record.int("window_ns").unwrap_or_default(),
+            size_bytes: record.int("size_bytes"),
+            rate: record.real("rate_bytes_per_s"),
+        });
+    }
+    devices
+}

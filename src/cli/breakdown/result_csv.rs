@@ -1,0 +1,105 @@
+//! `result.csv`: a row per operation, class and bar.
+
+use super::profile::{Bar, NON_GPU, Row};
+use super::seconds::{as_python, exact, to_tenths};
+use super::{Breakdown, Total};
+use crate::error::{Error, Result};
+use std::io;
+
+/// The columns of gputrc2graph.
+const SEED: [&str; 5] = ["Model_Engine", "Category", "Instances", "Name", "Elapsed Time (sec)"];
+/// What stands behind them: exact integers, where, and why.
+const MORE: [&str; 8] = [
+    "elapsed_ns",
+    "total_ns",
+    "gpu_id",
+    "device_id",
+    "op_kind",
+    "size_bytes",
+    "class_rule",
+    "class_also",
+];
+
+/// Its columns first, and in them exact seconds, so that what reads its file reads this.
+///
+/// Each bar is a Model_Engine of its own: over one of them nothing counts twice.
+pub(super) fn own(breakdown: &Breakdown) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let columns: Vec<&str> = SEED.iter().chain(&MORE).copied().collect();
+    writer.write_record(&columns).map_err(failed)?;
+    for profile in &breakdown.profiles {
+        for bar in &profile.answer.bars {
+            let label = profile.bar_label(bar);
+            let number = |id: Option<i64>| id.map(|id| id.to_string()).unwrap_or_default();
+            let (gpu, ordinal) = (number(bar.device), number(bar.ordinal));
+            for row in in_order(breakdown, bar) {
+                let size = row.size_bytes.map(|bytes| bytes.to_string()).unwrap_or_default();
+                let (calls, elapsed) = (row.calls.to_string(), exact(row.elapsed_ns));
+                let (elapsed_ns, total_ns) = (row.elapsed_ns.to_string(), row.total_ns.to_string());
+                let record = [&label, &row.class, &calls, &row.name, &elapsed, &elapsed_ns, &total_ns];
+                let more = [&gpu, &ordinal, &row.kind, &size, &row.rule, &row.also];
+                writer.write_record(record.into_iter().chain(more)).map_err(failed)?;
+            }
+            let rest = profile.rest_ns(bar);
+            let (elapsed, ns) = (exact(rest), rest.to_string());
+            let record = [&label, NON_GPU, "1", NON_GPU, &elapsed, &ns, &ns, &gpu, &ordinal];
+            writer.write_record(record.into_iter().chain([""; 4])).map_err(failed)?;
+        }
+    }
+    finish(writer)
+}
+
+/// gputrc2graph's columns, arithmetic, rounding and order: by category, over all profiles.
+pub(super) fn seed(breakdown: &Breakdown) -> Result<Vec<u8>> {
+    let mut rows: Vec<(String, usize, [String; 5])> = Vec::new();
+    for (index, profile) in breakdown.profiles.iter().enumerate() {
+        let Some(bar) = profile.answer.bars.first() else { continue };
+        for row in &bar.rows {
+            let elapsed = as_python(row.elapsed_ns as f64 / 1e9);
+            let cells =
+                [profile.label.clone(), category(row), row.calls.to_string(), row.name.clone(), elapsed];
+            rows.push((category(row), index, cells));
+        }
+        let gpu = to_tenths(bar.busy_ns() as f64 / 1e9);
+        let given = match profile.total {
+            Total::Given(_) => to_tenths(profile.input.seconds),
+            Total::Span | Total::None => 0.0,
+        };
+        let rest = as_python(given.max(gpu) - gpu);
+        let non_gpu = || NON_GPU.to_owned();
+        rows.push((
+            non_gpu(),
+            index,
+            [profile.label.clone(), non_gpu(), "1".to_owned(), non_gpu(), rest],
+        ));
+    }
+    // Stable: inside a category the profiles stay in order, and their rows by elapsed time.
+    rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(SEED).map_err(failed)?;
+    for (_, _, cells) in rows {
+        writer.write_record(cells).map_err(failed)?;
+    }
+    finish(writer)
+}
+
+/// What no rule takes has no category there.
+fn category(row: &Row) -> String {
+    if row.rule.is_empty() { String::new() } else { row.class.clone() }
+}
+
+/// By class, the largest of all profiles first, and in it by elapsed time.
+fn in_order<'b>(breakdown: &Breakdown, bar: &'b Bar) -> Vec<&'b Row> {
+    let place = |row: &Row| breakdown.classes.iter().position(|class| *class == row.class);
+    let mut rows: Vec<&Row> = bar.rows.iter().collect();
+    rows.sort_by_key(|row| place(row));
+    rows
+}
+
+fn failed(error: csv::Error) -> Error {
+    Error::Output(io::Error::other(error))
+}
+
+fn finish(writer: csv::Writer<Vec<u8>>) -> Result<Vec<u8>> {
+    writer.into_inner().map_err(|e| Error::Output(io::Error::other(e.to_string())))
+}

@@ -1,0 +1,231 @@
+//! What to analyse: from plain options or a config.
+
+use super::{Args, Loaded, note, report};
+use crate::catalog::Catalog;
+use crate::class_summary::{
+    ClassKeys, Config, ConfigInput, CsvLayout, Source, Tables, Tag, TagMatch, read_kernels, read_memory,
+    read_ranges,
+};
+use crate::error::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// One thing to analyse.
+pub(super) struct Input {
+    pub(super) title: String,
+    pub(super) iterations: Option<i64>,
+    pub(super) gpus: Option<i64>,
+    tag: Option<String>,
+    layout: CsvLayout,
+    source: Source,
+    /// Paths stand in a config: if one is not found, it may be relative to the config.
+    config: Option<PathBuf>,
+}
+
+/// The inputs, and the classes of a config.
+pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
+    if let Some(file) = &args.config {
+        let bytes = std::fs::read(file).map_err(|e| Error::io(file, e))?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count();
+            Error::catalog(file.display().to_string(), line, "is not UTF-8", "save it as UTF-8")
+        })?;
+        let config = Config::parse(file, &text)?;
+        config.notes.iter().for_each(|text| note(text));
+        let inputs = config.inputs.into_iter().map(|input| Input::of_config(input, file)).collect();
+        return Ok((inputs, Some(config.kernel_to_class)));
+    }
+    let plain = |title: String, source: Source| Input {
+        title: args.title.clone().unwrap_or(title),
+        iterations: args.iters,
+        gpus: args.gpus,
+        tag: args.iter_tag.clone(),
+        layout: CsvLayout::default(),
+        source,
+        config: None,
+    };
+    if let Some(kernel_sum) = &args.kernel_sum {
+        let source = Source::Csv {
+            kernel_sum: kernel_sum.clone(),
+            nvtx_proj_trace: args.nvtx_proj.clone(),
+            mem_time_sum: args.mem_time.clone(),
+        };
+        return Ok((vec![plain(name_of(kernel_sum), source)], None));
+    }
+    if args.reports.is_empty() {
+        return Err(Error::usage(
+            "there is nothing to analyse",
+            "give a report, --kernel-sum FILE or --config FILE; `nsq classes --help` shows examples",
+        ));
+    }
+    if args.title.is_some() && args.reports.len() > 1 {
+        return Err(Error::usage(
+            "--title is for one report",
+            "leave it out: each report has its file's name",
+        ));
+    }
+    let several = args.reports.len() > 1;
+    let inputs = args.reports.iter().map(|path| {
+        // Of several, files in different folders may share a name.
+        let title = if several { path.display().to_string() } else { name_of(path) };
+        plain(title, Source::Report { path: path.clone(), with_nvtx: true, with_mem: true })
+    });
+    Ok((inputs.collect(), None))
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+impl Input {
+    fn of_config(input: ConfigInput, file: &Path) -> Self {
+        Self {
+            title: input.title,
+            iterations: input.args.iterations,
+            gpus: input.args.gpus,
+            tag: input.args.tag,
+            layout: input.args.layout,
+            source: input.source,
+            config: Some(file.to_owned()),
+        }
+    }
+
+    /// The files that are read for it.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let (first, more) = match &self.source {
+            Source::Csv { kernel_sum, nvtx_proj_trace, mem_time_sum } => {
+                (kernel_sum, [nvtx_proj_trace, mem_time_sum])
+            }
+            Source::Report { path, .. } => (path, [&None, &None]),
+        };
+        let rest = more.into_iter().filter_map(|path| path.as_deref());
+        std::iter::once(first.as_path()).chain(rest).chain(self.config.as_deref())
+    }
+
+    /// Reads its tables.
+    pub(super) fn load(&self, args: &Args, catalog: &Catalog) -> Result<Loaded> {
+        let tag = self.tag.as_deref().map(Tag::new).transpose()?;
+        match &self.source {
+            Source::Csv { kernel_sum, nvtx_proj_trace, mem_time_sum } => {
+                self.load_csv(args, tag, kernel_sum, nvtx_proj_trace.as_deref(), mem_time_sum.as_deref())
+            }
+            Source::Report { path, with_nvtx, with_mem } => {
+                if let Some(error) = self.missing(path) {
+                    return Err(error);
+                }
+                let from_config = self.config.is_some();
+                if from_config && *with_nvtx && tag.is_none() && args.seed_compat.is_some() {
+                    return Err(self.lacks_tag());
+                }
+                let ignored = tag.is_some() && !with_nvtx;
+                let mut loaded = report::load(args, catalog, path, tag, *with_nvtx, *with_mem)?;
+                if ignored {
+                    loaded.notes.push("`with_nvtx` is not true: the tag is not looked for".to_owned());
+                }
+                Ok(loaded)
+            }
+        }
+    }
+
+    fn load_csv(
+        &self,
+        args: &Args,
+        tag: Option<Tag>,
+        kernels: &Path,
+        ranges: Option<&Path>,
+        memory: Option<&Path>,
+    ) -> Result<Loaded> {
+        if !args.scope.is_whole() {
+            return Err(Error::usage(
+                "tables of sums cannot be cut: --time, --device, --nvtx and their like need a report",
+                "give the report itself instead of CSV files",
+            ));
+        }
+        let compat = args.seed_compat.is_some();
+        let mut notes = Vec::new();
+        let tables = Tables {
+            kernels: read_kernels(kernels, &self.read(kernels)?, &self.layout)?,
+            ranges: match self.optional(ranges, compat, "NVTX ranges", &mut notes)? {
+                Some((file, bytes)) => Some(read_ranges(file, &bytes, &self.layout)?),
+                None => None,
+            },
+            memory: match self.optional(memory, compat, "memory operations", &mut notes)? {
+                Some((file, bytes)) => Some(read_memory(file, &bytes, &self.layout)?),
+                None => None,
+            },
+        };
+        match (&tag, &tables.ranges) {
+            (None, Some(_)) if compat => return Err(self.lacks_tag()),
+            (None, Some(_)) => notes.push("the NVTX ranges are not used: no tag says which is an iteration".to_owned()),
+            (Some(_), None) if ranges.is_none() && self.config.is_none() => {
+                return Err(Error::usage("--iter-tag needs NVTX ranges", "give them by --nvtx-proj FILE"));
+            }
+            (Some(tag), Some(ranges)) if compat && tag.find(ranges).0 != TagMatch::Exact => notes.push(format!(
+                "no range is called just `{}`, and the seed looks for nothing else: these figures it would not print",
+                tag.spelled()
+            )),
+            _ => {}
+        }
+        Ok(Loaded { tables, tag, gpus: None, within: false, measured: Vec::new(), notes })
+    }
+
+    fn lacks_tag(&self) -> Error {
+        Error::usage(
+            format!("{}: there are NVTX ranges, and nothing says which is an iteration", self.title),
+            "give --iter-tag, in a config nvtx_tag_of_iter, or leave out the NVTX ranges",
+        )
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>> {
+        if let Some(error) = self.missing(path) {
+            return Err(error);
+        }
+        std::fs::read(path).map_err(|e| Error::io(path, e))
+    }
+
+    /// A table that can be done without. With --seed-compat one that cannot be read is left out, as the
+    /// seed does, but not in silence.
+    fn optional<'p>(
+        &self,
+        path: Option<&'p Path>,
+        compat: bool,
+        what: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Option<(&'p Path, Vec<u8>)>> {
+        let Some(path) = path else { return Ok(None) };
+        match self.read(path) {
+            Ok(bytes) => Ok(Some((path, bytes))),
+            Err(error) if compat => {
+                notes.push(format!("{what} are left out: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The file is not there: where it was looked for, and where it might be meant to be.
+    fn missing(&self, path: &Path) -> Option<Error> {
+        let config = self.config.as_deref()?;
+        if path.exists() || path.is_absolute() {
+            return None;
+        }
+        let folder =
+            config.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let beside = folder.join(path);
+        let help = match beside.exists() {
+            true => format!("it is beside the config, {}: run nsq from there", beside.display()),
+            false => "paths in a config are relative to the working directory".to_owned(),
+        };
+        Some(Error::Report {
+            path: path.to_owned(),
+            reason: format!(
+                "no such file in the working directory, which paths in {} are relative to",
+                config.display()
+            ),
+            help,
+        })
+    }
+}

@@ -1,0 +1,304 @@
+//! The tables of a report, by queries of the library.
+
+use super::super::opened::Opened;
+use super::super::options::AttributeArg;
+use super::{Args, Loaded};
+use crate::catalog::Catalog;
+use crate::class_summary::{KernelSum, Measured, MemorySum, RangeSpan, Tables, Tag};
+use crate::compile::{Invocation, Layout, Plan};
+use crate::error::{Error, Result};
+use crate::execute::Limits;
+use crate::normalize::{Presence, Scope, Selector};
+use crate::table::{ResultTable, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+const KERNELS: &str = "cuda_gpu_kern_sum";
+const MEMORY: &str = "cuda_gpu_mem_time_sum";
+const RANGES: &str = "nvtx_gpu_proj_trace";
+const WINDOWS: &str = "gpu_time_by_range";
+const WHOLE: &str = "gpu_time";
+
+/// What no query says: on how many GPUs kernels ran, and how long.
+const EXTENT: &str = "\
+SELECT
+  (SELECT count(DISTINCT gpu_id) FROM gpu_busy WHERE level = 'gpu' AND activity IN ('compute', 'communication')) AS gpus,
+  count(*) AS calls,
+  coalesce(sum(dur_ns), 0) AS total_ns
+FROM kernel";
+
+/// Reads the tables of a report.
+///
+/// With a tag they are cut to what the tagged ranges launched, unless the seed's figures are asked for:
+/// those are of the whole capture.
+pub(super) fn load(
+    args: &Args,
+    catalog: &Catalog,
+    path: &Path,
+    tag: Option<Tag>,
+    with_nvtx: bool,
+    with_mem: bool,
+) -> Result<Loaded> {
+    let report = Report { args, catalog, path, limits: args.limits.limits() };
+    let opened = Opened::open(path, &args.open)?;
+    let mut scope = args.scope.resolve(&opened.schema)?;
+    let tag = match (tag, scope.iterations.first()) {
+        (None, Some(selector)) => Some(Tag::new(&selector.name)?),
+        (tag, _) => tag,
+    };
+    let mut notes = Vec::new();
+    let mut tag = tag.filter(|_| with_nvtx);
+    let presence = Presence::new(&opened.schema, catalog);
+    let mut plans = vec![plan(catalog, KERNELS, &[])?];
+    plans[0].check_presence(&presence, path)?;
+    if tag.is_some() {
+        let ranges = plan(catalog, RANGES, &[])?;
+        match ranges.check_presence(&presence, path) {
+            Ok(()) => plans.push(ranges),
+            // The seed goes on without; not in silence.
+            Err(error) if args.seed_compat.is_some() => {
+                notes.push(format!("NVTX ranges are left out: {}", first_line(&error)));
+                tag = None;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let memory = plan(catalog, MEMORY, &[])?;
+    let has_memory = with_mem && memory.check_presence(&presence, path).is_ok();
+    plans.extend(has_memory.then_some(memory));
+    plans.push(Plan::ad_hoc(EXTENT, ("the extent of the report".to_owned(), 1), catalog));
+    let within = tag.as_ref().filter(|_| args.seed_compat.is_none());
+    let outer = Scope { iterations: Vec::new(), ..scope.clone() };
+    if let (Some(tag), true) = (within, scope.iterations.is_empty()) {
+        scope.iterations.push(selector(tag));
+    }
+    let answers = report.ask(opened, &scope, &plans)?;
+    let [kernels, rest @ .., extent] = answers.as_slice() else { return Err(lacks(KERNELS)) };
+    let (ranges, memory) = match rest {
+        [ranges, memory] => (Some(ranges), Some(memory)),
+        [one] if has_memory => (None, Some(one)),
+        [one] => (Some(one), None),
+        _ => (None, None),
+    };
+    let tables = Tables {
+        kernels: kernel_sums(kernels)?,
+        ranges: ranges.map(range_spans).transpose()?,
+        memory: memory.map(memory_sums).transpose()?,
+    };
+    let extent = Extent::of(extent)?;
+    let measured = match (within, &tables.ranges) {
+        (Some(tag), Some(ranges)) => {
+            let found = tag.find(ranges).1;
+            let (all, measured) = report.measure(&outer, &found)?;
+            let by_thread = matches!(args.scope.attribute, AttributeArg::Thread);
+            notes.extend(all.beyond(&extent, by_thread));
+            measured
+        }
+        _ if args.seed_compat.is_some() => Vec::new(),
+        // --time and its like may leave nothing of what the report has.
+        _ => report
+            .ask(Opened::open(path, &args.open)?, &outer, &[plan(catalog, WHOLE, &[])?])?
+            .first()
+            .map(windows_of)
+            .transpose()?
+            .unwrap_or_default(),
+    };
+    let within = within.is_some();
+    let gpus = match measured.iter().map(|window| window.gpu_id).collect::<BTreeSet<i64>>().len() {
+        0 => Some(extent.gpus).filter(|gpus| *gpus > 0),
+        gpus => i64::try_from(gpus).ok(),
+    };
+    Ok(Loaded { tables, tag, gpus, within, measured, notes })
+}
+
+/// A report, and how it is asked.
+struct Report<'a> {
+    args: &'a Args,
+    catalog: &'a Catalog,
+    path: &'a Path,
+    limits: Limits,
+}
+
+impl Report<'_> {
+    /// One answer for each plan.
+    fn ask(&self, mut opened: Opened, scope: &Scope, plans: &[Plan]) -> Result<Vec<ResultTable>> {
+        let roots = plans.iter().flat_map(|plan| &plan.reads).map(String::as_str);
+        let session = opened.session(self.catalog, scope, roots, &self.limits)?;
+        let answer = |plan: &Plan| {
+            let mut table = ResultTable::default();
+            session.run(plan, &self.limits, &mut table)?;
+            Ok(table)
+        };
+        plans.iter().map(answer).collect()
+    }
+
+    /// How the windows of ranges were spent, GPU by GPU, whoever launched what ran in them; and the
+    /// extent of all that the scope holds.
+    fn measure(&self, scope: &Scope, ranges: &[&RangeSpan]) -> Result<(Extent, Vec<Measured>)> {
+        let mut plans =
+            vec![Plan::ad_hoc(EXTENT, ("the extent of the report".to_owned(), 1), self.catalog)];
+        for glob in globs(ranges) {
+            plans.push(plan(self.catalog, WINDOWS, &[format!("range={glob}"), "limit=-1".to_owned()])?);
+        }
+        let wanted: BTreeSet<i64> = ranges.iter().filter_map(|range| range.range_id).collect();
+        let answers = self.ask(Opened::open(self.path, &self.args.open)?, scope, &plans)?;
+        let [extent, windows @ ..] = answers.as_slice() else { return Err(lacks(WINDOWS)) };
+        // Two patterns may find the same range: the name of one may be the text of the other.
+        let mut measured = BTreeMap::new();
+        for table in windows {
+            for (window, id) in windows_of(table)?.into_iter().zip(ints(table, "range_id")?) {
+                if let Some(id) = id.filter(|id| wanted.contains(id)) {
+                    measured.insert((id, window.gpu_id), window);
+                }
+            }
+        }
+        let measured = measured.into_values().collect();
+        Ok((Extent::of(extent)?, measured))
+    }
+}
+
+fn first_line(error: &Error) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
+
+fn plan(catalog: &Catalog, name: &str, params: &[String]) -> Result<Plan> {
+    Plan::new(catalog.query(name)?, &Invocation::parse(name).with_params(params)?, &Layout::Own)
+}
+
+fn selector(tag: &Tag) -> Selector {
+    let name = tag.spelled().to_owned();
+    Selector { spelled: name.clone(), name, domain: None, instances: None, by_thread: true }
+}
+
+/// Names of ranges that are asked for one by one; of more, all ranges are.
+const FEW: usize = 16;
+
+/// Patterns of SQL's GLOB that no name of the ranges escapes.
+fn globs(ranges: &[&RangeSpan]) -> Vec<String> {
+    let names: BTreeSet<&str> = ranges.iter().filter_map(|range| range.name.as_deref()).collect();
+    if names.len() > FEW {
+        return vec!["*".to_owned()];
+    }
+    let literal = |name: &str| {
+        let escaped = name.chars().map(|c| match c {
+            '*' | '?' | '[' => format!("[{c}]"),
+            c => c.to_string(),
+        });
+        escaped.collect()
+    };
+    names.into_iter().map(literal).collect()
+}
+
+/// On how many GPUs kernels ran, and how long.
+struct Extent {
+    gpus: i64,
+    calls: i64,
+    total_ns: i64,
+}
+
+impl Extent {
+    fn of(table: &ResultTable) -> Result<Self> {
+        let first =
+            |name: &str| Ok::<i64, Error>(ints(table, name)?.first().copied().flatten().unwrap_or(0));
+        Ok(Self { gpus: first("gpus")?, calls: first("calls")?, total_ns: first("total_ns")? })
+    }
+
+    /// What of all this the part is not.
+    fn beyond(&self, part: &Self, by_thread: bool) -> Option<String> {
+        let calls = self.calls.saturating_sub(part.calls);
+        (calls > 0).then(|| {
+            format!(
+                "{calls} of {} kernels ({:.3} of {:.3} ms) were launched outside the tagged ranges, and are left out{}",
+                self.calls,
+                self.total_ns.saturating_sub(part.total_ns) as f64 / 1e6,
+                self.total_ns as f64 / 1e6,
+                if by_thread {
+                    "; --attribute process also counts what other threads launch meanwhile, as PyTorch's backward does"
+                } else {
+                    ""
+                }
+            )
+        })
+    }
+}
+
+fn kernel_sums(table: &ResultTable) -> Result<Vec<KernelSum>> {
+    let sums = named_sums(table, "kernel_name")?;
+    Ok(sums.map(|(name, total_ns, calls)| KernelSum { name, total_ns, calls }).collect())
+}
+
+fn memory_sums(table: &ResultTable) -> Result<Vec<MemorySum>> {
+    let sums = named_sums(table, "op_name")?;
+    Ok(sums.map(|(operation, total_ns, calls)| MemorySum { operation, total_ns, calls }).collect())
+}
+
+fn named_sums(table: &ResultTable, name: &str) -> Result<impl Iterator<Item = (String, i64, i64)>> {
+    let (names, totals, calls) = (texts(table, name)?, ints(table, "total_ns")?, ints(table, "calls")?);
+    let sums = names.into_iter().zip(totals).zip(calls);
+    Ok(sums.map(|((name, ns), calls)| (name.unwrap_or_default(), ns.unwrap_or(0), calls.unwrap_or(0))))
+}
+
+fn range_spans(table: &ResultTable) -> Result<Vec<RangeSpan>> {
+    let (names, lengths, ids) =
+        (texts(table, "range_name")?, ints(table, "dur_ns")?, ints(table, "range_id")?);
+    let (pids, launches) = (ints(table, "pid")?, ints(table, "launch_count")?);
+    let starts = ints(table, "start_ns")?;
+    let spans = names.into_iter().zip(lengths).zip(ids).zip(pids.into_iter().zip(launches)).zip(starts);
+    let span = |((((name, dur_ns), range_id), (pid, launches)), start_ns)| RangeSpan {
+        name,
+        start_ns,
+        dur_ns: Option::unwrap_or(dur_ns, 0),
+        pid,
+        launches,
+        range_id,
+    };
+    Ok(spans.map(span).collect())
+}
+
+fn windows_of(table: &ResultTable) -> Result<Vec<Measured>> {
+    let column = |name: &str| {
+        Ok::<Vec<i64>, Error>(ints(table, name)?.into_iter().map(|ns| ns.unwrap_or(0)).collect())
+    };
+    let (gpus, windows, compute) = (column("gpu_id")?, column("window_ns")?, column("compute_ns")?);
+    let (communication, memory) = (column("exposed_communication_ns")?, column("exposed_memory_ns")?);
+    let idle = column("idle_ns")?;
+    let window = |row: usize| Measured {
+        gpu_id: gpus[row],
+        window_ns: windows[row],
+        compute_ns: compute[row],
+        exposed_communication_ns: communication[row],
+        exposed_memory_ns: memory[row],
+        idle_ns: idle[row],
+    };
+    Ok((0..table.rows.len()).map(window).collect())
+}
+
+/// The values of a column; another library's query may lack it.
+fn column<T>(table: &ResultTable, name: &str, value: impl Fn(&Value) -> T) -> Result<Vec<T>> {
+    let place =
+        table.columns.iter().position(|column| column.name == name).ok_or_else(|| lacks(name))?;
+    Ok(table.rows.iter().map(|row| value(&row[place])).collect())
+}
+
+fn lacks(what: &str) -> Error {
+    Error::usage(
+        format!("a query that replaces a built-in one does not answer with {what}"),
+        format!(
+            "leave --queries or NSQ_PATH out; {KERNELS}, {MEMORY}, {RANGES}, {WINDOWS} and {WHOLE} are asked here"
+        ),
+    )
+}
+
+fn ints(table: &ResultTable, name: &str) -> Result<Vec<Option<i64>>> {
+    column(table, name, |value| match value {
+        Value::Int(int) => Some(*int),
+        _ => None,
+    })
+}
+
+fn texts(table: &ResultTable, name: &str) -> Result<Vec<Option<String>>> {
+    column(table, name, |value| match value {
+        Value::Text(text) => Some(text.clone()),
+        _ => None,
+    })
+}

@@ -1,0 +1,143 @@
+//! What a GPU operation is for, by its name, as SQL functions.
+
+use super::flags;
+use crate::catalog::ClassMaps;
+use crate::classify::{Activity, ClassMap, activity, collective};
+use foldhash::{HashMap, HashMapExt};
+use rusqlite::functions::Context;
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, Error, Result};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Distinct names whose answers are kept.
+const KEPT: usize = 1 << 16;
+
+/// Adds the functions to a connection.
+pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+    let names = Arc::new(Names {
+        maps: maps.clone(),
+        compiled: OnceLock::new(),
+        known: Mutex::new(HashMap::new()),
+    });
+    type Show = fn(&Answer) -> Option<Arc<str>>;
+    let functions: [(&str, Show); 3] = [
+        ("op_class", |answer| Some(Arc::clone(&answer.class))),
+        ("op_class_rule", |answer| answer.rule.clone()),
+        ("op_class_also", |answer| answer.also.clone()),
+    ];
+    for (name, show) in functions {
+        let names = Arc::clone(&names);
+        connection.create_scalar_function(name, 1, flags(), move |context| {
+            Ok(match op_name(context)? {
+                Some(name) => show(&names.answer(name)?),
+                None => None,
+            })
+        })?;
+    }
+    connection.create_scalar_function("op_activity", 1, flags(), |context| {
+        Ok(op_name(context)?.map(activity).map(Activity::as_str))
+    })?;
+    connection.create_scalar_function("collective", 1, flags(), |context| {
+        Ok(op_name(context)?.and_then(collective))
+    })
+}
+
+/// The name in the argument; `None` for null.
+fn op_name<'a>(context: &'a Context<'_>) -> Result<Option<&'a str>> {
+    match context.get_raw(0) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(name) => Ok(Some(name)),
+            // What comes before a byte that is no text still tells the function.
+            Err(error) => Ok(std::str::from_utf8(&text[..error.valid_up_to()]).ok()),
+        },
+        ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
+        ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
+        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
+    }
+}
+
+/// What the map says of a name.
+#[derive(Debug, Clone)]
+struct Answer {
+    class: Arc<str>,
+    rule: Option<Arc<str>>,
+    also: Option<Arc<str>>,
+}
+
+/// Names held against the map that was chosen, which is compiled when the first one comes.
+struct Names {
+    maps: ClassMaps,
+    compiled: OnceLock<std::result::Result<ClassMap, String>>,
+    known: Mutex<HashMap<Box<str>, Answer>>,
+}
+
+impl Names {
+    fn answer(&self, name: &str) -> Result<Answer> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = known.get(name) {
+            return Ok(answer.clone());
+        }
+        let compile = || {
+            let map = self.maps.chosen_map().and_then(|map| map.compile());
+            map.map_err(|error| error.to_string())
+        };
+        let map = self.compiled.get_or_init(compile).as_ref();
+        let map = map.map_err(|reason| Error::UserFunctionError(reason.as_str().into()))?;
+        let found = map.classify(name);
+        let also: Vec<String> =
+            found.also.iter().map(|rule| format!("{} ({})", rule.class, rule.pattern)).collect();
+        let answer = Answer {
+            class: found.class.into(),
+            rule: found.rule.map(|rule| rule.pattern.to_string().into()),
+            also: (!also.is_empty()).then(|| also.join(", ").into()),
+        };
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert(name.into(), answer.clone());
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+
+    fn ask(connection: &Connection, call: &str, name: Option<&str>) -> Option<String> {
+        connection.query_row(&format!("SELECT {call}(?1)"), [name], |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn names_get_classes_and_null_stays_null() {
+        let connection = Connection::open_in_memory().unwrap();
+        let mut catalog = Catalog::load(&[]).unwrap();
+        catalog.choose_classes("vllm/llama").unwrap();
+        register(&connection, catalog.classes()).unwrap();
+        let name = Some("void moe::sigmoid_gemm<float>(int)");
+        for _ in 0..2 {
+            assert_eq!(ask(&connection, "op_class", name).unwrap(), "gemm");
+            assert_eq!(ask(&connection, "op_class_rule", name).unwrap(), "gemm|nvjet");
+            assert_eq!(ask(&connection, "op_class_also", name).unwrap(), "moe (moe|sigmoid), misc (.*)");
+        }
+        let name = Some("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)");
+        assert_eq!(ask(&connection, "op_activity", name).unwrap(), "communication");
+        assert_eq!(ask(&connection, "collective", name).unwrap(), "AllReduce");
+        assert_eq!(ask(&connection, "op_activity", Some("[CUDA memset]")).unwrap(), "memory");
+        assert_eq!(ask(&connection, "collective", Some("gemm")), None);
+        for call in ["op_class", "op_class_rule", "op_class_also", "op_activity", "collective"] {
+            assert_eq!(ask(&connection, call, None), None);
+            assert!(connection.query_row(&format!("SELECT {call}(1)"), [], |_| Ok(())).is_err());
+        }
+    }
+
+    #[test]
+    fn a_map_that_cannot_be_used_is_an_error_where_it_is_asked() {
+        let connection = Connection::open_in_memory().unwrap();
+        register(&connection, &ClassMaps::default()).unwrap();
+        let error = connection.query_row("SELECT op_class('x')", [], |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("no class map named `default`"), "{error}");
+        assert_eq!(ask(&connection, "op_activity", Some("x")).unwrap(), "compute");
+    }
+}

@@ -1,0 +1,230 @@
+//! What SQLite lacks to add up times and to tell GPU operations apart, as SQL functions.
+//!
+//! Null is left out, as by every aggregate; over no values a statistic is null. Text and blobs in a
+//! numeric aggregate are an error, not a zero.
+
+mod classes;
+
+use crate::catalog::ClassMaps;
+use crate::interval::TimeSet;
+use crate::statistics::{Moments, percentile};
+use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Connection, Error, Result};
+
+/// A SQL function that nsq adds.
+#[derive(Debug, Clone, Copy)]
+pub struct Function {
+    /// Name in SQL.
+    pub name: &'static str,
+    /// Arguments, as documentation shows them.
+    pub args: &'static str,
+    /// What it returns.
+    pub doc: &'static str,
+}
+
+/// All functions that nsq adds, by name.
+pub const FUNCTIONS: [Function; 9] = [
+    Function {
+        name: "busy_ns",
+        args: "start_ns, end_ns",
+        doc: "Length of the union of intervals, in ns: what overlaps counts once. 0 over none.",
+    },
+    Function {
+        name: "collective",
+        args: "op_name",
+        doc: "Collective that a GPU operation carries out: AllReduce, SendRecv, Generic, unknown, …; \
+              null if it is no communication.",
+    },
+    Function {
+        name: "median",
+        args: "x",
+        doc: "Middle value; the mean of the two middle ones for an even count.",
+    },
+    Function {
+        name: "op_activity",
+        args: "op_name",
+        doc: "compute, communication or memory: what a GPU operation of this name is busy with, whatever --classes says.",
+    },
+    Function {
+        name: "op_class",
+        args: "op_name",
+        doc: "Class of a GPU operation by the map of --classes; others if no rule matches.",
+    },
+    Function {
+        name: "op_class_also",
+        args: "op_name",
+        doc: "Other classes whose rules match too, as `class (pattern)`; null if there are none.",
+    },
+    Function {
+        name: "op_class_rule",
+        args: "op_name",
+        doc: "Pattern of the rule that decided op_class; null if none matches.",
+    },
+    Function {
+        name: "percentile",
+        args: "x, p",
+        doc: "Value below which p percent (0 to 100) lie, interpolated linearly between the nearest ranks.",
+    },
+    Function {
+        name: "stddev",
+        args: "x",
+        doc: "Sample standard deviation (n - 1); 0 for a single value.",
+    },
+];
+
+/// The same for the same arguments, and harmless.
+fn flags() -> FunctionFlags {
+    FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
+}
+
+/// Adds the functions to a connection; classes go by the map that was chosen.
+pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+    classes::register(connection, maps)?;
+    let flags = flags();
+    connection.create_aggregate_function("busy_ns", 2, flags, Busy)?;
+    connection.create_aggregate_function("median", 1, flags, Percentile)?;
+    connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
+    connection.create_aggregate_function("stddev", 1, flags, StdDev)
+}
+
+/// `busy_ns(start_ns, end_ns)`.
+struct Busy;
+
+impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, i64)>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
+        let times: (Option<i64>, Option<i64>) = (context.get(0)?, context.get(1)?);
+        if let (Some(start), Some(end)) = times
+            && start < end
+        {
+            match intervals.last_mut() {
+                // What comes in order, as most of it does, is joined at once: memory for the gaps only.
+                Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
+                _ => intervals.push((start, end)),
+            }
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<i64> {
+        let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
+        i64::try_from(length)
+            .map_err(|_| Error::UserFunctionError("busy_ns: more time than 64 bits hold".into()))
+    }
+}
+
+/// The number in an argument; `None` for null.
+fn number(context: &Context<'_>, index: usize) -> Result<Option<f64>> {
+    match context.get_raw(index) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Integer(int) => Ok(Some(int as f64)),
+        ValueRef::Real(real) => Ok(Some(real)),
+        ValueRef::Text(_) => Err(Error::InvalidFunctionParameterType(index, Type::Text)),
+        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(index, Type::Blob)),
+    }
+}
+
+/// `median(x)` and `percentile(x, p)`: the values are kept, and the wanted ranks selected at the end.
+struct Percentile;
+
+#[derive(Default)]
+struct Sample {
+    values: Vec<f64>,
+    percent: Option<f64>,
+}
+
+impl Aggregate<Sample, Option<f64>> for Percentile {
+    fn init(&self, _: &mut Context<'_>) -> Result<Sample> {
+        Ok(Sample::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
+        if sample.percent.is_none() {
+            let percent = if context.len() == 1 { Some(50.0) } else { number(context, 1)? };
+            let percent = percent.filter(|p| (0.0..=100.0).contains(p)).ok_or_else(|| {
+                Error::UserFunctionError("percentile(x, p): p goes from 0 to 100".into())
+            })?;
+            sample.percent = Some(percent);
+        }
+        if let Some(value) = number(context, 0)? {
+            sample.values.push(value);
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, sample: Option<Sample>) -> Result<Option<f64>> {
+        Ok(sample.and_then(|mut sample| percentile(&mut sample.values, sample.percent?)))
+    }
+}
+
+/// `stddev(x)`.
+struct StdDev;
+
+impl Aggregate<Moments, Option<f64>> for StdDev {
+    fn init(&self, _: &mut Context<'_>) -> Result<Moments> {
+        Ok(Moments::default())
+    }
+
+    fn step(&self, context: &mut Context<'_>, moments: &mut Moments) -> Result<()> {
+        if let Some(value) = number(context, 0)? {
+            moments.add(value);
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, moments: Option<Moments>) -> Result<Option<f64>> {
+        Ok(moments.and_then(|moments| moments.stddev()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(sql: &str) -> Result<Option<f64>> {
+        let connection = Connection::open_in_memory()?;
+        register(&connection, &ClassMaps::default())?;
+        connection.query_row(sql, [], |row| row.get(0))
+    }
+
+    #[test]
+    fn statistics_agree_with_hand_computed_values() {
+        let of = |call: &str, values: &str| {
+            ask(&format!("WITH v(x) AS (VALUES {values}) SELECT {call} FROM v"))
+        };
+        assert_eq!(of("median(x)", "(1),(9),(4)").unwrap(), Some(4.0));
+        assert_eq!(of("median(x)", "(1),(9),(4),(6)").unwrap(), Some(5.0));
+        assert_eq!(of("percentile(x, 90)", "(10),(20),(30),(40),(50)").unwrap(), Some(46.0));
+        assert_eq!(of("percentile(x, 100)", "(3),(1),(2)").unwrap(), Some(3.0));
+        assert_eq!(
+            of("stddev(x)", "(2),(4),(4),(4),(5),(5),(7),(9)").unwrap(),
+            Some((32.0f64 / 7.0).sqrt())
+        );
+        assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
+        assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
+    }
+
+    #[test]
+    fn busy_time_counts_overlaps_once() {
+        let busy = |values: &str| {
+            ask(&format!("WITH v(a, b) AS (VALUES {values}) SELECT busy_ns(a, b) FROM v"))
+        };
+        assert_eq!(busy("(0,10),(5,12),(20,21),(20,NULL),(30,25)").unwrap(), Some(13.0));
+        assert_eq!(busy("(NULL,NULL)").unwrap(), Some(0.0));
+        assert!(busy("('a','b')").is_err());
+        assert!(busy("(-9223372036854775807,9223372036854775807)").is_err());
+    }
+
+    #[test]
+    fn no_values_are_null_and_text_is_an_error() {
+        for call in ["median(x)", "percentile(x, 90)", "stddev(x)"] {
+            assert_eq!(ask(&format!("SELECT {call} FROM (SELECT 1 AS x WHERE 0)")).unwrap(), None);
+            assert!(ask(&format!("SELECT {call} FROM (SELECT 'a' AS x)")).is_err());
+        }
+        assert!(ask("SELECT percentile(1, 101)").is_err());
+    }
+}

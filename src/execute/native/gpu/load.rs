@@ -1,0 +1,225 @@
+//! The GPU operations of a report → an occupancy.
+
+use super::tables::Answers;
+use crate::classify::{Activity, activity};
+use crate::error::Result;
+use crate::execute::guard::{self, Limits};
+use crate::execute::native::nvtx::{NOBODY, Selection};
+use crate::execute::native::reader::Reader;
+use crate::execute::native::texts::Texts;
+use crate::interval::TimeSet;
+use crate::normalize::{Input, Scope};
+use crate::occupancy::{Occupancy, Op, Stream};
+use crate::projection::OpKind;
+use foldhash::{HashMap, HashMapExt};
+use std::path::Path;
+
+/// What a kernel is called that the export has no name for.
+const NAMELESS: &str = "(no name)";
+/// What a CUDA graph is called that was traced as a whole.
+const GRAPH: &str = "[CUDA graph]";
+
+/// Reads the operations that an input asks for.
+pub(in crate::execute::native) fn occupy(
+    database: &Path,
+    input: &Input,
+    selection: Option<&Selection>,
+    limits: &Limits,
+) -> Result<Answers> {
+    let mut reader = Reader::new(database, &input.statements, limits);
+    let gpus = read_gpus(&mut reader, input)?;
+    let mut ids = Ids { gpus, ..Ids::default() };
+    let mut ops = Vec::new();
+    for (relation, kind, name) in [
+        ("kernel", OpKind::Kernel, "name_id"),
+        ("memcpy", OpKind::Memcpy, "direction"),
+        ("memset", OpKind::Memset, "NULL"),
+        ("graph_trace", OpKind::Graph, "NULL"),
+    ] {
+        if input.reads(relation) {
+            read_ops(&mut reader, relation, kind, name, &mut ids, &mut ops)?;
+        }
+    }
+    if let Some(selection) = selection {
+        let windows = selection.windows.as_ref();
+        ops.retain(|op| {
+            selection.ops.contains(&(op.kind, op.id))
+                && windows.is_none_or(|windows| overlaps(windows, op.start, op.end))
+        });
+    }
+    if guard::is_over(limits) {
+        return Err(guard::stopped(limits));
+    }
+    let window = window(&input.scope, selection, &ops);
+    let (streams, names) = (ids.streams.values, ids.names);
+    Ok(Answers::new(Occupancy::new(ops, streams, window), names))
+}
+
+fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {
+    let windows = windows.intervals();
+    let after = windows.partition_point(|&(_, to)| to <= start);
+    windows.get(after).is_some_and(|&(from, _)| from < end || from <= start)
+}
+
+/// What the scope looks at; `None`: whatever there is.
+fn window(scope: &Scope, selection: Option<&Selection>, ops: &[Op]) -> Option<TimeSet> {
+    let ranges = selection.and_then(|selection| selection.windows.clone());
+    let timed = (scope.start_ns.is_some() || scope.end_ns.is_some()).then(|| {
+        let first = ops.iter().map(|op| op.start).min().unwrap_or_default();
+        let last = ops.iter().map(|op| op.end).max().unwrap_or_default();
+        TimeSet::union_of(vec![(scope.start_ns.unwrap_or(first), scope.end_ns.unwrap_or(last))])
+    });
+    match (ranges, timed) {
+        (Some(ranges), Some(timed)) => Some(ranges.intersection(&timed)),
+        (ranges, timed) => ranges.or(timed),
+    }
+}
+
+/// What operations refer to.
+#[derive(Default)]
+struct Ids {
+    /// Of an ordinal of a process, or of all processes, the GPU.
+    gpus: HashMap<(Option<i64>, i64), i64>,
+    streams: Numbered,
+    /// Of a kernel's name in the export, its place in the names and what it does.
+    kernels: HashMap<i64, (u32, Activity)>,
+    texts: Texts,
+    names: Vec<String>,
+}
+
+/// Streams, numbered in order of appearance.
+#[derive(Default)]
+struct Numbered {
+    places: HashMap<Stream, u32>,
+    values: Vec<Stream>,
+}
+
+impl Numbered {
+    fn place(&mut self, stream: Stream) -> u32 {
+        let fresh = self.values.len() as u32;
+        let place = *self.places.entry(stream).or_insert(fresh);
+        if place == fresh {
+            self.values.push(stream);
+        }
+        place
+    }
+}
+
+impl Ids {
+    fn place_name(&mut self, name: &str) -> u32 {
+        let place = self.texts.place(name.as_bytes());
+        if place as usize == self.names.len() {
+            self.names.push(name.to_owned());
+        }
+        place
+    }
+
+    /// The GPU that an ordinal of a process stands for.
+    fn gpu(&self, global_pid: i64, device_id: i64) -> i64 {
+        let of = |pid| self.gpus.get(&(pid, device_id)).copied();
+        of(Some(global_pid >> 24 & 0xFF_FFFF)).or_else(|| of(None)).unwrap_or(device_id)
+    }
+}
+
+fn read_gpus(reader: &mut Reader, input: &Input) -> Result<HashMap<(Option<i64>, i64), i64>> {
+    let mut gpus = HashMap::new();
+    if input.reads("device") {
+        reader.rows("SELECT pid, device_id, gpu_id FROM device", |cells| {
+            if let (Some(device), Some(gpu)) = (cells.int(1), cells.int(2)) {
+                gpus.insert((cells.int(0), device), gpu);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(gpus)
+}
+
+/// An operation as its row tells it.
+struct Raw {
+    start: i64,
+    end: i64,
+    id: i64,
+    /// Place of the stream among those of the part that read it.
+    stream: u32,
+    /// Of a kernel, the number of its name; of a copy, the place of its direction in the part's texts.
+    name: i64,
+}
+
+#[derive(Default)]
+struct Part {
+    ops: Vec<Raw>,
+    streams: Numbered,
+    last: Option<(Stream, u32)>,
+    texts: Texts,
+}
+
+/// The operations of one relation.
+fn read_ops(
+    reader: &mut Reader,
+    relation: &str,
+    kind: OpKind,
+    name: &str,
+    ids: &mut Ids,
+    into: &mut Vec<Op>,
+) -> Result<()> {
+    let id = format!("{relation}_id");
+    let columns =
+        format!("{id}, start_ns, end_ns, global_pid, device_id, context_id, stream_id, {name}");
+    let parts = reader.scan(relation, &id, &columns, |part: &mut Part, cells| {
+        let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) else {
+            return Ok(());
+        };
+        let stream = Stream {
+            gpu_id: 0,
+            global_pid: cells.int(3).unwrap_or(NOBODY),
+            device_id: cells.int(4).unwrap_or_default(),
+            context_id: cells.int(5),
+            stream_id: cells.int(6),
+        };
+        // Neighbouring rows are often of one stream.
+        let place = match part.last {
+            Some((last, place)) if last == stream => place,
+            _ => part.streams.place(stream),
+        };
+        part.last = Some((stream, place));
+        let name = match kind {
+            OpKind::Memcpy => cells.text(7).map_or(NOBODY, |text| part.texts.place(text).into()),
+            _ => cells.int(7).unwrap_or(NOBODY),
+        };
+        // What ends before it begins took no time that is known.
+        part.ops.push(Raw { start, end: end.max(start), id, stream: place, name });
+        Ok(())
+    })?;
+    for part in parts {
+        let place =
+            |stream: &Stream| Stream { gpu_id: ids.gpu(stream.global_pid, stream.device_id), ..*stream };
+        let streams: Vec<Stream> = part.streams.values.iter().map(place).collect();
+        let streams: Vec<u32> = streams.into_iter().map(|stream| ids.streams.place(stream)).collect();
+        into.reserve(part.ops.len());
+        for op in part.ops {
+            let (name, activity) = match kind {
+                OpKind::Kernel => match ids.kernels.get(&op.name) {
+                    Some(&known) => known,
+                    None => {
+                        let text = reader.text_of(op.name)?;
+                        let text = text
+                            .map_or(NAMELESS.into(), |text| String::from_utf8_lossy(&text).into_owned());
+                        let known = (ids.place_name(&text), activity(&text));
+                        ids.kernels.insert(op.name, known);
+                        known
+                    }
+                },
+                OpKind::Graph => (ids.place_name(GRAPH), Activity::Compute),
+                OpKind::Memset => (ids.place_name("[CUDA memset]"), Activity::Memory),
+                OpKind::Memcpy => {
+                    let direction = u32::try_from(op.name).ok().map(|place| part.texts.bytes(place));
+                    let direction = String::from_utf8_lossy(direction.unwrap_or_default());
+                    (ids.place_name(&format!("[CUDA memcpy {direction}]")), Activity::Memory)
+                }
+            };
+            let Raw { start, end, id, stream, .. } = op;
+            into.push(Op { start, end, kind, id, stream: streams[stream as usize], name, activity });
+        }
+    }
+    Ok(())
+}

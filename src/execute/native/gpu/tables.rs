@@ -1,0 +1,328 @@
+//! Occupancy → rows: every relation, column by column.
+
+use crate::classify::Activity;
+use crate::execute::native::Natives;
+use crate::execute::native::nvtx::NOBODY;
+use crate::execute::native::relation::{Cell, Key, Relation};
+use crate::occupancy::{
+    Decomposition, Gap, Level, NONE, Occupancy, Op, Overlap, Stream, Stretch, Window,
+};
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// The activities of `gpu_busy`: any, and each.
+const ACTIVITIES: [(&str, Option<Activity>); 4] = [
+    ("any", None),
+    ("compute", Some(Activity::Compute)),
+    ("communication", Some(Activity::Communication)),
+    ("memory", Some(Activity::Memory)),
+];
+
+/// In an index, what is asked for stands above these bits and the row in them.
+const SHIFT: u32 = 40;
+const ROW: usize = (1 << SHIFT) - 1;
+
+/// What the relations answer from: each thing is made when it is first asked for.
+pub(in crate::execute::native) struct Answers {
+    occupancy: Occupancy,
+    names: Vec<String>,
+    stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
+    gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
+    decompositions: OnceLock<Vec<Decomposition>>,
+    overlaps: OnceLock<Vec<Overlap>>,
+}
+
+impl Answers {
+    pub(super) fn new(occupancy: Occupancy, names: Vec<String>) -> Self {
+        let (stretches, gaps) = Default::default();
+        let (decompositions, overlaps) = Default::default();
+        Self { occupancy, names, stretches, gaps, decompositions, overlaps }
+    }
+
+    fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
+        self.stretches[level][activity]
+            .get_or_init(|| self.occupancy.stretches(Level::ALL[level], ACTIVITIES[activity].1))
+    }
+
+    fn gaps(&self, level: usize) -> &[Gap] {
+        self.gaps[level].get_or_init(|| self.occupancy.gaps(Level::ALL[level]))
+    }
+
+    fn decompositions(&self) -> &[Decomposition] {
+        self.decompositions.get_or_init(|| self.occupancy.decompositions())
+    }
+
+    fn op(&self, index: u32) -> Option<&Op> {
+        self.occupancy.ops.get(index as usize)
+    }
+
+    /// A row of `gpu_busy`: level and activity, and the stretch.
+    fn busy(&self, index: usize) -> (Level, &'static str, &Stretch) {
+        let asked = index >> SHIFT;
+        let (level, activity) = (asked / ACTIVITIES.len(), asked % ACTIVITIES.len());
+        let stretch = &self.stretches(level, activity)[index & ROW];
+        (Level::ALL[level], ACTIVITIES[activity].0, stretch)
+    }
+
+    /// A row of `gpu_gap`: level and gap.
+    fn gap(&self, index: usize) -> (Level, &Gap) {
+        (Level::ALL[index >> SHIFT], &self.gaps(index >> SHIFT)[index & ROW])
+    }
+
+    fn stream_of(&self, op: usize) -> &Stream {
+        &self.occupancy.streams[self.occupancy.ops[op].stream as usize]
+    }
+
+    /// What ran while each operation ran.
+    fn overlaps(&self) -> &[Overlap] {
+        self.overlaps.get_or_init(|| {
+            let gpus = self.decompositions();
+            let overlap = |op: &Op| {
+                let gpu = self.occupancy.lane(Level::Gpu, op.stream);
+                gpus[gpu as usize].overlap(op.start, op.end, op.activity)
+            };
+            self.occupancy.ops.iter().map(overlap).collect()
+        })
+    }
+
+    /// The GPU of a row of `gpu_window`.
+    fn gpu(&self, index: usize) -> &Stream {
+        self.occupancy.first_stream(Level::Gpu, index as u32)
+    }
+
+    /// The window that was asked for, on one GPU; all of its time if none was.
+    fn window(&self, index: usize, key: &Key) -> Window {
+        let decomposition = &self.decompositions()[index];
+        match (key.number(0), key.number(1)) {
+            (Some(start), Some(end)) => decomposition.within(start, end),
+            _ => decomposition.whole(),
+        }
+    }
+}
+
+/// A relation that the occupancy of GPUs answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::execute::native) enum Table {
+    Busy,
+    Gap,
+    Overlap,
+    Window,
+}
+
+/// A column: its name, and its value in a row that was found by a key.
+type Column = (&'static str, for<'a> fn(&'a Answers, usize, &Key) -> Cell<'a>);
+
+impl Table {
+    fn spec(self) -> &'static [Column] {
+        match self {
+            Self::Busy => BUSY,
+            Self::Gap => GAP,
+            Self::Overlap => OVERLAP,
+            Self::Window => WINDOW,
+        }
+    }
+
+    /// Of what can be asked for, how many rows each has.
+    fn blocks(self, answers: &Answers) -> Vec<usize> {
+        let levels = 0..Level::ALL.len();
+        match self {
+            Self::Busy => levels
+                .flat_map(|level| (0..ACTIVITIES.len()).map(move |activity| (level, activity)))
+                .map(|(level, activity)| answers.stretches(level, activity).len())
+                .collect(),
+            Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
+            Self::Overlap => vec![answers.occupancy.ops.len()],
+            Self::Window => vec![answers.decompositions().len()],
+        }
+    }
+}
+
+impl Relation for Table {
+    type Answers = Answers;
+
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "gpu_busy" => Some(Self::Busy),
+            "gpu_gap" => Some(Self::Gap),
+            "gpu_overlap" => Some(Self::Overlap),
+            "gpu_window" => Some(Self::Window),
+            _ => None,
+        }
+    }
+
+    fn columns(self) -> Vec<&'static str> {
+        self.spec().iter().map(|(name, _)| *name).collect()
+    }
+
+    fn key(self) -> &'static [&'static str] {
+        match self {
+            Self::Busy => &["level", "activity"],
+            Self::Gap => &["level"],
+            Self::Overlap => &[],
+            Self::Window => &["start_ns", "end_ns"],
+        }
+    }
+
+    fn order(self) -> &'static [(&'static str, bool)] {
+        &[]
+    }
+
+    fn is_ordered_by_key(self) -> bool {
+        false
+    }
+
+    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Answers>> {
+        natives.occupancy(input)
+    }
+
+    fn failure(_: &Answers) -> Option<&str> {
+        None
+    }
+
+    fn rows(self, answers: &Answers) -> usize {
+        self.blocks(answers).iter().sum()
+    }
+
+    fn index(self, answers: &Answers, row: usize) -> usize {
+        if matches!(self, Self::Overlap | Self::Window) {
+            return row;
+        }
+        let mut row = row;
+        for (asked, rows) in self.blocks(answers).into_iter().enumerate() {
+            if row < rows {
+                return asked << SHIFT | row;
+            }
+            row -= rows;
+        }
+        row
+    }
+
+    fn find(self, answers: &Answers, key: &Key) -> Range<usize> {
+        let level = || Level::ALL.iter().position(|level| Some(level.as_str()) == key.text(0));
+        let activity = || ACTIVITIES.iter().position(|(word, _)| Some(*word) == key.text(1));
+        match self {
+            Self::Busy => level().zip(activity()).map_or(0..0, |(level, activity)| {
+                let from = (level * ACTIVITIES.len() + activity) << SHIFT;
+                from..from + answers.stretches(level, activity).len()
+            }),
+            Self::Gap => level()
+                .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
+            Self::Overlap => 0..0,
+            // Every GPU knows every window that has an end.
+            Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
+                0..answers.decompositions().len()
+            }
+            Self::Window => 0..0,
+        }
+    }
+
+    fn cell<'a>(self, answers: &'a Answers, column: usize, index: usize, key: &Key) -> Cell<'a> {
+        (self.spec()[column].1)(answers, index, key)
+    }
+}
+
+const BUSY: &[Column] = &[
+    ("level", |a, i, _| a.busy(i).0.as_str().into()),
+    ("activity", |a, i, _| a.busy(i).1.into()),
+    ("gpu_id", |a, i, _| lane(a, a.busy(i).0, a.busy(i).2.lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, a.busy(i).0, a.busy(i).2.lane).device_id.into()),
+    ("pid", |a, i, _| pid(lane(a, a.busy(i).0, a.busy(i).2.lane), a.busy(i).0)),
+    ("context_id", |a, i, _| context(lane(a, a.busy(i).0, a.busy(i).2.lane), a.busy(i).0)),
+    ("stream_id", |a, i, _| stream(lane(a, a.busy(i).0, a.busy(i).2.lane), a.busy(i).0)),
+    ("start_ns", |a, i, _| a.busy(i).2.start.into()),
+    ("end_ns", |a, i, _| a.busy(i).2.end.into()),
+    ("dur_ns", |a, i, _| (a.busy(i).2.end - a.busy(i).2.start).into()),
+    ("op_count", |a, i, _| a.busy(i).2.ops.into()),
+];
+
+const GAP: &[Column] = &[
+    ("level", |a, i, _| a.gap(i).0.as_str().into()),
+    ("gpu_id", |a, i, _| lane(a, a.gap(i).0, a.gap(i).1.lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, a.gap(i).0, a.gap(i).1.lane).device_id.into()),
+    ("pid", |a, i, _| pid(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
+    ("context_id", |a, i, _| context(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
+    ("stream_id", |a, i, _| stream(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
+    ("start_ns", |a, i, _| a.gap(i).1.start.into()),
+    ("end_ns", |a, i, _| a.gap(i).1.end.into()),
+    ("dur_ns", |a, i, _| (a.gap(i).1.end - a.gap(i).1.start).into()),
+    ("before_kind", |a, i, _| kind(a, a.gap(i).1.before)),
+    ("before_id", |a, i, _| a.op(a.gap(i).1.before).map(|op| op.id).into()),
+    ("before_name", |a, i, _| name(a, a.gap(i).1.before)),
+    ("after_kind", |a, i, _| kind(a, a.gap(i).1.after)),
+    ("after_id", |a, i, _| a.op(a.gap(i).1.after).map(|op| op.id).into()),
+    ("after_name", |a, i, _| name(a, a.gap(i).1.after)),
+];
+
+const OVERLAP: &[Column] = &[
+    ("op_kind", |a, i, _| kind(a, i as u32)),
+    ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
+    ("op_name", |a, i, _| name(a, i as u32)),
+    ("activity", |a, i, _| a.occupancy.ops[i].activity.as_str().into()),
+    ("gpu_id", |a, i, _| a.stream_of(i).gpu_id.into()),
+    ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
+    ("pid", |a, i, _| pid(a.stream_of(i), Level::Stream)),
+    ("context_id", |a, i, _| a.stream_of(i).context_id.into()),
+    ("stream_id", |a, i, _| a.stream_of(i).stream_id.into()),
+    ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
+    ("dur_ns", |a, i, _| (a.occupancy.ops[i].end - a.occupancy.ops[i].start).into()),
+    ("in_window_ns", |a, i, _| a.overlaps()[i].in_window.into()),
+    ("compute_ns", |a, i, _| a.overlaps()[i].compute.into()),
+    ("communication_ns", |a, i, _| a.overlaps()[i].communication.into()),
+    ("memory_ns", |a, i, _| a.overlaps()[i].memory.into()),
+    ("exposed_ns", |a, i, _| a.overlaps()[i].exposed.into()),
+    ("concurrent_ns", |a, i, _| a.overlaps()[i].concurrent.into()),
+];
+
+const WINDOW: &[Column] = &[
+    ("gpu_id", |a, i, _| a.gpu(i).gpu_id.into()),
+    ("device_id", |a, i, _| a.gpu(i).device_id.into()),
+    ("start_ns", |a, i, key| {
+        key.number(0).or_else(|| a.decompositions()[i].extent().map(|(start, _)| start)).into()
+    }),
+    ("end_ns", |a, i, key| {
+        key.number(1).or_else(|| a.decompositions()[i].extent().map(|(_, end)| end)).into()
+    }),
+    ("window_ns", |a, i, key| a.window(i, key).length.into()),
+    ("busy_ns", |a, i, key| a.window(i, key).busy.into()),
+    ("compute_ns", |a, i, key| a.window(i, key).compute.into()),
+    ("communication_ns", |a, i, key| a.window(i, key).communication.into()),
+    ("memory_ns", |a, i, key| a.window(i, key).memory.into()),
+    ("exposed_communication_ns", |a, i, key| a.window(i, key).exposed_communication.into()),
+    ("exposed_memory_ns", |a, i, key| a.window(i, key).exposed_memory.into()),
+    ("idle_ns", |a, i, key| a.window(i, key).idle.into()),
+];
+
+/// The stream that tells where a lane is.
+fn lane(answers: &Answers, level: Level, lane: u32) -> &Stream {
+    answers.occupancy.first_stream(level, lane)
+}
+
+fn pid<'a>(stream: &Stream, level: Level) -> Cell<'a> {
+    match level {
+        Level::Gpu => Cell::Null,
+        _ if stream.global_pid == NOBODY => Cell::Null,
+        _ => (stream.global_pid >> 24 & 0xFF_FFFF).into(),
+    }
+}
+
+fn context<'a>(stream: &Stream, level: Level) -> Cell<'a> {
+    if level == Level::Stream { stream.context_id.into() } else { Cell::Null }
+}
+
+fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
+    if level == Level::Stream { stream.stream_id.into() } else { Cell::Null }
+}
+
+fn kind(answers: &Answers, op: u32) -> Cell<'_> {
+    answers.op(op).map(|op| op.kind.as_str()).into()
+}
+
+fn name(answers: &Answers, op: u32) -> Cell<'_> {
+    match op {
+        NONE => Cell::Null,
+        op => {
+            answers.op(op).and_then(|op| answers.names.get(op.name as usize)).map(String::as_str).into()
+        }
+    }
+}

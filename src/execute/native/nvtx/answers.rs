@@ -1,0 +1,279 @@
+//! What native relations answer from: a projection, and what is made of it when it is first asked for.
+
+use super::load::NOBODY;
+use super::names::{Layers, LazyRules, Names};
+use super::scope::RangeScope;
+use crate::execute::guard::{self, Limits};
+use crate::normalize::Scope;
+use crate::projection::{
+    NONE, Naming, Op, OpKind, PathKernel, Paths, Projection, Range, RangeKernel, RangeSum, Stop,
+    path_kernels, range_kernels, range_sums,
+};
+use foldhash::HashMap;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
+
+/// In an index of `nvtx_range_kernel`, the naming stands above these bits and the row in them.
+pub(super) const NAMING_SHIFT: u32 = 40;
+
+/// What native relations of one scope answer from, computed once.
+pub(in crate::execute::native) struct Answers {
+    pub(super) projection: Projection,
+    pub(super) names: Names,
+    scope: Scope,
+    selected: RangeScope,
+    limits: Limits,
+    rules: Arc<LazyRules>,
+    layers: OnceLock<Layers>,
+    shown: OnceLock<Vec<u32>>,
+    range_sums: OnceLock<Vec<RangeSum>>,
+    name_ranks: OnceLock<Vec<u32>>,
+    paths: OnceLock<Paths>,
+    shown_paths: OnceLock<Vec<u32>>,
+    path_kernels: OnceLock<Vec<PathKernel>>,
+    range_kernels: [OnceLock<Vec<RangeKernel>>; 3],
+    push_pop: OnceLock<PushPop>,
+    printed: OnceLock<Vec<u32>>,
+    pub(super) place_of_range: OnceLock<HashMap<i64, u32>>,
+    pub(super) place_of_op: OnceLock<HashMap<(OpKind, i64), u32>>,
+}
+
+/// Push/pop ranges among themselves, by index.
+pub(super) struct PushPop {
+    /// The ranges that have a row.
+    pub(super) shown: Vec<u32>,
+    pub(super) parent: Vec<u32>,
+    pub(super) depth: Vec<u32>,
+    pub(super) children: Vec<u32>,
+    pub(super) child_ns: Vec<i64>,
+}
+
+impl Answers {
+    pub(super) fn new(
+        projection: Projection,
+        names: Names,
+        rules: Arc<LazyRules>,
+        scope: Scope,
+        ranges: RangeScope,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            projection,
+            names,
+            scope,
+            selected: ranges,
+            limits: limits.clone(),
+            rules,
+            layers: OnceLock::new(),
+            shown: OnceLock::new(),
+            range_sums: OnceLock::new(),
+            name_ranks: OnceLock::new(),
+            paths: OnceLock::new(),
+            shown_paths: OnceLock::new(),
+            path_kernels: OnceLock::new(),
+            range_kernels: Default::default(),
+            push_pop: OnceLock::new(),
+            printed: OnceLock::new(),
+            place_of_range: OnceLock::new(),
+            place_of_op: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn ranges(&self) -> &[Range] {
+        &self.projection.attribution.capture.ranges
+    }
+
+    pub(super) fn ops(&self) -> &[Op] {
+        &self.projection.attribution.capture.ops
+    }
+
+    /// A range is shown when it is in the scope itself, or launched something that is.
+    pub(super) fn is_shown(&self, index: usize) -> bool {
+        let range = &self.ranges()[index];
+        let scope = &self.scope;
+        let pid = self.tid(range.thread) >> 24 & 0xFF_FFFF;
+        if !scope.processes.is_empty() && !scope.processes.contains(&pid) {
+            return false;
+        }
+        let is_in_time = scope.start_ns.is_none_or(|from| range.end > from || range.start >= from)
+            && scope.end_ns.is_none_or(|to| range.start < to);
+        let is_selected = is_in_time && self.selected.holds_range(&self.projection.attribution, range);
+        is_selected || self.projection.has_work(index)
+    }
+
+    pub(super) fn shown(&self) -> &[u32] {
+        self.shown.get_or_init(|| {
+            let count = self.ranges().len();
+            (0..count as u32).filter(|&index| self.is_shown(index as usize)).collect()
+        })
+    }
+
+    pub(super) fn range_sums(&self) -> &[RangeSum] {
+        self.range_sums.get_or_init(|| {
+            let is_shown = |index| self.is_shown(index);
+            let mut sums = range_sums(&self.projection, &self.names.printed, is_shown);
+            let ranks = self.name_ranks();
+            sums.sort_unstable_by_key(|sum| {
+                (Reverse(sum.extent_ns), ranks[sum.name as usize], !sum.is_push_pop, sum.name)
+            });
+            sums
+        })
+    }
+
+    pub(super) fn tid(&self, thread: u32) -> i64 {
+        self.projection
+            .attribution
+            .capture
+            .threads
+            .get(thread as usize)
+            .map_or(NOBODY, |thread| thread.global_tid)
+    }
+
+    /// Why names cannot be held against the rules, once that is known.
+    pub(super) fn failure(&self) -> Option<&str> {
+        self.rules.failure()
+    }
+
+    /// The folded names of ranges.
+    pub(super) fn layers(&self) -> &Layers {
+        self.layers.get_or_init(|| self.names.fold(self.rules.get(), self.scope.keep_names))
+    }
+
+    /// The folded name that a path ends with.
+    pub(super) fn layer_of_path(&self, path: u32) -> &str {
+        &self.layers().layers[self.paths().paths[path as usize].layer as usize]
+    }
+
+    /// The phase that a name means, and the rule that says so.
+    pub(super) fn phase(&self, name: usize) -> Option<(&str, &str)> {
+        self.names.printed(name as u32).and_then(|name| self.rules.get().phase(&name))
+    }
+
+    pub(super) fn paths(&self) -> &Paths {
+        self.paths.get_or_init(|| {
+            Paths::new(&self.projection, &self.layers().of_name, |index| self.is_shown(index))
+        })
+    }
+
+    /// The paths of ranges that are shown, and those above them.
+    pub(super) fn shown_paths(&self) -> &[u32] {
+        self.shown_paths.get_or_init(|| {
+            let paths = &self.paths().paths;
+            let mut is_shown: Vec<bool> = paths.iter().map(|path| path.ranges > 0).collect();
+            for (index, path) in paths.iter().enumerate().rev() {
+                if is_shown[index] && path.parent != NONE {
+                    is_shown[path.parent as usize] = true;
+                }
+            }
+            (0u32..).zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(index, _)| index).collect()
+        })
+    }
+
+    pub(super) fn path_kernels(&self) -> &[PathKernel] {
+        self.path_kernels.get_or_init(|| path_kernels(&self.projection, self.paths()))
+    }
+
+    pub(super) fn range_kernels(&self, naming: Naming) -> &[RangeKernel] {
+        // Where it is stopped, the cursor that asks is about to say so.
+        let stop: Stop<'_> = &|| guard::is_over(&self.limits);
+        self.range_kernels[naming as usize].get_or_init(|| {
+            let kernels = range_kernels(&self.projection, naming, &self.names.printed, stop);
+            let mut kernels = kernels.unwrap_or_default();
+            let ranks = self.name_ranks();
+            // Nulls come first, as in SQL.
+            let rank = |name: u32| ranks.get(name as usize).copied().unwrap_or_default();
+            kernels.sort_unstable_by_key(|row| {
+                let tid = self.tid(row.thread);
+                let thread =
+                    if tid == NOBODY { (-1, -1) } else { (tid >> 24 & 0xFF_FFFF, tid & 0xFF_FFFF) };
+                let kind = (row.name != NONE, !row.is_push_pop);
+                let times = (Reverse(row.total_ns), Reverse(row.calls));
+                (rank(row.name), thread, times, kind, tid, row.name.wrapping_add(1), row.kernel_name)
+            });
+            kernels
+        })
+    }
+
+    /// Of each name, its place in the order of what is printed; 0 where that is null.
+    fn name_ranks(&self) -> &[u32] {
+        self.name_ranks.get_or_init(|| {
+            let mut order: Vec<(Option<Cow<'_, str>>, u32)> =
+                self.printed().iter().map(|&name| (self.names.printed(name), name)).collect();
+            order.sort_unstable();
+            let mut ranks = vec![0; self.names.len()];
+            for (rank, (text, name)) in (1u32..).zip(&order) {
+                ranks[*name as usize] = if text.is_some() { rank } else { 0 };
+            }
+            ranks
+        })
+    }
+
+    /// A row of `nvtx_range_kernel`: its index tells the naming, too.
+    pub(super) fn range_kernel(&self, index: usize) -> &RangeKernel {
+        &self.range_kernels(Naming::ALL[index >> NAMING_SHIFT])[index & ((1 << NAMING_SHIFT) - 1)]
+    }
+
+    /// Distinct names as readers see them.
+    pub(super) fn printed(&self) -> &[u32] {
+        self.printed.get_or_init(|| {
+            (0u32..).zip(&self.names.printed).filter(|(a, b)| a == *b).map(|(a, _)| a).collect()
+        })
+    }
+
+    pub(super) fn push_pop(&self) -> &PushPop {
+        self.push_pop.get_or_init(|| {
+            let nesting = self.projection.attribution.nesting_of(|range| range.is_push_pop);
+            let ranges = self.ranges();
+            let mut children = vec![0; ranges.len()];
+            let mut child_ns = vec![0i64; ranges.len()];
+            for (range, &parent) in ranges.iter().zip(&nesting.parent) {
+                if parent != NONE {
+                    children[parent as usize] += 1;
+                    let sum = &mut child_ns[parent as usize];
+                    *sum = sum.saturating_add(range.end - range.start);
+                }
+            }
+            let is_shown = |index: u32| {
+                let range = &ranges[index as usize];
+                range.is_push_pop && !range.is_cross_thread && self.is_shown(index as usize)
+            };
+            PushPop {
+                shown: (0..ranges.len() as u32).filter(|&index| is_shown(index)).collect(),
+                parent: nesting.parent,
+                depth: nesting.depth,
+                children,
+                child_ns,
+            }
+        })
+    }
+
+    /// The ids from the top down to a range, each behind a colon.
+    pub(super) fn stack(&self, parent: &[u32], index: u32) -> String {
+        let mut chain = vec![index];
+        while let Some(&last) = chain.last()
+            && parent[last as usize] != NONE
+        {
+            chain.push(parent[last as usize]);
+        }
+        let mut stack = String::new();
+        for &index in chain.iter().rev() {
+            // Writing to a String cannot fail.
+            let _ = write!(stack, ":{}", self.ranges()[index as usize].id);
+        }
+        stack
+    }
+
+    /// The names that lead to a path, joined.
+    pub(super) fn path_text(&self, path: u32) -> String {
+        let mut chain = Vec::new();
+        let mut at = path;
+        while let Some(path) = self.paths().paths.get(at as usize) {
+            chain.push(self.layers().layers[path.layer as usize].as_str());
+            at = path.parent;
+        }
+        chain.reverse();
+        chain.join(" / ")
+    }
+}

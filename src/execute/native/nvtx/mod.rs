@@ -1,0 +1,60 @@
+//! Relations that a projection answers, and what NVTX ranges select.
+
+mod answers;
+mod load;
+mod names;
+mod scope;
+mod tables;
+
+pub(super) use answers::Answers;
+pub(super) use load::NOBODY;
+pub(super) use names::{LazyRules, NameRules};
+pub(super) use scope::Selection;
+pub(super) use tables::Table;
+
+use crate::error::Result;
+use crate::execute::guard::Limits;
+use crate::normalize::{Input, Scope};
+use rusqlite::Connection;
+use scope::RangeScope;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads what the input asks for, and projects it.
+pub(super) fn project(
+    database: &Path,
+    input: &Input,
+    rules: &Arc<LazyRules>,
+    limits: &Limits,
+) -> Result<Answers> {
+    let scope = &input.scope;
+    let loaded = load::load(database, input, limits)?;
+    let mut attribution = load::attribute(loaded.capture, scope, limits)?;
+    let ranges = RangeScope::new(&attribution, &loaded.names, scope)?;
+    attribution.capture.ops.retain(|op| ranges.is_in_window(op.start, op.end));
+    let projection = if !scope.selects_ranges() {
+        load::project(attribution, None, limits, database)?
+    } else {
+        let keep = |attribution: &_, launch| ranges.holds_launch(attribution, launch);
+        load::project(attribution, Some(&keep), limits, database)?
+    };
+    Ok(Answers::new(projection, loaded.names, Arc::clone(rules), scope.clone(), ranges, limits))
+}
+
+/// Finds out what the ranges of a scope select; gives `connection` the functions that tell it.
+pub(super) fn select(
+    database: &Path,
+    input: &Input,
+    scope: &Scope,
+    limits: &Limits,
+    connection: Option<&Connection>,
+) -> Result<Selection> {
+    let loaded = load::load(database, input, limits)?;
+    let attribution = load::attribute(loaded.capture, &input.scope, limits)?;
+    let ranges = RangeScope::new(&attribution, &loaded.names, scope)?;
+    let selection = ranges.select(&attribution);
+    if let Some(connection) = connection {
+        scope::register(connection, ranges, selection.clone(), &attribution)?;
+    }
+    Ok(selection)
+}

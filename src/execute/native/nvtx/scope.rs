@@ -1,0 +1,252 @@
+//! What NVTX ranges select: `--nvtx`, `--iter`, `--exclude` and `--window`.
+
+use super::load::PROCESS;
+use super::names::Names;
+use crate::error::{Error, Result};
+use crate::glob::Glob;
+use crate::interval::TimeSet;
+use crate::normalize::{IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
+use crate::projection::{Attribution, Instances, OpKind, Range, Reach, Selected};
+use foldhash::{HashMap, HashSet};
+use rusqlite::Connection;
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// The ranges of a scope, ready to be asked.
+pub(super) struct RangeScope {
+    wanted: Option<Selected>,
+    iterations: Option<Selected>,
+    unwanted: Selected,
+    windows: Windows,
+}
+
+impl RangeScope {
+    /// Finds the ranges that the scope names; it is an error if there are none.
+    pub(super) fn new(attribution: &Attribution, names: &Names, scope: &Scope) -> Result<Self> {
+        let find = |selectors: &[Selector]| -> Result<Option<Selected>> {
+            let mut all: Option<Selected> = None;
+            for selector in selectors {
+                let found = select(attribution, names, selector)?;
+                all = Some(match all {
+                    Some(all) => all.join(found),
+                    None => found,
+                });
+            }
+            Ok(all)
+        };
+        let mut windows = Vec::new();
+        for selector in &scope.windows {
+            windows.extend(select(attribution, names, selector)?.spans().iter().copied());
+        }
+        Ok(Self {
+            wanted: find(&scope.nvtx)?,
+            iterations: find(&scope.iterations)?,
+            unwanted: find(&scope.exclude)?.unwrap_or_default(),
+            windows: Windows::new(windows),
+        })
+    }
+
+    /// The launch lies in a wanted range of a wanted iteration, and in no unwanted range.
+    ///
+    /// What has no launch is in no range at all.
+    pub(super) fn holds_launch(&self, attribution: &Attribution, launch: Option<u32>) -> bool {
+        let launch = launch.and_then(|launch| attribution.capture.launches.get(launch as usize));
+        let Some(launch) = launch else { return self.holds_outside() };
+        self.holds(attribution.group_of(launch.thread), launch.start, launch.end)
+    }
+
+    /// What is in no range at all is in the scope.
+    fn holds_outside(&self) -> bool {
+        self.wanted.is_none() && self.iterations.is_none()
+    }
+
+    /// The range itself is in the scope.
+    pub(super) fn holds_range(&self, attribution: &Attribution, range: &Range) -> bool {
+        self.is_in_window(range.start, range.end)
+            && self.holds(attribution.group_of(range.thread), range.start, range.end)
+    }
+
+    fn holds(&self, group: u32, start: i64, end: i64) -> bool {
+        [&self.wanted, &self.iterations]
+            .into_iter()
+            .flatten()
+            .all(|wanted| wanted.holds(group, start, end))
+            && !self.unwanted.holds(group, start, end)
+    }
+
+    /// What is in the scope.
+    pub(super) fn select(&self, attribution: &Attribution) -> Selection {
+        let ops = attribution.capture.ops.iter();
+        let held = ops.filter(|op| self.holds_launch(attribution, Some(op.launch)));
+        let windows = self.windows.0.iter().copied();
+        Selection {
+            ops: Arc::new(held.map(|op| (op.kind, op.id)).collect()),
+            windows: (!self.windows.0.is_empty()).then(|| TimeSet::union_of_sorted(windows)),
+        }
+    }
+
+    /// It overlaps a window, or there are none.
+    pub(super) fn is_in_window(&self, start: i64, end: i64) -> bool {
+        self.windows.0.is_empty() || self.windows.overlap(start, end)
+    }
+}
+
+/// What NVTX ranges select.
+#[derive(Debug, Clone)]
+pub(in crate::execute::native) struct Selection {
+    /// Operations that were launched in wanted ranges and in no unwanted one.
+    pub(in crate::execute::native) ops: Arc<HashSet<(OpKind, i64)>>,
+    /// What is looked at; `None`: everything.
+    pub(in crate::execute::native) windows: Option<TimeSet>,
+}
+
+/// Stretches of time that do not touch, in order.
+#[derive(Debug, Clone, Default)]
+struct Windows(Vec<(i64, i64)>);
+
+impl Windows {
+    fn new(mut spans: Vec<(i64, i64)>) -> Self {
+        spans.sort_unstable();
+        let mut windows: Vec<(i64, i64)> = Vec::new();
+        for (start, end) in spans {
+            match windows.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => windows.push((start, end)),
+            }
+        }
+        Self(windows)
+    }
+
+    /// Something from `start` to `end` overlaps one of them; without a length, it lies inside.
+    fn overlap(&self, start: i64, end: i64) -> bool {
+        let after = self.0.partition_point(|&(from, _)| from < end || (from == end && start == end));
+        self.0[..after].last().is_some_and(|&(from, to)| to > start && (end > from || start >= from))
+    }
+}
+
+/// The ranges that a selector names.
+fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Result<Selected> {
+    // A name may hold what looks like a domain or an instance: then it is the name that is meant.
+    let whole = Selector {
+        name: selector.spelled.clone(),
+        spelled: selector.spelled.clone(),
+        domain: None,
+        instances: None,
+        by_thread: selector.by_thread,
+    };
+    let is_split = selector.name != selector.spelled;
+    let literal = if is_split { matching(names, &whole, true)? } else { Vec::new() };
+    let (selector, named) = match literal.contains(&true) {
+        true => (&whole, literal),
+        false => (selector, matching(names, selector, false)?),
+    };
+    let is_named = |name: u32| named[name as usize];
+    let instances =
+        selector.instances.map(|(first, last)| Instances { first, last, by_thread: selector.by_thread });
+    let selected = Selected::new(attribution, instances, is_named);
+    if selected.spans().is_empty() {
+        let all = Selected::new(attribution, None, is_named);
+        return Err(match selector.instances {
+            Some((first, _)) if !all.spans().is_empty() => Error::usage(
+                format!("there is no instance {first} of {}", selector.name),
+                match selector.by_thread {
+                    true => format!("a thread has at most {}, counted from 0", all.most_on_a_thread()),
+                    false => format!("the report has {}, counted from 0", all.spans().len()),
+                },
+            ),
+            _ => no_such_range(names, selector),
+        });
+    }
+    Ok(selected)
+}
+
+/// For each name, whether the selector means it; with `exactly`, only as it is spelled.
+fn matching(names: &Names, selector: &Selector, exactly: bool) -> Result<Vec<bool>> {
+    let glob = Glob::new(&selector.name)?;
+    let domain = selector.domain.as_deref().map(Glob::new).transpose()?;
+    let in_domain = |name: u32| {
+        let known = names.domain(name).unwrap_or_default();
+        domain.as_ref().is_none_or(|domain| domain.matches(&known))
+    };
+    let bare = selector.name.strip_prefix(':').map(Glob::new).transpose()?;
+    let exact = |name: u32| {
+        let text = names.text(name);
+        [names.printed(name), text.clone()].into_iter().flatten().any(|text| glob.matches(&text))
+            || bare.as_ref().zip(text).is_some_and(|(bare, text)| bare.matches(&text))
+    };
+    let all = 0..names.len() as u32;
+    let found: Vec<bool> = all.clone().map(|name| in_domain(name) && exact(name)).collect();
+    if exactly || found.contains(&true) {
+        return Ok(found);
+    }
+    // `iteration` means `iteration 17` where nothing is called just so.
+    let unnumbered = |name: u32| {
+        let text = names.text(name).unwrap_or_default();
+        let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        stem.len() < text.len()
+            && glob.matches(stem.trim_end_matches([' ', '_', '-', '#', '=', ':', '.']))
+    };
+    Ok(all.map(|name| in_domain(name) && unnumbered(name)).collect())
+}
+
+fn no_such_range(names: &Names, selector: &Selector) -> Error {
+    let known: BTreeSet<String> =
+        (0..names.len() as u32).filter_map(|name| names.printed(name).map(Cow::into_owned)).collect();
+    let name = match &selector.domain {
+        Some(domain) => format!("{}@{domain}", selector.name),
+        None => selector.name.clone(),
+    };
+    let help = "`nsq run REPORT --query nvtx_sum` lists all ranges; * and ? stand for anything.";
+    Error::unknown("NVTX range", &name, known.iter().map(String::as_str), help)
+}
+
+/// An argument that is a number.
+fn number(context: &Context<'_>, index: usize) -> Option<i64> {
+    match context.get_raw(index) {
+        ValueRef::Integer(int) => Some(int),
+        ValueRef::Real(real) => Some(real as i64),
+        _ => None,
+    }
+}
+
+/// Gives SQL the functions that the conditions of the scope call.
+pub(super) fn register(
+    connection: &Connection,
+    ranges: RangeScope,
+    selection: Selection,
+    attribution: &Attribution,
+) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    let capture = &attribution.capture;
+    let ops = selection.ops;
+    connection.create_scalar_function(SELECTS_OP, 2, flags, move |context| {
+        let kind = context.get_raw(0).as_str_or_null()?.and_then(OpKind::named);
+        Ok(kind.zip(number(context, 1)).is_some_and(|op| ops.contains(&op)))
+    })?;
+    let windows = ranges.windows.clone();
+    let by_process = attribution.reach == Reach::Process;
+    let groups: HashMap<i64, u32> = if by_process {
+        (0u32..).zip(&capture.processes).map(|(index, &process)| (process, index)).collect()
+    } else {
+        (0u32..).zip(&capture.threads).map(|(index, thread)| (thread.global_tid, index)).collect()
+    };
+    connection.create_scalar_function(SELECTS_CALL, 3, flags, move |context| {
+        let thread = number(context, 0).map(|tid| if by_process { tid & PROCESS } else { tid });
+        // A thread that has no ranges is in none of them.
+        let Some(&group) = thread.and_then(|thread| groups.get(&thread)) else {
+            return Ok(ranges.holds_outside());
+        };
+        let times = number(context, 1).zip(number(context, 2));
+        Ok(times.is_some_and(|(start, end)| ranges.holds(group, start, end)))
+    })?;
+    connection.create_scalar_function(IN_WINDOW, 2, flags, move |context| {
+        let (start, end) = (number(context, 0), number(context, 1));
+        Ok(start.zip(end).is_some_and(|(start, end)| windows.overlap(start, end)))
+    })?;
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! When a lane was busy, and when it was not.
+
+use super::{Level, NONE, Occupancy};
+use crate::classify::Activity;
+
+/// A time in which a lane was busy throughout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// The lane, on the level that was asked for.
+    pub lane: u32,
+    /// Began; where a window is given, in it.
+    pub start: i64,
+    /// Ended. An operation without length is a stretch without length.
+    pub end: i64,
+    /// Operations that ran in it.
+    pub ops: u32,
+    /// The operation that began it: index into [`Occupancy::ops`].
+    first: u32,
+    /// The operation that ended it.
+    last: u32,
+    /// The piece of the window that it lies in.
+    piece: u32,
+}
+
+/// A time in which a lane was not busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The lane, on the level that was asked for.
+    pub lane: u32,
+    /// Began.
+    pub start: i64,
+    /// Ended.
+    pub end: i64,
+    /// The operation that ended last before it: index into [`Occupancy::ops`]; [`NONE`] at the window's start.
+    pub before: u32,
+    /// The operation that began it again; [`NONE`] at the window's end.
+    pub after: u32,
+}
+
+impl Occupancy {
+    /// When the lanes of a level were busy, with one activity or with any, lane by lane in order of time.
+    pub fn stretches(&self, level: Level, activity: Option<Activity>) -> Vec<Stretch> {
+        let mut stretches: Vec<Stretch> = Vec::new();
+        for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
+            let from = stretches.len();
+            for index in ops {
+                let op = &self.ops[index as usize];
+                if activity.is_some_and(|wanted| wanted != op.activity) {
+                    continue;
+                }
+                match stretches[from..].last_mut() {
+                    Some(last) if op.start < last.end || (op.start == last.end && op.start < op.end) => {
+                        last.ops += 1;
+                        // Of those that end together, the one that began last is the one that was waited for.
+                        if op.end >= last.end {
+                            (last.end, last.last) = (op.end, index);
+                        }
+                    }
+                    Some(last) if op.start == last.end => last.ops += 1,
+                    _ => stretches.push(Stretch {
+                        lane,
+                        start: op.start,
+                        end: op.end,
+                        ops: 1,
+                        first: index,
+                        last: index,
+                        piece: 0,
+                    }),
+                }
+            }
+        }
+        match &self.window {
+            Some(window) => clip(&stretches, window.intervals()),
+            None => stretches,
+        }
+    }
+
+    /// When the lanes of a level were not busy: between two operations and, where a window is given, to its ends.
+    pub fn gaps(&self, level: Level) -> Vec<Gap> {
+        let stretches = self.stretches(level, None);
+        let pieces = self.window.as_ref().map(|window| window.intervals());
+        let mut gaps = Vec::new();
+        let mut add = |gap: Gap| {
+            if gap.start < gap.end {
+                gaps.push(gap);
+            }
+        };
+        for busy in stretches.chunk_by(|a, b| a.lane == b.lane) {
+            let lane = busy[0].lane;
+            let Some(pieces) = pieces else {
+                for pair in busy.windows(2) {
+                    let (before, after) = (pair[0].last, pair[1].first);
+                    add(Gap { lane, start: pair[0].end, end: pair[1].start, before, after });
+                }
+                continue;
+            };
+            let mut rest = busy;
+            for (piece, &(from, to)) in (0u32..).zip(pieces) {
+                let (inside, after) = rest.split_at(rest.partition_point(|s| s.piece <= piece));
+                rest = after;
+                let (mut reached, mut before) = (from, NONE);
+                for stretch in inside {
+                    add(Gap { lane, start: reached, end: stretch.start, before, after: stretch.first });
+                    (reached, before) = (stretch.end, stretch.last);
+                }
+                add(Gap { lane, start: reached, end: to, before, after: NONE });
+            }
+        }
+        gaps
+    }
+}
+
+/// What of the stretches lies in the pieces of a window.
+fn clip(stretches: &[Stretch], pieces: &[(i64, i64)]) -> Vec<Stretch> {
+    let mut clipped = Vec::new();
+    for stretch in stretches {
+        let first = pieces.partition_point(|&(_, to)| to <= stretch.start);
+        for (piece, &(from, to)) in pieces.iter().enumerate().skip(first) {
+            if from >= stretch.end && from > stretch.start {
+                break;
+            }
+            let (start, end) = (stretch.start.max(from), stretch.end.min(to));
+            if start < end || (stretch.start == stretch.end && start == end) {
+                clipped.push(Stretch { start, end, piece: piece as u32, ..*stretch });
+            }
+        }
+    }
+    clipped
+}

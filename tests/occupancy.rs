@@ -1,0 +1,206 @@
+//! The occupancy of GPUs against a timeline that is looked at nanosecond by nanosecond.
+
+use nsq::classify::Activity;
+use nsq::interval::TimeSet;
+use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Stream, Window};
+use nsq::projection::OpKind;
+
+/// Times go from 0 to here.
+const END: i64 = 40;
+/// Random captures.
+const CAPTURES: u64 = 3_000;
+
+/// A small generator: the same captures on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: i64) -> i64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % bound as u64) as i64
+    }
+}
+
+const ACTIVITIES: [Activity; 3] = [Activity::Compute, Activity::Communication, Activity::Memory];
+
+fn streams() -> Vec<Stream> {
+    let stream = |gpu_id, global_pid, device_id, stream_id| Stream {
+        gpu_id,
+        global_pid,
+        device_id,
+        context_id: Some(1),
+        stream_id: Some(stream_id),
+    };
+    // Out of order on purpose; a GPU of two processes, and an ordinal that means two GPUs.
+    vec![stream(1, 2, 0, 7), stream(0, 1, 0, 9), stream(0, 2, 1, 7), stream(0, 1, 0, 7)]
+}
+
+fn capture(random: &mut Random) -> (Vec<Op>, Option<TimeSet>) {
+    let count = random.below(12);
+    let ops = (0..count).map(|id| {
+        let start = random.below(END);
+        let length = if random.below(8) == 0 { 0 } else { random.below(9) };
+        Op {
+            start,
+            end: (start + length).min(END),
+            kind: OpKind::Kernel,
+            id,
+            stream: random.below(4) as u32,
+            name: 0,
+            activity: ACTIVITIES[random.below(3) as usize],
+        }
+    });
+    let ops = ops.collect();
+    let window = (random.below(2) == 0).then(|| {
+        let pieces = 1 + random.below(3);
+        TimeSet::union_of((0..pieces).map(|_| (random.below(END), random.below(END))).collect())
+    });
+    (ops, window)
+}
+
+/// A capture with its own, naive, way to answer.
+struct Timeline<'a> {
+    occupancy: &'a Occupancy,
+}
+
+impl Timeline<'_> {
+    fn is_seen(&self, at: i64) -> bool {
+        self.occupancy
+            .window
+            .as_ref()
+            .is_none_or(|window| window.intervals().iter().any(|&(from, to)| from <= at && at < to))
+    }
+
+    fn ops(&self, level: Level, lane: u32) -> impl Iterator<Item = &Op> {
+        self.occupancy.ops.iter().filter(move |op| self.occupancy.lane(level, op.stream) == lane)
+    }
+
+    /// Operations of the lane that run in the nanosecond that begins at `at`.
+    fn running(&self, level: Level, lane: u32, at: i64) -> Vec<&Op> {
+        match self.is_seen(at) {
+            true => self.ops(level, lane).filter(|op| op.start <= at && at < op.end).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    fn window(&self, gpu: u32, from: i64, to: i64) -> Window {
+        let mut window = Window::default();
+        for at in from..to {
+            let running = self.running(Level::Gpu, gpu, at);
+            let runs = |wanted| i64::from(running.iter().any(|op| op.activity == wanted));
+            let [compute, communication, memory] = ACTIVITIES.map(runs);
+            window.length += i64::from(self.is_seen(at));
+            window.busy += i64::from(!running.is_empty());
+            window.compute += compute;
+            window.communication += communication;
+            window.memory += memory;
+            window.exposed_communication += communication * (1 - compute);
+            window.exposed_memory += memory * (1 - communication) * (1 - compute);
+            window.idle += i64::from(self.is_seen(at) && running.is_empty());
+        }
+        window
+    }
+
+    fn overlap(&self, op: &Op) -> Overlap {
+        let gpu = self.occupancy.lane(Level::Gpu, op.stream);
+        let mut overlap = Overlap::default();
+        for at in (op.start..op.end).filter(|&at| self.is_seen(at)) {
+            let running = self.running(Level::Gpu, gpu, at);
+            let runs = |wanted| running.iter().any(|op| op.activity == wanted);
+            overlap.in_window += 1;
+            overlap.compute += i64::from(runs(Activity::Compute));
+            overlap.communication += i64::from(runs(Activity::Communication));
+            overlap.memory += i64::from(runs(Activity::Memory));
+            overlap.exposed += i64::from(!running.iter().any(|other| other.activity < op.activity));
+            overlap.concurrent += i64::from(running.len() > 1);
+        }
+        overlap
+    }
+}
+
+#[test]
+fn a_timeline_says_the_same() {
+    let mut random = Random(1);
+    let (mut exposed, mut idle, mut moments) = (0, 0, 0);
+    for seed in 0..CAPTURES {
+        let (ops, window) = capture(&mut random);
+        let occupancy = Occupancy::new(ops, streams(), window);
+        let timeline = Timeline { occupancy: &occupancy };
+        for (gpu, decomposition) in (0u32..).zip(occupancy.decompositions()) {
+            let whole = decomposition.whole();
+            let (from, to) = match (&occupancy.window, timeline.ops(Level::Gpu, gpu).next()) {
+                (Some(window), _) => window.extent().unwrap_or_default(),
+                (None, None) => (0, 0),
+                (None, Some(first)) => {
+                    let last = timeline.ops(Level::Gpu, gpu).map(|op| op.end).max();
+                    (first.start, last.unwrap_or_default())
+                }
+            };
+            assert_eq!(
+                whole,
+                timeline.window(gpu, from, to),
+                "capture {seed}, gpu {gpu}: {occupancy:?}"
+            );
+            let parts = whole.compute + whole.exposed_communication + whole.exposed_memory;
+            assert_eq!(parts + whole.idle, whole.length, "capture {seed}: the parts are the whole");
+            assert_eq!(parts, whole.busy);
+            let (from, to) = (random.below(END), random.below(END));
+            let asked = decomposition.within(from, to);
+            assert_eq!(asked, timeline.window(gpu, from, to), "capture {seed}, gpu {gpu}, {from}..{to}");
+            for op in timeline.ops(Level::Gpu, gpu) {
+                let overlap = decomposition.overlap(op.start, op.end, op.activity);
+                assert_eq!(overlap, timeline.overlap(op), "capture {seed}, {op:?} in {occupancy:?}");
+            }
+            exposed += whole.exposed_communication + whole.exposed_memory;
+            idle += whole.idle;
+        }
+        moments += occupancy.ops.iter().filter(|op| op.start == op.end).count();
+        for level in Level::ALL {
+            check_lanes(seed, level, &timeline);
+        }
+    }
+    // The captures are worth asking.
+    assert!(exposed > 10_000 && idle > 10_000 && moments > 1_000, "{exposed} {idle} {moments}");
+}
+
+fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
+    let occupancy = timeline.occupancy;
+    let gaps = occupancy.gaps(level);
+    let about = || format!("capture {seed}, level {}: {occupancy:?}", level.as_str());
+    for lane in 0..occupancy.lane_count(level) as u32 {
+        for activity in ACTIVITIES.map(Some).into_iter().chain([None]) {
+            let stretches = occupancy.stretches(level, activity);
+            for at in 0..END {
+                let mut here = stretches.iter().filter(|stretch| stretch.lane == lane);
+                let is_busy = here.any(|stretch| stretch.start <= at && at < stretch.end);
+                let mut running = timeline.running(level, lane, at).into_iter();
+                let runs = running.any(|op| activity.is_none_or(|wanted| wanted == op.activity));
+                assert_eq!(is_busy, runs, "at {at}, {}", about());
+            }
+        }
+        let ops: Vec<&Op> = timeline.ops(level, lane).collect();
+        let (first, last) = (ops.iter().map(|op| op.start).min(), ops.iter().map(|op| op.end).max());
+        let is_used = occupancy.stretches(level, None).iter().any(|stretch| stretch.lane == lane);
+        for at in 0..END {
+            let is_asked = match &occupancy.window {
+                Some(_) => is_used && timeline.is_seen(at),
+                None => first.is_some_and(|first| first <= at) && last.is_some_and(|last| at < last),
+            };
+            let is_gap = gaps.iter().any(|gap| gap.lane == lane && gap.start <= at && at < gap.end);
+            let is_idle = is_asked && timeline.running(level, lane, at).is_empty();
+            assert_eq!(is_gap, is_idle, "at {at}, {}", about());
+        }
+    }
+    for gap in &gaps {
+        assert!(gap.start < gap.end, "{}", about());
+        let op = |index: u32| occupancy.ops.get(index as usize);
+        assert!(
+            gap.before == NONE || op(gap.before).is_some_and(|op| op.end == gap.start),
+            "{}",
+            about()
+        );
+        assert!(gap.after == NONE || op(gap.after).is_some_and(|op| op.start == gap.end), "{}", about());
+        let mut of_lane = timeline.ops(level, gap.lane);
+        let splits = of_lane.any(|op| op.start > gap.start && op.start < gap.end);
+        assert!(!splits, "nothing begins in a gap, not even what takes no time: {}", about());
+    }
+}
