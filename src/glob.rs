@@ -16,16 +16,13 @@ impl Glob {
             match c {
                 '*' => regex.push_str(".*"),
                 '?' => regex.push('.'),
-                '[' if rest.as_str().contains(']') => {
-                    regex.push('[');
-                    for c in rest.by_ref().take_while(|c| *c != ']') {
-                        match c {
-                            '^' | '-' => regex.push(c),
-                            c => regex.push_str(&regex::escape(&c.to_string())),
-                        }
+                '[' => match one_of(rest.as_str()) {
+                    Some((class, behind)) => {
+                        regex.push_str(&class);
+                        rest = behind.chars();
                     }
-                    regex.push(']');
-                }
+                    None => regex.push_str("\\["),
+                },
                 c => regex.push_str(&regex::escape(&c.to_string())),
             }
         }
@@ -41,5 +38,45 @@ impl Glob {
     /// The whole text fits the pattern.
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)
+    }
+}
+
+/// The characters up to `]` as a regular expression, and what is behind it; none where they say nothing,
+/// as in `[]` and `[z-a]`.
+fn one_of(rest: &str) -> Option<(String, &str)> {
+    let (inside, behind) = rest.split_once(']')?;
+    let mut class = String::from("[");
+    for c in inside.chars() {
+        match c {
+            '^' | '-' => class.push(c),
+            c => class.push_str(&regex::escape(&c.to_string())),
+        }
+    }
+    class.push(']');
+    Regex::new(&class).ok().map(|_| (class, behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_pattern_stands_for_itself() {
+        for (pattern, fits, fails) in [
+            ("a*c", "abbc", "abcd"),
+            ("a?c", "aéc", "ac"),
+            ("[a-c]x", "bx", "dx"),
+            ("[^a]x", "bx", "ax"),
+            ("a[]b", "a[]b", "ab"),
+            ("[z-a]", "[z-a]", "z"),
+            ("[^]x", "[^]x", "x"),
+            ("[]*", "[] of", "x"),
+            ("a[b", "a[b", "ab"),
+            ("[[]x", "[x", "x"),
+            ("a.c|d", "a.c|d", "abc"),
+        ] {
+            let glob = Glob::new(pattern).unwrap();
+            assert!(glob.matches(fits) && !glob.matches(fails), "{pattern}");
+        }
     }
 }

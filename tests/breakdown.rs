@@ -352,9 +352,9 @@ fn several_profiles_stand_side_by_side_and_are_told_apart() {
         [
             format!("llama_vllm_{name}_0"),
             format!("llama_vllm_{name}_1"),
-            other.to_owned(),
-            format!("{other}:gpu0"),
-            format!("{other}:gpu1")
+            format!("{other}_2"),
+            format!("{other}_2:gpu0"),
+            format!("{other}_2:gpu1")
         ]
     );
     assert!(written.html.contains("<title>T &amp; &lt;T&gt;</title>"));
@@ -426,8 +426,7 @@ fn each_nanosecond_belongs_to_what_began_first() {
             );
             connection.execute_batch(&sql).unwrap();
             let (kind, name) = if is_copy { ("memcpy", 0) } else { ("kernel", name) };
-            let order =
-                (start, start - end, gpu, stream, correlation, kind, connection.last_insert_rowid());
+            let order = (start, start - end, gpu, stream, kind, connection.last_insert_rowid());
             ops.push((order, end, name));
         }
         ops.sort();

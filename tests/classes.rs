@@ -293,9 +293,8 @@ fn hostile_tables_are_errors_or_empty_and_never_panics() {
     let header = KERNELS.to_owned();
     let (huge, nearly) = (i64::MAX.to_string(), (i64::MAX - 1_000_000_000).to_string());
     let cases: Vec<(Vec<u8>, i32, &str)> = vec![
-        (Vec::new(), 0, ""),
+        (Vec::new(), 1, "the file is empty"),
         (header.clone().into_bytes(), 0, ""),
-        (b"\0\0\0\0".to_vec(), 0, ""),
         ((header.clone() + "1,2,3\n").into(), 1, "line 2: the row has 3 columns, and 9 were expected"),
         ((header.clone() + &sum(-5, 1, "k")).into(), 1, "line 2: the total time is below 0"),
         (
@@ -314,7 +313,7 @@ fn hostile_tables_are_errors_or_empty_and_never_panics() {
             "add up to more than 64 bits hold",
         ),
         ((header.clone() + &sum(&nearly, &nearly, "a")).into(), 0, ""),
-        (b"a\nb\n".to_vec(), 1, "there is no column for the total time"),
+        (b"a\nb\n".to_vec(), 1, "total time"),
         ([header.as_bytes(), b"0,5,1,0,0,0,0,0,k\xff\xfe\n"].concat(), 0, ""),
         (b"\xff\xfek\0".to_vec(), 1, "UTF-16"),
     ];
@@ -358,6 +357,36 @@ fn names_from_strangers_do_no_harm() {
     assert!(block.chars().all(|c| !c.is_control() || c == '\n'), "{block}");
     let headings = block.lines().filter(|line| line.starts_with("=====")).count();
     assert_eq!(headings, 1, "a name cannot pretend to be a heading: {block}");
+}
+
+#[test]
+fn a_rule_of_ones_own_counts_whatever_it_looks_for() {
+    let folder = Folder::micro_case();
+    folder.put("k.csv", KERNELS.to_owned() + &sum(3, 1, "void mine<ncclFoo>(x)"));
+    let map = "mine:\n  rules:\n    - {class: comm, substring: nccl, why: mine}\n";
+    let document = folder.put("map.yml", map).json(&["--kernel-sum", "k.csv", "--classes", "map.yml"]);
+    assert_eq!(find(&document, "kernel", "comm")["total_ns"], 3);
+    // The rule that files of the seed's shape imply is no rule of the user's.
+    let document = folder.put("map.json", "{\"zz\": \"y\"}").json(&[
+        "--kernel-sum",
+        "k.csv",
+        "--classes",
+        "map.json",
+    ]);
+    assert_eq!(find(&document, "kernel", "others")["total_ns"], 3);
+    let broken = "mine:\n  rules:\n    - {class: a, match: b}\n    - {class: a, match: '('}\n";
+    let (_, _, error) =
+        folder.put("map.yml", broken).run(&["--kernel-sum", "k.csv", "--classes", "map.yml"]);
+    assert!(error.contains("map.yml:4: class map mine: rule `(`: unclosed group"), "{error}");
+}
+
+#[test]
+fn a_class_map_may_stand_in_a_folder_of_the_folder() {
+    let folder = Folder::micro_case();
+    std::fs::create_dir_all(folder.0.path().join("own/classes/sub")).unwrap();
+    folder.put("own/classes/sub/mine.yml", "mine:\n  rules:\n    - {class: all, match: other}\n");
+    let document = folder.json(&["--kernel-sum", "k.csv", "--queries", "own", "--classes", "mine"]);
+    assert_eq!(find(&document, "kernel", "all")["total_ns"], 1_000_000);
 }
 
 #[test]
@@ -412,6 +441,41 @@ fn a_report_is_cut_to_its_iterations() {
     };
     assert_eq!((of("count"), of("total_ns")), (wanted, total), "{tag}");
     assert_eq!(document["inputs"][0]["windows"], 1);
+}
+
+/// `attention` and `app:attention`: the ranges of the sums are those of the windows.
+#[test]
+fn a_tag_means_the_same_ranges_in_sums_and_windows() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nested_nvtx");
+    let connection = rusqlite::Connection::open(&report).unwrap();
+    connection.execute("UPDATE NVTX_EVENTS SET text = 'attention' WHERE text = 'backward'", []).unwrap();
+    let path = report.to_str().unwrap();
+    let folder = Folder::new();
+    // Kernels 1 (200 ns) and 5 (250 ns), in windows of just their lengths.
+    for (arguments, kernels_ns, windows) in [
+        (["--iter-tag", "attention"], 450, 2),
+        (["--iter", "attention"], 450, 2),
+        (["--iter-tag", "app:attention"], 200, 1),
+        (["--iter", "attention@app"], 200, 1),
+        (["--iter", "app:attention"], 200, 1),
+    ] {
+        let document = folder.json(&[&[path], &arguments[..]].concat());
+        let total = |section, class| find(&document, section, class)["total_ns"].clone();
+        let window = find(&document, "measured", "window");
+        assert_eq!(document["inputs"][0]["windows"], windows, "{arguments:?}");
+        assert_eq!(window["count"], windows, "{arguments:?}");
+        assert_eq!(total("total", "compute"), kernels_ns, "{arguments:?}");
+        assert_eq!(total("estimate", "window"), kernels_ns, "{arguments:?}");
+        assert_eq!(window["total_ns"], kernels_ns, "{arguments:?}");
+    }
+    for (arguments, told) in [
+        (["--iter", "step", "--iter", "mlp"], "there are several"),
+        (["--iter", "step", "--iter-tag", "step"], "both say what an iteration is"),
+    ] {
+        let (code, _, error) = folder.run(&[&[path], &arguments[..]].concat());
+        assert!(code == 2 && error.contains(told), "{code} {error}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use nsq::classify::Activity;
 use nsq::interval::TimeSet;
-use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Stream, Window};
+use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Window};
 use nsq::projection::OpKind;
 
 /// Times go from 0 to here.
@@ -34,7 +34,7 @@ fn streams() -> Vec<Stream> {
     vec![stream(1, 2, 0, 7), stream(0, 1, 0, 9), stream(0, 2, 1, 7), stream(0, 1, 0, 7)]
 }
 
-fn capture(random: &mut Random) -> (Vec<Op>, Option<TimeSet>) {
+fn capture(random: &mut Random) -> (Vec<Op>, Window) {
     let count = random.below(12);
     let ops = (0..count).map(|id| {
         let start = random.below(END);
@@ -50,10 +50,16 @@ fn capture(random: &mut Random) -> (Vec<Op>, Option<TimeSet>) {
         }
     });
     let ops = ops.collect();
-    let window = (random.below(2) == 0).then(|| {
-        let pieces = 1 + random.below(3);
-        TimeSet::union_of((0..pieces).map(|_| (random.below(END), random.below(END))).collect())
-    });
+    let open = |random: &mut Random| (random.below(3) > 0).then(|| random.below(END));
+    let window = match random.below(3) {
+        0 => Window::Whole,
+        1 => Window::Time { from: open(random), to: open(random) },
+        _ => {
+            let pieces = 1 + random.below(3);
+            let pieces = (0..pieces).map(|_| (random.below(END), random.below(END)));
+            Window::Pieces(TimeSet::union_of(pieces.collect()))
+        }
+    };
     (ops, window)
 }
 
@@ -63,11 +69,23 @@ struct Timeline<'a> {
 }
 
 impl Timeline<'_> {
-    fn is_seen(&self, at: i64) -> bool {
-        self.occupancy
-            .window
-            .as_ref()
-            .is_none_or(|window| window.intervals().iter().any(|&(from, to)| from <= at && at < to))
+    /// The nanosecond that begins at `at` is looked at.
+    fn is_seen(&self, level: Level, lane: u32, at: i64) -> bool {
+        match &self.occupancy.window {
+            Window::Whole => true,
+            Window::Pieces(pieces) => pieces.intervals().iter().any(|&(from, to)| from <= at && at < to),
+            &Window::Time { from, to } => {
+                let (first, last) = self.extent(level, lane);
+                from.unwrap_or(first) <= at && at < to.unwrap_or(last)
+            }
+        }
+    }
+
+    /// From the lane's first start to its last end.
+    fn extent(&self, level: Level, lane: u32) -> (i64, i64) {
+        let first = self.ops(level, lane).map(|op| op.start).min();
+        let last = self.ops(level, lane).map(|op| op.end).max();
+        first.zip(last).unwrap_or_default()
     }
 
     fn ops(&self, level: Level, lane: u32) -> impl Iterator<Item = &Op> {
@@ -76,44 +94,46 @@ impl Timeline<'_> {
 
     /// Operations of the lane that run in the nanosecond that begins at `at`.
     fn running(&self, level: Level, lane: u32, at: i64) -> Vec<&Op> {
-        match self.is_seen(at) {
+        match self.is_seen(level, lane, at) {
             true => self.ops(level, lane).filter(|op| op.start <= at && at < op.end).collect(),
             false => Vec::new(),
         }
     }
 
-    fn window(&self, gpu: u32, from: i64, to: i64) -> Window {
-        let mut window = Window::default();
+    fn shares(&self, gpu: u32, from: i64, to: i64) -> Shares {
+        let mut shares = Shares::default();
         for at in from..to {
             let running = self.running(Level::Gpu, gpu, at);
             let runs = |wanted| i64::from(running.iter().any(|op| op.activity == wanted));
             let [compute, communication, memory] = ACTIVITIES.map(runs);
-            window.length += i64::from(self.is_seen(at));
-            window.busy += i64::from(!running.is_empty());
-            window.compute += compute;
-            window.communication += communication;
-            window.memory += memory;
-            window.exposed_communication += communication * (1 - compute);
-            window.exposed_memory += memory * (1 - communication) * (1 - compute);
-            window.idle += i64::from(self.is_seen(at) && running.is_empty());
+            shares.length += i64::from(self.is_seen(Level::Gpu, gpu, at));
+            shares.busy += i64::from(!running.is_empty());
+            shares.compute += compute;
+            shares.communication += communication;
+            shares.memory += memory;
+            shares.exposed_communication += communication * (1 - compute);
+            shares.exposed_memory += memory * (1 - communication) * (1 - compute);
+            shares.idle += i64::from(self.is_seen(Level::Gpu, gpu, at) && running.is_empty());
         }
-        window
+        shares
     }
 
-    fn overlap(&self, op: &Op) -> Overlap {
+    fn overlap(&self, what: Overlap, op: &Op) -> i64 {
         let gpu = self.occupancy.lane(Level::Gpu, op.stream);
-        let mut overlap = Overlap::default();
-        for at in (op.start..op.end).filter(|&at| self.is_seen(at)) {
+        let counts = |&at: &i64| {
             let running = self.running(Level::Gpu, gpu, at);
             let runs = |wanted| running.iter().any(|op| op.activity == wanted);
-            overlap.in_window += 1;
-            overlap.compute += i64::from(runs(Activity::Compute));
-            overlap.communication += i64::from(runs(Activity::Communication));
-            overlap.memory += i64::from(runs(Activity::Memory));
-            overlap.exposed += i64::from(!running.iter().any(|other| other.activity < op.activity));
-            overlap.concurrent += i64::from(running.len() > 1);
-        }
-        overlap
+            self.is_seen(Level::Gpu, gpu, at)
+                && match what {
+                    Overlap::InWindow => true,
+                    Overlap::Compute => runs(Activity::Compute),
+                    Overlap::Communication => runs(Activity::Communication),
+                    Overlap::Memory => runs(Activity::Memory),
+                    Overlap::Exposed => !running.iter().any(|other| other.activity < op.activity),
+                    Overlap::Concurrent => running.len() > 1,
+                }
+        };
+        (op.start..op.end).filter(counts).count() as i64
     }
 }
 
@@ -127,17 +147,15 @@ fn a_timeline_says_the_same() {
         let timeline = Timeline { occupancy: &occupancy };
         for (gpu, decomposition) in (0u32..).zip(occupancy.decompositions()) {
             let whole = decomposition.whole();
-            let (from, to) = match (&occupancy.window, timeline.ops(Level::Gpu, gpu).next()) {
-                (Some(window), _) => window.extent().unwrap_or_default(),
-                (None, None) => (0, 0),
-                (None, Some(first)) => {
-                    let last = timeline.ops(Level::Gpu, gpu).map(|op| op.end).max();
-                    (first.start, last.unwrap_or_default())
-                }
+            let (first, last) = timeline.extent(Level::Gpu, gpu);
+            let (from, to) = match &occupancy.window {
+                Window::Whole => (first, last),
+                Window::Pieces(pieces) => pieces.extent().unwrap_or_default(),
+                Window::Time { from, to } => (from.unwrap_or(first), to.unwrap_or(last)),
             };
             assert_eq!(
                 whole,
-                timeline.window(gpu, from, to),
+                timeline.shares(gpu, from, to),
                 "capture {seed}, gpu {gpu}: {occupancy:?}"
             );
             let parts = whole.compute + whole.exposed_communication + whole.exposed_memory;
@@ -145,10 +163,13 @@ fn a_timeline_says_the_same() {
             assert_eq!(parts, whole.busy);
             let (from, to) = (random.below(END), random.below(END));
             let asked = decomposition.within(from, to);
-            assert_eq!(asked, timeline.window(gpu, from, to), "capture {seed}, gpu {gpu}, {from}..{to}");
+            assert_eq!(asked, timeline.shares(gpu, from, to), "capture {seed}, gpu {gpu}, {from}..{to}");
             for op in timeline.ops(Level::Gpu, gpu) {
-                let overlap = decomposition.overlap(op.start, op.end, op.activity);
-                assert_eq!(overlap, timeline.overlap(op), "capture {seed}, {op:?} in {occupancy:?}");
+                for what in Overlap::ALL {
+                    let overlap = decomposition.overlap(what, op.start, op.end, op.activity);
+                    let naive = timeline.overlap(what, op);
+                    assert_eq!(overlap, naive, "capture {seed}, {what:?} of {op:?} in {occupancy:?}");
+                }
             }
             exposed += whole.exposed_communication + whole.exposed_memory;
             idle += whole.idle;
@@ -177,13 +198,11 @@ fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
                 assert_eq!(is_busy, runs, "at {at}, {}", about());
             }
         }
-        let ops: Vec<&Op> = timeline.ops(level, lane).collect();
-        let (first, last) = (ops.iter().map(|op| op.start).min(), ops.iter().map(|op| op.end).max());
-        let is_used = occupancy.stretches(level, None).iter().any(|stretch| stretch.lane == lane);
+        let (first, last) = timeline.extent(level, lane);
         for at in 0..END {
             let is_asked = match &occupancy.window {
-                Some(_) => is_used && timeline.is_seen(at),
-                None => first.is_some_and(|first| first <= at) && last.is_some_and(|last| at < last),
+                Window::Whole => first <= at && at < last,
+                _ => timeline.is_seen(level, lane, at),
             };
             let is_gap = gaps.iter().any(|gap| gap.lane == lane && gap.start <= at && at < gap.end);
             let is_idle = is_asked && timeline.running(level, lane, at).is_empty();

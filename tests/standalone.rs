@@ -9,7 +9,7 @@ use std::process::Stdio;
 use support::{Fixtures, outcome, queries, sqlite3, stdout, traces};
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 35] = [
+const NEED_NSQ: [&str; 38] = [
     "class_sum",
     "comm_overlap",
     "cuda_api_gpu_sum",
@@ -21,10 +21,12 @@ const NEED_NSQ: [&str; 35] = [
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
     "gpu_elapsed",
+    "gpu_gaps",
     "gpu_idle_causes",
     "gpu_share",
     "gpu_time",
     "gpu_time_by_range",
+    "gpu_time_util",
     "iterations",
     "kernel_classes",
     "launch_latency",
@@ -44,11 +46,12 @@ const NEED_NSQ: [&str; 35] = [
     "nvtx_tree",
     "osrt_sum",
     "phases",
+    "stream_concurrency",
     "top_kernels",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 17] = [
+const RUN_ANYWHERE: [&str; 14] = [
     "api_errors",
     "cuda_api_sync",
     "cuda_api_trace",
@@ -57,12 +60,9 @@ const RUN_ANYWHERE: [&str; 17] = [
     "cuda_memcpy_async",
     "cuda_memcpy_sync",
     "cuda_memset_sync",
-    "gpu_gaps",
     "gpu_span",
-    "gpu_time_util",
     "mpi_event_trace",
     "report_info",
-    "stream_concurrency",
     "um_cpu_page_faults_sum",
     "um_sum",
     "um_total_sum",

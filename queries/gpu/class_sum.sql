@@ -11,7 +11,7 @@ requires: [gpu_overlap]
 params:
   - {name: ops, type: enum, values: [kernels, all], default: kernels, doc: "kernels, or all: copies and fills without a kernel, and whole graphs, too."}
 columns:
-  - {name: class, type: text, doc: "Class by the map of --classes; others if no rule matches."}
+  - {name: class, type: text, doc: "Class by the map of --classes, others if no rule matches; cuda_graph for a whole graph."}
   - {name: names, type: int, unit: count, doc: "Distinct names of operations."}
   - {name: calls, type: int, unit: count, doc: "Executions."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; operations that overlap count in full."}
@@ -24,23 +24,49 @@ checks:
 limits: >-
   Classes may run at the same time, so busy_ns does not add up to the time in which the GPU was busy. With --time
   busy_ns ends where the window does, total_ns does not. Kernels of a CUDA graph that was traced as a whole are not in it.
-  With ops=all copies, fills and such graphs stand in the class that the map has for their names: memcpy, memset
-  and cuda_graph by default.
+  With ops=all such graphs are of the class cuda_graph, whatever the map; copies and fills stand in the class that the
+  map has for their names: memcpy and memset by default.
 see_also: [kernel_classes, nccl_sum, cuda_gpu_sum]
 ---*/
 WITH
--- A class is looked up for each row: what a name means is remembered.
+-- Numbers stand for names here: each name is looked up, and its class, once.
+name AS (
+  SELECT op_kind, name_id, min(op_id) AS any_op_id
+  FROM gpu_overlap
+  WHERE :ops = 'all' OR op_kind = 'kernel'
+  GROUP BY op_kind, name_id
+),
+named_class AS (
+  SELECT
+    name.op_kind,
+    name.name_id,
+    CASE name.op_kind
+      WHEN 'graph' THEN 'cuda_graph'
+      ELSE op_class(
+        (
+          SELECT op_name
+          FROM gpu_overlap
+          WHERE gpu_overlap.op_kind = name.op_kind
+            AND gpu_overlap.op_id = name.any_op_id
+        )
+      )
+    END AS class
+  FROM name
+  LIMIT -1
+),
 classed AS (
   SELECT
-    op_class(op_name) AS class,
-    gpu_id,
-    op_name,
-    dur_ns,
+    named_class.class,
+    overlap.name_id,
+    overlap.gpu_id,
+    overlap.dur_ns,
     max(overlap.start_ns, coalesce(scope.start_ns, overlap.start_ns)) AS from_ns,
     min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns
   FROM gpu_overlap AS overlap
   CROSS JOIN scope
-  WHERE :ops = 'all' OR op_kind = 'kernel'
+  JOIN named_class
+    ON named_class.op_kind = overlap.op_kind
+    AND named_class.name_id = overlap.name_id
 ),
 by_gpu AS (
   SELECT class, gpu_id, count(*) AS calls, sum(dur_ns) AS total_ns, busy_ns(from_ns, to_ns) AS busy_ns
@@ -48,8 +74,8 @@ by_gpu AS (
   GROUP BY class, gpu_id
 ),
 by_name AS (
-  SELECT class, count(*) AS names
-  FROM (SELECT DISTINCT class, op_name FROM classed)
+  SELECT class, count(DISTINCT name_id) AS names
+  FROM named_class
   GROUP BY class
 )
 SELECT

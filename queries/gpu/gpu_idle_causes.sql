@@ -6,13 +6,14 @@ summary: The longest gaps of each GPU, and what the launching thread did meanwhi
 why: To see whether the GPU waits for a sync, an allocation, Python or the launch itself, and where.
 kind: trace
 tags: [cuda, gpu]
-reads: [all_cuda_call, gpu_gap, graph_trace, kernel, memcpy, memset]
+reads: [all_cuda_call, all_gpu_window, gpu_gap, graph_trace, kernel, memcpy, memset]
 requires: [gpu_gap]
 params:
-  - {name: limit, type: int, default: 20, min: -1, doc: "Gaps to look at, the longest first; -1 takes all, at a cost of calls times gaps."}
+  - {name: limit, type: int, default: 20, min: 0, max: 1000, doc: "Gaps to look at, the longest first; each is held against every call."}
 columns:
   - {name: rank, type: int, doc: "Place by dur_ns, from 1."}
   - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
+  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside the first process that uses it: what --device takes."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Gap began, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, doc: "Length of the gap: the seven parts below."}
   - {name: cause, type: text, doc: "The largest part: host sync, memory allocation, other API call, no API call, launch call, queued or unknown."}
@@ -23,25 +24,26 @@ columns:
   - {name: launch_ns, type: duration, unit: ns, doc: "In the call that launched the operation behind the gap."}
   - {name: queued_ns, type: duration, unit: ns, doc: "After that call: launched, and waiting for an event, another stream or the hardware."}
   - {name: unknown_ns, type: duration, unit: ns, doc: "All of the gap where the capture has no row of that call, or nothing follows."}
-  - {name: api_name, type: text, doc: "Call with the most time before the launch; null if there was none."}
+  - {name: idle_ns, type: duration, unit: ns, doc: "As much of the gap as nothing at all ran in: less than dur_ns where what is out of the scope did."}
+  - {name: api_name, type: text, doc: "Call with the most time before the launch; null if there was none, or the launch began first."}
   - {name: tid, type: id, doc: "Thread that launched the operation behind the gap; null if unknown."}
   - {name: pid, type: id, doc: "Its process; null if unknown."}
   - {name: before_name, type: text, doc: "Operation that ended last before the gap; null at the window's start."}
   - {name: after_name, type: text, doc: "Operation that began after it; null at the window's end."}
 checks:
   - sync_ns + alloc_ns + api_ns + no_api_ns + launch_ns + queued_ns + unknown_ns = dur_ns
+  - idle_ns BETWEEN 0 AND dur_ns
   - sync_ns >= 0 AND alloc_ns >= 0 AND api_ns >= 0 AND no_api_ns >= 0 AND launch_ns >= 0 AND queued_ns >= 0
 limits: >-
-  Looks at the one thread that launched the operation behind the gap: if that waited for another thread, no API call is
-  what shows. A node of a CUDA graph counts from the graph's launch. Time of calls within calls counts once.
+  With --nvtx, --process and their like a gap is a time without what is in the scope: see idle_ns. Looks at the one thread that launched the operation behind the gap: if that waited for another thread, no API call is
+  what shows. A node of a CUDA graph counts from the graph's launch. Time of calls within calls counts once. What waits is
+  told by the call's name alone: cudaMemset on device memory mostly does not, nor does a small copy from pageable memory.
 see_also: [gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
 ---*/
 -- LIMIT -1 keeps SQLite from asking a step again for every row that needs it.
 WITH
 longest AS (
-  SELECT
-    row_number() OVER (ORDER BY dur_ns DESC, start_ns, gpu_id) AS rank,
-    *
+  SELECT row_number() OVER (ORDER BY dur_ns DESC, start_ns, gpu_id) AS rank, *
   FROM gpu_gap
   WHERE level = 'gpu'
   ORDER BY dur_ns DESC, start_ns, gpu_id
@@ -98,8 +100,10 @@ meanwhile AS (
     max(api.start_ns, launch.from_ns) AS start_ns,
     min(api.end_ns, launch.call_start_ns) AS end_ns,
     CASE
+      -- Those that build a CUDA graph neither wait nor allocate.
+      WHEN api.api_name GLOB 'cu*Graph*' THEN 3
       WHEN api.api_name GLOB '*Synchronize*'
-        OR api.api_name GLOB 'cu*Mem[cs][pe][yt]*' AND NOT api.api_name GLOB '*Async*'
+        OR (api.api_name GLOB 'cu*Memcpy*' OR api.api_name GLOB 'cu*Memset*') AND NOT api.api_name GLOB '*Async*'
         THEN 1
       WHEN api.api_name GLOB 'cu*Malloc*'
         OR api.api_name GLOB 'cu*Free*'
@@ -120,6 +124,7 @@ meanwhile AS (
   WHERE launch.global_tid = api.global_tid
     AND launch.from_ns < api.end_ns
     AND launch.call_start_ns > api.start_ns
+    AND launch.call_start_ns > launch.from_ns
   LIMIT -1
 ),
 spent AS (
@@ -143,6 +148,8 @@ part AS (
   SELECT
     longest.rank,
     longest.gpu_id,
+    longest.device_id,
+    gpu.idle_ns,
     longest.start_ns,
     longest.dur_ns,
     longest.before_name,
@@ -158,6 +165,10 @@ part AS (
     iif(launch.rank IS NULL, longest.dur_ns, 0) AS unknown_ns,
     most.api_name
   FROM longest
+  JOIN all_gpu_window AS gpu
+    ON gpu.start_ns = longest.start_ns
+    AND gpu.end_ns = longest.end_ns
+    AND gpu.gpu_id = longest.gpu_id
   LEFT JOIN launch
     ON launch.rank = longest.rank
   LEFT JOIN spent
@@ -169,6 +180,7 @@ part AS (
 SELECT
   rank,
   gpu_id,
+  device_id,
   start_ns,
   dur_ns,
   CASE max(sync_ns, alloc_ns, api_ns, no_api_ns, launch_ns, queued_ns, unknown_ns)
@@ -187,6 +199,7 @@ SELECT
   launch_ns,
   queued_ns,
   unknown_ns,
+  idle_ns,
   api_name,
   tid,
   pid,

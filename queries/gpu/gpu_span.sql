@@ -6,7 +6,7 @@ summary: One row - from the first to the last CUDA activity, and how much there 
 why: To know the time that shares of GPU work are taken of.
 kind: info
 tags: [capture, cuda, gpu]
-reads: [cuda_call, device, graph_trace, kernel, memcpy, memset]
+reads: [cuda_call, graph_trace, kernel, memcpy, memset, process_device]
 requires: [kernel | memcpy | memset | graph_trace | cuda_call]
 columns:
   - {name: span_start_ns, type: timestamp, unit: ns, doc: "First start of a GPU operation or CUDA API call; null if there is none."}
@@ -28,21 +28,15 @@ see_also: [gpu_time, gpu_elapsed, gpu_share, report_info]
 ---*/
 WITH
 activity AS (
-  SELECT 'op' AS activity_kind, device_id, pid, start_ns, end_ns FROM kernel
+  SELECT 'op' AS activity_kind, device_id, global_pid, start_ns, end_ns FROM kernel
   UNION ALL
-  SELECT 'op' AS activity_kind, device_id, pid, start_ns, end_ns FROM memcpy
+  SELECT 'op' AS activity_kind, device_id, global_pid, start_ns, end_ns FROM memcpy
   UNION ALL
-  SELECT 'op' AS activity_kind, device_id, pid, start_ns, end_ns FROM memset
+  SELECT 'op' AS activity_kind, device_id, global_pid, start_ns, end_ns FROM memset
   UNION ALL
-  SELECT 'graph' AS activity_kind, device_id, pid, start_ns, end_ns FROM graph_trace
+  SELECT 'graph' AS activity_kind, device_id, global_pid, start_ns, end_ns FROM graph_trace
   UNION ALL
-  SELECT 'call' AS activity_kind, NULL AS device_id, pid, start_ns, end_ns FROM cuda_call
-),
-process_gpu AS (
-  SELECT device_id, pid, min(gpu_id) AS gpu_id
-  FROM device
-  GROUP BY device_id, pid
-  LIMIT -1
+  SELECT 'call' AS activity_kind, NULL AS device_id, global_pid, start_ns, end_ns FROM cuda_call
 )
 SELECT
   min(start_ns) AS span_start_ns,
@@ -52,11 +46,14 @@ SELECT
   max(end_ns) FILTER (WHERE activity_kind <> 'call') AS gpu_end_ns,
   max(end_ns) FILTER (WHERE activity_kind <> 'call')
     - min(start_ns) FILTER (WHERE activity_kind <> 'call') AS gpu_span_ns,
-  count(DISTINCT coalesce(process_gpu.gpu_id, activity.device_id)) AS gpu_count,
+  (
+    SELECT count(DISTINCT process_device.gpu_id)
+    FROM (SELECT DISTINCT global_pid, device_id FROM activity) AS used
+    JOIN process_device
+      ON process_device.device_id = used.device_id
+      AND process_device.global_pid IS NOT DISTINCT FROM used.global_pid
+  ) AS gpu_count,
   count(*) FILTER (WHERE activity_kind = 'op') AS op_count,
   count(*) FILTER (WHERE activity_kind = 'graph') AS graph_count,
   count(*) FILTER (WHERE activity_kind = 'call') AS call_count
 FROM activity
-LEFT JOIN process_gpu
-  ON process_gpu.device_id = activity.device_id
-  AND coalesce(process_gpu.pid, activity.pid) = activity.pid

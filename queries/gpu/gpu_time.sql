@@ -20,8 +20,8 @@ columns:
   - {name: exposed_communication_pct, type: percent, unit: percent, doc: "exposed_communication_ns in window_ns."}
   - {name: exposed_memory_pct, type: percent, unit: percent, doc: "exposed_memory_ns in window_ns."}
   - {name: idle_pct, type: percent, unit: percent, doc: "idle_ns in window_ns."}
-  - {name: largest_part, type: text, doc: "The largest of the four parts: compute, communication, memory or idle; of equals the first of these."}
-  - {name: top_op, type: text, doc: "Operation, by name, with the most exposed time in that part; null for idle."}
+  - {name: largest_part, type: text, doc: "The largest of the four parts: compute, communication, memory or idle; of equals the first of these. Null if window_ns is 0."}
+  - {name: top_op, type: text, doc: "Operation, by name, with the most exposed time in that part; null for idle, and where largest_part is."}
   - {name: top_op_total_ns, type: duration, unit: ns, doc: "Sum of the lengths of that operation in the window; null for idle."}
   - {name: top_op_size_bytes, type: bytes, unit: bytes, doc: "What that operation copied or filled; null for kernels and idle."}
   - {name: busy_ns, type: duration, unit: ns, doc: "At least one operation ran: the first three parts."}
@@ -54,13 +54,16 @@ part (gpu_id, rank, most, part_ns) AS (
 most AS (
   SELECT gpu_id, most
   FROM (SELECT *, row_number() OVER (PARTITION BY gpu_id ORDER BY part_ns DESC, rank) AS nth FROM part)
-  WHERE nth = 1
+  WHERE nth = 1 AND part_ns > 0
 ),
+-- Numbers stand for names here: grouping by them is many times cheaper than by the text.
 op AS (
   SELECT
     gpu_id,
     activity,
-    op_name,
+    op_kind,
+    name_id,
+    min(op_id) AS any_op_id,
     sum(exposed_ns) AS exposed_ns,
     sum(in_window_ns) AS op_ns,
     sum(
@@ -70,11 +73,23 @@ op AS (
       END
     ) AS op_bytes
   FROM gpu_overlap
-  GROUP BY gpu_id, activity, op_name
+  GROUP BY gpu_id, activity, op_kind, name_id
+  LIMIT -1
+),
+named_op AS (
+  SELECT
+    op.*,
+    (
+      SELECT op_name
+      FROM gpu_overlap
+      WHERE gpu_overlap.op_kind = op.op_kind
+        AND gpu_overlap.op_id = op.any_op_id
+    ) AS op_name
+  FROM op
 ),
 most_op AS (
-  SELECT *, row_number() OVER (PARTITION BY gpu_id, activity ORDER BY exposed_ns DESC, op_name) AS nth
-  FROM op
+  SELECT *, row_number() OVER (PARTITION BY gpu_id, activity ORDER BY exposed_ns DESC, op_name, op_kind) AS nth
+  FROM named_op
 ),
 total AS (
   SELECT gpu_id, sum(op_ns) AS op_ns
@@ -100,13 +115,13 @@ SELECT
   gpu.busy_ns,
   gpu.communication_ns,
   gpu.memory_ns,
-  total.op_ns,
+  coalesce(total.op_ns, 0) AS op_ns,
   gpu.start_ns,
   gpu.end_ns
 FROM gpu_window AS gpu
-JOIN most
+LEFT JOIN most
   ON most.gpu_id = gpu.gpu_id
-JOIN total
+LEFT JOIN total
   ON total.gpu_id = gpu.gpu_id
 LEFT JOIN most_op
   ON most_op.gpu_id = gpu.gpu_id

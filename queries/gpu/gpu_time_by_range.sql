@@ -15,6 +15,7 @@ params:
 columns:
   - {name: instance, type: int, doc: "Place among the ranges of its folded name and thread, by start, from 0."}
   - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
+  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside the first process that uses it: what --device takes."}
   - {name: window_ns, type: duration, unit: ns, doc: "Length of the range's time, as far as it is in the scope."}
   - {name: compute_ns, type: duration, unit: ns, doc: "A kernel that computes ran on the GPU, whoever launched it."}
   - {name: exposed_communication_ns, type: duration, unit: ns, doc: "A communication kernel ran and none that computes."}
@@ -77,6 +78,7 @@ used AS (
 SELECT
   instance.instance,
   gpu.gpu_id,
+  gpu.device_id,
   gpu.window_ns,
   gpu.compute_ns,
   gpu.exposed_communication_ns,

@@ -29,36 +29,35 @@ limits: >-
 see_also: [comm_overlap, class_sum, kernel_classes]
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
-by_name AS (
-  SELECT
-    name_id,
-    count(*) AS calls,
-    sum(dur_ns) AS total_ns,
-    avg(dur_ns) AS mean_ns,
-    median(dur_ns) AS median_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns
+total AS (
+  SELECT sum(dur_ns) AS all_ns
   FROM kernel
-  GROUP BY name_id
 ),
+-- Numbers stand for names here: each name is looked up once.
 named AS (
-  SELECT
-    *,
-    100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
-    (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
-  FROM by_name
+  SELECT name_id, (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
+  FROM (SELECT DISTINCT name_id FROM kernel)
+  LIMIT -1
+),
+communication AS (
+  SELECT name_id, kernel_name, collective(kernel_name) AS collective
+  FROM named
+  WHERE collective(kernel_name) IS NOT NULL
+  LIMIT -1
 )
 SELECT
-  collective(kernel_name) AS collective,
-  calls,
-  total_ns,
-  time_pct,
-  mean_ns,
-  median_ns,
-  min_ns,
-  max_ns,
-  kernel_name
-FROM named
-WHERE collective(kernel_name) IS NOT NULL
-ORDER BY total_ns DESC, calls DESC, collective, kernel_name, name_id
+  communication.collective,
+  count(*) AS calls,
+  sum(kernel.dur_ns) AS total_ns,
+  100.0 * sum(kernel.dur_ns) / nullif(total.all_ns, 0) AS time_pct,
+  avg(kernel.dur_ns) AS mean_ns,
+  median(kernel.dur_ns) AS median_ns,
+  min(kernel.dur_ns) AS min_ns,
+  max(kernel.dur_ns) AS max_ns,
+  communication.kernel_name
+FROM kernel
+JOIN communication
+  ON communication.name_id = kernel.name_id
+CROSS JOIN total
+GROUP BY communication.name_id
+ORDER BY total_ns DESC, calls DESC, communication.collective, communication.kernel_name, communication.name_id

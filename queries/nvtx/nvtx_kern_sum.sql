@@ -6,7 +6,7 @@ summary: Kernel times per NVTX range name, thread and kernel, by range.
 why: To see which kernels ran on behalf of a range, and how long each of them took.
 kind: sum
 tags: [cuda, kernel, nvtx]
-reads: [nvtx_range_kernel, string]
+reads: [nvtx_range_kernel]
 requires: [nvtx_range, nvtx_range_kernel]
 params:
   - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
@@ -55,14 +55,6 @@ nsys:
     - {name: StdDev, unit: ns, sql: stddev_ns}
     - {name: Kernel Name, sql: kernel_name}
 ---*/
-WITH
-named AS (
-  SELECT
-    *,
-    (SELECT text FROM string WHERE string_id = kernel_name_id) AS kernel_name
-  FROM nvtx_range_kernel
-  WHERE naming = :name
-)
 SELECT
   range_kind,
   pid,
@@ -77,7 +69,8 @@ SELECT
   stddev_ns,
   range_name,
   kernel_name
-FROM named
+FROM nvtx_range_kernel
+WHERE naming = :name
 -- The order in which nsq makes the rows: nothing has to be sorted again.
 ORDER BY
   range_name,

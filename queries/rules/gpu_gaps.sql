@@ -6,8 +6,8 @@ summary: Times in which a process left its GPU without work, longest first.
 why: To find where the GPU waited, and between which operations.
 kind: rule
 tags: [cuda, kernel, memory, rule]
-reads: [gpu_op, all_gpu_op, all_graph_trace, all_kernel, all_memcpy, all_profiler_overhead, process_device]
-requires: [gpu_op]
+reads: [gpu_op, all_gpu_window, all_kernel, all_memcpy, all_profiler_overhead, process_device]
+requires: [gpu_op, gpu_window]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
   - {name: gap_ms, type: real, default: 500, min: 0, doc: "Gaps that are longer than this many milliseconds; one of just this length is none."}
@@ -54,16 +54,30 @@ nsys:
     - {name: Context ID, sql: context_id}
 ---*/
 WITH
-first_op AS (
-  SELECT global_pid, device_id, min(start_ns) AS start_ns
+extent AS (
+  SELECT global_pid, device_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns
   FROM gpu_op
   GROUP BY global_pid, device_id
 ),
--- Of the row with the greatest end, SQLite takes the context too.
+-- Of operations that end together NVIDIA's rule takes the context of a kernel before that of a copy, of the first row
+-- before others.
 last_op AS (
-  SELECT global_pid, device_id, context_id, max(end_ns) AS end_ns
-  FROM gpu_op
-  GROUP BY global_pid, device_id
+  SELECT *
+  FROM (
+    SELECT
+      extent.global_pid,
+      extent.device_id,
+      extent.start_ns,
+      extent.end_ns,
+      op.context_id,
+      row_number() OVER (PARTITION BY op.global_pid, op.device_id ORDER BY op.op_kind, op.op_id) AS place
+    FROM gpu_op AS op
+    JOIN extent
+      ON extent.end_ns = op.end_ns
+      AND extent.device_id = op.device_id
+      AND extent.global_pid IS NOT DISTINCT FROM op.global_pid
+  )
+  WHERE place = 1
 ),
 -- The profiler held up the process, and so each of its devices.
 overhead AS (
@@ -75,10 +89,9 @@ overhead AS (
     overhead.start_ns,
     overhead.end_ns
   FROM all_profiler_overhead AS overhead
-  JOIN first_op ON first_op.global_pid = overhead.global_pid AND first_op.start_ns < overhead.start_ns
   JOIN last_op
-    ON last_op.global_pid = first_op.global_pid
-    AND last_op.device_id = first_op.device_id
+    ON last_op.global_pid = overhead.global_pid
+    AND last_op.start_ns < overhead.start_ns
     AND last_op.end_ns > overhead.end_ns
   WHERE
     overhead.overhead_name IN (
@@ -134,64 +147,19 @@ leader AS (
     ON gap.start_ns = work.end_ns
     AND gap.device_id = work.device_id
     AND gap.global_pid IS NOT DISTINCT FROM work.global_pid
-),
-gap_on_gpu AS (
-  SELECT gap.rank, gap.start_ns, gap.end_ns, process_device.gpu_id
-  FROM gap
-  JOIN process_device
-    ON process_device.device_id = gap.device_id
-    AND process_device.global_pid IS NOT DISTINCT FROM gap.global_pid
-),
--- Whatever ran on a GPU, and both ends of each gap as instants: at these the time that it had been busy is read off.
-instant AS (
-  SELECT gpu_id, start_ns, end_ns, NULL AS rank, 0 AS sign
-  FROM all_gpu_op AS op
-  JOIN process_device
-    ON process_device.device_id = op.device_id
-    AND process_device.global_pid IS NOT DISTINCT FROM op.global_pid
-  UNION ALL
-  SELECT gpu_id, start_ns, end_ns, NULL AS rank, 0 AS sign
-  FROM all_graph_trace AS graph
-  JOIN process_device
-    ON process_device.device_id = graph.device_id
-    AND process_device.global_pid IS NOT DISTINCT FROM graph.global_pid
-  UNION ALL
-  SELECT gpu_id, start_ns, start_ns AS end_ns, rank, 1 AS sign
-  FROM gap_on_gpu
-  UNION ALL
-  SELECT gpu_id, end_ns AS start_ns, end_ns, rank, -1 AS sign
-  FROM gap_on_gpu
-),
--- done_ns as above, of the whole GPU.
-covered AS (
-  SELECT
-    *,
-    max(end_ns) OVER (
-      PARTITION BY gpu_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS done_ns
-  FROM instant
-),
-busy_until AS (
-  SELECT
-    rank,
-    sign,
-    sum(max(0, end_ns - max(start_ns, coalesce(done_ns, start_ns)))) OVER (
-      PARTITION BY gpu_id ORDER BY start_ns ROWS UNBOUNDED PRECEDING
-    ) - max(0, coalesce(done_ns - start_ns, 0)) AS busy_ns
-  FROM covered
-),
-other_work AS (
-  SELECT rank, -sum(sign * busy_ns) AS busy_ns
-  FROM busy_until
-  WHERE rank IS NOT NULL
-  GROUP BY rank
 )
 SELECT
   gap.rank,
   gap.end_ns - gap.start_ns AS dur_ns,
   gap.start_ns,
   gap.end_ns,
-  gap.end_ns - gap.start_ns - other_work.busy_ns AS idle_ns,
+  (
+    SELECT idle_ns
+    FROM all_gpu_window AS gpu
+    WHERE gpu.start_ns = gap.start_ns
+      AND gpu.end_ns = gap.end_ns
+      AND gpu.gpu_id = process_device.gpu_id
+  ) AS idle_ns,
   gap.global_pid >> 24 & 16777215 AS pid,
   gap.device_id,
   leader.context_id,
@@ -215,5 +183,7 @@ SELECT
   gap.after_id
 FROM gap
 JOIN leader ON leader.rank = gap.rank AND leader.place = 1
-JOIN other_work ON other_work.rank = gap.rank
+JOIN process_device
+  ON process_device.device_id = gap.device_id
+  AND process_device.global_pid IS NOT DISTINCT FROM gap.global_pid
 ORDER BY gap.rank

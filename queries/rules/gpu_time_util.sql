@@ -6,8 +6,8 @@ summary: Times in which a process used its GPU little, least used first.
 why: To find stretches that the GPU spent mostly without work, even where no single gap is long.
 kind: rule
 tags: [cuda, kernel, memory, rule]
-reads: [gpu_op, all_gpu_op, all_graph_trace, all_profiler_overhead, process_device]
-requires: [gpu_op]
+reads: [gpu_op, all_gpu_window, all_profiler_overhead, process_device]
+requires: [gpu_op, gpu_window]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
   - {name: threshold, type: real, default: 50, min: 0, doc: "Chunks that are used less than this many percent of their time."}
@@ -59,36 +59,47 @@ nsys:
     - {name: Context ID, sql: context_id}
 ---*/
 WITH RECURSIVE
-first_op AS (
-  SELECT global_pid, device_id, min(start_ns) AS start_ns
+extent AS (
+  SELECT global_pid, device_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns
   FROM gpu_op
   GROUP BY global_pid, device_id
 ),
--- Of the row with the greatest end, SQLite takes the context too.
+-- Of operations that end together NVIDIA's rule takes the context of a kernel before that of a copy, of the first row
+-- before others.
 last_op AS (
-  SELECT global_pid, device_id, context_id, max(end_ns) AS end_ns
-  FROM gpu_op
-  GROUP BY global_pid, device_id
+  SELECT *
+  FROM (
+    SELECT
+      extent.global_pid,
+      extent.device_id,
+      extent.start_ns,
+      extent.end_ns,
+      op.context_id,
+      row_number() OVER (PARTITION BY op.global_pid, op.device_id ORDER BY op.op_kind, op.op_id) AS place
+    FROM gpu_op AS op
+    JOIN extent
+      ON extent.end_ns = op.end_ns
+      AND extent.device_id = op.device_id
+      AND extent.global_pid IS NOT DISTINCT FROM op.global_pid
+  )
+  WHERE place = 1
 ),
 -- The time of a process on a device. Its chunks are rounded up to whole ns, so that the last is the shorter.
 span AS (
   SELECT
-    row_number() OVER (ORDER BY first_op.global_pid, first_op.device_id) AS span_id,
-    first_op.global_pid,
-    first_op.device_id,
+    row_number() OVER (ORDER BY last_op.global_pid, last_op.device_id) AS span_id,
+    last_op.global_pid,
+    last_op.device_id,
     last_op.context_id,
     process_device.gpu_id,
-    first_op.start_ns,
+    last_op.start_ns,
     last_op.end_ns,
-    (last_op.end_ns - first_op.start_ns + :chunks - 1) / :chunks AS chunk_ns
-  FROM first_op
-  JOIN last_op
-    ON last_op.device_id = first_op.device_id
-    AND last_op.global_pid IS NOT DISTINCT FROM first_op.global_pid
+    (last_op.end_ns - last_op.start_ns + :chunks - 1) / :chunks AS chunk_ns
+  FROM last_op
   JOIN process_device
-    ON process_device.device_id = first_op.device_id
-    AND process_device.global_pid IS NOT DISTINCT FROM first_op.global_pid
-  WHERE last_op.end_ns > first_op.start_ns
+    ON process_device.device_id = last_op.device_id
+    AND process_device.global_pid IS NOT DISTINCT FROM last_op.global_pid
+  WHERE last_op.end_ns > last_op.start_ns
 ),
 work AS (
   SELECT span.span_id, op.start_ns, op.end_ns
@@ -124,50 +135,13 @@ fresh_work AS (
   )
   WHERE end_ns > coalesce(done_ns, start_ns)
 ),
--- The same of whatever ran on the GPU.
-gpu_work AS (
-  SELECT process_device.gpu_id, op.start_ns, op.end_ns
-  FROM all_gpu_op AS op
-  JOIN process_device
-    ON process_device.device_id = op.device_id
-    AND process_device.global_pid IS NOT DISTINCT FROM op.global_pid
-  UNION ALL
-  SELECT process_device.gpu_id, graph.start_ns, graph.end_ns
-  FROM all_graph_trace AS graph
-  JOIN process_device
-    ON process_device.device_id = graph.device_id
-    AND process_device.global_pid IS NOT DISTINCT FROM graph.global_pid
-),
-fresh_gpu_work AS (
-  SELECT gpu_id, max(start_ns, coalesce(done_ns, start_ns)) AS start_ns, end_ns
-  FROM (
-    SELECT
-      gpu_id,
-      start_ns,
-      end_ns,
-      max(end_ns) OVER (
-        PARTITION BY gpu_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS done_ns
-    FROM gpu_work
-  )
-  WHERE end_ns > coalesce(done_ns, start_ns)
-),
--- The three measures as intervals, each within the span.
+-- Two measures as intervals, each within the span.
 used AS (
   SELECT span_id, 'total' AS measure, start_ns, end_ns
   FROM work
   UNION ALL
   SELECT span_id, 'busy' AS measure, start_ns, end_ns
   FROM fresh_work
-  UNION ALL
-  SELECT
-    span.span_id,
-    'gpu' AS measure,
-    max(fresh.start_ns, span.start_ns) AS start_ns,
-    min(fresh.end_ns, span.end_ns) AS end_ns
-  FROM fresh_gpu_work AS fresh
-  JOIN span ON span.gpu_id = fresh.gpu_id
-  WHERE fresh.start_ns < span.end_ns AND fresh.end_ns > span.start_ns
 ),
 -- Where one begins and where it ends: in which chunk, and how far in it. One that stays in a chunk needs no edges.
 edge AS (
@@ -201,9 +175,7 @@ edges AS (
     sum(sign) FILTER (WHERE measure = 'total') AS total_edges,
     sum(part_ns) FILTER (WHERE measure = 'total') AS total_ns,
     sum(sign) FILTER (WHERE measure = 'busy') AS busy_edges,
-    sum(part_ns) FILTER (WHERE measure = 'busy') AS busy_ns,
-    sum(sign) FILTER (WHERE measure = 'gpu') AS gpu_edges,
-    sum(part_ns) FILTER (WHERE measure = 'gpu') AS gpu_ns
+    sum(part_ns) FILTER (WHERE measure = 'busy') AS busy_ns
   FROM edge
   GROUP BY span_id, number
 ),
@@ -218,6 +190,7 @@ chunk AS (
   SELECT
     span.span_id,
     number.number,
+    span.gpu_id,
     span.start_ns + number.number * span.chunk_ns AS start_ns,
     min(span.start_ns + (number.number + 1) * span.chunk_ns, span.end_ns) AS end_ns
   FROM span
@@ -234,10 +207,17 @@ measured AS (
       + coalesce(edges.total_ns, 0) AS total_ns,
     (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.busy_edges) OVER so_far, 0)
       + coalesce(edges.busy_ns, 0) AS busy_ns,
-    (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.gpu_edges) OVER so_far, 0)
-      + coalesce(edges.gpu_ns, 0) AS gpu_busy_ns
+    (
+      SELECT busy_ns
+      FROM all_gpu_window AS gpu
+      WHERE gpu.start_ns = chunk.start_ns
+        AND gpu.end_ns = chunk.end_ns
+        AND gpu.gpu_id = chunk.gpu_id
+    ) AS gpu_busy_ns
   FROM chunk
-  LEFT JOIN edges ON edges.span_id = chunk.span_id AND edges.number = chunk.number
+  LEFT JOIN edges
+    ON edges.span_id = chunk.span_id
+    AND edges.number = chunk.number
   WINDOW so_far AS (PARTITION BY chunk.span_id ORDER BY chunk.number ROWS UNBOUNDED PRECEDING)
 ),
 low AS (

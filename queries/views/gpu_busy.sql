@@ -3,7 +3,7 @@ name: gpu_busy
 summary: One row per time in which a stream, a process on a GPU, or a GPU was busy throughout.
 native: true
 present_if: [gpu_op, graph_trace]
-reads: [device, graph_trace, kernel, memcpy, memset, string]
+reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
   - {name: level, type: text, doc: "What is busy: stream, process (on one GPU) or gpu. Ask for one, or they add up."}
   - {name: activity, type: text, doc: "What it is busy with: any, compute, communication or memory. Ask for one."}

@@ -3,7 +3,7 @@ name: gpu_gap
 summary: One row per time in which a stream, a process on a GPU, or a GPU ran nothing, with the operations around it.
 native: true
 present_if: [gpu_op, graph_trace]
-reads: [device, graph_trace, kernel, memcpy, memset, string]
+reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
   - {name: level, type: text, doc: "What was idle: stream, process (on one GPU) or gpu. Ask for one, or they add up."}
   - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}

@@ -3,11 +3,12 @@ name: gpu_overlap
 summary: One row per GPU operation, with how long other things ran on its GPU meanwhile.
 native: true
 present_if: [gpu_op, graph_trace]
-reads: [device, graph_trace, kernel, memcpy, memset, string]
+reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
   - {name: op_kind, type: text, doc: "kernel, memcpy, memset, or graph for a CUDA graph that was traced as a whole."}
   - {name: op_id, type: id, doc: "Row of the raw table that op_kind names."}
   - {name: op_name, type: text, doc: "Name as in the relation gpu_op; [CUDA graph] for a whole graph."}
+  - {name: name_id, type: id, doc: "Stands for op_name in this relation alone: cheaper to group by."}
   - {name: activity, type: text, doc: "compute, communication or memory."}
   - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
   - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}

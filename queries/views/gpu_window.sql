@@ -3,7 +3,7 @@ name: gpu_window
 summary: What the time of each GPU went to, in any window - asked for by start_ns and end_ns - or in all of it.
 native: true
 present_if: [gpu_op, graph_trace]
-reads: [device, graph_trace, kernel, memcpy, memset, string]
+reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
   - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
   - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside the first process that uses it."}
@@ -19,5 +19,6 @@ columns:
   - {name: idle_ns, type: duration, unit: ns, doc: "Nothing ran."}
 limits: >-
   Unasked, a GPU's window is what --time or --window names, else from its first operation to its last; what is asked for
-  is cut to the former. Operations out of the scope do not run: a GPU that others use counts as idle then.
+  is cut to the former. A GPU that is used at another time idles. Operations out of the scope do not run: a GPU that
+  others use counts as idle then. In a CROSS or LEFT JOIN it must stand behind what its times are compared with.
 ---*/

@@ -13,6 +13,7 @@ columns:
   - {name: range_name, type: text, doc: "Name of the ranges, behind its domain and a colon outside the default domain; null if empty or without a range."}
   - {name: range_kind, type: text, doc: "PushPop or StartEnd; null for kernels launched outside any range."}
   - {name: kernel_name_id, type: id, doc: "Name of the kernel, of the relation string."}
+  - {name: kernel_name, type: text, doc: "That name."}
   - {name: range_count, type: int, unit: count, doc: "Ranges of this name in which the kernel was launched; 0 for kernels launched outside any range."}
   - {name: calls, type: int, unit: count, doc: "Executions."}
   - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; an execution inside two ranges of this name, one within the other, counts for both."}

@@ -6,6 +6,7 @@ use super::front_matter::line_of;
 use crate::classify::{Activity, ClassMap, Pattern, Rule};
 use crate::error::{Error, Result};
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -57,6 +58,8 @@ pub struct ClassRule {
     pub file: String,
     /// Line in the file, from 1.
     pub line: usize,
+    /// It is not in the file: files of its shape mean it.
+    pub is_implied: bool,
 }
 
 /// A pattern that stands twice in a map.
@@ -70,18 +73,27 @@ pub struct Duplicate {
     pub message: String,
 }
 
+impl fmt::Display for Duplicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file, self.line, self.message)
+    }
+}
+
 impl ClassMapSource {
     /// Makes the map ready for use; the error names file, map and rule.
     pub fn compile(&self) -> Result<ClassMap> {
         let rules = self.rules.iter().map(|rule| rule.rule.clone()).collect();
-        ClassMap::compile(rules).map_err(|broken| match self.rules.get(broken.index) {
+        ClassMap::compile(rules).map_err(|broken| match broken.index.and_then(|index| self.rules.get(index)) {
             Some(rule) => Error::catalog(
                 &rule.file,
                 rule.line,
                 format!("class map {}: rule `{}`: {}", self.name, rule.rule.pattern, broken.reason),
                 "`match` is a regular expression without look-around; for plain text write `substring`",
             ),
-            None => Error::usage(format!("class map {}: {}", self.name, broken.reason), HELP),
+            None => Error::usage(
+                format!("class map {}: all rules together: {}", self.name, broken.reason),
+                "leave some of them out, or let them repeat less",
+            ),
         })
     }
 
@@ -351,6 +363,7 @@ impl Parser<'_> {
         let nccl =
             Rule { class: SEED_CLASS.to_owned(), pattern: Pattern::Substring(SEED_CLASS.to_owned()) };
         self.put(&mut map, SEED_CLASS, nccl);
+        map.rules[0].is_implied = true;
         map.rules[0].why = "Goes before every key of a file of this shape.".to_owned();
         for (key, value) in entries {
             let class = self.class(name, key, value)?;
@@ -365,10 +378,12 @@ impl Parser<'_> {
         let line = line_of(self.text, &self.spelled(key));
         let file = self.file.to_owned();
         match map.rules.iter_mut().find(|known| known.rule.pattern == rule.pattern) {
-            None => map.rules.push(ClassRule { rule, why: String::new(), file, line }),
-            // The one that is put before every key is not in the file.
-            Some(known) if !known.why.is_empty() => {
-                (known.rule, known.line, known.why) = (rule, line, String::new());
+            None => {
+                let why = String::new();
+                map.rules.push(ClassRule { rule, why, file, line, is_implied: false });
+            }
+            Some(known) if known.is_implied => {
+                *known = ClassRule { rule, why: String::new(), file, line, is_implied: false };
             }
             Some(known) => {
                 let (class, name) = (&rule.class, &map.name);
@@ -477,7 +492,8 @@ impl Parser<'_> {
             *from += lines + 1;
         }
         let line = (*from).max(1);
-        Ok(ClassRule { rule: Rule { class, pattern }, why, file: self.file.to_owned(), line })
+        let file = self.file.to_owned();
+        Ok(ClassRule { rule: Rule { class, pattern }, why, file, line, is_implied: false })
     }
 }
 
@@ -530,6 +546,17 @@ mod tests {
         );
         let settings = "{\"inputs\": [{\"format\": \"csv\"}], // one\n\"kernel_to_class_map\": {\"gemm\": \"G\", \"softmax\": \"s\"}}";
         assert_eq!(shape(&parse("dir/f.json", settings).unwrap()), expected);
+    }
+
+    #[test]
+    fn only_what_nsq_adds_is_implied() {
+        let implied = |file: &str, text: &str| -> Vec<bool> {
+            parse(file, text).unwrap()[0].rules.iter().map(|rule| rule.is_implied).collect()
+        };
+        assert_eq!(implied("f.json", "{\"gemm\": \"g\"}"), [true, false]);
+        assert_eq!(implied("f.json", "{\"gemm\": \"g\", \"NCCL\": \"comm\"}"), [false, false]);
+        let own = "m:\n  rules:\n    - {class: comm, substring: nccl, why: mine}\n";
+        assert_eq!(implied("f.yml", own), [false]);
     }
 
     #[test]

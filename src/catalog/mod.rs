@@ -165,7 +165,9 @@ impl Catalog {
         } else if extension == "yml" && domain == NAMES {
             let entry = Entry { file, domain, text, parsed: OnceCell::new() };
             self.rules.entry(stem).or_default().insert(0, entry);
-        } else if domain == CLASSES && ["yml", "yaml", "json"].iter().any(|known| extension == *known) {
+        } else if inside.starts_with(CLASSES)
+            && ["yml", "yaml", "json"].iter().any(|known| extension == *known)
+        {
             self.classes.add(file, text);
         } else if extension == "sql" && domain == VIEWS {
             self.relations.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });

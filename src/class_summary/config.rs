@@ -203,6 +203,7 @@ fn read_args(json: &Json<'_>, args: &Value<'_>) -> Result<AnalysisArgs> {
         layout: CsvLayout {
             with_header: args.flag("with_header")?.unwrap_or(true),
             time_scale_to_ms: args.positive("time_scale_to_ms")?,
+            ignores_units: false,
             kernel_time: column("kernel_total_time_idx")?,
             kernel_calls: column("kernel_instance_idx")?,
             kernel_name: column("kernel_name_idx")?,

@@ -16,6 +16,8 @@ pub struct CsvLayout {
     pub with_header: bool,
     /// Milliseconds in one unit of the times; `None`: what the header says, else nanoseconds.
     pub time_scale_to_ms: Option<f64>,
+    /// The unit in the header of a column that is given by place counts for nothing, as for the seed.
+    pub ignores_units: bool,
     /// Total time in the kernel table; 1.
     pub kernel_time: Option<i64>,
     /// Instances in the kernel table; 2.
@@ -39,6 +41,7 @@ impl Default for CsvLayout {
         Self {
             with_header: true,
             time_scale_to_ms: None,
+            ignores_units: false,
             kernel_time: None,
             kernel_calls: None,
             kernel_name: None,
@@ -141,6 +144,7 @@ pub fn read_ranges(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<
             launches: row.optional(3),
             start_ns: row.optional_time(4),
             range_id: row.optional(5),
+            ..RangeSpan::default()
         });
         Ok(())
     })?;
@@ -184,19 +188,24 @@ fn read(
     if layout.with_header {
         for record in records.by_ref().take(PREAMBLE) {
             let record = record.map_err(|e| broken(file, &e))?;
-            columns = Columns::named(&record, wanted);
+            columns = Columns::named(&record, wanted, layout);
             waiting.push(record);
             if columns.is_some() {
                 waiting.clear();
                 break;
             }
         }
-        if columns.is_none() && !waiting.is_empty() {
-            waiting.remove(0);
+        if columns.is_none() {
+            // By place only where someone said so: any table has a second column.
+            let is_told = layout.ignores_units || wanted.iter().any(|column| column.given.is_some());
+            if !is_told || waiting.is_empty() {
+                return Err(no_table(file, waiting.first(), wanted));
+            }
+            let header = waiting.remove(0);
+            columns = Some(Columns::usual(wanted).with_units(&header, wanted, layout));
         }
     }
-    let mut columns = columns.unwrap_or_else(|| Columns::usual(wanted));
-    columns.scale(layout.time_scale_to_ms);
+    let columns = columns.unwrap_or_else(|| Columns::usual(wanted)).scaled(layout);
     let mut width = columns.width;
     let rows = waiting.into_iter().map(Ok).chain(records);
     for record in rows {
@@ -215,6 +224,24 @@ fn read(
     Ok(())
 }
 
+/// The file holds no table with the wanted columns, as far as its names tell.
+fn no_table(file: &Path, first: Option<&ByteRecord>, wanted: &[Wanted]) -> Error {
+    let needed = wanted.iter().filter(|column| column.usual.is_some());
+    let needed: Vec<&str> = needed.filter_map(|column| column.names.first().copied()).collect();
+    let needed = needed.join(", ");
+    let help = "give the CSV of the right report, as `nsys stats` or `nsq stats` writes it, or the places of its \
+                columns in a config";
+    match first {
+        None => fault(file, None, "the file is empty", help),
+        Some(first) => {
+            let first = first.iter().map(String::from_utf8_lossy).collect::<Vec<_>>().join(",");
+            let first: String = first.chars().take(80).collect();
+            let what = format!("no row names the columns {needed}; the first one is `{first}`");
+            fault(file, Some(1), &what, help)
+        }
+    }
+}
+
 /// Where the wanted columns are.
 struct Columns {
     places: Vec<Option<i64>>,
@@ -225,22 +252,32 @@ struct Columns {
 
 impl Columns {
     /// By the names in a header; none if it lacks one that is needed.
-    fn named(header: &ByteRecord, wanted: &[Wanted]) -> Option<Self> {
+    fn named(header: &ByteRecord, wanted: &[Wanted], layout: &CsvLayout) -> Option<Self> {
         let names: Vec<(String, Option<String>)> = header.iter().map(name_and_unit).collect();
-        let mut ns_per_unit = 1.0;
         let mut places = Vec::new();
         let mut known = false;
         for column in wanted {
             let found =
                 column.names.iter().find_map(|name| names.iter().position(|(known, _)| known == name));
-            if column.given.is_none() && column.usual.is_some() {
-                let (_, unit) = names.get(found?)?;
-                ns_per_unit = unit.as_deref().and_then(unit_ns).unwrap_or(ns_per_unit);
+            if column.given.is_none() && column.usual.is_some() && found.is_none() {
+                return None;
             }
             known |= found.is_some();
             places.push(column.given.or(found.and_then(|place| i64::try_from(place).ok())));
         }
-        known.then_some(Self { places, width: Some(header.len()), ns_per_unit })
+        let named = Self { places, width: Some(header.len()), ns_per_unit: 1.0 };
+        known.then(|| named.with_units(header, wanted, layout))
+    }
+
+    /// Times are in the unit that the header has behind the name of their column.
+    fn with_units(mut self, header: &ByteRecord, wanted: &[Wanted], layout: &CsvLayout) -> Self {
+        for (column, place) in wanted.iter().zip(&self.places) {
+            let is_read = column.usual.is_some() && !(column.given.is_some() && layout.ignores_units);
+            let cell = place.filter(|_| is_read).and_then(|place| place_in(place, header.len()));
+            let unit = cell.and_then(|cell| header.get(cell)).and_then(|cell| name_and_unit(cell).1);
+            self.ns_per_unit = unit.as_deref().and_then(unit_ns).unwrap_or(self.ns_per_unit);
+        }
+        self
     }
 
     fn usual(wanted: &[Wanted]) -> Self {
@@ -248,11 +285,15 @@ impl Columns {
         Self { places, width: None, ns_per_unit: 1.0 }
     }
 
-    fn scale(&mut self, time_scale_to_ms: Option<f64>) {
-        if let Some(ms) = time_scale_to_ms {
-            self.ns_per_unit = ms * 1e6;
-        }
+    fn scaled(self, layout: &CsvLayout) -> Self {
+        Self { ns_per_unit: layout.time_scale_to_ms.map_or(self.ns_per_unit, |ms| ms * 1e6), ..self }
     }
+}
+
+/// A place in a row of `width` cells; a negative one counts from its end.
+fn place_in(place: i64, width: usize) -> Option<usize> {
+    let place = if place < 0 { i64::try_from(width).ok()?.checked_add(place)? } else { place };
+    usize::try_from(place).ok()
 }
 
 /// `Total Time (ns)` → `total time` and `ns`.
@@ -285,9 +326,7 @@ struct Cells<'a> {
 impl Cells<'_> {
     fn cell(&self, wanted: usize) -> Option<String> {
         let place = self.columns.places.get(wanted).copied().flatten()?;
-        let place =
-            if place < 0 { i64::try_from(self.record.len()).ok()?.checked_add(place)? } else { place };
-        let cell = self.record.get(usize::try_from(place).ok()?)?;
+        let cell = self.record.get(place_in(place, self.record.len())?)?;
         Some(String::from_utf8_lossy(cell).into_owned())
     }
 
@@ -400,9 +439,15 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_known_names_goes_by_position() {
+    fn a_table_without_known_names_goes_by_position_where_that_is_asked_for() {
         let odd = "a,b,c,d,e,f,g,h,i\n50,100,2,1,1,1,1,1,k\n";
-        assert_eq!(kernels(odd.as_bytes()).unwrap(), [sum(100, 2, "k")]);
+        let refused = kernels(odd.as_bytes()).unwrap_err().to_string();
+        assert!(refused.contains("the first one is `a,b,c,d"), "{refused}");
+        let skipped = b"SKIPPED: r.sqlite does not contain CUDA kernel data.\n";
+        assert!(kernels(skipped).is_err() && kernels(b"").is_err());
+        let as_the_seed = CsvLayout { ignores_units: true, ..CsvLayout::default() };
+        let read = read_kernels(Path::new("k.csv"), odd.as_bytes(), &as_the_seed).unwrap();
+        assert_eq!(read, [sum(100, 2, "k")]);
         let layout = CsvLayout {
             with_header: false,
             kernel_time: Some(0),
@@ -413,6 +458,22 @@ mod tests {
         };
         let bare = read_kernels(Path::new("k.csv"), b"3,2,x,k\n", &layout).unwrap();
         assert_eq!(bare, [sum(3000, 2, "k")]);
+    }
+
+    #[test]
+    fn a_column_that_is_given_has_the_unit_of_its_header() {
+        let read = |text: &str, ignores_units| {
+            let layout = CsvLayout { kernel_time: Some(-3), ignores_units, ..CsvLayout::default() };
+            read_kernels(Path::new("k.csv"), text.as_bytes(), &layout).unwrap()
+        };
+        let known = "x,Total Time (us),Instances,Name\n0,3,2,k\n";
+        assert_eq!(
+            (read(known, false), read(known, true)),
+            (vec![sum(3000, 2, "k")], vec![sum(3, 2, "k")])
+        );
+        let odd = "a,b,c,d,e,f,took (ms),h,i\n0,0,2,0,0,0,3,0,k\n";
+        assert_eq!(read(odd, false), [sum(3_000_000, 2, "k")]);
+        assert_eq!(read(odd, true), [sum(3, 2, "k")]);
     }
 
     #[test]
@@ -436,7 +497,6 @@ mod tests {
 
     #[test]
     fn empty_tables_and_foreign_bytes_are_no_error() {
-        assert_eq!(kernels(b"").unwrap(), []);
         assert_eq!(kernels(HEADER.as_bytes()).unwrap(), []);
         let foreign = [HEADER.as_bytes(), b"1,5,1,,,,,,k\xff\xfe\n"].concat();
         assert_eq!(kernels(&foreign).unwrap(), [sum(5, 1, "k\u{fffd}\u{fffd}")]);

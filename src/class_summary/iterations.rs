@@ -29,6 +29,8 @@ pub struct Iterations {
     pub processes: i64,
     /// GPUs of the capture; at least 1.
     pub gpus: i64,
+    /// GPUs on which the windows are: those that the report has work on, whatever was told.
+    gpus_of_windows: i64,
     /// Iterations of one process, as a fraction: instances by processes, or what the user says. None
     /// without either.
     pub iterations: Option<(i64, i64)>,
@@ -50,7 +52,7 @@ impl Iterations {
         let gpus = told.gpus.or(told.gpus_found).unwrap_or(processes).max(1);
         if let (Some(told), Some(found)) = (told.gpus, told.gpus_found.filter(|found| *found != gpus)) {
             notes.push(format!(
-                "the report has work on {found} GPUs, and {told} were told: {told} it is"
+                "the report has work on {found} GPUs: figures per iteration go by the {told} that were told"
             ));
         }
         let seen = (windows > 0).then_some((windows, processes));
@@ -93,8 +95,9 @@ impl Iterations {
             ));
         }
         let iterations = told.iterations.map(|count| (count, 1)).or(seen);
-        let window_ns = found.iter().map(|range| range.dur_ns).sum();
-        let counted = Self { windows, window_ns, processes, gpus, iterations, matched };
+        let window_ns = found.iter().fold(0i64, |sum, range| sum.saturating_add(range.dur_ns));
+        let gpus_of_windows = told.gpus_found.unwrap_or(gpus).max(1);
+        let counted = Self { windows, window_ns, processes, gpus, gpus_of_windows, iterations, matched };
         if counted.divisor().is_none() && iterations.is_some() {
             return Err(Error::usage(
                 "iterations times GPUs is more than 64 bits hold",
@@ -126,7 +129,7 @@ impl Iterations {
 
     /// The windows on all GPUs, in ns: those of a process count once for each of its GPUs.
     pub fn windows_on_gpus(&self) -> i64 {
-        let all = i128::from(self.window_ns) * i128::from(self.gpus);
+        let all = i128::from(self.window_ns) * i128::from(self.gpus_of_windows);
         let processes = i128::from(self.processes);
         i64::try_from((all + processes / 2) / processes).unwrap_or(i64::MAX)
     }

@@ -3,6 +3,7 @@
 use super::iterations::Iterations;
 use super::seed_map::{NCCL, SeedMap};
 use super::tables::Tables;
+use std::collections::HashMap;
 
 /// Everything that the seed prints of one input.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +29,8 @@ pub struct SeedBlock {
     pub all: SeedRow,
     /// By class or operation.
     pub rows: Vec<SeedRow>,
+    /// Where the row of a class or operation is.
+    places: HashMap<String, usize>,
 }
 
 /// Sums of one class or operation.
@@ -63,12 +66,28 @@ impl SeedRow {
 }
 
 impl SeedBlock {
+    /// A block with an empty row for each class.
+    fn of(classes: &[&str]) -> Self {
+        let mut block = Self::default();
+        for class in classes {
+            block.place(class);
+        }
+        block
+    }
+
+    /// The row of the class, which is made where there is none.
+    fn place(&mut self, class: &str) -> usize {
+        if let Some(&place) = self.places.get(class) {
+            return place;
+        }
+        self.places.insert(class.to_owned(), self.rows.len());
+        self.rows.push(SeedRow::named(class));
+        self.rows.len() - 1
+    }
+
     fn add(&mut self, class: &str, total_ns: i64, calls: i64, divisor: i64) {
         self.all.add(total_ns, calls, divisor);
-        let place = self.rows.iter().position(|row| row.class == class).unwrap_or_else(|| {
-            self.rows.push(SeedRow::named(class));
-            self.rows.len() - 1
-        });
+        let place = self.place(class);
         self.rows[place].add(total_ns, calls, divisor);
     }
 
@@ -121,8 +140,7 @@ impl SeedSummary {
     ) -> Self {
         let divisor = iterations.saturating_mul(gpus).max(1);
         let mut remarks = Vec::new();
-        let rows = map.classes().into_iter().map(SeedRow::named).collect();
-        let mut kernels = SeedBlock { rows, ..SeedBlock::default() };
+        let mut kernels = SeedBlock::of(&map.classes());
         let mut nccl = SeedBlock::default();
         for kernel in &tables.kernels {
             let class = map.class_of(&kernel.name);

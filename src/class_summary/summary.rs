@@ -4,6 +4,7 @@
 use super::iterations::Iterations;
 use super::measured::{Measured, by_device};
 use super::tables::Tables;
+use std::collections::HashMap;
 
 /// What a kernel is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,13 +143,15 @@ pub fn summarize(
 #[derive(Debug, Default)]
 struct Sums {
     by_name: Vec<(String, i64, i64)>,
+    places: HashMap<String, usize>,
     total_ns: i64,
     calls: i64,
 }
 
 impl Sums {
     fn add(&mut self, name: &str, total_ns: i64, calls: i64) {
-        let place = self.by_name.iter().position(|(known, ..)| known == name).unwrap_or_else(|| {
+        let place = self.places.get(name).copied().unwrap_or_else(|| {
+            self.places.insert(name.to_owned(), self.by_name.len());
             self.by_name.push((name.to_owned(), 0, 0));
             self.by_name.len() - 1
         });
@@ -227,7 +230,8 @@ impl Summarizer<'_> {
         let counted = self.iterations;
         let whole = counted.windows_on_gpus();
         let mean = counted.window_ns as f64 / counted.windows as f64;
-        let per_iteration = counted.per_iteration(compute_ns);
+        // By the windows that there are, whatever count was told: each line is a part of the first.
+        let per_window = |total_ns: i64| (whole > 0).then(|| total_ns as f64 * mean / whole as f64);
         let rest = whole.saturating_sub(compute_ns);
         let part = |class: &str, total_ns: i64, per_iteration_ns: Option<f64>| Row {
             section: Section::Estimate,
@@ -246,8 +250,8 @@ impl Summarizer<'_> {
             share_of: None,
             ..part("window", whole, Some(mean))
         };
-        let compute = part("compute, summed", compute_ns, per_iteration);
-        let rest_row = part(REST, rest, per_iteration.map(|compute| mean - compute));
+        let compute = part("compute, summed", compute_ns, per_window(compute_ns));
+        let rest_row = part(REST, rest, per_window(rest));
         self.rows.extend([window, compute, rest_row]);
         if !measured.is_empty() {
             let add =

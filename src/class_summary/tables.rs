@@ -29,6 +29,10 @@ pub struct MemorySum {
 pub struct RangeSpan {
     /// Name, behind its domain and a colon outside the default domain; none for work in no range.
     pub name: Option<String>,
+    /// Name without its domain, where a report tells the two apart.
+    pub text: Option<String>,
+    /// Name of its domain, where a report tells it; none in the default domain.
+    pub domain: Option<String>,
     /// The first of its operations began, in ns, where that is known.
     pub start_ns: Option<i64>,
     /// From the first of its operations to the end of the last, in ns.

@@ -3,7 +3,7 @@
 use super::tables::RangeSpan;
 use crate::error::{Result, nearest};
 use crate::glob::Glob;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A name of ranges: as they print, without their domain, or behind the colon that new versions of
 /// `nsys` put before names of the default domain; `*`, `?` and `[…]` stand for anything.
@@ -12,6 +12,13 @@ pub struct Tag {
     spelled: String,
     glob: Glob,
     bare: Glob,
+    scope: Option<ScopeRules>,
+}
+
+/// What is meant where a scope cuts the sums: neither more nor less than the scope selects.
+#[derive(Debug, Clone)]
+struct ScopeRules {
+    domain: Option<Glob>,
 }
 
 /// How the ranges that a tag means were found.
@@ -34,7 +41,15 @@ impl Tag {
             spelled: spelled.to_owned(),
             glob: Glob::new(spelled)?,
             bare: Glob::new(spelled.strip_prefix(':').unwrap_or(spelled))?,
+            scope: None,
         })
+    }
+
+    /// Reads a tag for ranges of a report whose sums are cut to `NAME` or `NAME@DOMAIN`: one that is
+    /// called just so does not hide its namesakes in other domains.
+    pub fn of_scope(name: &str, domain: Option<&str>) -> Result<Self> {
+        let domain = domain.map(Glob::new).transpose()?;
+        Ok(Self { scope: Some(ScopeRules { domain }), ..Self::new(name)? })
     }
 
     /// As it was typed.
@@ -43,22 +58,43 @@ impl Tag {
     }
 
     /// The ranges that are meant, in their order: those called just so, else those called alike, else
-    /// those with a number behind the name.
+    /// those with a number behind the name. Where a scope cuts the sums, the first two are one.
     pub fn find<'r>(&self, ranges: &'r [RangeSpan]) -> (TagMatch, Vec<&'r RangeSpan>) {
         for kind in [TagMatch::Exact, TagMatch::Alike, TagMatch::Numbered] {
-            let is_meant = |name: &str| match kind {
-                TagMatch::Exact => name == self.spelled,
-                TagMatch::Alike => self.is_alike(name),
-                TagMatch::Numbered => self.is_numbered(name),
-                TagMatch::None => false,
+            let is_meant = |range: &&RangeSpan| match (&self.scope, &range.name) {
+                (Some(scope), Some(name)) => self.is_selected(scope, kind, range, name),
+                (None, Some(name)) => match kind {
+                    TagMatch::Exact => *name == self.spelled,
+                    TagMatch::Alike => self.is_alike(name),
+                    TagMatch::Numbered => self.is_numbered(name),
+                    TagMatch::None => false,
+                },
+                (_, None) => false,
             };
-            let found: Vec<&RangeSpan> =
-                ranges.iter().filter(|range| range.name.as_deref().is_some_and(is_meant)).collect();
+            let found: Vec<&RangeSpan> = ranges.iter().filter(is_meant).collect();
             if !found.is_empty() {
                 return (kind, found);
             }
         }
         (TagMatch::None, Vec::new())
+    }
+
+    /// As the scope finds ranges.
+    fn is_selected(&self, scope: &ScopeRules, kind: TagMatch, range: &RangeSpan, name: &str) -> bool {
+        let text = range.text.as_deref().unwrap_or(name);
+        let domain = range.domain.as_deref().unwrap_or_default();
+        if scope.domain.as_ref().is_some_and(|wanted| !wanted.matches(domain)) {
+            return false;
+        }
+        match kind {
+            TagMatch::Alike => {
+                self.glob.matches(name)
+                    || self.glob.matches(text)
+                    || self.spelled.starts_with(':') && self.bare.matches(text)
+            }
+            TagMatch::Numbered => unnumbered(text).is_some_and(|stem| self.glob.matches(stem)),
+            TagMatch::Exact | TagMatch::None => false,
+        }
     }
 
     fn is_alike(&self, name: &str) -> bool {
@@ -67,27 +103,29 @@ impl Tag {
     }
 
     fn is_numbered(&self, name: &str) -> bool {
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        stem.len() < name.len()
-            && self.is_alike(stem.trim_end_matches([' ', '_', '-', '#', '=', ':', '.']))
+        unnumbered(name).is_some_and(|stem| self.is_alike(stem))
     }
 
     /// Names that a slip could have turned into the tag; where there are none, the names that recur most.
     pub fn near(&self, ranges: &[RangeSpan]) -> Vec<String> {
-        let names: BTreeSet<&str> = ranges.iter().filter_map(|range| range.name.as_deref()).collect();
-        let near = nearest(&self.spelled, names.iter().copied());
+        let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+        for name in ranges.iter().filter_map(|range| range.name.as_deref()) {
+            *names.entry(name).or_default() += 1;
+        }
+        let near = nearest(&self.spelled, names.keys().copied());
         if !near.is_empty() {
             return near;
         }
-        let mut counted: Vec<(usize, &str)> = names
-            .iter()
-            .map(|name| {
-                (ranges.iter().filter(|range| range.name.as_deref() == Some(name)).count(), *name)
-            })
-            .collect();
-        counted.sort_by_key(|&(count, name)| (std::cmp::Reverse(count), name));
-        counted.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+        let mut counted: Vec<(&str, usize)> = names.into_iter().collect();
+        counted.sort_by_key(|&(name, count)| (std::cmp::Reverse(count), name));
+        counted.into_iter().take(3).map(|(name, _)| name.to_owned()).collect()
     }
+}
+
+/// The name without the number at its end and what joins the two; none without a number.
+fn unnumbered(name: &str) -> Option<&str> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    (stem.len() < name.len()).then(|| stem.trim_end_matches([' ', '_', '-', '#', '=', ':', '.']))
 }
 
 #[cfg(test)]
@@ -112,6 +150,28 @@ mod tests {
         assert_eq!(found("step*", &["step 1", "step 2", "warm-up"]), (TagMatch::Alike, 2));
         assert_eq!(found("step", &["step 1", ":step_2", "steps"]), (TagMatch::Numbered, 2));
         assert_eq!(found("it", &["item"]), (TagMatch::None, 0));
+    }
+
+    #[test]
+    fn a_tag_of_a_scope_means_what_the_scope_selects() {
+        let range = |domain: Option<&str>, text: &str| RangeSpan {
+            name: Some(domain.map_or(text.to_owned(), |domain| format!("{domain}:{text}"))),
+            text: Some(text.to_owned()),
+            domain: domain.map(str::to_owned),
+            ..RangeSpan::default()
+        };
+        let ranges =
+            [range(None, "it"), range(Some("D"), "it"), range(None, "D:it"), range(None, "it 1")];
+        let found = |name: &str, domain: Option<&str>, ranges: &[RangeSpan]| {
+            let (kind, found) = Tag::of_scope(name, domain).unwrap().find(ranges);
+            (kind, found.len())
+        };
+        assert_eq!(found("it", None, &ranges), (TagMatch::Alike, 2));
+        assert_eq!(found(":it", None, &ranges), (TagMatch::Alike, 2));
+        assert_eq!(found("it", Some("D"), &ranges), (TagMatch::Alike, 1));
+        assert_eq!(found("D:it", None, &ranges), (TagMatch::Alike, 2));
+        assert_eq!(found("it", None, &ranges[3..]), (TagMatch::Numbered, 1));
+        assert_eq!(found("it", Some("D"), &ranges[2..]), (TagMatch::None, 0));
     }
 
     #[test]

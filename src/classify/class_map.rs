@@ -41,11 +41,11 @@ pub struct Rule {
     pub pattern: Pattern,
 }
 
-/// A rule that cannot be used.
+/// A rule that cannot be used, or rules that cannot be together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRule {
-    /// Its place among the rules, from 0.
-    pub index: usize,
+    /// Its place among the rules, from 0; none where they are too large only together.
+    pub index: Option<usize>,
     /// Why.
     pub reason: String,
 }
@@ -95,11 +95,6 @@ impl ClassMap {
         Ok(Self { rules, texts, of_text, by_activity })
     }
 
-    /// The rules, in order.
-    pub fn rules(&self) -> &[Rule] {
-        &self.rules
-    }
-
     /// What the rules say of the name of a kernel, copy or fill.
     pub fn classify(&self, name: &str) -> Classified<'_> {
         let mut hits: Vec<usize> =
@@ -122,7 +117,7 @@ impl ClassMap {
     }
 }
 
-/// The rule that kept a set from being compiled.
+/// The rule that keeps a set from being compiled.
 fn culprit(sources: &[String], of_text: &[usize], error: &regex::Error) -> BrokenRule {
     let build = |source: &String| RegexBuilder::new(source).size_limit(COMPILED_LIMIT).build();
     let broken =
@@ -133,8 +128,8 @@ fn culprit(sources: &[String], of_text: &[usize], error: &regex::Error) -> Broke
         text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
     };
     match broken {
-        Some((index, error)) => BrokenRule { index, reason: reason(&error) },
-        None => BrokenRule { index: of_text.last().copied().unwrap_or(0), reason: reason(error) },
+        Some((index, error)) => BrokenRule { index: Some(index), reason: reason(&error) },
+        None => BrokenRule { index: None, reason: reason(error) },
     }
 }
 
@@ -245,10 +240,14 @@ mod tests {
     fn a_broken_rule_is_named() {
         let rules = ["gemm", "a(b", "x"].map(|text| rule("c", Pattern::Match(text.to_owned())));
         let broken = ClassMap::compile(rules.to_vec()).unwrap_err();
-        assert_eq!((broken.index, broken.reason.as_str()), (1, "unclosed group"));
+        assert_eq!((broken.index, broken.reason.as_str()), (Some(1), "unclosed group"));
         let huge = rule("c", Pattern::Match("(\\w{1000}){1000}".to_owned()));
         let broken = ClassMap::compile(vec![huge]).unwrap_err();
-        assert_eq!(broken.index, 0);
+        assert_eq!(broken.index, Some(0));
+        // Each by itself has room.
+        let error = RegexSetBuilder::new(["a", "b"]).size_limit(1).build().unwrap_err();
+        let broken = culprit(&["a".to_owned(), "b".to_owned()], &[0, 1], &error);
+        assert_eq!(broken.index, None, "{}", broken.reason);
         assert!(ClassMap::compile(Vec::new()).unwrap().classify("x").rule.is_none());
     }
 }

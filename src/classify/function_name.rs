@@ -54,26 +54,19 @@ fn demangled(name: &str) -> FunctionName<'_> {
     let bytes = name.as_bytes();
     let mut scopes: Vec<&str> = Vec::new();
     let mut current: Option<(usize, usize)> = None;
-    let mut open: Vec<u8> = Vec::new();
+    let mut open = Open::default();
     // The last identifier is whole: the next one is another part of the name, or another word.
     let (mut is_whole, mut is_other_word) = (false, false);
     for (at, &byte) in bytes.iter().enumerate() {
-        if let Some(&innermost) = open.last() {
+        if let Some(innermost) = open.innermost() {
             match byte {
                 b'<' | b'(' | b'[' | b'{' if innermost != b'(' || byte != b'<' || opens(bytes, at) => {
                     open.push(byte)
                 }
-                b'>' if innermost == b'<' && bytes[at - 1] != b'-' => drop(open.pop()),
-                b')' | b']' | b'}' => {
-                    let opening = match byte {
-                        b')' => b'(',
-                        b']' => b'[',
-                        _ => b'{',
-                    };
-                    if let Some(depth) = open.iter().rposition(|&other| other == opening) {
-                        open.truncate(depth);
-                    }
-                }
+                b'>' if innermost == b'<' && bytes[at - 1] != b'-' => open.close(b'<'),
+                b')' => open.close(b'('),
+                b']' => open.close(b'['),
+                b'}' => open.close(b'{'),
                 _ => {}
             }
             continue;
@@ -111,6 +104,47 @@ fn demangled(name: &str) -> FunctionName<'_> {
     }
 }
 
+/// Brackets that are open, outermost first.
+#[derive(Default)]
+struct Open {
+    brackets: Vec<u8>,
+    /// How many there are of each kind but `<`: what has none is not looked for.
+    counts: [usize; 3],
+}
+
+impl Open {
+    fn innermost(&self) -> Option<u8> {
+        self.brackets.last().copied()
+    }
+
+    fn count(&mut self, bracket: u8) -> Option<&mut usize> {
+        let kind = [b'(', b'[', b'{'].iter().position(|&kind| kind == bracket)?;
+        self.counts.get_mut(kind)
+    }
+
+    fn push(&mut self, bracket: u8) {
+        self.brackets.push(bracket);
+        if let Some(count) = self.count(bracket) {
+            *count += 1;
+        }
+    }
+
+    /// Closes the innermost of its kind and all within; nothing where there is none.
+    fn close(&mut self, bracket: u8) {
+        if self.count(bracket).is_some_and(|count| *count == 0) {
+            return;
+        }
+        while let Some(inner) = self.brackets.pop() {
+            if let Some(count) = self.count(inner) {
+                *count -= 1;
+            }
+            if inner == bracket {
+                return;
+            }
+        }
+    }
+}
+
 /// `<` behind an identifier opens template arguments; alone it is a comparison.
 fn opens(bytes: &[u8], at: usize) -> bool {
     at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_')
@@ -123,6 +157,15 @@ mod tests {
     fn parts(name: &str) -> String {
         let function = FunctionName::of(name);
         function.scopes.iter().chain([&function.own]).copied().collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn hostile_names_take_no_longer_than_others() {
+        // Searching all that is open for each bracket that closes would take minutes.
+        let name = "(".repeat(500_000) + &"]".repeat(500_000);
+        assert_eq!(FunctionName::of(&name).own, name);
+        let name = "f".to_owned() + &"[(".repeat(250_000) + &"]".repeat(250_000) + "::g";
+        assert_eq!(parts(&name), "f|g");
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl ClassArgs {
             let map = catalog.classes().chosen_map()?;
             map.compile()?;
             for twice in &map.duplicates {
-                note(&format!("{}:{}: {}", twice.file, twice.line, twice.message));
+                note(&twice.to_string());
             }
         }
         Ok(())

@@ -77,10 +77,10 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let Opened { mut report, schema } = opened;
     let mut preamble = preamble.to_vec();
     let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
-    let brought = made
-        .iter()
-        .map(String::as_str)
-        .filter(|made| catalog.relation_names().any(|name| name == *made));
+    let brought = made.iter().map(String::as_str).filter(|made| {
+        let relation = made.strip_prefix(normalize::UNSCOPED).unwrap_or(made);
+        catalog.relation_names().any(|name| name == relation)
+    });
     let installation = if brought.clone().next().is_some() {
         // A script of `nsq show --sql` brings the vocabulary with it. What of that stands as nsq itself
         // writes it is trusted as nsq's own.

@@ -74,7 +74,7 @@ impl<'a> Session<'a> {
         bind(&mut statement, plan)?;
         let columns = columns(&statement, plan);
         let width = columns.len();
-        let mut cells = Vec::with_capacity(width);
+        let mut cells = vec![Value::Null; width];
         let (mut count, mut has_begun) = (0, false);
         let mut rows = statement.raw_query();
         loop {
@@ -94,9 +94,8 @@ impl<'a> Session<'a> {
                     help: "raise --max-rows, or add a LIMIT to the statement".to_owned(),
                 });
             }
-            cells.clear();
-            for index in 0..width {
-                cells.push(value(row.get_ref(index)?));
+            for (index, cell) in cells.iter_mut().enumerate() {
+                put(row.get_ref(index)?, cell);
             }
             sink.row(&cells)?;
             count += 1;
@@ -169,16 +168,25 @@ fn columns(statement: &Statement<'_>, plan: &Plan) -> Vec<Column> {
     columns_by_suffix(&statement.column_names().collect::<Vec<_>>())
 }
 
-fn value(cell: ValueRef<'_>) -> Value {
-    match cell {
+/// Puts a cell where the one above it was: a text takes over the other's memory.
+fn put(cell: ValueRef<'_>, value: &mut Value) {
+    *value = match cell {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(int) => Value::Int(int),
         ValueRef::Real(real) => Value::Real(real),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Text(text) => {
+            let text = String::from_utf8_lossy(text);
+            if let Value::Text(above) = value {
+                above.clear();
+                above.push_str(&text);
+                return;
+            }
+            Value::Text(text.into_owned())
+        }
         ValueRef::Blob(blob) => {
             Value::Text(blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
         }
-    }
+    };
 }
 
 /// The file behind a connection, for messages.

@@ -239,7 +239,7 @@ impl Planner<'_> {
         self.installation.inputs[input].kernel_names |= shows_kernels;
         self.installation.natives.push(Native { object, relation, columns, input });
         let counts_graphs =
-            self.schema.has_whole_graphs && header.reads.iter().any(|read| read == GRAPHS);
+            self.schema.has_whole_graphs && header.reads.iter().any(|read| read.ends_with(GRAPHS));
         if counts_graphs && !self.installation.notes.iter().any(|note| note == GRAPH_NOTE) {
             self.installation.notes.push(GRAPH_NOTE.to_owned());
         }

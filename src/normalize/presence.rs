@@ -6,7 +6,7 @@ use super::{UNSCOPED, scope};
 use crate::catalog::{Catalog, Source};
 use crate::error::Result;
 use crate::schema::{Schema, Table};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Answers whether a report has the tables that a relation rests on.
 #[derive(Debug)]
@@ -45,9 +45,9 @@ impl<'a> Presence<'a> {
         if self.schema.is_materialized {
             return Ok(self.schema.table(relation).is_some());
         }
-        let mut leaves = BTreeMap::new();
+        let mut leaves = Vec::new();
         self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
-        Ok(leaves.values().any(|source| self.table_of(source).is_some()))
+        Ok(leaves.iter().any(|source| self.table_of(source).is_some()))
     }
 
     /// `a | b`: the lack where neither relation is present.
@@ -55,12 +55,12 @@ impl<'a> Presence<'a> {
         let named = requirement.split('|').map(str::trim);
         let relations: Vec<String> =
             named.map(|name| name.strip_prefix(UNSCOPED).unwrap_or(name).to_owned()).collect();
-        let mut leaves = BTreeMap::new();
+        let (mut leaves, mut seen) = (Vec::new(), BTreeSet::new());
         for relation in &relations {
             if self.is_present(relation)? {
                 return Ok(None);
             }
-            self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
+            self.leaves(relation, &mut leaves, &mut seen)?;
         }
         let mut lack = Lack {
             relations,
@@ -69,7 +69,7 @@ impl<'a> Presence<'a> {
             flags: Vec::new(),
             was_recorded: false,
         };
-        for source in leaves.values() {
+        for source in &leaves {
             lack.titles.push(source.title.clone());
             lack.tables.push(format!("table {} is missing", source.tables.join(" or ")));
             if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
@@ -86,18 +86,13 @@ impl<'a> Presence<'a> {
         source.tables.iter().find_map(|name| self.schema.table(name))
     }
 
-    /// The sources that a relation's data comes from.
-    fn leaves(
-        &self,
-        name: &str,
-        into: &mut BTreeMap<String, &'a Source>,
-        seen: &mut BTreeSet<String>,
-    ) -> Result<()> {
+    /// The sources that a relation's data comes from, in the order in which they are named.
+    fn leaves(&self, name: &str, into: &mut Vec<&'a Source>, seen: &mut BTreeSet<String>) -> Result<()> {
         if !seen.insert(name.to_owned()) {
             return Ok(());
         }
         if let Some(source) = self.catalog.source(name) {
-            into.insert(name.to_owned(), source?);
+            into.push(source?);
         } else if let Some(relation) = self.catalog.relation(name) {
             for below in &relation?.header.present_if {
                 self.leaves(below, into, seen)?;

@@ -10,8 +10,9 @@ use crate::interval::{Ruler, TimeSet};
 /// a higher rank is hidden behind it, the rest is exposed.
 #[derive(Debug)]
 pub struct Decomposition {
-    window: TimeSet,
-    is_whole: bool,
+    /// What is looked at; beyond it nothing is known, unless it is everything.
+    window: Ruler,
+    is_everything: bool,
     compute: Ruler,
     communication: Ruler,
     memory: Ruler,
@@ -22,9 +23,9 @@ pub struct Decomposition {
     concurrent: Ruler,
 }
 
-/// A window of one GPU's time, in ns.
+/// What a window of one GPU's time went to, in ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Window {
+pub struct Shares {
     /// Its length: `compute + exposed_communication + exposed_memory + idle`.
     pub length: i64,
     /// At least one operation ran.
@@ -43,21 +44,33 @@ pub struct Window {
     pub idle: i64,
 }
 
-/// How long other things ran while an operation did, in ns.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Overlap {
+/// What may run while an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overlap {
     /// The operation itself, as far as it lies in the window.
-    pub in_window: i64,
-    /// A kernel that computes ran: all of the operation, if it is one.
-    pub compute: i64,
-    /// A communication kernel ran.
-    pub communication: i64,
-    /// A copy or fill ran.
-    pub memory: i64,
-    /// Nothing of a higher rank ran.
-    pub exposed: i64,
-    /// Another operation ran, of any kind.
-    pub concurrent: i64,
+    InWindow,
+    /// A kernel that computes: all of the operation, if it is one.
+    Compute,
+    /// A communication kernel.
+    Communication,
+    /// A copy or fill.
+    Memory,
+    /// Nothing of a higher rank.
+    Exposed,
+    /// Another operation, of any kind.
+    Concurrent,
+}
+
+impl Overlap {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::InWindow,
+        Self::Compute,
+        Self::Communication,
+        Self::Memory,
+        Self::Exposed,
+        Self::Concurrent,
+    ];
 }
 
 impl Occupancy {
@@ -71,8 +84,10 @@ impl Occupancy {
 impl Decomposition {
     /// Of these operations, in order of their starts.
     fn new(occupancy: &Occupancy, ops: &[u32]) -> Self {
+        let window = occupancy.window_of(ops);
+        let (is_everything, extent) = (window.is_none(), occupancy.extent_of(ops));
         let ops = || ops.iter().map(|&op| &occupancy.ops[op as usize]);
-        let clip = |set: TimeSet| match &occupancy.window {
+        let clip = |set: TimeSet| match &window {
             Some(window) => set.intersection(window),
             None => set,
         };
@@ -84,14 +99,10 @@ impl Decomposition {
             (of(Activity::Compute), of(Activity::Communication), of(Activity::Memory));
         let work = compute.union(&communication);
         let busy = work.union(&memory);
-        // An operation without length is a moment at which the lane was in use.
-        let first = ops().map(|op| op.start).min().unwrap_or_default();
-        let last = ops().map(|op| op.end).max().unwrap_or_default();
-        let extent = || TimeSet::union_of(vec![(first, last)]);
         let concurrent = clip(at_least_two(ops().map(|op| (op.start, op.end)).collect()));
         Self {
-            window: occupancy.window.clone().unwrap_or_else(extent),
-            is_whole: occupancy.window.is_none(),
+            window: Ruler::new(window.clone().unwrap_or_else(|| TimeSet::union_of(vec![extent]))),
+            is_everything,
             compute: Ruler::new(compute),
             communication: Ruler::new(communication),
             memory: Ruler::new(memory),
@@ -103,27 +114,29 @@ impl Decomposition {
 
     /// From the first instant that is looked at to the last; `None` where nothing has a length.
     pub fn extent(&self) -> Option<(i64, i64)> {
-        self.window.extent()
+        self.window.set().extent()
     }
 
     /// What is looked at, decomposed.
-    pub fn whole(&self) -> Window {
+    pub fn whole(&self) -> Shares {
         let (start, end) = self.extent().unwrap_or_default();
-        self.decompose(start, end, i64::try_from(self.window.length()).unwrap_or(i64::MAX))
+        self.decompose(start, end, self.window.within(start, end))
     }
 
     /// The time from `start` to `end`, as far as it is looked at.
-    pub fn within(&self, start: i64, end: i64) -> Window {
-        let asked = TimeSet::union_of(vec![(start, end)]);
-        let seen = if self.is_whole { asked } else { asked.intersection(&self.window) };
-        self.decompose(start, end, i64::try_from(seen.length()).unwrap_or(i64::MAX))
+    pub fn within(&self, start: i64, end: i64) -> Shares {
+        let length = match self.is_everything {
+            true => end.saturating_sub(start).max(0),
+            false => self.window.within(start, end),
+        };
+        self.decompose(start, end, length)
     }
 
-    fn decompose(&self, start: i64, end: i64, length: i64) -> Window {
+    fn decompose(&self, start: i64, end: i64, length: i64) -> Shares {
         let compute = self.compute.within(start, end);
         let work = self.work.within(start, end);
         let busy = self.busy.within(start, end);
-        Window {
+        Shares {
             length,
             busy,
             compute,
@@ -135,22 +148,24 @@ impl Decomposition {
         }
     }
 
-    /// What ran while an operation of this GPU ran.
-    pub fn overlap(&self, start: i64, end: i64, activity: Activity) -> Overlap {
-        let in_window = self.busy.within(start, end);
-        let compute = self.compute.within(start, end);
-        Overlap {
-            in_window,
-            compute,
-            communication: self.communication.within(start, end),
-            memory: self.memory.within(start, end),
-            exposed: match activity {
-                Activity::Compute => in_window,
-                Activity::Communication => in_window - compute,
-                Activity::Memory => in_window - self.work.within(start, end),
-            },
-            concurrent: self.concurrent.within(start, end),
-        }
+    /// How long things ran from `start` to `end`, the times of an operation of this GPU.
+    pub fn overlap(&self, overlap: Overlap, start: i64, end: i64, activity: Activity) -> i64 {
+        let ruler = match overlap {
+            Overlap::InWindow => &self.busy,
+            Overlap::Compute => &self.compute,
+            Overlap::Communication => &self.communication,
+            Overlap::Memory => &self.memory,
+            Overlap::Concurrent => &self.concurrent,
+            Overlap::Exposed => {
+                let hidden = match activity {
+                    Activity::Compute => 0,
+                    Activity::Communication => self.compute.within(start, end),
+                    Activity::Memory => self.work.within(start, end),
+                };
+                return self.busy.within(start, end) - hidden;
+            }
+        };
+        ruler.within(start, end)
     }
 }
 

@@ -40,15 +40,15 @@ pub struct Gap {
 impl Occupancy {
     /// When the lanes of a level were busy, with one activity or with any, lane by lane in order of time.
     pub fn stretches(&self, level: Level, activity: Option<Activity>) -> Vec<Stretch> {
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut all = Vec::new();
         for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
-            let from = stretches.len();
-            for index in ops {
+            let mut stretches: Vec<Stretch> = Vec::new();
+            for &index in &ops {
                 let op = &self.ops[index as usize];
                 if activity.is_some_and(|wanted| wanted != op.activity) {
                     continue;
                 }
-                match stretches[from..].last_mut() {
+                match stretches.last_mut() {
                     Some(last) if op.start < last.end || (op.start == last.end && op.start < op.end) => {
                         last.ops += 1;
                         // Of those that end together, the one that began last is the one that was waited for.
@@ -68,26 +68,28 @@ impl Occupancy {
                     }),
                 }
             }
+            match self.window_of(&ops) {
+                Some(window) => all.append(&mut clip(&stretches, window.intervals())),
+                None => all.append(&mut stretches),
+            }
         }
-        match &self.window {
-            Some(window) => clip(&stretches, window.intervals()),
-            None => stretches,
-        }
+        all
     }
 
     /// When the lanes of a level were not busy: between two operations and, where a window is given, to its ends.
     pub fn gaps(&self, level: Level) -> Vec<Gap> {
         let stretches = self.stretches(level, None);
-        let pieces = self.window.as_ref().map(|window| window.intervals());
         let mut gaps = Vec::new();
         let mut add = |gap: Gap| {
             if gap.start < gap.end {
                 gaps.push(gap);
             }
         };
-        for busy in stretches.chunk_by(|a, b| a.lane == b.lane) {
-            let lane = busy[0].lane;
-            let Some(pieces) = pieces else {
+        let mut stretches = stretches.as_slice();
+        for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
+            let busy;
+            (busy, stretches) = stretches.split_at(stretches.partition_point(|s| s.lane <= lane));
+            let Some(window) = self.window_of(&ops) else {
                 for pair in busy.windows(2) {
                     let (before, after) = (pair[0].last, pair[1].first);
                     add(Gap { lane, start: pair[0].end, end: pair[1].start, before, after });
@@ -95,7 +97,7 @@ impl Occupancy {
                 continue;
             };
             let mut rest = busy;
-            for (piece, &(from, to)) in (0u32..).zip(pieces) {
+            for (piece, &(from, to)) in (0u32..).zip(window.intervals()) {
                 let (inside, after) = rest.split_at(rest.partition_point(|s| s.piece <= piece));
                 rest = after;
                 let (mut reached, mut before) = (from, NONE);

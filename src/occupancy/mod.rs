@@ -9,7 +9,7 @@
 mod decomposition;
 mod lanes;
 
-pub use decomposition::{Decomposition, Overlap, Window};
+pub use decomposition::{Decomposition, Overlap, Shares};
 pub use lanes::{Gap, Stretch};
 
 use crate::classify::Activity;
@@ -78,6 +78,23 @@ impl Level {
     }
 }
 
+/// The time that is looked at: what lies outside it does not count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Window {
+    /// Of each lane, from its first operation to its last.
+    #[default]
+    Whole,
+    /// From one time to another; an open end is the lane's own.
+    Time {
+        /// Begins.
+        from: Option<i64>,
+        /// Ends.
+        to: Option<i64>,
+    },
+    /// These times and no others.
+    Pieces(TimeSet),
+}
+
 /// The operations of a report, by stream, process and GPU.
 #[derive(Debug, Default)]
 pub struct Occupancy {
@@ -85,15 +102,15 @@ pub struct Occupancy {
     pub ops: Vec<Op>,
     /// Streams: those of a GPU stand together, and among them those of a process.
     pub streams: Vec<Stream>,
-    /// What is looked at; `None`: of each lane, from its first operation to its last.
-    pub window: Option<TimeSet>,
+    /// What is looked at.
+    pub window: Window,
     /// Of each stream, its process on its GPU and its GPU, numbered in order.
     lanes: Vec<[u32; 2]>,
 }
 
 impl Occupancy {
-    /// Puts operations and streams in order. Where a window is given, what lies outside it does not count.
-    pub fn new(mut ops: Vec<Op>, streams: Vec<Stream>, window: Option<TimeSet>) -> Self {
+    /// Puts operations and streams in order.
+    pub fn new(mut ops: Vec<Op>, streams: Vec<Stream>, window: Window) -> Self {
         let mut order: Vec<u32> = (0..streams.len() as u32).collect();
         order.sort_unstable_by_key(|&stream| streams[stream as usize]);
         let mut place = vec![0; streams.len()];
@@ -143,6 +160,26 @@ impl Occupancy {
             Level::Gpu => self.lanes.partition_point(|&[_, gpu]| gpu < lane),
         };
         &self.streams[first]
+    }
+
+    /// The window of the lane with these operations; `None` where it is all of them.
+    fn window_of(&self, ops: &[u32]) -> Option<TimeSet> {
+        match &self.window {
+            Window::Whole => None,
+            Window::Pieces(pieces) => Some(pieces.clone()),
+            &Window::Time { from, to } => {
+                let (first, last) = self.extent_of(ops);
+                Some(TimeSet::union_of(vec![(from.unwrap_or(first), to.unwrap_or(last))]))
+            }
+        }
+    }
+
+    /// From the first start of these operations to their last end.
+    fn extent_of(&self, ops: &[u32]) -> (i64, i64) {
+        let ops = || ops.iter().map(|&op| &self.ops[op as usize]);
+        let first = ops().map(|op| op.start).min().unwrap_or_default();
+        let last = ops().map(|op| op.end).max().unwrap_or_default();
+        (first, last)
     }
 
     /// The operations of each lane, in order of their starts, as indices.

@@ -64,7 +64,7 @@ impl OpKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The word for it in the relation `nvtx_op`.
+    /// The word for it in relations.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",

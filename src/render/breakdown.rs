@@ -162,7 +162,7 @@ impl Page {
                     Some(context! {
                         colour => self.colour(index),
                         width => width(ns, of),
-                        apart => 200 * ns > of,
+                        apart => ns > of / 200,
                         tip => format!("{name}: {} ({share})", time(ns)),
                         name => name,
                         figure => if of_gpu { percent(ns, busy) } else { time(ns) },
@@ -269,18 +269,23 @@ const MOST_SHARE_COLUMNS: usize = 3;
 
 impl Bar {
     fn total_ns(&self) -> i64 {
-        self.parts.iter().flatten().sum()
+        sum(self.parts.iter().flatten())
     }
 
     fn busy_ns(&self, rest: usize) -> i64 {
-        self.parts.iter().take(rest).flatten().sum()
+        sum(self.parts.iter().take(rest).flatten())
     }
+}
+
+/// The times of a report are a stranger's: their sum may be more than there is room for.
+fn sum<'t>(times: impl Iterator<Item = &'t i64>) -> i64 {
+    times.fold(0, |sum, ns| sum.saturating_add(*ns))
 }
 
 /// A GPU with its window in parts.
 fn device(device: &Device) -> Cell {
     const COLOUR: [&str; 4] = ["c2", "c5", "c1", "rest"];
-    let window: i64 = device.parts.iter().map(|(_, ns)| ns).sum();
+    let window = sum(device.parts.iter().map(|(_, ns)| ns));
     let parts: Vec<Cell> = device
         .parts
         .iter()
@@ -289,7 +294,7 @@ fn device(device: &Device) -> Cell {
             context! {
                 colour => COLOUR.get(index).copied().unwrap_or("many"),
                 width => width(*ns, window),
-                apart => 200 * ns > window,
+                apart => *ns > window / 200,
                 name => word,
                 figure => percent(*ns, window),
                 tip => format!("{word}: {} ({})", time(*ns), percent(*ns, window)),
@@ -332,18 +337,29 @@ fn name(full: &str) -> String {
 
 /// Microseconds of a second: what a spreadsheet takes as a number.
 fn seconds(ns: i64) -> String {
-    let us = (ns + 500) / 1000;
+    let us = ns / 1000 + i64::from(ns % 1000 >= 500);
     format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
 }
 
-fn time(ns: i64) -> String {
+/// A time for people.
+pub fn time(ns: i64) -> String {
     let column = Column { kind: Type::Duration, unit: Some(Unit::Ns), ..Column::untyped("") };
     humanize(&Value::Int(ns), &column)
 }
 
-fn percent(part: i64, whole: i64) -> String {
-    let share = 100.0 * part as f64 / (whole as f64).max(1.0);
-    if part > 0 && share < 0.05 { "< 0.1 %".to_owned() } else { format!("{share:.1} %") }
+/// A share of a hundred for people; neither 0 nor 100 unless it is.
+pub fn percent(part: i64, whole: i64) -> String {
+    if whole <= 0 {
+        return "0 %".to_owned();
+    }
+    let share = 100.0 * part as f64 / whole as f64;
+    if part > 0 && share < 0.05 {
+        "< 0.1 %".to_owned()
+    } else if part < whole && share >= 99.95 {
+        "> 99.9 %".to_owned()
+    } else {
+        format!("{share:.1} %")
+    }
 }
 
 /// A share of a hundred without its sign.

@@ -3,6 +3,7 @@
 use super::{Style, visible};
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink, Value};
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 pub(super) struct Delimited<'a> {
@@ -10,12 +11,15 @@ pub(super) struct Delimited<'a> {
     columns: Vec<Column>,
     no_header: bool,
     on_terminal: bool,
+    /// A number on its way out.
+    buffer: String,
 }
 
 impl<'a> Delimited<'a> {
     pub(super) fn new(out: &'a mut dyn Write, delimiter: u8, style: &Style) -> Self {
         let out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
-        Self { out, columns: Vec::new(), no_header: style.no_header, on_terminal: style.on_terminal }
+        let (no_header, on_terminal) = (style.no_header, style.on_terminal);
+        Self { out, columns: Vec::new(), no_header, on_terminal, buffer: String::new() }
     }
 }
 
@@ -37,7 +41,11 @@ impl RowSink for Delimited<'_> {
             match value {
                 Value::Text(text) if self.on_terminal => self.out.write_field(visible(text)),
                 Value::Text(text) => self.out.write_field(text),
-                other => self.out.write_field(plain(other, column)),
+                other => {
+                    self.buffer.clear();
+                    write_plain(&mut self.buffer, other, column);
+                    self.out.write_field(&self.buffer)
+                }
             }
             .map_err(failed)?;
         }
@@ -51,13 +59,20 @@ impl RowSink for Delimited<'_> {
 
 /// A value as a machine reads it; a column may fix the digits of a real number.
 pub(super) fn plain(value: &Value, column: &Column) -> String {
-    match (value, column.decimals) {
-        (Value::Null, _) => String::new(),
-        (Value::Int(int), _) => int.to_string(),
-        (Value::Real(real), Some(decimals)) => format!("{real:.decimals$}"),
-        (Value::Real(real), None) => format!("{real:?}"),
-        (Value::Text(text), _) => text.clone(),
-    }
+    let mut text = String::new();
+    write_plain(&mut text, value, column);
+    text
+}
+
+fn write_plain(out: &mut String, value: &Value, column: &Column) {
+    // Writing to a String cannot fail.
+    let _ = match (value, column.decimals) {
+        (Value::Null, _) => Ok(()),
+        (Value::Int(int), _) => write!(out, "{int}"),
+        (Value::Real(real), Some(decimals)) => write!(out, "{real:.decimals$}"),
+        (Value::Real(real), None) => write!(out, "{real:?}"),
+        (Value::Text(text), _) => write!(out, "{text}"),
+    };
 }
 
 fn failed(error: csv::Error) -> Error {

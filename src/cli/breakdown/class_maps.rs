@@ -1,7 +1,8 @@
 //! Which class map each profile goes by.
 
 use super::input::Input;
-use crate::catalog::{Catalog, ClassMapSource, ClassRule, DEFAULT_CLASSES};
+use crate::catalog::{Catalog, DEFAULT_CLASSES};
+use crate::classify::{self, Pattern};
 use crate::cli::note;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -34,12 +35,13 @@ pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> R
     let mut maps = Vec::with_capacity(inputs.len());
     for name in inputs.iter().map(name_of) {
         if !known.contains_key(&name) {
+            let name = name.clone();
             let map = catalog.classes().map(&name).map_err(|error| explain(error, &name))?;
-            map.compile()?;
+            let rules = map.compile()?;
             for twice in &map.duplicates {
-                note(&format!("{}:{}: {}", twice.file, twice.line, twice.message));
+                note(&twice.to_string());
             }
-            known.insert(name.clone(), ClassMap::of(&map));
+            known.insert(name.clone(), ClassMap { name, rules });
         }
         maps.extend(known.get(&name).cloned());
     }
@@ -50,33 +52,15 @@ pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> R
 #[derive(Debug, Clone)]
 pub(super) struct ClassMap {
     pub(super) name: String,
-    /// Class and pattern of each rule, as `op_class_also` writes them.
-    rules: Vec<(String, String)>,
+    rules: classify::ClassMap,
 }
 
 impl ClassMap {
-    fn of(map: &ClassMapSource) -> Self {
-        let written = |rule: &ClassRule| {
-            let rule = &rule.rule;
-            (rule.class.clone(), format!("{} ({})", rule.class, rule.pattern))
-        };
-        Self { name: map.name.clone(), rules: map.rules.iter().map(written).collect() }
-    }
-
-    /// The classes in what `op_class_also` says, but for that of a rule which takes everything.
-    ///
-    /// Patterns hold commas and parentheses, so the rules themselves tell where one ends.
-    pub(super) fn words<'m>(&'m self, mut also: &str) -> Vec<&'m str> {
-        let mut words = Vec::new();
-        while !also.is_empty() {
-            let begins = self.rules.iter().filter(|(_, written)| also.starts_with(written.as_str()));
-            let Some((class, written)) = begins.max_by_key(|(_, written)| written.len()) else { break };
-            if !written.ends_with("(.*)") {
-                words.push(class.as_str());
-            }
-            also = also[written.len()..].trim_start_matches(", ");
-        }
-        words
+    /// The further classes that the map has for a name, but for that of a rule which takes everything.
+    pub(super) fn also(&self, name: &str) -> Vec<&str> {
+        let takes_all = |pattern: &Pattern| matches!(pattern, Pattern::Match(text) if text == ".*");
+        let also = self.rules.classify(name).also.into_iter();
+        also.filter(|rule| !takes_all(&rule.pattern)).map(|rule| rule.class.as_str()).collect()
     }
 }
 
@@ -94,21 +78,5 @@ fn explain(error: Error, name: &str) -> Error {
             help: format!("{help} Further ones come by --classes FILE."),
         },
         error => error,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn classes_are_read_from_between_their_patterns() {
-        let rule = |class: &str, pattern: &str| (class.to_owned(), format!("{class} ({pattern})"));
-        let map = ClassMap {
-            name: String::new(),
-            rules: vec![rule("a", "x, b (y)"), rule("b", "(?i:y)|z{1,2}"), rule("misc", ".*")],
-        };
-        assert_eq!(map.words("a (x, b (y)), b ((?i:y)|z{1,2}), misc (.*)"), ["a", "b"]);
-        assert!(map.words("misc (.*)").is_empty() && map.words("").is_empty());
     }
 }

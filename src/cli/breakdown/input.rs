@@ -1,6 +1,7 @@
 //! `FILE,ENGINE,MODEL,SECONDS`: one profile as it was asked for.
 
 use crate::error::{Error, Result};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What a word of the command line may be.
@@ -83,15 +84,19 @@ fn seconds_of(whole: &str, text: &str) -> Result<f64> {
     Ok(seconds)
 }
 
-/// The names of profiles: labels that occur again, or all of them, get the index of their input.
+/// The names of profiles, which tell them apart: as soon as two share one, or where that is asked for,
+/// each gets the index of its input.
 pub(super) fn labels(inputs: &[Input], always_indexed: bool) -> Vec<String> {
     let plain: Vec<String> = inputs.iter().map(Input::label).collect();
-    let is_shared = |label: &String| plain.iter().filter(|other| *other == label).count() > 1;
-    let indexed = |(index, label): (usize, &String)| match always_indexed || is_shared(label) {
-        true => format!("{label}_{index}"),
-        false => label.clone(),
-    };
-    plain.iter().enumerate().map(indexed).collect()
+    if !always_indexed && are_unique(&plain) {
+        return plain;
+    }
+    // Behind the last underscore no two are the same.
+    plain.iter().enumerate().map(|(index, label)| format!("{label}_{index}")).collect()
+}
+
+fn are_unique(labels: &[String]) -> bool {
+    labels.iter().collect::<BTreeSet<_>>().len() == labels.len()
 }
 
 #[cfg(test)]
@@ -127,7 +132,10 @@ mod tests {
             .iter()
             .map(|text| Input::parse(text).unwrap())
             .collect();
-        assert_eq!(labels(&inputs, false), ["m_e_a_0", "m_e_b", "m_e_a_2"]);
+        assert_eq!(labels(&inputs[..2], false), ["m_e_a", "m_e_b"]);
+        assert_eq!(labels(&inputs, false), ["m_e_a_0", "m_e_b_1", "m_e_a_2"]);
         assert_eq!(labels(&inputs, true), ["m_e_a_0", "m_e_b_1", "m_e_a_2"]);
+        let inputs = ["x/a", "y/a", "a_0"].map(|text| Input::parse(text).unwrap());
+        assert_eq!(labels(&inputs, false), ["a_0", "a_1", "a_0_2"]);
     }
 }

@@ -1,13 +1,8 @@
 //! What limits a GPU, in a sentence.
 
 use super::profile::{Device, Share};
+use crate::render::breakdown::{percent, time};
 use crate::table::{Column, Type, Unit, Value, humanize};
-
-/// A time for people.
-pub(super) fn time(ns: i64) -> String {
-    let column = Column { kind: Type::Duration, unit: Some(Unit::Ns), ..Column::untyped("") };
-    humanize(&Value::Int(ns), &column)
-}
 
 fn bytes(bytes: i64) -> String {
     let column = Column { kind: Type::Bytes, unit: Some(Unit::Bytes), ..Column::untyped("") };
@@ -17,21 +12,6 @@ fn bytes(bytes: i64) -> String {
 fn rate(rate: f64) -> String {
     let column = Column { kind: Type::Real, unit: Some(Unit::BytesPerS), ..Column::untyped("") };
     humanize(&Value::Real(rate), &column)
-}
-
-/// A share of a hundred for people; neither 0 nor 100 unless it is.
-pub(super) fn percent(part: i64, whole: i64) -> String {
-    if whole <= 0 {
-        return "0 %".to_owned();
-    }
-    let share = 100.0 * part as f64 / whole as f64;
-    if part > 0 && share < 0.05 {
-        "< 0.1 %".to_owned()
-    } else if part < whole && share >= 99.95 {
-        "> 99.9 %".to_owned()
-    } else {
-        format!("{share:.1} %")
-    }
 }
 
 impl Device {
@@ -47,7 +27,8 @@ impl Device {
     /// The largest share of the window, and what else fills much of it.
     pub(super) fn limit(&self) -> String {
         let Some((first, rest)) = self.shares.split_first() else { return "no GPU work".to_owned() };
-        let is_much = |share: &&Share| share.kind != IDLE && MUCH * share.busy_ns >= share.window_ns;
+        let is_much =
+            |share: &&Share| share.kind != IDLE && MUCH.saturating_mul(share.busy_ns) >= share.window_ns;
         let mut others: Vec<&Share> = rest.iter().filter(is_much).take(MOST_OTHERS).collect();
         if first.kind == IDLE && others.is_empty() {
             others.extend(rest.first());

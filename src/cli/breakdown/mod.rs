@@ -14,6 +14,7 @@ use super::options::{LibraryArgs, LimitArgs};
 use super::output::{must_differ, replace, write_to};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
+use crate::render::breakdown::{percent, time};
 use crate::render::visible;
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
@@ -35,7 +36,9 @@ Examples:
   nsq breakdown --in_file a.sqlite,vllm,llama,100 b.sqlite,vllm,gpt-oss,102 --out_dir results
 
 Elapsed time is counted once: what runs under an operation that began earlier counts for nothing,
-so that classes add up to the time in which the GPU worked.")]
+so that classes add up to the time in which the GPU worked.
+
+result.csv and result.html in the folder of --out-dir, by default the working directory, are replaced.")]
 pub(super) struct Args {
     /// Profiles: FILE,ENGINE,MODEL,SECONDS or FILE; the last three commas split.
     #[arg(value_name = "PROFILE", required_unless_present = "in_file")]
@@ -43,7 +46,7 @@ pub(super) struct Args {
     /// Profiles too; takes as many as follow. Also --in_file and --infile.
     #[arg(long = "in-file", aliases = ["in_file", "infile"], value_name = "PROFILE", num_args = 1..)]
     in_file: Vec<String>,
-    /// Folder for result.csv and result.html; made if need be. Also --out_dir.
+    /// Folder for result.csv and result.html, which replace those of an earlier run; made if need be. Also --out_dir.
     #[arg(long = "out-dir", alias = "out_dir", value_name = "DIR", default_value = ".")]
     out_dir: PathBuf,
     /// Heading of the page; default: the names of the profiles.
@@ -118,7 +121,7 @@ impl Profile {
 
     /// The time in which no GPU of the bar worked.
     fn rest_ns(&self, bar: &Bar) -> i64 {
-        self.total_ns(bar) - bar.busy_ns()
+        self.total_ns(bar).saturating_sub(bar.busy_ns())
     }
 
     fn bar_label(&self, bar: &Bar) -> String {
@@ -131,10 +134,10 @@ impl Profile {
     /// What the whole is, in words.
     fn time_base(&self) -> String {
         match self.total {
-            Total::Given(ns) => format!("{}, as given", limits::time(ns)),
+            Total::Given(ns) => format!("{}, as given", time(ns)),
             Total::Span => format!(
                 "{}, the span of the capture from its first to its last CUDA activity",
-                limits::time(self.answer.span.span_ns)
+                time(self.answer.span.span_ns)
             ),
             Total::None => "the GPU's own time, as gputrc2graph takes 0 seconds".to_owned(),
         }
@@ -210,8 +213,8 @@ fn notes(profile: &Profile, is_seed: bool) -> Vec<String> {
         notes.push(format!(
             "the GPU worked for {}, longer than the {} given: the time that the GPU worked is taken \
              for the whole, and nothing is left beside it",
-            limits::time(busy),
-            limits::time(ns)
+            time(busy),
+            time(ns)
         ));
     }
     let graphs = profile.answer.span.graph_count;
@@ -239,7 +242,8 @@ fn classes(profiles: &[Profile]) -> Vec<String> {
     let mut sums = std::collections::BTreeMap::<String, i64>::new();
     for bar in profiles.iter().filter_map(|profile| profile.answer.bars.first()) {
         for (class, ns) in bar.classes() {
-            *sums.entry(class.to_owned()).or_default() += ns;
+            let sum = sums.entry(class.to_owned()).or_default();
+            *sum = sum.saturating_add(ns);
         }
     }
     let mut sums: Vec<(String, i64)> = sums.into_iter().collect();
@@ -249,7 +253,6 @@ fn classes(profiles: &[Profile]) -> Vec<String> {
 
 /// What was written, and the main figures.
 fn summary(breakdown: &Breakdown, written: &[(PathBuf, usize)]) -> String {
-    use limits::{percent, time};
     let mut text = String::new();
     for profile in &breakdown.profiles {
         let line = format!(

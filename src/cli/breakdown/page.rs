@@ -1,7 +1,7 @@
 //! What `result.html` shows of a breakdown.
 
 use super::class_maps::ClassMap;
-use super::profile::{Bar, Device, NON_GPU, Row};
+use super::profile::{Bar, Device, NON_GPU, Row, sum};
 use super::{Breakdown, Profile};
 use crate::error::Result;
 use crate::render::breakdown as html;
@@ -83,7 +83,7 @@ fn device_of(device: &Device) -> html::Device {
 }
 
 /// The classes of the first bar, largest first, with the elapsed time of their kernels in every bar.
-fn classes_of(bars: &[Bar], also: &ClassMap, classes: &[String], most: usize) -> Vec<html::Class> {
+fn classes_of(bars: &[Bar], map: &ClassMap, classes: &[String], most: usize) -> Vec<html::Class> {
     let Some(first) = bars.first() else { return Vec::new() };
     let busy_ns = first.busy_ns();
     let elsewhere: Vec<HashMap<(&str, &str), i64>> = bars[1..]
@@ -100,13 +100,15 @@ fn classes_of(bars: &[Bar], also: &ClassMap, classes: &[String], most: usize) ->
         let (listed, left_out) = rows.split_at(rows.len().min(most));
         let mut rules: Vec<html::Rule> = Vec::new();
         for row in listed {
+            // What no map was asked about has none.
+            let further = if row.also.is_empty() { Vec::new() } else { map.also(&row.name) };
             let elapsed = elsewhere.iter().map(|bar| bar.get(&key(row)).copied());
             let kernel = html::Kernel {
                 name: row.name.clone(),
                 calls: row.calls,
                 elapsed_ns: std::iter::once(Some(row.elapsed_ns)).chain(elapsed).collect(),
                 total_ns: row.total_ns,
-                also: also.words(&row.also).join(", "),
+                also: further.join(", "),
             };
             match rules.iter_mut().find(|rule| rule.rule == row.rule) {
                 Some(rule) => rule.kernels.push(kernel),
@@ -115,12 +117,12 @@ fn classes_of(bars: &[Bar], also: &ClassMap, classes: &[String], most: usize) ->
         }
         shown.push(html::Class {
             index,
-            elapsed_ns: rows.iter().map(|row| row.elapsed_ns).sum(),
+            elapsed_ns: sum(rows.iter().copied()),
             busy_ns,
             names: rows.len(),
             rules,
             left_out: left_out.len(),
-            left_out_ns: left_out.iter().map(|row| row.elapsed_ns).sum(),
+            left_out_ns: sum(left_out.iter().copied()),
         });
     }
     shown

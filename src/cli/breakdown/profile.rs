@@ -87,17 +87,23 @@ pub(super) struct Span {
     pub(super) graph_count: i64,
 }
 
+/// The elapsed time of rows; a stranger's times may add up to more than there is room for.
+pub(super) fn sum<'r>(rows: impl IntoIterator<Item = &'r Row>) -> i64 {
+    rows.into_iter().fold(0, |sum, row| sum.saturating_add(row.elapsed_ns))
+}
+
 impl Bar {
     /// The time in which at least one GPU of the bar worked.
     pub(super) fn busy_ns(&self) -> i64 {
-        self.rows.iter().map(|row| row.elapsed_ns).sum()
+        sum(&self.rows)
     }
 
     /// Elapsed time by class.
     pub(super) fn classes(&self) -> BTreeMap<&str, i64> {
-        let mut classes = BTreeMap::new();
+        let mut classes = BTreeMap::<&str, i64>::new();
         for row in &self.rows {
-            *classes.entry(row.class.as_str()).or_default() += row.elapsed_ns;
+            let sum = classes.entry(row.class.as_str()).or_default();
+            *sum = sum.saturating_add(row.elapsed_ns);
         }
         classes
     }

@@ -1,7 +1,7 @@
 //! Which class a kernel is in.
 
 use super::{Args, note};
-use crate::catalog::{Catalog, ClassRule};
+use crate::catalog::Catalog;
 use crate::class_summary::{Class, ClassKeys, SeedMap};
 use crate::classify::{ClassMap, Pattern, Rule, collective};
 use crate::error::{Error, Result};
@@ -21,30 +21,33 @@ impl Classifier {
     /// `--classes`, else the config's map, else the default.
     pub(super) fn choose(catalog: &mut Catalog, args: &Args, config: Option<ClassKeys>) -> Result<Self> {
         let is_chosen = args.classes.is_some() || config.is_some();
-        let (name, rules) = match (&args.classes, config) {
-            (None, Some(map)) => ("config".to_owned(), substrings(map)),
+        let (name, rules, map) = match (&args.classes, config) {
+            (None, Some(map)) => {
+                let rules = substrings(map);
+                let map = ClassMap::compile(rules.clone()).map_err(|broken| {
+                    Error::usage(
+                        format!("the classes of the config: {}", broken.reason),
+                        "leave some of the keys out",
+                    )
+                })?;
+                ("config".to_owned(), rules, map)
+            }
             (spelling, _) => {
                 if let Some(spelling) = spelling {
                     catalog.choose_classes(spelling)?;
                 }
-                let source = catalog.classes().chosen_map()?;
+                let mut source = catalog.classes().chosen_map()?;
                 for twice in &source.duplicates {
-                    note(&format!("{}:{}: {}", twice.file, twice.line, twice.message));
+                    note(&twice.to_string());
                 }
-                (
-                    source.name,
-                    source.rules.into_iter().filter(is_the_files).map(|rule| rule.rule).collect(),
-                )
+                // What the rule that files of the seed's shape imply is for, the grammar does.
+                source.rules.retain(|rule| !rule.is_implied);
+                let map = source.compile()?;
+                (source.name, source.rules.into_iter().map(|rule| rule.rule).collect(), map)
             }
         };
         let seed =
             (args.strict || args.seed_compat.is_some()).then(|| seed_map(&name, &rules)).transpose()?;
-        let map = ClassMap::compile(rules).map_err(|broken| {
-            Error::usage(
-                format!("class map {name}: rule {}: {}", broken.index + 1, broken.reason),
-                "`nsq list --classes` names the maps in reach",
-            )
-        })?;
         Ok(Self { name, map, is_chosen, seed })
     }
 
@@ -80,11 +83,6 @@ fn substrings(map: ClassKeys) -> Vec<Rule> {
             pattern: Pattern::Substring(key),
         })
         .collect()
-}
-
-/// Not the rule that stands before every key of a seed's file: what that one is for, the grammar does.
-fn is_the_files(rule: &ClassRule) -> bool {
-    rule.rule.pattern != Pattern::Substring("nccl".to_owned()) || rule.why.is_empty()
 }
 
 fn seed_map(name: &str, rules: &[Rule]) -> Result<SeedMap> {

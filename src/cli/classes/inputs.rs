@@ -34,9 +34,15 @@ pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
         })?;
         let config = Config::parse(file, &text)?;
         config.notes.iter().for_each(|text| note(text));
-        let inputs = config.inputs.into_iter().map(|input| Input::of_config(input, file)).collect();
+        let inputs: Vec<Input> =
+            config.inputs.into_iter().map(|input| Input::of_config(input, file)).collect();
+        one_iteration(
+            args,
+            inputs.iter().any(|input| input.tag.is_some()).then_some("nvtx_tag_of_iter"),
+        )?;
         return Ok((inputs, Some(config.kernel_to_class)));
     }
+    one_iteration(args, args.iter_tag.is_some().then_some("--iter-tag"))?;
     let plain = |title: String, source: Source| Input {
         title: args.title.clone().unwrap_or(title),
         iterations: args.iters,
@@ -73,6 +79,21 @@ pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
         plain(title, Source::Report { path: path.clone(), with_nvtx: true, with_mem: true })
     });
     Ok((inputs.collect(), None))
+}
+
+/// Refuses what says twice which ranges the iterations are; `tag` is where a tag was given.
+fn one_iteration(args: &Args, tag: Option<&str>) -> Result<()> {
+    match (args.scope.iter.as_slice(), tag) {
+        ([_, _, ..], _) => Err(Error::usage(
+            "one --iter says what an iteration is, and there are several",
+            "give one, in which * and ? stand for anything; --nvtx cuts further",
+        )),
+        ([_], Some(tag)) => Err(Error::usage(
+            format!("--iter and {tag} both say what an iteration is"),
+            "leave one out: `--iter step 2..5` takes some iterations, --iter-tag takes all",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn name_of(path: &Path) -> String {
@@ -145,15 +166,16 @@ impl Input {
             ));
         }
         let compat = args.seed_compat.is_some();
+        let layout = CsvLayout { ignores_units: compat, ..self.layout.clone() };
         let mut notes = Vec::new();
         let tables = Tables {
-            kernels: read_kernels(kernels, &self.read(kernels)?, &self.layout)?,
+            kernels: read_kernels(kernels, &self.read(kernels)?, &layout)?,
             ranges: match self.optional(ranges, compat, "NVTX ranges", &mut notes)? {
-                Some((file, bytes)) => Some(read_ranges(file, &bytes, &self.layout)?),
+                Some((file, bytes)) => Some(read_ranges(file, &bytes, &layout)?),
                 None => None,
             },
             memory: match self.optional(memory, compat, "memory operations", &mut notes)? {
-                Some((file, bytes)) => Some(read_memory(file, &bytes, &self.layout)?),
+                Some((file, bytes)) => Some(read_memory(file, &bytes, &layout)?),
                 None => None,
             },
         };

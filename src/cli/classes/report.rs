@@ -4,13 +4,13 @@ use super::super::opened::Opened;
 use super::super::options::AttributeArg;
 use super::{Args, Loaded};
 use crate::catalog::Catalog;
-use crate::class_summary::{KernelSum, Measured, MemorySum, RangeSpan, Tables, Tag};
+use crate::class_summary::{KernelSum, Measured, MemorySum, RangeSpan, Tables, Tag, TagMatch};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::{Presence, Scope, Selector};
 use crate::table::{ResultTable, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 const KERNELS: &str = "cuda_gpu_kern_sum";
@@ -26,6 +26,12 @@ SELECT
   count(*) AS calls,
   coalesce(sum(dur_ns), 0) AS total_ns
 FROM kernel";
+
+/// Of each range that launched GPU work, its name in two parts.
+const PARTS: &str = "\
+SELECT projection.range_id, name.range_text, name.domain_name
+FROM nvtx_projection AS projection
+JOIN nvtx_name AS name ON name.name_id = projection.name_id";
 
 /// Reads the tables of a report.
 ///
@@ -67,12 +73,16 @@ pub(super) fn load(
     let has_memory = with_mem && memory.check_presence(&presence, path).is_ok();
     plans.extend(has_memory.then_some(memory));
     plans.push(Plan::ad_hoc(EXTENT, ("the extent of the report".to_owned(), 1), catalog));
-    let within = tag.as_ref().filter(|_| args.seed_compat.is_none());
+    let within = tag.is_some() && args.seed_compat.is_none();
     let outer = Scope { iterations: Vec::new(), ..scope.clone() };
-    if let (Some(tag), true) = (within, scope.iterations.is_empty()) {
+    if let (Some(tag), true, true) = (&tag, within, scope.iterations.is_empty()) {
         scope.iterations.push(selector(tag));
     }
-    let answers = report.ask(opened, &scope, &plans)?;
+    if within {
+        plans.push(Plan::ad_hoc(PARTS, ("the names of the ranges".to_owned(), 1), catalog));
+    }
+    let mut answers = report.ask(opened, &scope, &plans)?;
+    let parts = if within { answers.pop() } else { None };
     let [kernels, rest @ .., extent] = answers.as_slice() else { return Err(lacks(KERNELS)) };
     let (ranges, memory) = match rest {
         [ranges, memory] => (Some(ranges), Some(memory)),
@@ -80,14 +90,20 @@ pub(super) fn load(
         [one] => (Some(one), None),
         _ => (None, None),
     };
-    let tables = Tables {
+    let mut tables = Tables {
         kernels: kernel_sums(kernels)?,
         ranges: ranges.map(range_spans).transpose()?,
         memory: memory.map(memory_sums).transpose()?,
     };
+    if let (Some(parts), Some(ranges), Some(selector)) =
+        (&parts, &mut tables.ranges, scope.iterations.first())
+    {
+        add_parts(ranges, parts)?;
+        tag = Some(tag_of(selector, ranges)?);
+    }
     let extent = Extent::of(extent)?;
-    let measured = match (within, &tables.ranges) {
-        (Some(tag), Some(ranges)) => {
+    let measured = match (&tag, &tables.ranges) {
+        (Some(tag), Some(ranges)) if within => {
             let found = tag.find(ranges).1;
             let (all, measured) = report.measure(&outer, &found)?;
             let by_thread = matches!(args.scope.attribute, AttributeArg::Thread);
@@ -103,7 +119,6 @@ pub(super) fn load(
             .transpose()?
             .unwrap_or_default(),
     };
-    let within = within.is_some();
     let gpus = match measured.iter().map(|window| window.gpu_id).collect::<BTreeSet<i64>>().len() {
         0 => Some(extent.gpus).filter(|gpus| *gpus > 0),
         gpus => i64::try_from(gpus).ok(),
@@ -170,23 +185,53 @@ fn selector(tag: &Tag) -> Selector {
     Selector { spelled: name.clone(), name, domain: None, instances: None, by_thread: true }
 }
 
-/// Names of ranges that are asked for one by one; of more, all ranges are.
+/// The tag that finds the ranges which the selector selects.
+///
+/// A name may hold what looks like a domain or an instance: then it is the name that is meant.
+fn tag_of(selector: &Selector, ranges: &[RangeSpan]) -> Result<Tag> {
+    if selector.name != selector.spelled {
+        let whole = Tag::of_scope(&selector.spelled, None)?;
+        if whole.find(ranges).0 == TagMatch::Alike {
+            return Ok(whole);
+        }
+    }
+    Tag::of_scope(&selector.name, selector.domain.as_deref())
+}
+
+/// Tells the ranges' names and domains apart.
+fn add_parts(ranges: &mut [RangeSpan], parts: &ResultTable) -> Result<()> {
+    let (ids, names) = (ints(parts, "range_id")?, texts(parts, "range_text")?);
+    let parts = names.into_iter().zip(texts(parts, "domain_name")?);
+    let mut known: HashMap<i64, (Option<String>, Option<String>)> =
+        ids.into_iter().zip(parts).filter_map(|(id, parts)| Some((id?, parts))).collect();
+    for range in ranges {
+        if let Some((text, domain)) = range.range_id.and_then(|id| known.remove(&id)) {
+            (range.text, range.domain) = (text, domain);
+        }
+    }
+    Ok(())
+}
+
+/// Names of ranges that are asked for one by one; of more, all that begin as all of them do.
 const FEW: usize = 16;
 
 /// Patterns of SQL's GLOB that no name of the ranges escapes.
 fn globs(ranges: &[&RangeSpan]) -> Vec<String> {
     let names: BTreeSet<&str> = ranges.iter().filter_map(|range| range.name.as_deref()).collect();
-    if names.len() > FEW {
-        return vec!["*".to_owned()];
-    }
-    let literal = |name: &str| {
+    let literal = |name: &str| -> String {
         let escaped = name.chars().map(|c| match c {
             '*' | '?' | '[' => format!("[{c}]"),
             c => c.to_string(),
         });
         escaped.collect()
     };
-    names.into_iter().map(literal).collect()
+    if names.len() <= FEW {
+        return names.into_iter().map(literal).collect();
+    }
+    // In order, what the first and the last begin with, those between begin with too.
+    let (first, last) = (names.first().copied().unwrap_or(""), names.last().copied().unwrap_or(""));
+    let shared = first.chars().zip(last.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c);
+    vec![literal(&shared.collect::<String>()) + "*"]
 }
 
 /// On how many GPUs kernels ran, and how long.
@@ -251,6 +296,7 @@ fn range_spans(table: &ResultTable) -> Result<Vec<RangeSpan>> {
         pid,
         launches,
         range_id,
+        ..RangeSpan::default()
     };
     Ok(spans.map(span).collect())
 }
@@ -301,4 +347,22 @@ fn texts(table: &ResultTable, name: &str) -> Result<Vec<Option<String>>> {
         Value::Text(text) => Some(text.clone()),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_names_become_what_they_begin_with() {
+        let range = |name: String| RangeSpan { name: Some(name), ..RangeSpan::default() };
+        let ask = |names: &[RangeSpan]| globs(&names.iter().collect::<Vec<_>>());
+        let of = |count: usize| -> Vec<RangeSpan> {
+            (0..count).map(|n| range(format!("[é] stép {n}"))).collect()
+        };
+        assert_eq!(ask(&of(2)), ["[[]é] stép 0", "[[]é] stép 1"]);
+        assert_eq!(ask(&of(FEW + 1)), ["[[]é] stép *"]);
+        let mixed = [of(FEW), vec![range("other".to_owned())]].concat();
+        assert_eq!(ask(&mixed), ["*"]);
+    }
 }

@@ -7,6 +7,7 @@ use foldhash::{HashMap, HashMapExt};
 use rusqlite::functions::Context;
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Distinct names whose answers are kept.
@@ -29,28 +30,24 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
         let names = Arc::clone(&names);
         connection.create_scalar_function(name, 1, flags(), move |context| {
             Ok(match op_name(context)? {
-                Some(name) => show(&names.answer(name)?),
+                Some(name) => show(&names.answer(&name)?),
                 None => None,
             })
         })?;
     }
     connection.create_scalar_function("op_activity", 1, flags(), |context| {
-        Ok(op_name(context)?.map(activity).map(Activity::as_str))
+        Ok(op_name(context)?.map(|name| activity(&name)).map(Activity::as_str))
     })?;
     connection.create_scalar_function("collective", 1, flags(), |context| {
-        Ok(op_name(context)?.and_then(collective))
+        Ok(op_name(context)?.and_then(|name| collective(&name)))
     })
 }
 
 /// The name in the argument; `None` for null.
-fn op_name<'a>(context: &'a Context<'_>) -> Result<Option<&'a str>> {
+fn op_name<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>> {
     match context.get_raw(0) {
         ValueRef::Null => Ok(None),
-        ValueRef::Text(text) => match std::str::from_utf8(text) {
-            Ok(name) => Ok(Some(name)),
-            // What comes before a byte that is no text still tells the function.
-            Err(error) => Ok(std::str::from_utf8(&text[..error.valid_up_to()]).ok()),
-        },
+        ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
         ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
         ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
         ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
@@ -126,6 +123,9 @@ mod tests {
         assert_eq!(ask(&connection, "collective", name).unwrap(), "AllReduce");
         assert_eq!(ask(&connection, "op_activity", Some("[CUDA memset]")).unwrap(), "memory");
         assert_eq!(ask(&connection, "collective", Some("gemm")), None);
+        let behind = "SELECT op_class(CAST(x'ff67656d6d' AS TEXT))";
+        let class: String = connection.query_row(behind, [], |row| row.get(0)).unwrap();
+        assert_eq!(class, "gemm", "what is behind a byte that is no text counts too");
         for call in ["op_class", "op_class_rule", "op_class_also", "op_activity", "collective"] {
             assert_eq!(ask(&connection, call, None), None);
             assert!(connection.query_row(&format!("SELECT {call}(1)"), [], |_| Ok(())).is_err());

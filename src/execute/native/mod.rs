@@ -3,6 +3,7 @@
 //! Nothing is read before a statement asks for a row, unless NVTX ranges select what is looked at.
 
 mod gpu;
+mod ids;
 mod nvtx;
 mod reader;
 mod relation;

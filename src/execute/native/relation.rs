@@ -110,6 +110,11 @@ pub(super) trait Relation: Copy + 'static {
     /// Rows come in that order only to those who look them up.
     fn is_ordered_by_key(self) -> bool;
 
+    /// A key asks for rows that a scan does not hold: where one is given, they must be looked up.
+    fn is_asked_by_key(self) -> bool {
+        false
+    }
+
     /// What an input answers from, read when it is first asked for.
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
 

@@ -1,6 +1,6 @@
 //! Native relations as SQLite's virtual tables, so that SQL joins them like any other.
 //!
-//! The only `unsafe` of the crate stands here: rusqlite asks implementers to promise that SQLite's
+//! Hence the `unsafe`: rusqlite asks implementers to promise that SQLite's
 //! own part of a table or cursor comes first in memory, which `repr(C)` and the first field see to.
 #![allow(unsafe_code)]
 
@@ -90,6 +90,12 @@ unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
             info.set_estimated_rows(1);
             return Ok(true);
         }
+        if self.relation.is_asked_by_key()
+            && self.relation.key().iter().all(|name| self.is_constrained(info, name))
+        {
+            // The other side of the comparison comes later in this order of tables: take another order.
+            return Ok(false);
+        }
         if !self.relation.is_ordered_by_key() {
             info.set_order_by_consumed(self.comes_in(info));
         }
@@ -132,6 +138,14 @@ impl<R: Relation> NativeTable<R> {
     fn name_of(&self, column: c_int) -> Option<&'static str> {
         let place = *self.columns.get(usize::try_from(column).ok()?)?;
         self.relation.columns().get(place).copied()
+    }
+
+    /// There is a constraint `name = …`, usable or not.
+    fn is_constrained(&self, info: &IndexInfo, name: &str) -> bool {
+        info.constraints().any(|constraint| {
+            constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
+                && self.name_of(constraint.column()) == Some(name)
+        })
     }
 
     /// The usable constraint `name = …`.

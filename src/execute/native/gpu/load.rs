@@ -4,12 +4,13 @@ use super::tables::Answers;
 use crate::classify::{Activity, activity};
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::nvtx::{NOBODY, Selection};
+use crate::execute::native::ids::{NOBODY, Numbered, pid};
+use crate::execute::native::nvtx::Selection;
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
 use crate::interval::TimeSet;
-use crate::normalize::{Input, Scope};
-use crate::occupancy::{Occupancy, Op, Stream};
+use crate::normalize::{Input, Scope, UNSCOPED};
+use crate::occupancy::{Occupancy, Op, Stream, Window};
 use crate::projection::OpKind;
 use foldhash::{HashMap, HashMapExt};
 use std::path::Path;
@@ -36,21 +37,21 @@ pub(in crate::execute::native) fn occupy(
         ("memset", OpKind::Memset, "NULL"),
         ("graph_trace", OpKind::Graph, "NULL"),
     ] {
-        if input.reads(relation) {
-            read_ops(&mut reader, relation, kind, name, &mut ids, &mut ops)?;
-        }
+        read_ops(&mut reader, relation, kind, name, &input.scope, &mut ids, &mut ops)?;
     }
-    if let Some(selection) = selection {
-        let windows = selection.windows.as_ref();
-        ops.retain(|op| {
-            selection.ops.contains(&(op.kind, op.id))
-                && windows.is_none_or(|windows| overlaps(windows, op.start, op.end))
-        });
-    }
+    // A GPU that works at another time idles in the window: its streams stay.
+    let (from, to) = (input.scope.start_ns, input.scope.end_ns);
+    let windows = selection.and_then(|selection| selection.windows.as_ref());
+    ops.retain(|op| {
+        from.is_none_or(|from| op.end > from || op.start >= from)
+            && to.is_none_or(|to| op.start < to)
+            && windows.is_none_or(|windows| overlaps(windows, op.start, op.end))
+            && selection.is_none_or(|selection| selection.ops.contains(&(op.kind, op.id)))
+    });
     if guard::is_over(limits) {
         return Err(guard::stopped(limits));
     }
-    let window = window(&input.scope, selection, &ops);
+    let window = window(&input.scope, selection);
     let (streams, names) = (ids.streams.values, ids.names);
     Ok(Answers::new(Occupancy::new(ops, streams, window), names))
 }
@@ -61,17 +62,16 @@ fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {
     windows.get(after).is_some_and(|&(from, _)| from < end || from <= start)
 }
 
-/// What the scope looks at; `None`: whatever there is.
-fn window(scope: &Scope, selection: Option<&Selection>, ops: &[Op]) -> Option<TimeSet> {
-    let ranges = selection.and_then(|selection| selection.windows.clone());
-    let timed = (scope.start_ns.is_some() || scope.end_ns.is_some()).then(|| {
-        let first = ops.iter().map(|op| op.start).min().unwrap_or_default();
-        let last = ops.iter().map(|op| op.end).max().unwrap_or_default();
-        TimeSet::union_of(vec![(scope.start_ns.unwrap_or(first), scope.end_ns.unwrap_or(last))])
-    });
-    match (ranges, timed) {
-        (Some(ranges), Some(timed)) => Some(ranges.intersection(&timed)),
-        (ranges, timed) => ranges.or(timed),
+/// What the scope looks at.
+fn window(scope: &Scope, selection: Option<&Selection>) -> Window {
+    let (from, to) = (scope.start_ns, scope.end_ns);
+    match selection.and_then(|selection| selection.windows.as_ref()) {
+        Some(windows) => {
+            let timed = vec![(from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX))];
+            Window::Pieces(windows.intersection(&TimeSet::union_of(timed)))
+        }
+        None if from.is_some() || to.is_some() => Window::Time { from, to },
+        None => Window::Whole,
     }
 }
 
@@ -80,29 +80,11 @@ fn window(scope: &Scope, selection: Option<&Selection>, ops: &[Op]) -> Option<Ti
 struct Ids {
     /// Of an ordinal of a process, or of all processes, the GPU.
     gpus: HashMap<(Option<i64>, i64), i64>,
-    streams: Numbered,
+    streams: Numbered<Stream>,
     /// Of a kernel's name in the export, its place in the names and what it does.
     kernels: HashMap<i64, (u32, Activity)>,
     texts: Texts,
     names: Vec<String>,
-}
-
-/// Streams, numbered in order of appearance.
-#[derive(Default)]
-struct Numbered {
-    places: HashMap<Stream, u32>,
-    values: Vec<Stream>,
-}
-
-impl Numbered {
-    fn place(&mut self, stream: Stream) -> u32 {
-        let fresh = self.values.len() as u32;
-        let place = *self.places.entry(stream).or_insert(fresh);
-        if place == fresh {
-            self.values.push(stream);
-        }
-        place
-    }
 }
 
 impl Ids {
@@ -117,7 +99,8 @@ impl Ids {
     /// The GPU that an ordinal of a process stands for.
     fn gpu(&self, global_pid: i64, device_id: i64) -> i64 {
         let of = |pid| self.gpus.get(&(pid, device_id)).copied();
-        of(Some(global_pid >> 24 & 0xFF_FFFF)).or_else(|| of(None)).unwrap_or(device_id)
+        let own = pid(global_pid).and_then(|pid| of(Some(pid)));
+        own.or_else(|| of(None)).unwrap_or(device_id)
     }
 }
 
@@ -148,48 +131,60 @@ struct Raw {
 #[derive(Default)]
 struct Part {
     ops: Vec<Raw>,
-    streams: Numbered,
+    streams: Numbered<Stream>,
     last: Option<(Stream, u32)>,
     texts: Texts,
 }
 
-/// The operations of one relation.
+/// The operations of one relation, at whatever time.
 fn read_ops(
     reader: &mut Reader,
     relation: &str,
     kind: OpKind,
     name: &str,
+    scope: &Scope,
     ids: &mut Ids,
     into: &mut Vec<Op>,
 ) -> Result<()> {
     let id = format!("{relation}_id");
     let columns =
         format!("{id}, start_ns, end_ns, global_pid, device_id, context_id, stream_id, {name}");
-    let parts = reader.scan(relation, &id, &columns, |part: &mut Part, cells| {
-        let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) else {
-            return Ok(());
-        };
-        let stream = Stream {
-            gpu_id: 0,
-            global_pid: cells.int(3).unwrap_or(NOBODY),
-            device_id: cells.int(4).unwrap_or_default(),
-            context_id: cells.int(5),
-            stream_id: cells.int(6),
-        };
-        // Neighbouring rows are often of one stream.
-        let place = match part.last {
-            Some((last, place)) if last == stream => place,
-            _ => part.streams.place(stream),
-        };
-        part.last = Some((stream, place));
-        let name = match kind {
-            OpKind::Memcpy => cells.text(7).map_or(NOBODY, |text| part.texts.place(text).into()),
-            _ => cells.int(7).unwrap_or(NOBODY),
-        };
-        // What ends before it begins took no time that is known.
-        part.ops.push(Raw { start, end: end.max(start), id, stream: place, name });
-        Ok(())
-    })?;
+    let is_wanted = |wanted: &[i64], number: Option<i64>| {
+        wanted.is_empty() || number.is_some_and(|number| wanted.contains(&number))
+    };
+    let parts =
+        reader.scan(&format!("{UNSCOPED}{relation}"), &id, &columns, |part: &mut Part, cells| {
+            let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?)
+            else {
+                return Ok(());
+            };
+            let stream = Stream {
+                gpu_id: 0,
+                global_pid: cells.int(3).unwrap_or(NOBODY),
+                device_id: cells.int(4).unwrap_or_default(),
+                context_id: cells.int(5),
+                stream_id: cells.int(6),
+            };
+            let is_in_scope = is_wanted(&scope.devices, cells.int(4))
+                && is_wanted(&scope.streams, stream.stream_id)
+                && is_wanted(&scope.processes, pid(stream.global_pid));
+            if !is_in_scope {
+                return Ok(());
+            }
+            // Neighbouring rows are often of one stream.
+            let place = match part.last {
+                Some((last, place)) if last == stream => place,
+                _ => part.streams.place(stream),
+            };
+            part.last = Some((stream, place));
+            let name = match kind {
+                OpKind::Memcpy => cells.text(7).map_or(NOBODY, |text| part.texts.place(text).into()),
+                _ => cells.int(7).unwrap_or(NOBODY),
+            };
+            // What ends before it begins took no time that is known.
+            part.ops.push(Raw { start, end: end.max(start), id, stream: place, name });
+            Ok(())
+        })?;
     for part in parts {
         let place =
             |stream: &Stream| Stream { gpu_id: ids.gpu(stream.global_pid, stream.device_id), ..*stream };

@@ -2,11 +2,12 @@
 
 use crate::classify::Activity;
 use crate::execute::native::Natives;
-use crate::execute::native::nvtx::NOBODY;
+use crate::execute::native::ids;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::occupancy::{
-    Decomposition, Gap, Level, NONE, Occupancy, Op, Overlap, Stream, Stretch, Window,
+    Decomposition, Gap, Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Stretch,
 };
+use crate::projection::OpKind;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -29,14 +30,15 @@ pub(in crate::execute::native) struct Answers {
     stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
     gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
     decompositions: OnceLock<Vec<Decomposition>>,
-    overlaps: OnceLock<Vec<Overlap>>,
+    /// The operations in order of kind and row, as indices.
+    by_row: OnceLock<Vec<u32>>,
 }
 
 impl Answers {
     pub(super) fn new(occupancy: Occupancy, names: Vec<String>) -> Self {
         let (stretches, gaps) = Default::default();
-        let (decompositions, overlaps) = Default::default();
-        Self { occupancy, names, stretches, gaps, decompositions, overlaps }
+        let (decompositions, by_row) = Default::default();
+        Self { occupancy, names, stretches, gaps, decompositions, by_row }
     }
 
     fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
@@ -73,16 +75,24 @@ impl Answers {
         &self.occupancy.streams[self.occupancy.ops[op].stream as usize]
     }
 
-    /// What ran while each operation ran.
-    fn overlaps(&self) -> &[Overlap] {
-        self.overlaps.get_or_init(|| {
-            let gpus = self.decompositions();
-            let overlap = |op: &Op| {
-                let gpu = self.occupancy.lane(Level::Gpu, op.stream);
-                gpus[gpu as usize].overlap(op.start, op.end, op.activity)
-            };
-            self.occupancy.ops.iter().map(overlap).collect()
-        })
+    /// How long something ran while an operation did.
+    fn overlap(&self, overlap: Overlap, op: usize) -> i64 {
+        let op = &self.occupancy.ops[op];
+        let gpu = self.occupancy.lane(Level::Gpu, op.stream);
+        self.decompositions()[gpu as usize].overlap(overlap, op.start, op.end, op.activity)
+    }
+
+    /// The index of the operation that is this row of the raw table of its kind.
+    fn place_of(&self, kind: OpKind, id: i64) -> Option<usize> {
+        let ops = &self.occupancy.ops;
+        let row = |&index: &u32| (ops[index as usize].kind, ops[index as usize].id);
+        let by_row = self.by_row.get_or_init(|| {
+            let mut by_row: Vec<u32> = (0..ops.len() as u32).collect();
+            by_row.sort_unstable_by_key(row);
+            by_row
+        });
+        let place = by_row.binary_search_by_key(&(kind, id), row).ok()?;
+        Some(by_row[place] as usize)
     }
 
     /// The GPU of a row of `gpu_window`.
@@ -90,8 +100,8 @@ impl Answers {
         self.occupancy.first_stream(Level::Gpu, index as u32)
     }
 
-    /// The window that was asked for, on one GPU; all of its time if none was.
-    fn window(&self, index: usize, key: &Key) -> Window {
+    /// What the window that was asked for went to, on one GPU; all of its time if none was.
+    fn shares(&self, index: usize, key: &Key) -> Shares {
         let decomposition = &self.decompositions()[index];
         match (key.number(0), key.number(1)) {
             (Some(start), Some(end)) => decomposition.within(start, end),
@@ -158,7 +168,7 @@ impl Relation for Table {
         match self {
             Self::Busy => &["level", "activity"],
             Self::Gap => &["level"],
-            Self::Overlap => &[],
+            Self::Overlap => &["op_kind", "op_id"],
             Self::Window => &["start_ns", "end_ns"],
         }
     }
@@ -169,6 +179,10 @@ impl Relation for Table {
 
     fn is_ordered_by_key(self) -> bool {
         false
+    }
+
+    fn is_asked_by_key(self) -> bool {
+        self == Self::Window
     }
 
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Answers>> {
@@ -207,7 +221,11 @@ impl Relation for Table {
             }),
             Self::Gap => level()
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
-            Self::Overlap => 0..0,
+            Self::Overlap => {
+                let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
+                let place = op.and_then(|(kind, id)| answers.place_of(kind, id));
+                place.map_or(0..0, |index| index..index + 1)
+            }
             // Every GPU knows every window that has an end.
             Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
                 0..answers.decompositions().len()
@@ -244,7 +262,7 @@ const GAP: &[Column] = &[
     ("stream_id", |a, i, _| stream(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
     ("start_ns", |a, i, _| a.gap(i).1.start.into()),
     ("end_ns", |a, i, _| a.gap(i).1.end.into()),
-    ("dur_ns", |a, i, _| (a.gap(i).1.end - a.gap(i).1.start).into()),
+    ("dur_ns", |a, i, _| a.gap(i).1.end.saturating_sub(a.gap(i).1.start).into()),
     ("before_kind", |a, i, _| kind(a, a.gap(i).1.before)),
     ("before_id", |a, i, _| a.op(a.gap(i).1.before).map(|op| op.id).into()),
     ("before_name", |a, i, _| name(a, a.gap(i).1.before)),
@@ -257,6 +275,7 @@ const OVERLAP: &[Column] = &[
     ("op_kind", |a, i, _| kind(a, i as u32)),
     ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
     ("op_name", |a, i, _| name(a, i as u32)),
+    ("name_id", |a, i, _| a.occupancy.ops[i].name.into()),
     ("activity", |a, i, _| a.occupancy.ops[i].activity.as_str().into()),
     ("gpu_id", |a, i, _| a.stream_of(i).gpu_id.into()),
     ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
@@ -266,12 +285,12 @@ const OVERLAP: &[Column] = &[
     ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
     ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
     ("dur_ns", |a, i, _| (a.occupancy.ops[i].end - a.occupancy.ops[i].start).into()),
-    ("in_window_ns", |a, i, _| a.overlaps()[i].in_window.into()),
-    ("compute_ns", |a, i, _| a.overlaps()[i].compute.into()),
-    ("communication_ns", |a, i, _| a.overlaps()[i].communication.into()),
-    ("memory_ns", |a, i, _| a.overlaps()[i].memory.into()),
-    ("exposed_ns", |a, i, _| a.overlaps()[i].exposed.into()),
-    ("concurrent_ns", |a, i, _| a.overlaps()[i].concurrent.into()),
+    ("in_window_ns", |a, i, _| a.overlap(Overlap::InWindow, i).into()),
+    ("compute_ns", |a, i, _| a.overlap(Overlap::Compute, i).into()),
+    ("communication_ns", |a, i, _| a.overlap(Overlap::Communication, i).into()),
+    ("memory_ns", |a, i, _| a.overlap(Overlap::Memory, i).into()),
+    ("exposed_ns", |a, i, _| a.overlap(Overlap::Exposed, i).into()),
+    ("concurrent_ns", |a, i, _| a.overlap(Overlap::Concurrent, i).into()),
 ];
 
 const WINDOW: &[Column] = &[
@@ -283,14 +302,14 @@ const WINDOW: &[Column] = &[
     ("end_ns", |a, i, key| {
         key.number(1).or_else(|| a.decompositions()[i].extent().map(|(_, end)| end)).into()
     }),
-    ("window_ns", |a, i, key| a.window(i, key).length.into()),
-    ("busy_ns", |a, i, key| a.window(i, key).busy.into()),
-    ("compute_ns", |a, i, key| a.window(i, key).compute.into()),
-    ("communication_ns", |a, i, key| a.window(i, key).communication.into()),
-    ("memory_ns", |a, i, key| a.window(i, key).memory.into()),
-    ("exposed_communication_ns", |a, i, key| a.window(i, key).exposed_communication.into()),
-    ("exposed_memory_ns", |a, i, key| a.window(i, key).exposed_memory.into()),
-    ("idle_ns", |a, i, key| a.window(i, key).idle.into()),
+    ("window_ns", |a, i, key| a.shares(i, key).length.into()),
+    ("busy_ns", |a, i, key| a.shares(i, key).busy.into()),
+    ("compute_ns", |a, i, key| a.shares(i, key).compute.into()),
+    ("communication_ns", |a, i, key| a.shares(i, key).communication.into()),
+    ("memory_ns", |a, i, key| a.shares(i, key).memory.into()),
+    ("exposed_communication_ns", |a, i, key| a.shares(i, key).exposed_communication.into()),
+    ("exposed_memory_ns", |a, i, key| a.shares(i, key).exposed_memory.into()),
+    ("idle_ns", |a, i, key| a.shares(i, key).idle.into()),
 ];
 
 /// The stream that tells where a lane is.
@@ -301,8 +320,7 @@ fn lane(answers: &Answers, level: Level, lane: u32) -> &Stream {
 fn pid<'a>(stream: &Stream, level: Level) -> Cell<'a> {
     match level {
         Level::Gpu => Cell::Null,
-        _ if stream.global_pid == NOBODY => Cell::Null,
-        _ => (stream.global_pid >> 24 & 0xFF_FFFF).into(),
+        _ => ids::pid(stream.global_pid).into(),
     }
 }
 

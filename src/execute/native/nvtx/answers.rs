@@ -1,9 +1,9 @@
 //! What native relations answer from: a projection, and what is made of it when it is first asked for.
 
-use super::load::NOBODY;
 use super::names::{Layers, LazyRules, Names};
 use super::scope::RangeScope;
 use crate::execute::guard::{self, Limits};
+use crate::execute::native::ids::NOBODY;
 use crate::normalize::Scope;
 use crate::projection::{
     NONE, Naming, Op, OpKind, PathKernel, Paths, Projection, Range, RangeKernel, RangeSum, Stop,
@@ -22,6 +22,7 @@ pub(super) const NAMING_SHIFT: u32 = 40;
 pub(in crate::execute::native) struct Answers {
     pub(super) projection: Projection,
     pub(super) names: Names,
+    kernel_names: HashMap<i64, String>,
     scope: Scope,
     selected: RangeScope,
     limits: Limits,
@@ -54,6 +55,7 @@ impl Answers {
     pub(super) fn new(
         projection: Projection,
         names: Names,
+        kernel_names: HashMap<i64, String>,
         rules: Arc<LazyRules>,
         scope: Scope,
         ranges: RangeScope,
@@ -62,6 +64,7 @@ impl Answers {
         Self {
             projection,
             names,
+            kernel_names,
             scope,
             selected: ranges,
             limits: limits.clone(),
@@ -169,6 +172,11 @@ impl Answers {
             }
             (0u32..).zip(is_shown).filter(|(_, is_shown)| *is_shown).map(|(index, _)| index).collect()
         })
+    }
+
+    /// The text that the number of a kernel's name stands for.
+    pub(super) fn kernel_name(&self, id: i64) -> Option<&str> {
+        self.kernel_names.get(&id).map(String::as_str)
     }
 
     pub(super) fn path_kernels(&self) -> &[PathKernel] {

@@ -3,6 +3,7 @@
 use super::names::{Name, Names};
 use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
+use crate::execute::native::ids::{NOBODY, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
 use crate::normalize::{Attribute, Input, Scope};
@@ -17,15 +18,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// The bits of a global thread id that number its process.
-pub(super) const PROCESS: i64 = -16_777_216;
-/// Stands for a process or thread that the export does not name.
-pub(in crate::execute::native) const NOBODY: i64 = i64::MIN;
-
 /// A capture in the order in which it was read, with the names of its ranges.
 pub(super) struct Loaded {
     pub(super) capture: Capture,
     pub(super) names: Names,
+    /// What the numbers of kernels' names stand for, where the names are asked for.
+    pub(super) kernel_names: HashMap<i64, String>,
 }
 
 /// Reads what an input asks for: ranges and what is launched side by side.
@@ -39,15 +37,20 @@ pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Lo
         let launched = read_launched(database, input, limits, &ids);
         (launched, ranges.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
-    let (mut capture, (mut ranges, names)) = (launched?, named?);
+    let ((mut capture, kernel_names), (mut ranges, names)) = (launched?, named?);
     close_open_ranges(&mut ranges);
     capture.ranges = ranges;
     number(&mut capture, &ids);
-    Ok(Loaded { capture, names })
+    Ok(Loaded { capture, names, kernel_names })
 }
 
-/// The operations, and the calls that launched them.
-fn read_launched(database: &Path, input: &Input, limits: &Limits, ids: &Interners) -> Result<Capture> {
+/// The operations and the calls that launched them, and the names of kernels.
+fn read_launched(
+    database: &Path,
+    input: &Input,
+    limits: &Limits,
+    ids: &Interners,
+) -> Result<(Capture, HashMap<i64, String>)> {
     let mut reader = Reader::new(database, &input.statements, limits);
     let by_node = input.scope.attribute == Attribute::Capture;
     let more = Columns { names: input.kernel_names, nodes: by_node };
@@ -79,10 +82,20 @@ fn read_launched(database: &Path, input: &Input, limits: &Limits, ids: &Interner
     let launches = launches.collect();
     let kernels = ids.kernels.values();
     let mut capture = Capture { kernels, ops, calls, launches, ..Capture::default() };
+    let mut kernel_names = HashMap::new();
+    for kernel in &capture.kernels {
+        for id in [kernel.name, kernel.short, kernel.mangled] {
+            if !kernel_names.contains_key(&id)
+                && let Some(text) = reader.text_of(id)?
+            {
+                kernel_names.insert(id, String::from_utf8_lossy(&text).into_owned());
+            }
+        }
+    }
     if by_node && input.reads("all_graph_node") {
         place_at_creation(&mut reader, &mut capture, ids)?;
     }
-    Ok(capture)
+    Ok((capture, kernel_names))
 }
 
 /// Attributes what was loaded.
@@ -174,30 +187,6 @@ impl<T: Copy + Eq + Hash> Known<T> {
         }
         let place = *self.places.entry(value).or_insert_with(|| shared.place(value));
         self.last = Some((value, place));
-        place
-    }
-}
-
-/// Distinct values, numbered in order of appearance.
-#[derive(Debug)]
-struct Numbered<T> {
-    places: HashMap<T, u32>,
-    values: Vec<T>,
-}
-
-impl<T> Default for Numbered<T> {
-    fn default() -> Self {
-        Self { places: HashMap::default(), values: Vec::new() }
-    }
-}
-
-impl<T: Copy + Eq + Hash> Numbered<T> {
-    fn place(&mut self, value: T) -> u32 {
-        let fresh = self.values.len() as u32;
-        let place = *self.places.entry(value).or_insert(fresh);
-        if place == fresh {
-            self.values.push(value);
-        }
         place
     }
 }

@@ -7,7 +7,6 @@ mod scope;
 mod tables;
 
 pub(super) use answers::Answers;
-pub(super) use load::NOBODY;
 pub(super) use names::{LazyRules, NameRules};
 pub(super) use scope::Selection;
 pub(super) use tables::Table;
@@ -38,7 +37,9 @@ pub(super) fn project(
         let keep = |attribution: &_, launch| ranges.holds_launch(attribution, launch);
         load::project(attribution, Some(&keep), limits, database)?
     };
-    Ok(Answers::new(projection, loaded.names, Arc::clone(rules), scope.clone(), ranges, limits))
+    let (names, kernel_names) = (loaded.names, loaded.kernel_names);
+    let rules = Arc::clone(rules);
+    Ok(Answers::new(projection, names, kernel_names, rules, scope.clone(), ranges, limits))
 }
 
 /// Finds out what the ranges of a scope select; gives `connection` the functions that tell it.

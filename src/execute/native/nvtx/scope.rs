@@ -1,8 +1,8 @@
 //! What NVTX ranges select: `--nvtx`, `--iter`, `--exclude` and `--window`.
 
-use super::load::PROCESS;
 use super::names::Names;
 use crate::error::{Error, Result};
+use crate::execute::native::ids::PROCESS;
 use crate::glob::Glob;
 use crate::interval::TimeSet;
 use crate::normalize::{IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};

@@ -1,8 +1,8 @@
 //! Projection → rows: every native relation, column by column.
 
 use super::answers::{Answers, NAMING_SHIFT};
-use super::load::{NOBODY, PROCESS};
 use crate::execute::native::Natives;
+use crate::execute::native::ids::{self, NOBODY, PROCESS};
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::projection::{Call, Kernel, NONE, Naming, Op, OpKind};
 use std::ops::Range;
@@ -305,6 +305,7 @@ const RANGE_KERNEL: &[Column] = &[
         _ => range_kind(a.range_kernel(i).is_push_pop),
     }),
     ("kernel_name_id", |a, i| given(a.range_kernel(i).kernel_name)),
+    ("kernel_name", |a, i| a.kernel_name(a.range_kernel(i).kernel_name).into()),
     ("range_count", |a, i| a.range_kernel(i).ranges.into()),
     ("calls", |a, i| a.range_kernel(i).calls.into()),
     ("total_ns", |a, i| a.range_kernel(i).total_ns.into()),
@@ -374,11 +375,11 @@ fn process(answers: &Answers, op: &Op) -> i64 {
 }
 
 fn pid<'a>(global: i64) -> Cell<'a> {
-    if global == NOBODY { Cell::Null } else { (global >> 24 & 0xFF_FFFF).into() }
+    ids::pid(global).into()
 }
 
 fn tid<'a>(global: i64) -> Cell<'a> {
-    if global == NOBODY { Cell::Null } else { (global & 0xFF_FFFF).into() }
+    ids::tid(global).into()
 }
 
 fn global_pid<'a>(global: i64) -> Cell<'a> {
