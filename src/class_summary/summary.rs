@@ -209,7 +209,7 @@ impl Summarizer<'_> {
                     name,
                     sums.total_ns,
                     sums.calls,
-                    (whole, "all GPU work, summed"),
+                    (whole, "kernels and copies, summed"),
                 );
                 self.rows.push(row);
             }
