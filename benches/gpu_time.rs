@@ -9,8 +9,7 @@
 mod large_export;
 mod measured;
 
-use measured::{Cost, Measured, keep_best, nsys, report};
-use std::path::{Path, PathBuf};
+use measured::{Bench, Cost, keep_best, nsys, report};
 
 const QUERIES: [&str; 9] = [
     "gpu_time",
@@ -25,7 +24,6 @@ const QUERIES: [&str; 9] = [
 ];
 /// Those that `nsys analyze` has too.
 const NSYS: [&str; 2] = ["gpu_gaps", "gpu_time_util"];
-const NSYS_SECONDS: &str = "300";
 const ROUNDS: usize = 3;
 
 const FLOOR_SQL: &str = "\
@@ -40,7 +38,7 @@ fn main() {
         "GPU time over {kernels} kernels ({} MB)",
         export.metadata().map_or(0, |m| m.len()) / 1_000_000
     );
-    let bench = Bench { export, out: output_folder() };
+    let bench = Bench::new("gpu_time", export);
     let mut floor = None;
     let mut costs: [Option<Cost>; QUERIES.len()] = Default::default();
     for _ in 0..ROUNDS {
@@ -57,44 +55,9 @@ fn main() {
     match nsys() {
         Some(nsys) => {
             for query in NSYS {
-                report(&format!("nsys analyze {query}"), bench.nsys(&nsys, query), floor);
+                report(&format!("nsys analyze {query}"), bench.nsys(&nsys, "analyze", query), floor);
             }
         }
         None => println!("  no nsys: NSQ_BENCH_NSYS names none and none is on the PATH"),
-    }
-}
-
-/// Where the answers go: written like a user's, looked at by nobody.
-fn output_folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gpu_time");
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
-
-struct Bench {
-    export: PathBuf,
-    out: PathBuf,
-}
-
-impl Bench {
-    fn nsq(&self, query: &str) -> Option<Cost> {
-        let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
-        command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
-        command.0.arg(self.out.join("nsq.csv"));
-        command.run(&self.out)
-    }
-
-    fn shell(&self, sql: &str) -> Option<Cost> {
-        let mut command = Measured::new("sqlite3");
-        command.0.arg("-readonly").arg(&self.export).arg(sql);
-        command.run(&self.out)
-    }
-
-    fn nsys(&self, nsys: &Path, rule: &str) -> Option<Cost> {
-        let mut command = Measured::new("timeout");
-        command.0.arg(NSYS_SECONDS).arg(nsys);
-        command.0.args(["analyze", "-q", "-r", rule, "-f", "csv", "--force-overwrite", "true", "-o"]);
-        command.0.arg(self.out.join("nsys")).arg(&self.export);
-        command.run(&self.out)
     }
 }

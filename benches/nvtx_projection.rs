@@ -13,8 +13,7 @@
 mod large_export;
 mod measured;
 
-use measured::{Cost, Measured, keep_best, nsys, report};
-use std::path::{Path, PathBuf};
+use measured::{Bench, keep_best, nsys, report};
 
 const QUERIES: [&str; 6] = [
     "nvtx_gpu_proj_sum",
@@ -27,7 +26,6 @@ const QUERIES: [&str; 6] = [
 /// Those that `nsys stats` has too.
 const NSYS: [&str; 4] =
     ["nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_kern_sum", "cuda_gpu_kern_sum:nvtx-name"];
-const NSYS_SECONDS: &str = "300";
 /// The peers that take minutes are left out beyond this.
 const SMALL: i64 = 1_000_000;
 const ROUNDS: usize = 3;
@@ -93,7 +91,7 @@ const WINDOW_SQL: &str = "\
 
 fn main() {
     let kernels = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_000_000);
-    let bench = Bench { export: large_export::export(kernels), out: output_folder() };
+    let bench = Bench::new("nvtx_projection", large_export::export(kernels));
     println!(
         "NVTX queries over {kernels} kernels ({} MB), best of {ROUNDS}",
         bench.export.metadata().map_or(0, |m| m.len()) / 1_000_000
@@ -118,44 +116,9 @@ fn main() {
     match nsys() {
         Some(nsys) => {
             for query in NSYS {
-                report(&format!("nsys stats {query}"), bench.nsys(&nsys, query), floor);
+                report(&format!("nsys stats {query}"), bench.nsys(&nsys, "stats", query), floor);
             }
         }
         None => println!("  no nsys: NSQ_BENCH_NSYS names none and none is on the PATH"),
-    }
-}
-
-/// Where the answers go: written like a user's, looked at by nobody.
-fn output_folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nvtx_projection");
-    std::fs::create_dir_all(&folder).expect("the target folder can be written");
-    folder
-}
-
-struct Bench {
-    export: PathBuf,
-    out: PathBuf,
-}
-
-impl Bench {
-    fn nsq(&self, query: &str) -> Option<Cost> {
-        let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
-        command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
-        command.0.arg(self.out.join("nsq.csv"));
-        command.run(&self.out)
-    }
-
-    fn shell(&self, sql: &str) -> Option<Cost> {
-        let mut command = Measured::new("sqlite3");
-        command.0.arg("-readonly").arg(&self.export).arg(sql);
-        command.run(&self.out)
-    }
-
-    fn nsys(&self, nsys: &Path, query: &str) -> Option<Cost> {
-        let mut command = Measured::new("timeout");
-        command.0.arg(NSYS_SECONDS).arg(nsys);
-        command.0.args(["stats", "-q", "-r", query, "-f", "csv", "--force-overwrite", "true", "-o"]);
-        command.0.arg(self.out.join("nsys")).arg(&self.export);
-        command.run(&self.out)
     }
 }

@@ -4,6 +4,48 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// How long nsys may take for one report.
+const NSYS_SECONDS: &str = "300";
+
+/// What is asked of one export, by nsq and by its peers.
+pub(crate) struct Bench {
+    pub(crate) export: PathBuf,
+    out: PathBuf,
+}
+
+impl Bench {
+    /// Answers are written to a folder of this name, like a user's, and looked at by nobody.
+    pub(crate) fn new(name: &str, export: PathBuf) -> Self {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&out).expect("the target folder can be written");
+        Self { export, out }
+    }
+
+    /// A query of nsq's.
+    pub(crate) fn nsq(&self, query: &str) -> Option<Cost> {
+        let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
+        command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
+        command.0.arg(self.out.join("nsq.csv"));
+        command.run(&self.out)
+    }
+
+    /// Statements in the `sqlite3` shell.
+    pub(crate) fn shell(&self, sql: &str) -> Option<Cost> {
+        let mut command = Measured::new("sqlite3");
+        command.0.arg("-readonly").arg(&self.export).arg(sql);
+        command.run(&self.out)
+    }
+
+    /// A report of `nsys stats`, or a rule of `nsys analyze`.
+    pub(crate) fn nsys(&self, nsys: &Path, verb: &str, report: &str) -> Option<Cost> {
+        let mut command = Measured::new("timeout");
+        command.0.arg(NSYS_SECONDS).arg(nsys);
+        command.0.args([verb, "-q", "-r", report, "-f", "csv", "--force-overwrite", "true", "-o"]);
+        command.0.arg(self.out.join("nsys")).arg(&self.export);
+        command.run(&self.out)
+    }
+}
+
 /// The real nsys: the one that `NSQ_BENCH_NSYS` names, else the one on the PATH.
 pub(crate) fn nsys() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("NSQ_BENCH_NSYS") {
@@ -28,12 +70,12 @@ struct Usage {
 }
 
 /// A command under GNU `time`, where that is there.
-pub(crate) struct Measured(pub(crate) Command);
+struct Measured(Command);
 
 impl Measured {
     const TIME: &str = "/usr/bin/time";
 
-    pub(crate) fn new(program: &str) -> Self {
+    fn new(program: &str) -> Self {
         if !Path::new(Self::TIME).is_file() {
             return Self(Command::new(program));
         }
@@ -43,7 +85,7 @@ impl Measured {
     }
 
     /// What it cost, run in `folder`; nothing where it failed.
-    pub(crate) fn run(mut self, folder: &Path) -> Option<Cost> {
+    fn run(mut self, folder: &Path) -> Option<Cost> {
         let start = Instant::now();
         let command = self.0.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
         let status = command.status().expect("nsq, sqlite3 and timeout can be started");

@@ -23,9 +23,9 @@ checks:
   - time_pct BETWEEN 0 AND 100
 limits: >-
   Classes may run at the same time, so busy_ns does not add up to the time in which the GPU was busy. With --time
-  busy_ns ends where the window does, total_ns does not. Kernels of a CUDA graph that was traced as a whole are not in it.
-  With ops=all such graphs are of the class cuda_graph, whatever the map; copies and fills stand in the class that the
-  map has for their names: memcpy and memset by default.
+  busy_ns ends where the window does, total_ns does not; with --window operations count whole in both. Kernels of a
+  CUDA graph that was traced as a whole are not in it. With ops=all such graphs are of the class cuda_graph, whatever
+  the map; copies and fills stand in the class that the map has for their names: memcpy and memset by default.
 see_also: [kernel_classes, nccl_sum, cuda_gpu_sum]
 ---*/
 WITH

@@ -36,7 +36,8 @@ limits: >-
   Times are those of the GPU: what the call cost the host is in cuda_api_sum. Rows may overlap in time, so their busy_ns do
   not add up to the time that the GPU moved memory; nor do they say how much of it kernels hid. A copy within one GPU both
   reads and writes its bytes, so the memory moves twice what is told. Copies inside a CUDA graph that was traced as a whole
-  are not in it. Of a copy that reaches over an end of --time the rate has the bytes in proportion. What kernels read and write is no memory operation.
+  are not in it. Of a copy that reaches over an end of --time the rate has the bytes in proportion; with --window it counts
+  whole. What kernels read and write is no memory operation.
 see_also: [memcpy_bandwidth, cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_memcpy_async]
 ---*/
 WITH

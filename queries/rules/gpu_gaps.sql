@@ -35,8 +35,8 @@ limits: >-
   Looks at each device of each process by itself, between its first operation and its last, as NVIDIA's rule does: time
   before, after and between processes is no gap. dur_ns is about kernels, copies and fills; the profiler's data flushes
   count as work. What NVIDIA's rule does not see is told by idle_ns alone: CUDA graphs traced as a whole, and other
-  processes on the same GPU. With --time, operations that cross its bounds
-  count whole. NVIDIA's rule forgets operations that begin at or before 0 ns and those without a process, takes
+  processes on the same GPU. With --time or --window, operations that cross the bounds count whole, and the time between
+  several windows is a gap. NVIDIA's rule forgets operations that begin at or before 0 ns and those without a process, takes
   processes of one pid on different hosts for one, and with `rows` cuts before it sorts, so that it can lose the longest.
 see_also: [gpu_time_util, gpu_time, gpu_idle_causes]
 nsys:

@@ -37,7 +37,8 @@ limits: >-
   all that counts: one small copy uses the GPU as much as a kernel on all its cores. total_pct adds operations that
   overlap, so a chunk half of which two streams filled counts as used; ask for `measure=busy` to see it. The profiler's
   data flushes count as work, except in gpu_busy_ns. Other processes are seen there alone, and so are CUDA
-  graphs traced as a whole. With --time, operations that cross its bounds count whole.
+  graphs traced as a whole. With --time or --window, operations that cross the bounds count whole, and the time between
+  several windows as unused.
   A device all of whose operations took 0 ns has no row. NVIDIA's rule forgets operations that begin at or before 0 ns,
   shows 0 % for those without a process, takes processes of one pid on different hosts for one, and with `rows` cuts
   before it sorts, so that it can lose the least used.
