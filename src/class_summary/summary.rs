@@ -91,7 +91,8 @@ const MEASURED_REST: &str = "not compute, measured";
 
 /// Adds up a capture.
 ///
-/// `measured` holds the windows of the iterations, and without a tag one window for each GPU. `within` says that the kernels and memory operations are those that the tagged ranges launched.
+/// `measured` holds the windows of the iterations, and without a tag one window for each GPU. `within`
+/// says that the kernels and memory operations are those that the tagged ranges launched.
 pub fn summarize(
     tables: &Tables,
     class_of: &dyn Fn(&str) -> Class,
