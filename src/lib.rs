@@ -12,14 +12,17 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod answer;
 pub mod catalog;
 pub mod class_summary;
 pub mod classify;
 pub mod cli;
+pub mod comparison;
 pub mod compile;
 pub mod error;
 pub mod execute;
 pub mod glob;
+pub mod interrupt;
 pub mod interval;
 pub mod lint;
 pub mod normalize;
@@ -30,3 +33,4 @@ pub mod report;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+pub mod trace;

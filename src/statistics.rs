@@ -15,17 +15,59 @@ pub fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     Some(low + (high - low) * fraction)
 }
 
-/// Mean and spread by Welford's recurrence, which does not lose digits on large means.
+/// Mean and spread, the same in whatever order the values come.
+///
+/// Whole numbers, as times and sizes are, are added up exactly. Others, and sums beyond 128 bits, go by
+/// Welford's recurrence, which does not lose digits on large means but rounds at every step.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moments {
     count: f64,
     mean: f64,
     squares: f64,
+    exact: Exact,
+}
+
+/// Sums of the differences from the first value, and of their squares.
+#[derive(Debug, Clone, Copy, Default)]
+struct Exact {
+    first: i64,
+    sum: i128,
+    squares: i128,
+    is_lost: bool,
+}
+
+impl Exact {
+    /// Takes in a value, the first of all if `is_first`.
+    fn add(&mut self, value: f64, is_first: bool) {
+        /// Up to here every whole number is a double.
+        const WHOLE: f64 = 9_007_199_254_740_992.0;
+        if self.is_lost || value.fract() != 0.0 || value.abs() > WHOLE {
+            self.is_lost = true;
+            return;
+        }
+        if is_first {
+            self.first = value as i64;
+        }
+        let difference = i128::from(value as i64) - i128::from(self.first);
+        self.sum += difference;
+        match self.squares.checked_add(difference * difference) {
+            Some(squares) => self.squares = squares,
+            None => self.is_lost = true,
+        }
+    }
+
+    /// The variance of `count` values.
+    fn variance(&self, count: f64) -> Option<f64> {
+        let n = count as i128;
+        let spread = n.checked_mul(self.squares)?.checked_sub(self.sum.checked_mul(self.sum)?)?;
+        (!self.is_lost).then(|| spread as f64 / (n * (n - 1)) as f64)
+    }
 }
 
 impl Moments {
     /// Takes in one more value.
     pub fn add(&mut self, value: f64) {
+        self.exact.add(value, self.count == 0.0);
         self.count += 1.0;
         let delta = value - self.mean;
         self.mean += delta / self.count;
@@ -37,9 +79,119 @@ impl Moments {
         match self.count {
             0.0 => None,
             1.0 => Some(0.0),
-            count => Some((self.squares / (count - 1.0)).sqrt()),
+            count => {
+                let variance = self.exact.variance(count).unwrap_or(self.squares / (count - 1.0));
+                Some(variance.sqrt())
+            }
         }
     }
+}
+
+/// Batches that a sequence is cut into, where it is long enough for two values in each.
+const BATCHES: usize = 16;
+
+/// The standard error of the mean of values in order of time; `None` of fewer than two.
+///
+/// Values that follow one another are alike - clocks drift, work comes in phases - and then the spread of
+/// single values over the root of their number claims too much. So from 32 values on, the error is that of
+/// the means of 16 batches of consecutive values, whose lengths differ by one at most, the longer first.
+pub fn mean_error(values: &[f64]) -> Option<f64> {
+    if values.len() < 2 {
+        return None;
+    }
+    let mut moments = Moments::default();
+    if values.len() < 2 * BATCHES {
+        values.iter().for_each(|value| moments.add(*value));
+        return Some(moments.stddev()? / (values.len() as f64).sqrt());
+    }
+    let (length, longer) = (values.len() / BATCHES, values.len() % BATCHES);
+    let mut rest = values;
+    for batch in 0..BATCHES {
+        let (here, behind) = rest.split_at(length + usize::from(batch < longer));
+        rest = behind;
+        moments.add(here.iter().sum::<f64>() / here.len() as f64);
+    }
+    Some(moments.stddev()? / (BATCHES as f64).sqrt())
+}
+
+/// Degrees of freedom of [`mean_error`] over `count` values.
+pub fn mean_freedom(count: i64) -> f64 {
+    let batches = BATCHES as i64;
+    let parts = if count < 2 * batches { count } else { batches };
+    (parts - 1).max(0) as f64
+}
+
+/// Degrees of freedom from which on Student's distribution is taken as it is here: the normal one is
+/// narrower by less than a thousandth of a percent.
+const MOST_FREEDOM: f64 = 1e5;
+
+/// How many standard errors a difference must exceed so that chance alone makes one as large in at most
+/// `1 - confidence` of all cases: the two-sided quantile of Student's distribution.
+///
+/// `confidence` lies between 0 and 1, `freedom` (degrees of freedom) above 0; else infinity.
+pub fn student_bound(confidence: f64, freedom: f64) -> f64 {
+    let chance = 1.0 - confidence;
+    if !(chance > 0.0 && chance < 1.0 && freedom > 0.0) {
+        return f64::INFINITY;
+    }
+    let freedom = freedom.min(MOST_FREEDOM);
+    // The chance of |t| or more falls as t grows: find where it passes `chance`.
+    let beyond = |t: f64| incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5);
+    let (mut low, mut high) = (0.0, 1.0);
+    while beyond(high) > chance && high < 1e12 {
+        (low, high) = (high, high * 2.0);
+    }
+    for _ in 0..80 {
+        let middle = (low + high) / 2.0;
+        if beyond(middle) > chance { low = middle } else { high = middle }
+    }
+    high
+}
+
+/// The regularised incomplete beta function, by its continued fraction (Lentz's method).
+fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+    if x <= 0.0 || x >= 1.0 {
+        return x.clamp(0.0, 1.0);
+    }
+    // The fraction converges fast on one side of the mean only.
+    if x > (a + 1.0) / (a + b + 2.0) {
+        return 1.0 - incomplete_beta(1.0 - x, b, a);
+    }
+    let front =
+        (ln_gamma(a + b) - ln_gamma(a) - ln_gamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp() / a;
+    let away_from_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
+    let (mut c, mut d) = (1.0, 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0)));
+    let mut fraction = d;
+    for step in 1..1000 {
+        let m = f64::from(step);
+        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        let mut change = 1.0;
+        for term in [even, odd] {
+            d = 1.0 / away_from_zero(1.0 + term * d);
+            c = away_from_zero(1.0 + term / c);
+            change = c * d;
+            fraction *= change;
+        }
+        if (change - 1.0).abs() < 1e-15 {
+            break;
+        }
+    }
+    front * fraction
+}
+
+/// The logarithm of the gamma function for positive arguments, by Stirling's series.
+fn ln_gamma(x: f64) -> f64 {
+    // The series is good from about ten on; smaller arguments are moved there.
+    let (mut x, mut moved) = (x, 0.0);
+    while x < 12.0 {
+        moved += x.ln();
+        x += 1.0;
+    }
+    let inverse = 1.0 / (x * x);
+    let series =
+        (1.0 / 12.0 - inverse * (1.0 / 360.0 - inverse * (1.0 / 1260.0 - inverse / 1680.0))) / x;
+    (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series - moved
 }
 
 #[cfg(test)]
@@ -65,5 +217,69 @@ mod tests {
                 assert_eq!(percentile(&mut values, percent), Some(expected));
             }
         }
+    }
+
+    #[test]
+    fn deviations_do_not_depend_on_the_order() {
+        let values = [781_148_671.0, 781_832_676.0, 781_037_914.0, 3.0, 781_100_000.0];
+        let of = |values: &[f64]| {
+            let mut moments = Moments::default();
+            values.iter().for_each(|value| moments.add(*value));
+            moments.stddev()
+        };
+        let mut turned = values;
+        for turn in 0..values.len() {
+            turned.rotate_left(turn);
+            assert_eq!(of(&turned), of(&values));
+            turned.reverse();
+            assert_eq!(of(&turned), of(&values));
+        }
+        assert_eq!(of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), Some((32.0_f64 / 7.0).sqrt()));
+        // Fractions and numbers beyond what is exact go by the recurrence.
+        assert_eq!(of(&[0.5, 1.5]), Some(0.5_f64.sqrt()));
+        assert!(of(&[1e300, -1e300]).is_some_and(|stddev| stddev > 1e300));
+    }
+
+    #[test]
+    fn student_bounds_are_those_of_printed_tables() {
+        let table = [
+            (0.95, 1.0, 12.706),
+            (0.99, 1.0, 63.657),
+            (0.95, 4.0, 2.776),
+            (0.99, 4.0, 4.604),
+            (0.99, 10.0, 3.169),
+            (0.999, 10.0, 4.587),
+            (0.99, 30.0, 2.750),
+            (0.99, 120.0, 2.617),
+            (0.99, 1e9, 2.576),
+        ];
+        for (confidence, freedom, expected) in table {
+            let bound = student_bound(confidence, freedom);
+            assert!((bound - expected).abs() < 6e-4, "{confidence} {freedom}: {bound}");
+        }
+        assert_eq!(student_bound(1.0, 5.0), f64::INFINITY);
+        assert_eq!(student_bound(0.99, 0.0), f64::INFINITY);
+        assert_eq!(student_bound(0.99, f64::NAN), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_error_of_a_mean_sees_drift() {
+        assert_eq!(mean_error(&[4.0]), None);
+        // 1, 3, 5: variance 4, over three.
+        assert!((mean_error(&[1.0, 3.0, 5.0]).unwrap() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!(
+            (mean_freedom(1), mean_freedom(3), mean_freedom(31), mean_freedom(32)),
+            (0.0, 2.0, 30.0, 15.0)
+        );
+        // 35 values: batches of three, three times, then of two. The values are their batch's number.
+        let number = |place: usize| if place < 9 { place / 3 } else { 3 + (place - 9) / 2 };
+        let drift: Vec<f64> = (0..35).map(|place| number(place) as f64).collect();
+        assert_eq!(drift[34], 15.0);
+        // Of 0 to 15 the variance is 16 x 17 / 12, the error its root over 4.
+        let expected = (16.0f64 * 17.0 / 12.0).sqrt() / 4.0;
+        assert!((mean_error(&drift).unwrap() - expected).abs() < 1e-12);
+        // Work that comes in turns has a wide spread and a sure mean.
+        let turns: Vec<f64> = (0..64).map(|place| f64::from(place % 2) * 100.0).collect();
+        assert_eq!(mean_error(&turns), Some(0.0));
     }
 }

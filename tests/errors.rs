@@ -32,8 +32,11 @@ fn files_that_are_no_reports_are_told_apart() {
             b"",
             "error: FILE: is empty (0 bytes)\n  help: the capture or export was interrupted: run it again\n",
         ),
-        (b"{\"traceEvents\": []}", "error: FILE: is not a SQLite database (it begins with JSON)"),
-        (b"\x1f\x8b\x08\x00 gzip", "error: FILE: is not a SQLite database (it begins with gzip data)"),
+        (b"{\"orders\": []}", "error: FILE: is JSON, but no trace: it has no \"traceEvents\""),
+        (
+            b"\x1f\x8b\x08\x00 gzip",
+            "error: FILE: is cut short: its gzip data ends behind byte 0 of the text",
+        ),
         (b"hello", "error: FILE: is not a SQLite database (it begins with \"hello\")"),
         (&zeroed, "error: FILE: is an unfinished export: its header is still zeros"),
         (half, "error: FILE: is cut short: "),
@@ -76,80 +79,6 @@ fn a_write_ahead_log_is_not_overlooked() {
     fs::write(&wal, b"").unwrap();
     let (code, _, _) = outcome(&["run", report.to_str().unwrap(), "--query", "top_kernels"]);
     assert_eq!(code, 0, "an empty log holds nothing");
-}
-
-#[test]
-fn a_capture_without_an_nsys_says_how_to_export_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let capture = folder.path().join("run.nsys-rep");
-    fs::write(&capture, b"NSYS capture").unwrap();
-    let run = |nsys: &Path| {
-        let mut command = nsq();
-        command.args(["run", "--query", "top_kernels"]).arg(&capture);
-        command.env("PATH", "").env("NSQ_CACHE", folder.path().join("cache"));
-        if !nsys.as_os_str().is_empty() {
-            command.arg("--nsys").arg(nsys);
-        }
-        let output = command.output().unwrap();
-        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
-    };
-    let (code, error) = run(Path::new(""));
-    assert!(code == 1 && error.contains("there is no `nsys` here"), "{error}");
-    assert!(error.contains("nsys export --type sqlite -o"), "{error}");
-    let (code, error) = run(&folder.path().join("no_such_nsys"));
-    assert!(code == 1 && error.contains("cannot start"), "{error}");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_capture_is_exported_once_into_the_cache() {
-    use std::os::unix::fs::PermissionsExt;
-    let fixtures = Fixtures::new();
-    let folder = fixtures.path();
-    let capture = folder.join("run.nsys-rep");
-    fs::write(&capture, b"NSYS capture").unwrap();
-    // An nsys that exports a fixture, or fails where the capture says so.
-    let script = folder.join("nsys");
-    let export = fixtures.trace("two_streams_overlap");
-    fs::write(
-        &script,
-        format!(
-            "#!/bin/sh\necho run >> {log}\nfor last; do :; done\n\
-             if grep -q broken \"$last\"; then echo 'Please update Nsight Systems' >&2; exit 1; fi\n\
-             while [ \"$1\" != --output ]; do shift; done\ncp {export} \"$2\"\n",
-            log = folder.join("log").display(),
-            export = export.display(),
-        ),
-    )
-    .unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
-    let cache = folder.join("cache");
-    let run = || {
-        let mut command = nsq();
-        command
-            .args(["run", "--query", "top_kernels", "--format", "csv", "--nsys"])
-            .arg(&script)
-            .arg(&capture);
-        command.env("NSQ_CACHE", &cache).output().unwrap()
-    };
-    let first = run();
-    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
-    assert_eq!(run().stdout, first.stdout);
-    let runs = || fs::read_to_string(folder.join("log")).unwrap().lines().count();
-    assert_eq!(runs(), 1, "the second run takes the export from the cache");
-    assert_eq!(fs::metadata(cache.join("exports")).unwrap().permissions().mode() & 0o777, 0o700);
-    fs::write(&capture, b"broken capture").unwrap();
-    let failed = run();
-    let error = String::from_utf8(failed.stderr).unwrap();
-    assert!(
-        failed.status.code() == Some(1) && error.contains("Please update Nsight Systems"),
-        "{error}"
-    );
-    let left: Vec<_> = fs::read_dir(cache.join("exports")).unwrap().collect();
-    assert_eq!(left.len(), 1, "a failed export leaves nothing: {left:?}");
-    let beside: Vec<String> =
-        fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    assert!(!beside.iter().any(|name| name == "run.sqlite"), "{beside:?}");
 }
 
 #[test]

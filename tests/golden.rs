@@ -65,7 +65,13 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
     Err(format!("{}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
 }
 
+/// Queries whose rows are given as parameters, and tried in `tests/answer.rs`.
+const GIVEN: [&str; 2] = ["share_change", "timing_compare"];
+
 fn has_rows(query: &str) -> Result<(), Failed> {
+    if GIVEN.contains(&query) {
+        return Ok(());
+    }
     let found = traces().iter().any(|trace| {
         fs::read_to_string(golden(query, trace)).is_ok_and(|text| text.lines().count() > 1)
     });

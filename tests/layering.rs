@@ -6,25 +6,30 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 22] = [
     ("error", &[]),
+    ("interrupt", &["error"]),
     ("classify", &[]),
     ("interval", &[]),
     ("statistics", &[]),
     ("glob", &["error"]),
     ("projection", &["interval", "statistics"]),
     ("occupancy", &["interval", "classify", "projection"]),
+    ("comparison", &["classify", "statistics"]),
     ("table", &["error"]),
     ("class_summary", &["error", "glob"]),
-    ("report", &["error"]),
+    ("trace", &["error", "classify"]),
+    ("report", &["error", "interrupt", "trace"]),
     ("schema", &["error", "report"]),
     ("catalog", &["error", "classify", "table"]),
-    ("normalize", &["error", "schema", "catalog"]),
+    ("normalize", &["error", "glob", "schema", "catalog"]),
+    ("answer", &["error", "classify", "glob", "table", "catalog", "normalize"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
     (
         "execute",
         &[
             "error",
+            "interrupt",
             "glob",
             "interval",
             "statistics",
@@ -40,13 +45,20 @@ const MAY_USE: [(&str, &[&str]); 18] = [
         ],
     ),
     ("render", &["error", "table"]),
-    ("lint", &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute"]),
+    (
+        "lint",
+        &["error", "answer", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
+    ),
     (
         "cli",
         &[
+            "answer",
             "error",
+            "interrupt",
             "table",
             "class_summary",
+            "trace",
+            "comparison",
             "report",
             "schema",
             "catalog",

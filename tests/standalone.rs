@@ -9,9 +9,10 @@ use std::process::Stdio;
 use support::{Fixtures, outcome, queries, sqlite3, stdout, traces};
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 38] = [
+const NEED_NSQ: [&str; 51] = [
     "class_sum",
     "comm_overlap",
+    "cuda_api_costs",
     "cuda_api_gpu_sum",
     "cuda_api_sum",
     "cuda_gpu_kern_gb_sum",
@@ -20,6 +21,8 @@ const NEED_NSQ: [&str; 38] = [
     "cuda_gpu_mem_time_sum",
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
+    "gap_histogram",
+    "gap_pairs",
     "gpu_elapsed",
     "gpu_gaps",
     "gpu_idle_causes",
@@ -29,8 +32,12 @@ const NEED_NSQ: [&str; 38] = [
     "gpu_time_util",
     "iterations",
     "kernel_classes",
+    "kernel_costs",
+    "kernel_iteration_costs",
+    "kernel_stats",
     "launch_latency",
     "memcpy_bandwidth",
+    "memory_op_sizes",
     "memory_ops",
     "nccl_sum",
     "nvtx_coverage",
@@ -39,6 +46,7 @@ const NEED_NSQ: [&str; 38] = [
     "nvtx_kern_sum",
     "nvtx_kernels",
     "nvtx_layers",
+    "nvtx_path_times",
     "nvtx_pushpop_sum",
     "nvtx_pushpop_trace",
     "nvtx_startend_sum",
@@ -46,13 +54,19 @@ const NEED_NSQ: [&str; 38] = [
     "nvtx_tree",
     "osrt_sum",
     "phases",
+    "profiler_steps",
+    "range_names",
+    "range_time",
+    "range_time_sum",
     "stream_concurrency",
+    "stream_gaps",
     "top_kernels",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 14] = [
+const RUN_ANYWHERE: [&str; 17] = [
     "api_errors",
+    "attention_flops",
     "cuda_api_sync",
     "cuda_api_trace",
     "cuda_gpu_trace",
@@ -63,6 +77,8 @@ const RUN_ANYWHERE: [&str; 14] = [
     "gpu_span",
     "mpi_event_trace",
     "report_info",
+    "share_change",
+    "timing_compare",
     "um_cpu_page_faults_sum",
     "um_sum",
     "um_total_sum",

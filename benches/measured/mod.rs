@@ -1,5 +1,9 @@
 //! Commands from start to exit: seconds, CPU seconds and memory, as ratios to a floor.
 
+// Each benchmark uses a part.
+#![allow(dead_code)]
+
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -26,6 +30,13 @@ impl Bench {
         let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
         command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
         command.0.arg(self.out.join("nsq.csv"));
+        command.run(&self.out)
+    }
+
+    /// Any command.
+    pub(crate) fn command(&self, program: &str, arguments: &[&OsStr]) -> Option<Cost> {
+        let mut command = Measured::new(program);
+        command.0.args(arguments);
         command.run(&self.out)
     }
 

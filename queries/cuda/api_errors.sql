@@ -15,8 +15,8 @@ columns:
   - {name: share_pct, type: percent, unit: percent, doc: "Share of these calls in all calls of the function."}
   - {name: processes, type: int, unit: count, doc: "Processes they were made in."}
   - {name: threads, type: int, unit: count, doc: "Threads they were made on."}
-  - {name: return_value, type: int, doc: "What the calls returned: cudaError_t of the runtime, CUresult of the driver."}
-  - {name: meaning, type: text, doc: "The value in words; null for a value that is not well known."}
+  - {name: return_value, type: int, doc: "What the calls returned: cudaError_t of the runtime, CUresult of the driver; null if it was not recorded."}
+  - {name: meaning, type: text, doc: "The value in words, or that it was not recorded; null for a value that is not well known."}
   - {name: api_kind, type: text, doc: "runtime or driver; class N for a number nobody knows."}
   - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
   - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
@@ -26,9 +26,10 @@ checks:
   - return_value <> 0
   - first_start_ns <= last_start_ns
 limits: >-
-  No row is good news. Value 600 (not ready) of cudaEventQuery, cudaStreamQuery and their like is an answer, not a
-  failure, and is listed last; cudaGetLastError and cudaPeekAtLastError hand on the error of an earlier call. Errors of
-  kernels appear at whichever later call notices them. meaning is that of CUDA 10.1 and later.
+  No row is good news. A PyTorch trace does not tell what calls returned: there every function has a row. Value 600
+  (not ready) of cudaEventQuery, cudaStreamQuery and their like is an answer, not a failure, and is listed last;
+  cudaGetLastError and cudaPeekAtLastError hand on the error of an earlier call. Errors of kernels appear at whichever
+  later call notices them. meaning is that of CUDA 10.1 and later.
 see_also: [cuda_api_sum, cuda_api_trace]
 ---*/
 WITH
@@ -115,7 +116,7 @@ SELECT
   with_share.processes,
   with_share.threads,
   with_share.return_value,
-  known_value.meaning,
+  iif(with_share.return_value IS NULL, 'not recorded', known_value.meaning) AS meaning,
   with_share.api_kind,
   call.api_name,
   call.api_symbol
@@ -124,5 +125,9 @@ LEFT JOIN known_value
   ON known_value.return_value = with_share.return_value
 JOIN all_cuda_call AS call
   ON call.call_id = with_share.any_call_id
-WHERE with_share.return_value <> 0
-ORDER BY coalesce(known_value.meaning = 'not ready', 0), with_share.first_start_ns, with_share.any_call_id
+WHERE with_share.return_value IS DISTINCT FROM 0
+ORDER BY
+  with_share.return_value IS NULL,
+  coalesce(known_value.meaning = 'not ready', 0),
+  with_share.first_start_ns,
+  with_share.any_call_id

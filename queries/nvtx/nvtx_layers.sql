@@ -6,7 +6,7 @@ summary: GPU work per layer name, with that of PyTorch's backward pass beside it
 why: To compare layers whatever the iteration and the nesting, and to see what each costs in both directions.
 kind: sum
 tags: [cuda, nvtx]
-reads: [nvtx_name, nvtx_op, nvtx_path, nvtx_projection, scope]
+reads: [all_nvtx_span, nvtx_name, nvtx_op, nvtx_path, nvtx_projection, scope]
 requires: [nvtx_path, nvtx_op]
 params:
   - {name: layer, type: text, default: "*", doc: "GLOB over layer_name."}
@@ -30,15 +30,15 @@ checks:
   - gpu_ns >= self_gpu_ns AND self_gpu_ns >= 0 AND op_count >= launch_count
   - backward_gpu_ns >= self_backward_gpu_ns AND self_backward_gpu_ns >= 0
 limits: >-
-  The self columns of all layers add up to the work in ranges; the others count in every layer around. Backward work is
-  found by the numbers that PyTorch's emit_nvtx writes: a range such as AddmmBackward0, seq = 5 goes back to the range
-  with seq = 5 of its process that began last before it and is no autograd range itself. The range
-  autograd::engine::evaluate_function around it counts with it, for the sums over broadcast dimensions that it runs. Of
-  autograd ranges within one another only the outermost that goes back counts: what activation checkpointing computes
-  again is the checkpoint's. (autograd) holds nodes without a number, such as AccumulateGrad, and those whose forward
-  range is not in the capture. PyTorch numbers per thread: where several threads of a process run forward at once, the
-  wrong one may be met. With --attribute process an autograd range may also hold what other threads launch meanwhile,
-  and the sums exceed the work.
+  The self columns of all layers add up to the work in ranges; the others count in every layer around. Backward work
+  is found by the numbers that PyTorch's emit_nvtx writes, or that a PyTorch trace has beside the name: a range such
+  as AddmmBackward0, seq = 5 goes back to the range with seq = 5 of its process that began last before it and is no
+  autograd range itself. The range autograd::engine::evaluate_function around it counts with it, for the sums over
+  broadcast dimensions that it runs. Of autograd ranges within one another only the outermost that goes back counts:
+  what activation checkpointing computes again is the checkpoint's. (autograd) holds nodes without a number, such as
+  AccumulateGrad, and those whose forward range is not in the capture. PyTorch numbers per thread: where several
+  threads of a process run forward at once, the wrong one may be met. With --attribute process an autograd range may
+  also hold what other threads launch meanwhile, and the sums exceed the work.
 see_also: [nvtx_tree, nvtx_kernels, phases]
 ---*/
 WITH RECURSIVE
@@ -50,10 +50,12 @@ named AS (
     CASE
       WHEN range_text GLOB '*, seq = [0-9]*'
       THEN CAST(substr(range_text, instr(range_text, ', seq = ') + 8) AS INTEGER)
-    END AS seq
+    END AS seq,
+    coalesce(domain_name = 'cpu_op', 0) AS is_imported
   FROM nvtx_name
   WHERE range_text GLOB '*, seq = [0-9]*'
     OR range_text GLOB '*autograd::*'
+    OR domain_name = 'cpu_op'
 ),
 name AS (
   SELECT
@@ -61,10 +63,32 @@ name AS (
     op_name GLOB 'autograd::engine::evaluate_function*' AS is_evaluation,
     op_name GLOB 'autograd::engine::*'
       OR op_name GLOB 'torch::autograd::*'
-      OR seq IS NOT NULL
+      OR (seq IS NOT NULL OR is_imported)
       AND (op_name GLOB '*Backward' OR op_name GLOB '*Backward[0-9]' OR op_name GLOB '*Backward[0-9][0-9]')
       AS is_autograd
   FROM named
+),
+-- The number stands in the name, or in an imported trace beside it.
+with_number AS (
+  SELECT
+    range.range_id,
+    range.parent_id,
+    range.path_id,
+    range.global_pid,
+    range.global_tid,
+    range.start_ns,
+    range.end_ns,
+    range.op_count,
+    range.gpu_ns,
+    name.is_autograd,
+    CASE
+      WHEN NOT name.is_imported THEN name.seq
+      ELSE (SELECT nullif(max(int64_value, -1), -1) FROM all_nvtx_span AS span WHERE span.range_id = range.range_id)
+    END AS seq
+  FROM name
+  JOIN nvtx_projection AS range
+    ON range.name_id = name.name_id
+  LIMIT -1
 ),
 -- Each range with a number, and its place among those of its number, by start.
 numbered AS (
@@ -78,16 +102,14 @@ numbered AS (
     range.end_ns,
     range.op_count,
     range.gpu_ns,
-    name.seq,
-    name.is_autograd,
+    range.seq,
+    range.is_autograd,
     row_number() OVER (
-      PARTITION BY range.global_pid, name.seq
+      PARTITION BY range.global_pid, range.seq
       ORDER BY range.start_ns, range.end_ns DESC, range.range_id
     ) AS place
-  FROM name
-  JOIN nvtx_projection AS range
-    ON range.name_id = name.name_id
-  WHERE name.seq IN (SELECT seq FROM name WHERE is_autograd)
+  FROM with_number AS range
+  WHERE range.seq IN (SELECT seq FROM with_number WHERE is_autograd)
 ),
 followed AS (
   SELECT

@@ -13,6 +13,7 @@ reads:
   - export_fact
   - gpu
   - graph_trace
+  - import_count
   - kernel
   - memcpy
   - memset
@@ -28,7 +29,7 @@ requires:
     export_fact | capture | gpu | process | gpu_op | graph_trace | cuda_call | cuda_sync | nvtx_range | os_call
     | mpi_event | um_cpu_page_fault | um_gpu_page_fault
 columns:
-  - {name: section, type: text, doc: "What the fact is about: export, capture, processes, a GPU, GPU work, CUDA API or rows."}
+  - {name: section, type: text, doc: "What the fact is about: export, import, capture, processes, a GPU, GPU work, CUDA API or rows."}
   - {name: fact, type: text, doc: "Which fact; a process id among processes, a relation of nsq among rows."}
   - {name: value, type: text, doc: "What it is, for people; null if unknown."}
   - {name: number, type: int, doc: "The value in ns, bytes, bytes per second or pieces; null for a text or if unknown."}
@@ -49,6 +50,10 @@ export AS (
     min(CASE fact WHEN 'EXPORT_TIME_UTC' THEN value END) AS exported_at,
     min(CASE fact WHEN 'EXPORT_PARAM_TIMES_TO_EXPORT' THEN nullif(value, '') END) AS only_times,
     min(CASE fact WHEN 'EXPORT_PARAM_TABLES_TO_EXPORT' THEN nullif(value, '') END) AS only_tables,
+    min(CASE fact WHEN 'NSQ_IMPORT_OF' THEN value END) AS made_from,
+    min(CASE fact WHEN 'NSQ_IMPORT_BY' THEN value END) AS made_by,
+    min(CASE fact WHEN 'DISTRIBUTED_RANK' THEN value END) AS rank,
+    min(CASE fact WHEN 'DISTRIBUTED_WORLD_SIZE' THEN value END) AS world_size,
     min(CASE WHEN fact GLOB '*CUDA_GRAPH_TRACE_OPTIONS:MODE' THEN value END) AS graph_mode
   FROM export_fact
 ),
@@ -113,12 +118,15 @@ info AS (
     product_version AS value,
     NULL AS number
   FROM export
+  WHERE made_from IS NULL
   UNION ALL
   SELECT 1, 0, 2, 'export', 'schema version', schema_version, NULL
   FROM export
+  WHERE made_from IS NULL
   UNION ALL
   SELECT 1, 0, 3, 'export', 'written (UTC)', exported_at, NULL
   FROM export
+  WHERE made_from IS NULL
   UNION ALL
   SELECT 1, 0, 4, 'export', 'only these times', only_times, NULL
   FROM export
@@ -127,6 +135,28 @@ info AS (
   SELECT 1, 0, 5, 'export', 'only these tables', only_tables, NULL
   FROM export
   WHERE only_tables IS NOT NULL
+  UNION ALL
+  SELECT 1, 0, 6, 'import', 'made from', made_from, NULL
+  FROM export
+  WHERE made_from IS NOT NULL
+  UNION ALL
+  SELECT 1, 0, 7, 'import', 'made by', made_by, NULL
+  FROM export
+  WHERE made_by IS NOT NULL
+  UNION ALL
+  SELECT 1, 0, 8, 'import', 'rank', rank || coalesce(' of ' || world_size, ''), cast(rank AS INTEGER)
+  FROM export
+  WHERE rank IS NOT NULL
+  UNION ALL
+  SELECT
+    1, 0, 9, 'import', category || ' events',
+    CASE
+      WHEN imported = events THEN 'all imported'
+      WHEN imported = 0 THEN 'not imported'
+      ELSE printf('%,d imported', imported)
+    END,
+    events
+  FROM import_count
   UNION ALL
   SELECT 2, machine_id, 1, 'capture', 'length', printf('%.9f s', dur_ns / 1e9), dur_ns
   FROM machine
@@ -194,9 +224,14 @@ info AS (
   WHERE devices > 0
   UNION ALL
   -- 600 says not ready yet: the answer to a query, not a failure.
-  SELECT 7, 0, 1, 'CUDA API', 'calls that failed', printf('%,d', count(*)), count(*)
+  SELECT
+    7, 0, 1, 'CUDA API', 'calls that failed',
+    CASE
+      WHEN count(*) > count(return_value) THEN 'not recorded'
+      ELSE printf('%,d', coalesce(sum(return_value NOT IN (0, 600)), 0))
+    END,
+    CASE WHEN count(*) = count(return_value) THEN coalesce(sum(return_value NOT IN (0, 600)), 0) END
   FROM cuda_call
-  WHERE return_value NOT IN (0, 600)
   UNION ALL
   SELECT 8, 0, 1, 'rows', 'kernel', printf('%,d', count(*)), count(*)
   FROM kernel

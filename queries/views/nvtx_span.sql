@@ -13,6 +13,7 @@ columns:
   - {name: text, type: text, doc: "Message that was given as text; null if it was registered or empty."}
   - {name: domain_id, type: id, doc: "Number of the domain within its process; 0 or null is the default domain."}
   - {name: category_id, type: id, doc: "Number of the category within its domain; null or 0 if none."}
+  - {name: int64_value, type: int, doc: "Payload that was given as a signed integer; PyTorch's sequence number in an imported trace; else null."}
   - {name: end_global_tid, type: id, doc: "Thread that ended the range, where another one started it; else null."}
   - {name: pid, type: id, doc: "Operating system's process id."}
   - {name: tid, type: id, doc: "Operating system's thread id."}
@@ -29,6 +30,7 @@ SELECT
   text,
   domainId AS domain_id,
   category AS category_id,
+  int64Value AS int64_value,
   endGlobalTid AS end_global_tid,
   globalTid >> 24 & 16777215 AS pid,
   globalTid & 16777215 AS tid,

@@ -11,6 +11,7 @@ mod document;
 mod front_matter;
 mod header;
 pub mod lock;
+mod playbook;
 mod rules;
 mod source;
 
@@ -22,6 +23,10 @@ pub use front_matter::line_of;
 pub use header::{
     ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param,
     ParamType, Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
+};
+pub use playbook::{
+    Alternative, Answer, Ask, Attribution, Fact, FileSpec, NamePattern, Part, Pattern, PatternUse,
+    Playbook, Preset, PresetValue,
 };
 pub use rules::{Rule, Rules};
 pub use source::{EnumRow, Source, SourceColumn};
@@ -45,6 +50,8 @@ const VIEWS: &str = "views";
 
 /// The folder of class maps inside a query folder.
 const CLASSES: &str = "classes";
+/// The folder of playbooks inside a query folder.
+const PLAYBOOKS: &str = "playbooks";
 /// The folder of rules about names inside a query folder.
 const NAMES: &str = "names";
 
@@ -77,6 +84,7 @@ pub struct Catalog {
     rules: BTreeMap<String, Vec<Entry<Rules>>>,
     /// From names of GPU operations to classes.
     classes: ClassMaps,
+    playbooks: BTreeMap<String, Entry<Playbook>>,
 }
 
 impl Catalog {
@@ -165,6 +173,9 @@ impl Catalog {
         } else if extension == "yml" && domain == NAMES {
             let entry = Entry { file, domain, text, parsed: OnceCell::new() };
             self.rules.entry(stem).or_default().insert(0, entry);
+        } else if extension == "yml" && domain == PLAYBOOKS {
+            let entry = Entry { file, domain, text, parsed: OnceCell::new() };
+            self.playbooks.insert(stem, entry);
         } else if inside.starts_with(CLASSES)
             && ["yml", "yaml", "json"].iter().any(|known| extension == *known)
         {
@@ -230,7 +241,9 @@ impl Catalog {
         let relations = self.relations.values().filter_map(|entry| entry.get(Relation::parse).err());
         let sources = self.sources.values().filter_map(|entry| entry.get(Source::parse).err());
         let rules = self.rules.values().flatten().filter_map(|entry| entry.get(Rules::parse).err());
-        queries.chain(relations).chain(sources).chain(rules).chain(self.classes.broken()).collect()
+        let playbooks = self.playbooks.values().filter_map(|entry| entry.get(Playbook::parse).err());
+        let broken = queries.chain(relations).chain(sources).chain(rules).chain(playbooks);
+        broken.chain(self.classes.broken()).collect()
     }
 
     /// All queries, by domain and name.
@@ -292,6 +305,39 @@ impl Catalog {
     /// Chooses the class map for what is asked; see [`ClassMaps::choose`].
     pub fn choose_classes(&mut self, spelling: &str) -> Result<()> {
         self.classes.choose(spelling)
+    }
+
+    /// The playbook called `name`.
+    pub fn playbook(&self, name: &str) -> Result<&Playbook> {
+        match self.playbooks.get(name) {
+            Some(entry) => entry.get(Playbook::parse),
+            None => Err(Error::unknown(
+                "playbook",
+                name,
+                self.playbook_names(),
+                "`nsq list --playbooks` shows all; a file is given by its path.",
+            )),
+        }
+    }
+
+    /// The names of all playbooks, whether or not they can be read.
+    pub fn playbook_names(&self) -> impl Iterator<Item = &str> {
+        self.playbooks.keys().map(String::as_str)
+    }
+
+    /// The playbooks that can be read, by name; see [`Catalog::broken`] for the others.
+    pub fn readable_playbooks(&self) -> Vec<&Playbook> {
+        self.playbooks.values().filter_map(|entry| entry.get(Playbook::parse).ok()).collect()
+    }
+
+    /// Adds the playbook in the file at `path` and returns its name.
+    pub fn add_playbook(&mut self, path: &Path) -> Result<String> {
+        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (file, domain) = (path.to_string_lossy().into_owned(), PLAYBOOKS.to_owned());
+        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceCell::new() };
+        self.playbooks.insert(name.clone(), entry);
+        Ok(name)
     }
 
     /// All files of rules.

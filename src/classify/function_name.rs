@@ -72,14 +72,18 @@ fn demangled(name: &str) -> FunctionName<'_> {
             continue;
         }
         match byte {
-            b'(' if current.is_some() && !name[at..].starts_with("(anonymous") => break,
+            b'(' if current.is_some_and(|(start, end)| &name[start..end] != "decltype")
+                && !name[at..].starts_with("(anonymous") =>
+            {
+                break;
+            }
             b'<' | b'(' | b'[' | b'{' => {
                 open.push(byte);
                 is_whole = true;
             }
             b':' => is_whole = true,
             byte if byte.is_ascii_alphanumeric()
-                || matches!(byte, b'_' | b'$' | b'~' | b'@' | b'.')
+                || matches!(byte, b'_' | b'$' | b'~' | b'@' | b'.' | b'!' | b'#')
                 || byte >= 0x80 =>
             {
                 match &mut current {

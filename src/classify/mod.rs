@@ -9,7 +9,9 @@
 mod class_map;
 mod collective;
 mod function_name;
+mod simple_name;
 
 pub use class_map::{BrokenRule, ClassMap, Classified, OTHERS, Pattern, Rule};
 pub use collective::{Activity, activity, collective};
 pub use function_name::FunctionName;
+pub use simple_name::simple_name;

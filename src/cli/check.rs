@@ -53,6 +53,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let (queries, relations) = (catalog.query_names().count(), catalog.relation_names().count());
     text.push_str(&match findings.len() {
         0 => format!("{queries} queries and {relations} relations: no rule is broken\n"),
+        1 => format!("1 finding in {queries} queries and {relations} relations\n"),
         count => format!("{count} findings in {queries} queries and {relations} relations\n"),
     });
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;

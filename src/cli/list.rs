@@ -19,20 +19,24 @@ Examples:
   nsq list --relations          the tables that `nsq sql` offers
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
+  nsq list --playbooks          the playbooks, for `nsq answer`
   nsq list --format json")]
 pub(super) struct Args {
     /// Only what has this in its name, summary or tags.
     #[arg(value_name = "WORD")]
     word: Option<String>,
     /// List the relations of the normalised vocabulary instead.
-    #[arg(long, conflicts_with_all = ["functions", "classes"])]
+    #[arg(long, conflicts_with_all = ["functions", "classes", "playbooks"])]
     relations: bool,
     /// List the SQL functions that nsq adds instead.
-    #[arg(long, conflicts_with = "classes")]
+    #[arg(long, conflicts_with_all = ["classes", "playbooks"])]
     functions: bool,
     /// List the class maps instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "playbooks")]
     classes: bool,
+    /// List the playbooks of `nsq answer` instead.
+    #[arg(long)]
+    playbooks: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -48,6 +52,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         functions()
     } else if args.classes {
         classes(&catalog)?
+    } else if args.playbooks {
+        playbooks(&catalog)
     } else if args.relations {
         relations(&catalog)?
     } else {
@@ -143,6 +149,27 @@ fn classes(catalog: &Catalog) -> Result<ResultTable> {
         ("files", "Files that its rules stand in, in the order in which they are tried."),
     ];
     Ok(table(columns, rows))
+}
+
+fn playbooks(catalog: &Catalog) -> ResultTable {
+    let rows = catalog.readable_playbooks().into_iter().map(|playbook| {
+        let parts: Vec<&str> = playbook.parts.iter().map(|part| part.part.as_str()).collect();
+        [
+            "playbooks".to_owned(),
+            playbook.name.clone(),
+            format!("{}: {}", playbook.title, parts.join(", ")),
+            playbook.version.to_string(),
+            playbook.file.clone(),
+        ]
+    });
+    let columns = [
+        ("domain", "Always `playbooks`."),
+        ("name", "Name of the playbook, for `nsq answer --playbook`."),
+        ("summary", "What it is about, and its parts."),
+        ("version", "Version of the playbook."),
+        ("files", "The file."),
+    ];
+    table(columns, rows)
 }
 
 fn functions() -> ResultTable {

@@ -22,7 +22,7 @@ Examples:
 
 The table nsq_column documents every column. Captured environments and command lines stay out.")]
 pub(super) struct Args {
-    /// SQLite export or .nsys-rep.
+    /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
     /// File to write; appears whole or not at all.

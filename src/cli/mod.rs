@@ -5,15 +5,23 @@
 //!
 //! Not for: anything that a program using this crate as a library would need.
 
+mod answer;
 mod breakdown;
+mod cache;
 mod check;
 mod classes;
 mod completions;
+mod diff;
+mod export;
+mod import;
+mod kernels;
 mod list;
 mod materialize;
 mod opened;
 mod options;
 mod output;
+mod progress;
+mod record;
 mod run;
 mod schema;
 mod show;
@@ -21,15 +29,17 @@ mod sql;
 mod stats;
 
 use crate::error::{EXIT_USAGE, Error, Result};
-use crate::execute;
+use crate::interrupt::interrupt;
 use crate::render::{is_closed_pipe, visible};
+use crate::report::{become_other, discard_temporaries};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
-/// A report is what `nsys export --type sqlite` wrote, or a .nsys-rep, which is exported once by
-/// your own nsys.
+/// A report is what `nsys export --type sqlite` wrote, a .nsys-rep or .qdrep, which is exported once by
+/// your own nsys, or a trace of the PyTorch profiler (.json, .json.gz), which is imported once. What is
+/// made once is kept in your cache folder.
 #[derive(Debug, Parser)]
 #[command(name = "nsq", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
@@ -40,6 +50,7 @@ Examples:
   nsq show top_kernels                             what its columns mean, and its SQL
   nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
+  nsq diff before.sqlite after.sqlite              what changed, and whether it is more than noise
 
 Exit codes: 0 ok, 1 failed, 2 usage, 3 the report lacks the data, 130 interrupted.")]
 struct Cli {
@@ -55,17 +66,26 @@ enum Command {
     Show(show::Args),
     Schema(schema::Args),
     Materialize(materialize::Args),
+    Export(export::Args),
+    Import(import::Args),
     Stats(stats::Args),
     Classes(classes::Args),
     Breakdown(breakdown::Args),
+    Kernels(kernels::Args),
+    Answer(answer::Args),
+    Diff(diff::Args),
     Check(check::Args),
+    Cache(cache::Args),
     Completions(completions::Args),
 }
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
+    if let Some(code) = become_other(std::env::args_os()) {
+        return ExitCode::from(code);
+    }
     // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
-    let _ = ctrlc::set_handler(execute::interrupt);
+    let _ = ctrlc::set_handler(interrupt);
     let cli = match Cli::try_parse_from(options::join_iterations(std::env::args_os())) {
         Ok(cli) => cli,
         Err(e) => {
@@ -77,10 +97,9 @@ pub fn main() -> ExitCode {
             };
         }
     };
-    match dispatch(cli.command) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => ExitCode::from(complain(&error)),
-    }
+    let code = dispatch(cli.command).unwrap_or_else(|error| complain(&error));
+    discard_temporaries();
+    ExitCode::from(code)
 }
 
 fn dispatch(command: Command) -> Result<u8> {
@@ -91,10 +110,16 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Show(args) => show::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Materialize(args) => materialize::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Import(args) => import::run(&args),
         Command::Stats(args) => stats::run(&args),
         Command::Classes(args) => classes::run(&args),
         Command::Breakdown(args) => breakdown::run(&args),
+        Command::Kernels(args) => kernels::run(&args),
+        Command::Answer(args) => answer::run(&args),
+        Command::Diff(args) => diff::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
 }

@@ -1,15 +1,15 @@
 //! Options that several verbs share.
 
-use super::note;
+use super::{note, progress};
 use crate::catalog::Catalog;
 use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::{Attribute, Scope, Selector};
-use crate::report::ExportOptions;
+use crate::report::{CacheOptions, ExportOptions, Listener};
 use crate::schema::Schema;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where queries come from.
@@ -70,16 +70,50 @@ impl ClassArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Report")]
 pub(super) struct OpenArgs {
-    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else the one on PATH.
+    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else those on PATH, then those installed.
+    ///
+    /// Where none is named and one is too old for the report, the next is tried.
     #[arg(long, value_name = "PATH")]
     pub(super) nsys: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) keep: KeepArgs,
 }
 
 impl OpenArgs {
     pub(super) fn export_options(&self) -> ExportOptions {
-        ExportOptions { nsys: self.nsys.clone(), again: false }
+        self.keep.export_options(self.nsys.as_deref())
     }
 }
+
+/// How what is made of a report is kept.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Report")]
+pub(super) struct KeepArgs {
+    /// Keep no export: make a temporary one (in TMPDIR) for this run.
+    #[arg(long)]
+    pub(super) no_cache: bool,
+    /// Use a kept export only if every byte of the report is the same; else size, time, head and tail tell.
+    #[arg(long)]
+    pub(super) verify: bool,
+}
+
+impl KeepArgs {
+    pub(super) fn export_options(&self, nsys: Option<&Path>) -> ExportOptions {
+        ExportOptions {
+            nsys: nsys.map(Path::to_owned),
+            launcher: Some(PathBuf::from(MYSELF)).filter(|myself| myself.exists()),
+            cache: CacheOptions {
+                off: self.no_cache,
+                again: false,
+                verify: self.verify,
+                listener: Listener(Some(progress::show)),
+            },
+        }
+    }
+}
+
+/// This program, on Linux, even if its file was replaced meanwhile.
+const MYSELF: &str = "/proc/self/exe";
 
 /// Which part of a report is looked at.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -114,19 +148,19 @@ pub(super) struct ScopeArgs {
     /// Only what overlaps NVTX ranges of this name in time, whoever launched it.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) window: Vec<String>,
-    /// Whose launches an NVTX range holds: its thread's, or its whole process's while it is open.
+    /// Whose launches an NVTX range holds: its thread's, or its whole process's while it is open; default: thread.
     ///
     /// `thread` is NVIDIA's rule. Autograd launches the backward pass from a thread of its own: `process`
     /// sees that. `capture` goes by thread, and puts nodes of CUDA graphs where they were captured.
-    #[arg(long, value_enum, default_value = "thread")]
-    pub(super) attribute: AttributeArg,
+    #[arg(long, value_enum)]
+    pub(super) attribute: Option<AttributeArg>,
     /// Whether numbers in names are folded, so that ranges of all iterations share a path.
     #[arg(long, value_enum, default_value = "numbers")]
     pub(super) fold: Fold,
 }
 
 /// Whose launches an NVTX range holds.
-#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum AttributeArg {
     #[default]
     Thread,
@@ -212,7 +246,7 @@ impl ScopeArgs {
             iterations: selectors(&self.iter, true)?,
             exclude: selectors(&self.exclude, false)?,
             windows: selectors(&self.window, false)?,
-            attribute: match self.attribute {
+            attribute: match self.attribute.unwrap_or_default() {
                 AttributeArg::Thread => Attribute::Thread,
                 AttributeArg::Process => Attribute::Process,
                 AttributeArg::Capture => Attribute::Capture,
@@ -275,6 +309,8 @@ fn instant(whole: &str, text: &str, schema: &Schema) -> Result<Option<i64>> {
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {
     /// Give up after this long, such as 30s; default: never.
+    ///
+    /// The time that an export of a .nsys-rep takes is not counted.
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub(super) timeout: Option<Duration>,
 }

@@ -65,7 +65,7 @@ impl OutputArgs {
         self.write(1, |writer| writer.result(heading, |sink| table.replay(sink)))
     }
 
-    fn style(&self, format: Format) -> Style {
+    pub(super) fn style(&self, format: Format) -> Style {
         let on_terminal = self.output.is_none() && io::stdout().is_terminal();
         let max_rows = match (self.rows, format) {
             (Some(0), _) => None,

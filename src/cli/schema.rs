@@ -19,7 +19,7 @@ Examples:
   nsq schema report.sqlite
   nsq schema report.sqlite --format json")]
 pub(super) struct Args {
-    /// SQLite export or .nsys-rep.
+    /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
     #[command(flatten)]
@@ -67,7 +67,7 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
             column("can_run", "yes or no."),
             column(
                 "record_with",
-                "The `nsys profile` flags that record what is missing; empty if they were on.",
+                "The `nsys profile` flags (for a PyTorch trace, the activities) that record what is missing; empty if they were on.",
             ),
             column("missing", "The tables that are missing."),
         ],

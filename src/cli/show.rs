@@ -2,7 +2,7 @@
 
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
 use super::output::write_to;
-use crate::catalog::{Catalog, ColumnSpec, Query, Relation, Source};
+use crate::catalog::{Catalog, ColumnSpec, Param, Query, Relation, Source};
 use crate::classify::Pattern;
 use crate::compile::{Invocation, Layout, Plan, functions_in, script};
 use crate::error::{Error, Result};
@@ -21,13 +21,14 @@ Examples:
   nsq show top_kernels
   nsq show kernel                                       a relation of the vocabulary
   nsq show vllm/llama                                   a class map
+  nsq show cs336                                        a playbook: its questions, and what it takes
   nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
 
 The script of --sql runs in plain sqlite3 unless its first line says `-- needs nsq: …`;
 then run it by `nsq sql REPORT --file`.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view or class map, or the path of a .sql file.
+    /// Query (NAME[:ARG…]), relation, source view, class map or playbook, or the path of a .sql file.
     #[arg(value_name = "NAME")]
     name: String,
     /// Print one standalone script: views, scope and query.
@@ -50,6 +51,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
     if let Some(page) = class_page(args, &catalog)? {
+        write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
+        return Ok(0);
+    }
+    if let Some(page) = playbook_page(args, &mut catalog)? {
         write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
         return Ok(0);
     }
@@ -131,6 +136,79 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
     functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect()
 }
 
+/// The page of a playbook; a query or relation of its name goes before it.
+fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option<String>> {
+    let is_file = args.name.ends_with(".yml");
+    let is_other = catalog.query(&args.name).is_ok()
+        || catalog.relation(&args.name).is_some()
+        || catalog.source(&args.name).is_some()
+        || args.sql;
+    if is_other || !is_file && !catalog.playbook_names().any(|name| name == args.name) {
+        return Ok(None);
+    }
+    let name = if is_file { catalog.add_playbook(Path::new(&args.name))? } else { args.name.clone() };
+    let playbook = catalog.playbook(&name)?;
+    let mut page = format!("{}@{} - {}\n\n", playbook.name, playbook.version, playbook.title);
+    paragraph(&mut page, &playbook.doc);
+    page.push_str("\nQUESTIONS (--part NAME)\n");
+    for part in &playbook.parts {
+        let about: Vec<&str> = part.answers.iter().map(|answer| answer.about.as_str()).collect();
+        item(&mut page, &part.part, &format!("{} [{}]", part.question.trim(), about.join("; ")));
+    }
+    if !playbook.params.is_empty() {
+        page.push_str("\nPARAMETERS (-p name=value)\n");
+        params(&mut page, &playbook.params);
+    }
+    for preset in &playbook.presets {
+        let _ = writeln!(page, "\nWHAT {} SETS", preset.param);
+        for value in &preset.values {
+            let sets: Vec<String> =
+                value.sets.iter().map(|(name, text)| format!("{name}={text}")).collect();
+            item(&mut page, &value.value, &sets.join(" "));
+        }
+    }
+    if !playbook.files.is_empty() {
+        page.push_str("\nFILES (--file name=FILE)\n");
+        for file in &playbook.files {
+            item(&mut page, &file.name, &format!("{} [{}]", file.doc, file.columns.join(", ")));
+        }
+    }
+    page.push_str("\nPATTERNS (-p name='GLOB' or -p name='/REGEX/' names your own ranges)\n");
+    for pattern in &playbook.patterns {
+        let spelled = pattern.any.iter().map(|alternative| match alternative.with.as_slice() {
+            [] => alternative.name.spelled(),
+            with => format!("{} if there is {}", alternative.name.spelled(), with.join(" and ")),
+        });
+        let mut ways: Vec<String> = spelled.collect();
+        if !pattern.all.is_empty() {
+            ways.push(format!("else {} together", pattern.all.join(" + ")));
+        }
+        item(&mut page, &pattern.name, &format!("{} [{}]", pattern.doc, ways.join(" | ")));
+    }
+    page.push_str("\nQUERIES\n");
+    let asks = playbook.parts.iter().flat_map(|part| &part.answers).flat_map(|answer| &answer.queries);
+    let queries: std::collections::BTreeSet<&str> = asks.map(|ask| ask.query.as_str()).collect();
+    paragraph(&mut page, &queries.into_iter().collect::<Vec<_>>().join(", "));
+    page.push_str("\nSOURCE\n");
+    paragraph(&mut page, &playbook.file);
+    Ok(Some(page))
+}
+
+fn params(page: &mut String, params: &[Param]) {
+    for param in params {
+        let default = match serde_json::to_value(&param.default) {
+            Ok(serde_json::Value::Null) | Err(_) => "none".to_owned(),
+            Ok(serde_json::Value::String(text)) => text,
+            Ok(other) => other.to_string(),
+        };
+        let kind = match param.values.as_slice() {
+            [] => format!("{:?}", param.kind).to_lowercase(),
+            values => values.join("|"),
+        };
+        item(page, &param.name, &format!("{} [{kind}, default {default}]", param.doc));
+    }
+}
+
 fn query_page(query: &Query) -> String {
     let header = &query.header;
     let mut page = format!("{}@{} - {}\n\n", header.name, header.version, header.title);
@@ -145,18 +223,7 @@ fn query_page(query: &Query) -> String {
     }
     if !header.params.is_empty() {
         page.push_str("\nPARAMETERS (-p name=value)\n");
-        for param in &header.params {
-            let default = match serde_json::to_value(&param.default) {
-                Ok(serde_json::Value::Null) | Err(_) => "none".to_owned(),
-                Ok(serde_json::Value::String(text)) => text,
-                Ok(other) => other.to_string(),
-            };
-            let kind = match param.values.as_slice() {
-                [] => format!("{:?}", param.kind).to_lowercase(),
-                values => values.join("|"),
-            };
-            item(&mut page, &param.name, &format!("{} [{kind}, default {default}]", param.doc));
-        }
+        params(&mut page, &header.params);
     }
     columns(&mut page, &header.columns);
     page.push_str("\nLIMITS\n");
@@ -295,7 +362,8 @@ fn item(page: &mut String, name: &str, text: &str) {
     }
 }
 
-fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// Lines of at most `width` characters, cut at blanks.
+pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());

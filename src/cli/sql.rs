@@ -24,7 +24,7 @@ Examples:
 `nsq list --relations` names the tables, `nsq show kernel` the columns of one.
 The report is only read: nothing that a statement does can change it.")]
 pub(super) struct Args {
-    /// SQLite export or .nsys-rep.
+    /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
     /// The statement; default: --file, else standard input.

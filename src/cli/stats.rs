@@ -9,7 +9,7 @@ use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NsysFormat};
 use crate::render::visible;
-use crate::report::{ExportOptions, Report};
+use crate::report::{ExportOptions, Listener, Report};
 use crate::schema::Schema;
 use crate::table::ResultTable;
 use std::io::{IsTerminal, Write};
@@ -30,7 +30,7 @@ Examples:
 
 The n-th report goes in the n-th format to the n-th output; the last of each is repeated.")]
 pub(super) struct Args {
-    /// SQLite export or .nsys-rep.
+    /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "INPUT", required_unless_present = "help_reports")]
     input: Option<PathBuf>,
     /// Reports, with arguments behind colons; default: NVIDIA's set.
@@ -111,7 +111,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let input = args.input.as_deref().unwrap_or(Path::new(""));
     let outputs = outputs(args)?;
     let path = args.sqlite.as_deref().unwrap_or(input);
-    let options = ExportOptions { again: args.force_export, ..args.open.export_options() };
+    let mut options = args.open.export_options();
+    options.cache.again = args.force_export;
+    if args.quiet {
+        options.cache.listener = Listener::default();
+    }
     let mut stats =
         Stats { args, catalog: &catalog, report: Report::open(path, &options)?, code: 0, answered: 0 };
     let schema = Schema::detect(&stats.report)?;
@@ -271,14 +275,7 @@ impl Stats<'_> {
             ));
         }
         plan.check_presence(&Presence::new(schema, self.catalog), &self.report.path)?;
-        let roots = plan.reads.iter().map(String::as_str);
-        let installation = normalize::plan(schema, self.catalog, scope, roots)?;
-        let mut table = ResultTable::default();
-        // A report of its own for each, so that none sees what another made.
-        let mut report = Report::open(&self.report.database, &ExportOptions::default())?;
-        let limits = Limits::default();
-        let session = Session::begin(&mut report.connection, &installation, &limits)?;
-        session.run(&plan, &limits, &mut table)?;
+        let table = rows_of(&plan, self.catalog, &self.report, schema, scope)?;
         let title = format!("{} ({})", plan.title, query.header.name);
         let on_terminal = path.is_none() && std::io::stdout().is_terminal();
         match output.strip_prefix('@') {
@@ -302,6 +299,43 @@ impl Stats<'_> {
         let text = error.to_string();
         say(&format!("SKIPPED: {}\n", visible(text.lines().next().unwrap_or_default())))
     }
+}
+
+/// The rows of a report that its profile has the data for.
+fn rows_of(
+    plan: &Plan,
+    catalog: &Catalog,
+    report: &Report,
+    schema: &Schema,
+    scope: &Scope,
+) -> Result<ResultTable> {
+    let roots = plan.reads.iter().map(String::as_str);
+    let installation = normalize::plan(schema, catalog, scope, roots)?;
+    let mut table = ResultTable::default();
+    // A report of its own for each, so that none sees what another made.
+    let mut report = Report::open(&report.database, &ExportOptions::default())?;
+    let limits = Limits::default();
+    let session = Session::begin(&mut report.connection, &installation, &limits)?;
+    session.run(plan, &limits, &mut table)?;
+    Ok(table)
+}
+
+/// What `nsq stats --report NAME` prints; fails where the profile lacks the data.
+pub(super) fn text_of(
+    catalog: &Catalog,
+    report: &Report,
+    schema: &Schema,
+    name: &str,
+) -> Result<Vec<u8>> {
+    let query = catalog.query(name)?;
+    let plan = Plan::new(query, &Invocation::parse(name), &Layout::Nsys(TimeUnit::Ns))?;
+    plan.check_presence(&Presence::new(schema, catalog), &report.path)?;
+    let table = rows_of(&plan, catalog, report, schema, &Scope::default())?;
+    let mut text = format!("Processing [{}] with [{name}]... \n", visible(&report.name())).into_bytes();
+    let title = format!("{} ({name})", plan.title);
+    nsys::write(&mut text, NsysFormat::Column, &title, &table, false)?;
+    text.push(b'\n');
+    Ok(text)
 }
 
 /// Prints on standard output.

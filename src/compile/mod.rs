@@ -16,7 +16,7 @@ mod statements;
 pub use dialect::parse;
 pub use invocation::Invocation;
 pub use layout::{Layout, TimeUnit};
-pub use params::parse_duration;
+pub use params::{parse_duration, parse_param, scalar};
 pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
@@ -110,12 +110,18 @@ impl Plan {
                 report: report.to_owned(),
                 detail: lines.join("\n"),
                 help: match lack.flags.as_slice() {
+                    [] if lack.is_imported => {
+                        format!("a PyTorch trace does not hold it, or this one does not; {see}")
+                    }
                     [] => see,
                     flags if lack.was_recorded => {
                         format!(
                             "the capture had {}, so there was nothing of the kind; {see}",
                             flags.join(" or ")
                         )
+                    }
+                    flags if lack.is_imported => {
+                        format!("record with torch.profiler and {}; {see}", flags.join(" or "))
                     }
                     flags => {
                         format!("capture with `nsys profile {} …`; {see}", flags.join("` or `"))

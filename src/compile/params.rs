@@ -64,7 +64,7 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
                 None => Some(scalar(&param.default)),
             };
             let value = match text {
-                Some(text) => parse(&header.name, param, &text)?,
+                Some(text) => parse_param(&header.name, param, &text)?,
                 None => Value::Null,
             };
             Ok((param.name.clone(), value))
@@ -72,7 +72,8 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
         .collect()
 }
 
-fn scalar(value: &serde_yaml::Value) -> String {
+/// A default of front matter as it would be typed.
+pub fn scalar(value: &serde_yaml::Value) -> String {
     match value {
         serde_yaml::Value::String(text) => text.clone(),
         serde_yaml::Value::Bool(flag) => flag.to_string(),
@@ -81,7 +82,8 @@ fn scalar(value: &serde_yaml::Value) -> String {
     }
 }
 
-fn parse(query: &str, param: &Param, text: &str) -> Result<Value> {
+/// The value that `text` means for the parameter; `query` is whose it is.
+pub fn parse_param(query: &str, param: &Param, text: &str) -> Result<Value> {
     let refuse = |wanted: &str| {
         Error::usage(
             format!("{query}: `{text}` is no value for {}", param.name),
@@ -122,6 +124,10 @@ fn parse(query: &str, param: &Param, text: &str) -> Result<Value> {
             None => Err(refuse(&format!("one of {}", param.values.join(", ")))),
         },
         ParamType::List => {
+            // Items with commas in them, such as names of ranges, come as JSON.
+            if let Ok(items) = serde_json::from_str::<Vec<String>>(trimmed) {
+                return Ok(Value::Text(serde_json::Value::from(items).to_string()));
+            }
             let items: Vec<&str> =
                 text.split(',').map(str::trim).filter(|item| !item.is_empty()).collect();
             Ok(Value::Text(serde_json::Value::from(items).to_string()))

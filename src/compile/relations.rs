@@ -7,13 +7,17 @@ use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+/// SQLite's own functions that stand where relations do.
+const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
+
 /// The relations that a statement reads, without its own `WITH` names. The error is the parser's.
 pub fn relations_in(sql: &str) -> Result<BTreeSet<String>, String> {
     let mut names = Names::default();
     for statement in parse(sql)? {
         let _ = statement.visit(&mut names);
     }
-    Ok(names.relations.difference(&names.local).cloned().collect())
+    let is_relation = |name: &&String| !TABLE_FUNCTIONS.contains(&name.as_str());
+    Ok(names.relations.difference(&names.local).filter(is_relation).cloned().collect())
 }
 
 /// The names of the functions that a statement calls, in lower case.

@@ -5,11 +5,11 @@
 //! the longest part.
 
 use crate::error::{Error, Result};
+use crate::interrupt::is_interrupted;
 use crate::report::plain_message;
 use rusqlite::Connection;
 use rusqlite::ErrorCode;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long and how much.
@@ -32,16 +32,9 @@ impl Limits {
     }
 }
 
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-
-/// Asks every running statement to stop (Ctrl-C).
-pub fn interrupt() {
-    INTERRUPTED.store(true, Ordering::Relaxed);
-}
-
 /// The deadline has passed, or Ctrl-C was pressed: SQLite's handler does not run inside native loops.
 pub(super) fn is_over(limits: &Limits) -> bool {
-    INTERRUPTED.load(Ordering::Relaxed) || limits.is_past()
+    is_interrupted() || limits.is_past()
 }
 
 /// Steps of SQLite's virtual machine between two looks at the clock: well under a millisecond.
@@ -120,7 +113,7 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
 /// The error of having stopped: the deadline, or Ctrl-C.
 pub(super) fn stopped(limits: &Limits) -> Error {
     match limits.deadline {
-        Some((_, allowed)) if !INTERRUPTED.load(Ordering::Relaxed) => Error::Limit {
+        Some((_, allowed)) if !is_interrupted() => Error::Limit {
             reason: format!("stopped: it ran longer than {} s", allowed.as_secs_f64()),
             help: "raise --timeout, or look at less with --time, --device or --process".to_owned(),
         },

@@ -12,7 +12,7 @@ mod native;
 mod table_writer;
 
 pub use functions::{FUNCTIONS, Function};
-pub use guard::{Limits, interrupt};
+pub use guard::Limits;
 pub use native::{Natives, check_rules};
 pub use table_writer::TableWriter;
 

@@ -1,12 +1,13 @@
 //! The SQL library, held against its own rules.
 //!
 //! For: `nsq check` and the project's tests. Every rule has a number, a message, and a remedy:
-//! `Q` for queries, `V` for relations, `S` for source specs and rules about names, `C` for class maps, `R`
-//! for what only a report can show.
+//! `Q` for queries, `V` for relations, `S` for source specs and rules about names, `C` for class maps, `P` for
+//! playbooks, `R` for what only a report can show.
 //!
 //! Not for: a user's statements in `nsq sql`. Nothing here is needed to answer a question.
 
 mod names;
+mod playbook;
 mod query;
 mod relation;
 mod report;
@@ -57,6 +58,9 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         check_classes(catalog, &mut findings);
         for relation in catalog.relations()? {
             relation::check_relation(relation, catalog, &complete, &mut findings);
+        }
+        for playbook in catalog.readable_playbooks() {
+            playbook::check_playbook(playbook, catalog, &mut findings);
         }
         for query in catalog.readable_queries() {
             query::check_query(query, catalog, &complete, &mut findings);

@@ -7,10 +7,12 @@
 //! Not for: knowing any query, or running one.
 
 mod presence;
+mod range_pattern;
 mod scope;
 mod source_view;
 
 pub use presence::{Lack, Presence};
+pub use range_pattern::RangePattern;
 pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
 
 use crate::catalog::{Catalog, ClassMaps, Relation, Rules};

@@ -24,8 +24,10 @@ pub struct Lack {
     pub titles: Vec<String>,
     /// One line per raw table: `table X is missing`.
     pub tables: Vec<String>,
-    /// The `nsys profile` flags that record them.
+    /// The `nsys profile` flags that record them; for a PyTorch trace, the profiler's activities.
     pub flags: Vec<String>,
+    /// The report was made from a PyTorch trace.
+    pub is_imported: bool,
     /// Other tables of the same flags are there: it was on, and nothing of the kind happened.
     pub was_recorded: bool,
 }
@@ -67,6 +69,7 @@ impl<'a> Presence<'a> {
             titles: Vec::new(),
             tables: Vec::new(),
             flags: Vec::new(),
+            is_imported: self.schema.is_imported,
             was_recorded: false,
         };
         for source in &leaves {
@@ -78,6 +81,11 @@ impl<'a> Presence<'a> {
         }
         for source in self.catalog.sources()? {
             lack.was_recorded |= lack.flags.contains(&source.capture) && self.table_of(source).is_some();
+        }
+        if lack.is_imported {
+            // Of what nsys can record, a PyTorch trace holds only this much.
+            lack.flags.retain(|flag| flag == "--trace=cuda");
+            lack.flags.iter_mut().for_each(|flag| *flag = "ProfilerActivity.CUDA".to_owned());
         }
         Ok(Some(lack))
     }

@@ -53,8 +53,22 @@ impl RowSink for Markdown<'_> {
     }
 }
 
+/// Sentences that Markdown prints as they stand; what is in backquotes stays code.
+pub fn markdown_text(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    if pieces.len().is_multiple_of(2) {
+        // A quote that does not end: none of it is code.
+        return inert(text);
+    }
+    let piece = |(place, text): (usize, &&str)| match place % 2 {
+        0 => inert(text),
+        _ => format!("`{}`", visible(text)),
+    };
+    pieces.iter().enumerate().map(piece).collect()
+}
+
 /// Text that Markdown prints as it stands.
-fn inert(text: &str) -> String {
+pub(super) fn inert(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
         match c {
@@ -78,5 +92,7 @@ mod tests {
     #[test]
     fn names_cannot_break_the_table_or_add_markup() {
         assert_eq!(inert("a|b<img>[x](y)"), "a\\|b&lt;img&gt;\\[x\\](y)");
+        assert_eq!(markdown_text("a_b `x_<i>` <i>"), "a\\_b `x_<i>` &lt;i&gt;");
+        assert_eq!(markdown_text("a`<i>"), "a\\`&lt;i&gt;");
     }
 }

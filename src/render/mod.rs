@@ -8,14 +8,17 @@
 
 pub mod breakdown;
 mod delimited;
+pub mod diff;
 mod escape;
 mod html;
 mod json;
+mod lead;
 mod markdown;
 pub mod nsys;
 mod text;
 
 pub use escape::visible;
+pub use markdown::markdown_text;
 
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink};
@@ -98,6 +101,16 @@ impl<'a> Writer<'a> {
     /// A writer of `expected` results.
     pub fn new(out: &'a mut dyn Write, format: Format, style: Style, expected: usize) -> Self {
         Self { out, format, style, written: 0, expected }
+    }
+
+    /// Writes what stands over all results in the formats that are read from the top: a heading, and
+    /// lines of a word and a sentence. Nothing in the others.
+    pub fn lead(&mut self, title: &str, lines: &[(&str, String)]) -> Result<()> {
+        match self.format {
+            Format::Text => put(self.out, &lead::text(title, lines, &self.style)),
+            Format::Markdown => put(self.out, &lead::markdown(title, lines)),
+            _ => Ok(()),
+        }
     }
 
     /// Writes one result: `produce` hands its rows to the sink it is given.

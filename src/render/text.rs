@@ -69,7 +69,7 @@ impl RowSink for Text<'_> {
     }
 }
 
-fn bold(text: &str, color: bool) -> String {
+pub(super) fn bold(text: &str, color: bool) -> String {
     if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 

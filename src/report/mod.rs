@@ -1,16 +1,28 @@
 //! Path → [`Report`]: a SQLite export of Nsight Systems, opened read-only.
 //!
 //! For: finding out what the file is, saying so when it cannot be used, and opening it so that
-//! nothing is ever written to it or beside it. A `.nsys-rep` is exported first, by the user's own `nsys`.
+//! nothing is ever written to it or beside it. A `.nsys-rep` is exported first, by the user's own `nsys`;
+//! a PyTorch trace is imported first.
 //!
 //! Not for: reading rows for an analysis, or knowing which tables mean what.
 
 mod cache;
 mod export;
+mod import;
+mod news;
 
-pub use export::ExportOptions;
+pub use cache::{
+    CacheEntry, CacheOptions, Cleared, Derived, cache_entries, cache_folder, clear_cache,
+    discard_temporaries,
+};
+pub use export::{ExportOptions, become_other};
+pub use import::import;
+pub use news::{Listener, News};
 
 use crate::error::{Error, Result};
+use crate::interrupt::is_interrupted;
+use crate::trace::looks_like_trace;
+use export::Export;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
@@ -26,17 +38,26 @@ pub struct Report {
     pub database: PathBuf,
     /// A read-only connection. TEMP objects may be made on it; the file is never written.
     pub connection: Connection,
+    /// What keeps the database there while it is used.
+    _kept: Option<cache::Kept>,
 }
 
 impl Report {
-    /// Opens a SQLite export, or the export of a `.nsys-rep`.
+    /// Opens a SQLite export, or what is made of a `.nsys-rep` or a PyTorch trace.
     pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
-        let database = match Kind::of(path)? {
-            Kind::Sqlite => path.to_owned(),
-            Kind::NsysRep => export::export_once(path, options)?,
+        let (database, kept) = match Kind::of(path)? {
+            Kind::Sqlite => (path.to_owned(), None),
+            Kind::NsysRep => match export::export_once(path, options)? {
+                Export::Kept(kept) => (kept.path.clone(), Some(kept)),
+                Export::Beside(database) => (database, None),
+            },
+            Kind::Trace => {
+                let kept = import::import_once(path, options)?;
+                (kept.path.clone(), Some(kept))
+            }
         };
         let connection = open_read_only(path, &database)?;
-        Ok(Self { path: path.to_owned(), database, connection })
+        Ok(Self { path: path.to_owned(), database, connection, _kept: kept })
     }
 
     /// The name that output uses for this report: its file name.
@@ -45,10 +66,26 @@ impl Report {
     }
 }
 
+/// Writes a report that is not SQLite to `target` as SQLite; the file there is replaced.
+pub fn export_to(path: &Path, target: &Path, options: &ExportOptions) -> Result<()> {
+    match Kind::of(path)? {
+        Kind::Sqlite => Err(Error::usage(
+            format!("{} is SQLite already", path.display()),
+            "use it as it is, or write its normalised tables by `nsq materialize`",
+        )),
+        Kind::NsysRep => export::export_to(path, target, options),
+        Kind::Trace => Err(Error::usage(
+            format!("{} is a PyTorch trace, which no nsys can export", path.display()),
+            "write it as SQLite by `nsq import`",
+        )),
+    }
+}
+
 /// What a file is, by its first bytes.
 enum Kind {
     Sqlite,
     NsysRep,
+    Trace,
 }
 
 const HEADER_LEN: usize = 100;
@@ -79,7 +116,7 @@ impl Kind {
             );
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        let is_capture = matches!(extension.as_str(), "nsys-rep" | "qdrep" | "qdstrm");
+        let is_capture = matches!(extension.as_str(), "nsys-rep" | "qdrep");
         if metadata.len() == 0 {
             return refuse(
                 "is empty (0 bytes)".to_owned(),
@@ -102,6 +139,16 @@ impl Kind {
         if is_capture {
             return Ok(Self::NsysRep);
         }
+        if looks_like_trace(&header) {
+            return Ok(Self::Trace);
+        }
+        if extension == "qdstrm" {
+            return refuse(
+                "is raw data of a capture, which nsys has not made a report of yet".to_owned(),
+                "make it one with `QdstrmImporter --input-file FILE`, which comes with Nsight Systems \
+                 (in its host folder), and give the .nsys-rep or .qdrep that it writes",
+            );
+        }
         if header.iter().all(|byte| *byte == 0) {
             return refuse(
                 "is an unfinished export: its header is still zeros".to_owned(),
@@ -110,7 +157,7 @@ impl Kind {
         }
         refuse(
             format!("is not a SQLite database (it begins with {})", describe(&header)),
-            "give a SQLite export: `nsys export --type sqlite REPORT.nsys-rep`",
+            "give a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`) or a PyTorch trace",
         )
     }
 }
@@ -131,12 +178,54 @@ fn truncated(header: &[u8], len: u64) -> Option<u64> {
     (change_counter == valid_for && len < promised).then_some(promised)
 }
 
+/// Why a file that should be a whole database is none.
+fn check_database(path: &Path) -> Result<(), String> {
+    let said = |e: std::io::Error| e.to_string();
+    match path.metadata() {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("is not there".to_owned()),
+        Err(e) => return Err(said(e)),
+        Ok(metadata) if !metadata.is_file() => return Err("is no file".to_owned()),
+        Ok(_) => {}
+    }
+    let mut header = Vec::with_capacity(HEADER_LEN);
+    let file = File::open(path).map_err(said)?;
+    let len = file.metadata().map_err(said)?.len();
+    file.take(HEADER_LEN as u64).read_to_end(&mut header).map_err(said)?;
+    if !header.starts_with(MAGIC) {
+        return Err(match header.iter().all(|byte| *byte == 0) {
+            true => "is unfinished: its header is empty".to_owned(),
+            false => format!("is no database (it begins with {})", describe(&header)),
+        });
+    }
+    if let Some(promised) = truncated(&header, len) {
+        return Err(format!("is cut short: {len} bytes, where its header says {promised}"));
+    }
+    let connection = open_read_only(path, path).map_err(|e| match e {
+        Error::Report { reason, .. } => reason,
+        e => e.to_string(),
+    })?;
+    let tables = "SELECT count(*) FROM main.sqlite_master WHERE type = 'table'";
+    match connection.query_row(tables, [], |row| row.get(0)) {
+        Ok(0) => Err("has no tables".to_owned()),
+        Ok(_) => Ok(()),
+        Err(e) => Err(format!("cannot be read as a database: {}", plain_message(&e))),
+    }
+}
+
+/// Why a database is none that can be read to its end: a look at every page, which Ctrl-C ends.
+fn check_pages(path: &Path) -> Result<(), String> {
+    let said = |e: rusqlite::Error| format!("cannot be read as a database: {}", plain_message(&e));
+    let mut connection = open_read_only(path, path).map_err(|e| e.to_string())?;
+    connection.progress_handler(10_000, Some(is_interrupted)).map_err(said)?;
+    let found: String =
+        connection.query_row("PRAGMA main.quick_check(1)", [], |row| row.get(0)).map_err(said)?;
+    if found == "ok" { Ok(()) } else { Err(format!("is damaged: {}", found.replace('\n', "; "))) }
+}
+
 /// The first bytes of a file in words, for people who mixed up their files.
 fn describe(header: &[u8]) -> String {
     let start = &header[..header.len().min(16)];
     match start {
-        [0x1f, 0x8b, ..] => "gzip data".to_owned(),
-        [b'{' | b'[', ..] => "JSON".to_owned(),
         [b'P', b'K', 3, 4, ..] => "a zip archive".to_owned(),
         [0x89, b'H', b'D', b'F', ..] => "HDF5 data".to_owned(),
         _ => format!("\"{}\"", start.escape_ascii()),

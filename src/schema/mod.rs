@@ -25,6 +25,8 @@ pub struct Schema {
     pub capture_ns: Option<i64>,
     /// CUDA graphs were traced as wholes: their kernels are in no table.
     pub has_whole_graphs: bool,
+    /// It was made from a PyTorch trace.
+    pub is_imported: bool,
     /// The file holds the normalised vocabulary instead of nsys's tables.
     pub is_materialized: bool,
     /// The window that such a file was made for, in ns on the report's clock: start and end, where it has one.
@@ -82,7 +84,9 @@ impl Schema {
             let versions = (fact("EXPORT_SCHEMA_VERSION"), fact("EXPORT_PRODUCT_VERSION"));
             let bound = |key: &str| fact(key).filter(|_| is_materialized)?.parse().ok();
             let window = (bound("NSQ_SCOPE_START_NS"), bound("NSQ_SCOPE_END_NS"));
+            let is_imported = fact("NSQ_IMPORT_OF").is_some();
             (schema.export_version, schema.nsys_version) = versions;
+            schema.is_imported = is_imported;
             schema.window_ns = window;
         }
         let length =

@@ -1,7 +1,8 @@
 //! The exact decomposition of a GPU's window, by the query `gpu_time`.
 
-use super::profile::{Device, Record};
+use super::profile::Device;
 use crate::catalog::Catalog;
+use crate::cli::record::Record;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
 

@@ -10,7 +10,7 @@ const FORM: &str = "write FILE,ENGINE,MODEL,SECONDS such as run.nsys-rep,vllm,ll
 /// A profile and how it is to be read.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Input {
-    /// SQLite export or `.nsys-rep`.
+    /// SQLite export, `.nsys-rep` or PyTorch trace.
     pub(super) path: PathBuf,
     /// Engine and model, which name the class map; none for the default map.
     pub(super) engine_model: Option<(String, String)>,

@@ -10,13 +10,13 @@ mod result_csv;
 mod seconds;
 
 use super::opened::Opened;
-use super::options::{LibraryArgs, LimitArgs};
+use super::options::{KeepArgs, LibraryArgs, LimitArgs};
 use super::output::{must_differ, replace, write_to};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::render::breakdown::{percent, time};
 use crate::render::visible;
-use crate::report::{ExportOptions, Report};
+use crate::report::Report;
 use crate::schema::Schema;
 use class_maps::ClassMap;
 use input::Input;
@@ -65,9 +65,11 @@ pub(super) struct Args {
     /// Takes the union over all GPUs, leaves out CUDA graphs that were traced as wholes, and takes SECONDS 0 for no time.
     #[arg(long, alias = "seed_compat")]
     seed_compat: bool,
-    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else the one on PATH. Also --nsys_cmd.
+    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else those on PATH, then those installed. Also --nsys_cmd.
     #[arg(long = "nsys-cmd", aliases = ["nsys_cmd", "nsys"], value_name = "PATH")]
     nsys_cmd: Option<PathBuf>,
+    #[command(flatten)]
+    keep: KeepArgs,
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
@@ -185,7 +187,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 }
 
 fn ask(args: &Args, catalog: &Catalog, input: Input, label: String, map: ClassMap) -> Result<Profile> {
-    let options = ExportOptions { nsys: args.nsys_cmd.clone(), again: false };
+    let options = args.keep.export_options(args.nsys_cmd.as_deref());
     let report = Report::open(&input.path, &options)?;
     let schema = Schema::detect(&report)?;
     let mut opened = Opened { report, schema };

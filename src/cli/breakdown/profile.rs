@@ -3,11 +3,11 @@
 use super::decomposition::{self, Decomposition};
 use crate::catalog::Catalog;
 use crate::cli::opened::Opened;
+use crate::cli::record::{Record, rows_of};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
+use crate::execute::Limits;
 use crate::normalize::{Presence, Scope};
-use crate::table::{ResultTable, Value};
 use std::collections::BTreeMap;
 
 /// The class, and the name, of the time in which no GPU worked: gputrc2graph's.
@@ -160,40 +160,6 @@ fn nothing(path: &std::path::Path) -> Error {
         detail: "  its tables of kernels, copies and fills have no rows".to_owned(),
         help: "capture with `nsys profile --trace=cuda …` while the GPU works".to_owned(),
     }
-}
-
-/// A row of a result by the names of its columns.
-pub(super) struct Record(BTreeMap<String, Value>);
-
-impl Record {
-    pub(super) fn int(&self, column: &str) -> Option<i64> {
-        match self.0.get(column) {
-            Some(Value::Int(int)) => Some(*int),
-            _ => None,
-        }
-    }
-
-    fn real(&self, column: &str) -> Option<f64> {
-        match self.0.get(column) {
-            Some(Value::Real(real)) => Some(*real),
-            Some(Value::Int(int)) => Some(*int as f64),
-            _ => None,
-        }
-    }
-
-    fn text(&self, column: &str) -> Option<String> {
-        match self.0.get(column) {
-            Some(Value::Text(text)) => Some(text.clone()),
-            _ => None,
-        }
-    }
-}
-
-fn rows_of(session: &Session<'_>, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
-    let mut table = ResultTable::default();
-    session.run(plan, limits, &mut table)?;
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    Ok(table.rows.into_iter().map(|row| Record(names.iter().cloned().zip(row).collect())).collect())
 }
 
 impl Span {

@@ -42,7 +42,7 @@ directory:
       \"analysis_args\": {\"num_of_iters\": 5, \"nvtx_tag_of_iter\": \"step\"}}],
    \"kernel_to_class_map\": {\"gemm\": \"gemm\", \"fmha_\": \"attention\"}}")]
 pub(super) struct Args {
-    /// SQLite exports or .nsys-rep files.
+    /// SQLite exports, .nsys-rep files or PyTorch traces.
     #[arg(value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// What to analyse, and the classes, as JSON.

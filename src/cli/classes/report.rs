@@ -106,7 +106,7 @@ pub(super) fn load(
         (Some(tag), Some(ranges)) if within => {
             let found = tag.find(ranges).1;
             let (all, measured) = report.measure(&outer, &found)?;
-            let by_thread = matches!(args.scope.attribute, AttributeArg::Thread);
+            let by_thread = args.scope.attribute.unwrap_or_default() == AttributeArg::Thread;
             notes.extend(all.beyond(&extent, by_thread));
             measured
         }

@@ -26,7 +26,7 @@ Examples:
 
 A name may be followed by @VERSION to insist on it, and by NVIDIA's arguments behind colons.")]
 pub(super) struct Args {
-    /// SQLite exports or .nsys-rep files; several get a first column `report`.
+    /// SQLite exports, .nsys-rep files or PyTorch traces; several get a first column `report`.
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// Query to run: NAME[@VERSION][:ARG…], or the path of a .sql file; may be repeated.

@@ -1,13 +1,10 @@
 //! What a GPU operation is for, by its name, as SQL functions.
 
-use super::flags;
+use super::{flags, text};
 use crate::catalog::ClassMaps;
 use crate::classify::{Activity, ClassMap, activity, collective};
 use foldhash::{HashMap, HashMapExt};
-use rusqlite::functions::Context;
-use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
-use std::borrow::Cow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Distinct names whose answers are kept.
@@ -29,29 +26,18 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
     for (name, show) in functions {
         let names = Arc::clone(&names);
         connection.create_scalar_function(name, 1, flags(), move |context| {
-            Ok(match op_name(context)? {
+            Ok(match text(context)? {
                 Some(name) => show(&names.answer(&name)?),
                 None => None,
             })
         })?;
     }
     connection.create_scalar_function("op_activity", 1, flags(), |context| {
-        Ok(op_name(context)?.map(|name| activity(&name)).map(Activity::as_str))
+        Ok(text(context)?.map(|name| activity(&name)).map(Activity::as_str))
     })?;
     connection.create_scalar_function("collective", 1, flags(), |context| {
-        Ok(op_name(context)?.and_then(|name| collective(&name)))
+        Ok(text(context)?.and_then(|name| collective(&name)))
     })
-}
-
-/// The name in the argument; `None` for null.
-fn op_name<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>> {
-    match context.get_raw(0) {
-        ValueRef::Null => Ok(None),
-        ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
-        ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
-        ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
-        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
-    }
 }
 
 /// What the map says of a name.

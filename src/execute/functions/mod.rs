@@ -4,13 +4,15 @@
 //! numeric aggregate are an error, not a zero.
 
 mod classes;
+mod names;
 
 use crate::catalog::ClassMaps;
 use crate::interval::TimeSet;
-use crate::statistics::{Moments, percentile};
+use crate::statistics::{Moments, mean_error, percentile};
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
+use std::borrow::Cow;
 
 /// A SQL function that nsq adds.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +26,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, by name.
-pub const FUNCTIONS: [Function; 9] = [
+pub const FUNCTIONS: [Function; 11] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -35,6 +37,12 @@ pub const FUNCTIONS: [Function; 9] = [
         args: "op_name",
         doc: "Collective that a GPU operation carries out: AllReduce, SendRecv, Generic, unknown, …; \
               null if it is no communication.",
+    },
+    Function {
+        name: "mean_error",
+        args: "at, x",
+        doc: "Standard error of the mean of x, from batches of values that follow one another in order of at, \
+              so that drift widens it; null for fewer than two.",
     },
     Function {
         name: "median",
@@ -67,6 +75,12 @@ pub const FUNCTIONS: [Function; 9] = [
         doc: "Value below which p percent (0 to 100) lie, interpolated linearly between the nearest ranks.",
     },
     Function {
+        name: "simple_name",
+        args: "kernel_name",
+        doc: "The function alone: no return type, namespaces, template arguments, parameters or lambdas. \
+              Plain and mangled names stay as they are.",
+    },
+    Function {
         name: "stddev",
         args: "x",
         doc: "Sample standard deviation (n - 1); 0 for a single value.",
@@ -81,8 +95,10 @@ fn flags() -> FunctionFlags {
 /// Adds the functions to a connection; classes go by the map that was chosen.
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     classes::register(connection, maps)?;
+    names::register(connection)?;
     let flags = flags();
     connection.create_aggregate_function("busy_ns", 2, flags, Busy)?;
+    connection.create_aggregate_function("mean_error", 2, flags, MeanError)?;
     connection.create_aggregate_function("median", 1, flags, Percentile)?;
     connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
     connection.create_aggregate_function("stddev", 1, flags, StdDev)
@@ -114,6 +130,17 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
         let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
         i64::try_from(length)
             .map_err(|_| Error::UserFunctionError("busy_ns: more time than 64 bits hold".into()))
+    }
+}
+
+/// The text in the only argument; `None` for null.
+fn text<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>> {
+    match context.get_raw(0) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
+        ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
+        ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
+        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
     }
 }
 
@@ -158,6 +185,30 @@ impl Aggregate<Sample, Option<f64>> for Percentile {
 
     fn finalize(&self, _: &mut Context<'_>, sample: Option<Sample>) -> Result<Option<f64>> {
         Ok(sample.and_then(|mut sample| percentile(&mut sample.values, sample.percent?)))
+    }
+}
+
+/// `mean_error(at, x)`: the values are kept, and put in order at the end.
+struct MeanError;
+
+impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(f64, f64)>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(f64, f64)>) -> Result<()> {
+        if let (Some(at), Some(x)) = (number(context, 0)?, number(context, 1)?) {
+            values.push((at, x));
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, values: Option<Vec<(f64, f64)>>) -> Result<Option<f64>> {
+        let mut values = values.unwrap_or_default();
+        // Of values at one time the smaller stands first: whatever the order of the rows, one answer.
+        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
+        Ok(mean_error(&values))
     }
 }
 
@@ -206,6 +257,24 @@ mod tests {
         );
         assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
         assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
+    }
+
+    #[test]
+    fn the_error_of_a_mean_goes_by_time_not_by_rows() {
+        let of = |values: &str| {
+            ask(&format!("WITH v(at, x) AS (VALUES {values}) SELECT mean_error(at, x) FROM v"))
+        };
+        assert_eq!(of("(1, 7)").unwrap(), None);
+        // Variance 4 over three.
+        assert!(
+            (of("(1, 1),(2, 5),(3, 3),(4, NULL)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
+                < 1e-12
+        );
+        // 32 values, alternately 0 and 100 in order of time, whatever the order of rows: pairs are equal.
+        let rows: Vec<String> =
+            (0..32).map(|n| (n * 5) % 32).map(|n| format!("({n}, {})", n % 2 * 100)).collect();
+        assert_eq!(of(&rows.join(",")).unwrap(), Some(0.0));
+        assert!(of("(1, 'a')").is_err());
     }
 
     #[test]

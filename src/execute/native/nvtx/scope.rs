@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::execute::native::ids::PROCESS;
 use crate::glob::Glob;
 use crate::interval::TimeSet;
-use crate::normalize::{IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
+use crate::normalize::{IN_WINDOW, RangePattern, SELECTS_CALL, SELECTS_OP, Scope, Selector};
 use crate::projection::{Attribution, Instances, OpKind, Range, Reach, Selected};
 use foldhash::{HashMap, HashSet};
 use rusqlite::Connection;
@@ -165,30 +165,19 @@ fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Resu
 
 /// For each name, whether the selector means it; with `exactly`, only as it is spelled.
 fn matching(names: &Names, selector: &Selector, exactly: bool) -> Result<Vec<bool>> {
-    let glob = Glob::new(&selector.name)?;
+    let pattern = RangePattern::new(&selector.name)?;
     let domain = selector.domain.as_deref().map(Glob::new).transpose()?;
     let in_domain = |name: u32| {
         let known = names.domain(name).unwrap_or_default();
         domain.as_ref().is_none_or(|domain| domain.matches(&known))
     };
-    let bare = selector.name.strip_prefix(':').map(Glob::new).transpose()?;
-    let exact = |name: u32| {
-        let text = names.text(name);
-        [names.printed(name), text.clone()].into_iter().flatten().any(|text| glob.matches(&text))
-            || bare.as_ref().zip(text).is_some_and(|(bare, text)| bare.matches(&text))
-    };
+    let exact = |name: u32| pattern.fits(names.printed(name).as_deref(), names.text(name).as_deref());
     let all = 0..names.len() as u32;
     let found: Vec<bool> = all.clone().map(|name| in_domain(name) && exact(name)).collect();
     if exactly || found.contains(&true) {
         return Ok(found);
     }
-    // `iteration` means `iteration 17` where nothing is called just so.
-    let unnumbered = |name: u32| {
-        let text = names.text(name).unwrap_or_default();
-        let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
-        stem.len() < text.len()
-            && glob.matches(stem.trim_end_matches([' ', '_', '-', '#', '=', ':', '.']))
-    };
+    let unnumbered = |name: u32| pattern.fits_unnumbered(names.text(name).as_deref());
     Ok(all.map(|name| in_domain(name) && unnumbered(name)).collect())
 }
 

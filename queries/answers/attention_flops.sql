@@ -1,0 +1,69 @@
+/*---
+name: attention_flops
+version: 1
+title: Work of attention
+summary: FLOPs of attention's products and softmax, held against their GPU time.
+why: To see that softmax takes far more time than its share of the arithmetic. Shapes and times are given as parameters.
+kind: sum
+tags: [cuda, kernel]
+reads: []
+params:
+  - {name: batch_size, type: int, min: 1, doc: "Sequences in a batch."}
+  - {name: context_length, type: int, min: 1, doc: "Tokens in a sequence."}
+  - {name: num_heads, type: int, min: 1, doc: "Attention heads of a layer."}
+  - {name: d_head, type: int, min: 1, doc: "Width of a head: d_model / num_heads."}
+  - {name: scores_ns, type: real, min: 0, doc: "GPU time of QK^T in one attention, in ns."}
+  - {name: softmax_ns, type: real, min: 0, doc: "GPU time of softmax in one attention, in ns."}
+  - {name: values_ns, type: real, min: 0, doc: "GPU time of A V in one attention, in ns."}
+  - {name: scores_gemm_ns, type: real, min: 0, doc: "What of scores_ns kernels of matrix products took."}
+  - {name: values_gemm_ns, type: real, min: 0, doc: "What of values_ns kernels of matrix products took."}
+columns:
+  - {name: operation, type: text, doc: "scores (QK^T), softmax, values (A V), or products: scores and values together."}
+  - {name: flop_count, type: int, unit: count, doc: "Floating-point operations of one attention; null without a shape."}
+  - {name: mean_ns, type: duration, unit: ns, doc: "GPU time of one attention; null without times."}
+  - {name: gflop_per_s, type: real, doc: "flop_count over mean_ns; null without both."}
+  - {name: flop_ratio, type: real, doc: "flop_count over that of softmax."}
+  - {name: time_ratio, type: real, doc: "mean_ns over that of softmax; null without times."}
+  - {name: gemm_mean_ns, type: duration, unit: ns, doc: "What of mean_ns kernels of matrix products took; null for softmax and without times."}
+  - {name: gemm_gflop_per_s, type: real, doc: "flop_count over gemm_mean_ns; null without both."}
+checks:
+  - flop_count IS NULL OR flop_count > 0
+  - operation <> 'softmax' OR coalesce(flop_ratio, 1.0) = 1.0
+limits: >-
+  Counts by formula, with B batch_size, H num_heads, S context_length: 2 B H S^2 d_head for each product, 5 B H S^2 for
+  softmax (maximum, difference, exponential, sum, quotient). Causal masking saves none of it, since the whole matrix is
+  computed; a fused attention kernel that skips masked blocks does less.
+see_also: [range_time_sum, kernel_classes]
+---*/
+WITH
+matrix (element_count) AS (
+  SELECT :batch_size * :num_heads * :context_length * :context_length
+),
+operation (rank, operation, flop_count, gpu_ns, gemm_ns) AS (
+  SELECT 1, 'scores', 2 * element_count * :d_head, :scores_ns, :scores_gemm_ns FROM matrix
+  UNION ALL
+  SELECT 2, 'softmax', 5 * element_count, :softmax_ns, NULL FROM matrix
+  UNION ALL
+  SELECT 3, 'values', 2 * element_count * :d_head, :values_ns, :values_gemm_ns FROM matrix
+),
+listed AS (
+  SELECT *
+  FROM operation
+  UNION ALL
+  SELECT 4, 'products', sum(flop_count), sum(gpu_ns), sum(gemm_ns)
+  FROM operation
+  WHERE operation <> 'softmax'
+)
+SELECT
+  listed.operation,
+  listed.flop_count,
+  listed.gpu_ns AS mean_ns,
+  listed.flop_count / nullif(listed.gpu_ns, 0) AS gflop_per_s,
+  1.0 * listed.flop_count / softmax.flop_count AS flop_ratio,
+  listed.gpu_ns / nullif(softmax.gpu_ns, 0) AS time_ratio,
+  listed.gemm_ns AS gemm_mean_ns,
+  listed.flop_count / nullif(listed.gemm_ns, 0) AS gemm_gflop_per_s
+FROM listed
+JOIN operation AS softmax
+  ON softmax.operation = 'softmax'
+ORDER BY listed.rank

@@ -1,0 +1,169 @@
+/*---
+name: gap_histogram
+version: 1
+title: Gaps by length
+summary: How many gaps between the kernels of a stream are how long.
+why: To tell the many short gaps of normal launching from the few long ones worth looking at.
+kind: sum
+tags: [cuda, gpu, kernel]
+reads: [stream_gap]
+requires: [kernel]
+params:
+  - {name: scale, type: enum, values: [log, linear], default: log, doc: "log: bounds are 1, 2 and 5 times powers of ten. linear: bins of one width from the shortest to the longest gap in range."}
+  - {name: bins, type: int, default: 15, min: 1, max: 1000, doc: "Number of bins on the linear scale."}
+  - {name: at_least, type: duration, default: 0ns, doc: "Shorter gaps are in the row below."}
+  - {name: at_most, type: duration, doc: "Longer gaps are in the row above; by default none is."}
+  - {name: memory, type: bool, default: false, doc: "Copies and fills end gaps too; false goes by kernels alone."}
+columns:
+  - {name: rank, type: int, doc: "Place by length of the gaps, from 1."}
+  - {name: part, type: text, doc: "bin, or below and above for gaps shorter than at_least and longer than at_most."}
+  - {name: from_ns, type: duration, unit: ns, doc: "Shortest gap that belongs here, of above none; null for below and without at_most."}
+  - {name: to_ns, type: duration, unit: ns, doc: "Gaps of this length are in the next bin; on the linear scale those of the last bin's are in it. Null for above."}
+  - {name: gap_count, type: int, unit: count, doc: "Gaps."}
+  - {name: count_pct, type: percent, unit: percent, doc: "Share of gap_count in all gaps."}
+  - {name: upto_pct, type: percent, unit: percent, doc: "Share of all gaps that are in this row or one before it."}
+  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the gaps."}
+  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the sum of all gaps."}
+  - {name: p50_ns, type: duration, unit: ns, doc: "Median of all gaps, in range or not: the same in all rows."}
+  - {name: p90_ns, type: duration, unit: ns, doc: "Length that nine of ten of all gaps stay within: the same in all rows."}
+  - {name: p99_ns, type: duration, unit: ns, doc: "Length that 99 of 100 of all gaps stay within: the same in all rows."}
+  - {name: max_ns, type: duration, unit: ns, doc: "Longest of all gaps: the same in all rows."}
+checks:
+  - gap_count >= 0 AND total_ns >= 0
+  - part <> 'bin' OR from_ns <= to_ns
+  - p50_ns <= p90_ns AND p90_ns <= p99_ns AND p99_ns <= max_ns
+limits: >-
+  Gaps of the streams, not of the GPU: while one lasts, other streams may work. The rows below and above are always there
+  unless the report has no gap; all rows together hold every gap. Where all gaps in range are of one length there is one
+  linear bin.
+see_also: [stream_gaps, gap_pairs]
+---*/
+WITH RECURSIVE
+gap AS (
+  SELECT
+    dur_ns,
+    CASE
+      WHEN dur_ns < :at_least THEN 'below'
+      WHEN dur_ns > :at_most THEN 'above'
+      ELSE 'bin'
+    END AS part
+  FROM stream_gap
+  WHERE among = iif(:memory, 'op', 'kernel')
+  LIMIT -1
+),
+whole AS (
+  SELECT
+    count(*) AS gap_count,
+    sum(dur_ns) AS total_ns,
+    median(dur_ns) AS p50_ns,
+    percentile(dur_ns, 90) AS p90_ns,
+    percentile(dur_ns, 99) AS p99_ns,
+    max(dur_ns) AS max_ns
+  FROM gap
+  LIMIT -1
+),
+range AS (
+  SELECT least_ns, most_ns, iif(least_ns = most_ns, 1, :bins) AS bins
+  FROM (
+    SELECT min(dur_ns) AS least_ns, max(dur_ns) AS most_ns
+    FROM gap
+    WHERE part = 'bin'
+  )
+  LIMIT -1
+),
+-- On the log scale the digits of a gap say its bin: three for each number of digits, from 1, from 2 and from 5.
+placed AS (
+  SELECT
+    gap.part,
+    gap.dur_ns,
+    CASE
+      WHEN gap.part <> 'bin' THEN NULL
+      WHEN :scale = 'log' THEN
+        3 * (length(gap.dur_ns) - 1)
+          + (substr(gap.dur_ns, 1, 1) >= '2')
+          + (substr(gap.dur_ns, 1, 1) >= '5')
+      WHEN range.bins = 1 THEN 0
+      ELSE
+        min(
+          range.bins - 1,
+          CAST((gap.dur_ns - range.least_ns) * range.bins / (range.most_ns - range.least_ns) AS INTEGER)
+        )
+    END AS bin
+  FROM gap
+  CROSS JOIN range
+),
+filled AS (
+  SELECT part, bin, count(*) AS gap_count, sum(dur_ns) AS total_ns
+  FROM placed
+  GROUP BY part, bin
+  LIMIT -1
+),
+bound AS (
+  SELECT
+    iif(:scale = 'log', min(filled.bin), 0) AS first_bin,
+    iif(:scale = 'log', max(filled.bin), max(range.bins) - 1) AS last_bin
+  FROM filled
+  CROSS JOIN range
+  WHERE filled.part = 'bin'
+),
+bin AS (
+  SELECT first_bin AS bin, last_bin
+  FROM bound
+  WHERE first_bin IS NOT NULL
+  UNION ALL
+  SELECT bin + 1, last_bin
+  FROM bin
+  WHERE bin < last_bin
+),
+row AS (
+  SELECT 1 AS place, 'below' AS part, NULL AS bin, NULL AS from_ns, :at_least AS to_ns
+  UNION ALL
+  SELECT
+    2,
+    'bin',
+    bin.bin,
+    CASE :scale
+      WHEN 'log' THEN
+        CAST(substr('125', bin.bin % 3 + 1, 1) || substr('000000000000000000', 1, bin.bin / 3) AS INTEGER)
+      ELSE range.least_ns + 1.0 * (range.most_ns - range.least_ns) * bin.bin / range.bins
+    END,
+    CASE :scale
+      WHEN 'log' THEN
+        CAST(
+          substr('125', (bin.bin + 1) % 3 + 1, 1) || substr('0000000000000000000', 1, (bin.bin + 1) / 3) AS INTEGER
+        )
+      ELSE range.least_ns + 1.0 * (range.most_ns - range.least_ns) * (bin.bin + 1) / range.bins
+    END
+  FROM bin
+  CROSS JOIN range
+  UNION ALL
+  SELECT 3, 'above', NULL, :at_most, NULL
+),
+counted AS (
+  SELECT
+    row.*,
+    coalesce(filled.gap_count, 0) AS gap_count,
+    coalesce(filled.total_ns, 0) AS total_ns
+  FROM row
+  LEFT JOIN filled
+    ON filled.part = row.part
+    AND filled.bin IS NOT DISTINCT FROM row.bin
+)
+SELECT
+  row_number() OVER (ORDER BY counted.place, counted.bin) AS rank,
+  counted.part,
+  counted.from_ns,
+  counted.to_ns,
+  counted.gap_count,
+  100.0 * counted.gap_count / whole.gap_count AS count_pct,
+  100.0 * sum(counted.gap_count) OVER (ORDER BY counted.place, counted.bin) / whole.gap_count AS upto_pct,
+  counted.total_ns,
+  100.0 * counted.total_ns / nullif(whole.total_ns, 0) AS time_pct,
+  whole.p50_ns,
+  whole.p90_ns,
+  whole.p99_ns,
+  whole.max_ns
+FROM counted
+CROSS JOIN whole
+WHERE whole.gap_count > 0
+ORDER BY rank

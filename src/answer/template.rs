@@ -1,0 +1,487 @@
+//! Templates over rows: sentences with figures, parameters of queries, and facts.
+
+use crate::classify::FunctionName;
+use crate::table::{Column, Type, Unit, Value as Cell, humanize};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Value, ValueKind};
+use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, UndefinedBehavior};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of a name in a sentence; tables have all of it.
+const NAME_CHARS: usize = 100;
+
+/// What turns a value into words, and how.
+pub const FILTERS: [(&str, &str); 11] = [
+    ("time", "Nanoseconds in the unit that fits: 54.82 ms."),
+    ("pct", "Hundredths: 76.0 %."),
+    ("points", "A difference of hundredths, with its sign: +9.0 points."),
+    ("count", "A whole number with commas; others with two decimals."),
+    ("number", "A number with two decimals, or as many as number(3) says."),
+    ("flop", "Floating-point operations: 1.61 GFLOP."),
+    ("flop_rate", "GFLOP/s as such a rate: 8.05 TFLOP/s."),
+    ("list_of", "The items of a parameter of the type list."),
+    ("name", "A name of a range, kernel or file, in quotes that no name can break."),
+    ("whole", "Likewise, however long it is."),
+    (
+        "kernel",
+        "A kernel's function, with what a template of PyTorch's computes in brackets; kernel(names) has the whole name where another of the names would read the same.",
+    ),
+];
+
+/// The function by which a template says that, and why, there is no answer.
+pub const NO_ANSWER: &str = "no_answer";
+
+/// Begins the reasons that a template gave itself.
+const SAID: &str = "no answer: ";
+
+/// Why a template has no result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trouble {
+    /// What it asks for is null, divided by 0, or it says so itself: the report has no answer.
+    NoAnswer(String),
+    /// The template is at fault.
+    Fault(String),
+}
+
+impl From<&Fault> for Trouble {
+    fn from(fault: &Fault) -> Self {
+        let detail = fault.detail().unwrap_or_default();
+        if let Some(said) = detail.strip_prefix(SAID) {
+            return Self::NoAnswer(said.to_owned());
+        }
+        // minijinja calls the kind of null so.
+        let is_null = |word: &str| word == "null" || word == "none";
+        // So it calls a quotient by 0.
+        let has_no_result = detail.starts_with("unable to calculate") || detail.contains(NOT_FINITE);
+        let has_null = detail.split_whitespace().any(is_null) || has_no_result;
+        match fault.kind() {
+            ErrorKind::InvalidOperation if has_null => {
+                Self::NoAnswer("a figure that it takes has no value here".to_owned())
+            }
+            _ => Self::Fault(reason(fault)),
+        }
+    }
+}
+
+/// What an infinite number is called.
+const NOT_FINITE: &str = "is not finite";
+
+/// Two ways to render: for people, and for parameters.
+#[derive(Debug)]
+pub struct Templates {
+    text: Environment<'static>,
+    plain: Environment<'static>,
+}
+
+impl Templates {
+    /// `visible` makes text from strangers harmless.
+    pub fn new(visible: fn(&str) -> String) -> Self {
+        let mut text = environment(visible);
+        text.set_formatter(move |out, _, value| {
+            let shown = value.to_string();
+            let is_own = value.is_safe() || value.is_number();
+            if value.is_none() {
+                return Err(Fault::new(ErrorKind::InvalidOperation, "null is no text"));
+            }
+            out.write_str(&if is_own { shown } else { visible(&shown) }).map_err(Fault::from)
+        });
+        let mut plain = environment(visible);
+        plain.set_formatter(|out, _, value| match value.is_none() {
+            // A parameter that is null is not given.
+            true => Ok(()),
+            false => out.write_str(&value.to_string()).map_err(Fault::from),
+        });
+        Self { text, plain }
+    }
+
+    /// Sentences for people.
+    pub fn sentences(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
+        render(&self.text, source, context)
+    }
+
+    /// The value of a parameter.
+    pub fn parameter(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
+        render(&self.plain, source, context)
+    }
+
+    /// The value of an expression.
+    pub fn value(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<Value, Trouble> {
+        let expression = self.plain.compile_expression(source).map_err(|e| Trouble::from(&e))?;
+        let value = expression.eval(Value::from(context.clone())).map_err(|e| Trouble::from(&e))?;
+        if value.is_undefined() {
+            return Err(Trouble::Fault(format!("`{source}` has no value")));
+        }
+        if value.is_number() {
+            number(&value).map_err(|e| Trouble::from(&e))?;
+        }
+        Ok(value)
+    }
+
+    /// A filter of this name is there.
+    pub fn has_filter(&self, name: &str) -> bool {
+        let source = format!("1|{name}");
+        let Ok(expression) = self.plain.compile_expression(&source) else { return false };
+        let known = |fault: Fault| fault.kind() != ErrorKind::UnknownFilter;
+        expression.eval(()).map_or_else(known, |_| true)
+    }
+
+    /// The names that a template asks for.
+    pub fn names_in(&self, source: &str) -> Result<BTreeSet<String>, String> {
+        let template = self.text.template_from_str(source).map_err(|e| reason(&e))?;
+        Ok(template.undeclared_variables(false).into_iter().collect())
+    }
+
+    /// The names that an expression asks for.
+    pub fn names_in_expression(&self, source: &str) -> Result<BTreeSet<String>, String> {
+        let expression = self.text.compile_expression(source).map_err(|e| reason(&e))?;
+        Ok(expression.undeclared_variables(false).into_iter().collect())
+    }
+}
+
+fn render(
+    environment: &Environment<'static>,
+    source: &str,
+    context: &BTreeMap<String, Value>,
+) -> Result<String, Trouble> {
+    let template = environment.template_from_str(source).map_err(|e| Trouble::from(&e))?;
+    template.render(Value::from(context.clone())).map_err(|e| Trouble::from(&e))
+}
+
+/// What is wrong, and in which line of the template.
+fn reason(fault: &Fault) -> String {
+    let detail = fault.detail().unwrap_or_default();
+    let line = fault.line().map_or(String::new(), |line| format!(" in its line {line}"));
+    match detail {
+        "" => format!("{}{line}", fault.kind()),
+        detail => format!("{}: {detail}{line}", fault.kind()),
+    }
+}
+
+fn environment(visible: fn(&str) -> String) -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    // A figure that is not there is an error, never an empty place in a sentence.
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Tags that stand on lines of their own leave no lines behind.
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true);
+    if let Ok(syntax) = syntax.build() {
+        environment.set_syntax(syntax);
+    }
+    environment.add_filter("time", |value: Value| Ok::<_, Fault>(unit(number(&value)?, Unit::Ns)));
+    environment.add_filter("pct", |value: Value| Ok::<_, Fault>(percent(number(&value)?)));
+    environment
+        .add_filter("points", |value: Value| Ok::<_, Fault>(format!("{:+.1} points", number(&value)?)));
+    environment.add_filter("count", |value: Value| {
+        let real = number(&value)?;
+        let column = Column { unit: Some(Unit::Count), ..Column::untyped("") };
+        Ok::<_, Fault>(match value.as_i64() {
+            Some(int) => humanize(&Cell::Int(int), &column),
+            None if real.fract() == 0.0 && real.abs() < 1e15 => {
+                humanize(&Cell::Int(real as i64), &column)
+            }
+            None => format!("{real:.2}"),
+        })
+    });
+    environment.add_filter("number", |value: Value, decimals: Option<usize>| {
+        Ok::<_, Fault>(format!("{:.*}", decimals.unwrap_or(2), number(&value)?))
+    });
+    environment.add_filter("flop", |value: Value| Ok::<_, Fault>(scaled(number(&value)?, "FLOP")));
+    environment
+        .add_filter("flop_rate", |value: Value| Ok::<_, Fault>(scaled(1e9 * number(&value)?, "FLOP/s")));
+    environment.add_filter("list_of", |value: Value| {
+        let items: Vec<String> = serde_json::from_str(value.as_str().unwrap_or_default())
+            .map_err(|_| Fault::new(ErrorKind::InvalidOperation, format!("`{value}` is no list")))?;
+        Ok::<_, Fault>(Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>()))
+    });
+    environment.add_filter("name", move |value: Value| {
+        if value.is_none() {
+            return Value::from_safe_string("(no name)".to_owned());
+        }
+        Value::from_safe_string(quoted(&shortened(&visible(&value.to_string()))))
+    });
+    environment.add_filter("whole", move |value: Value| match value.is_none() {
+        true => Value::from_safe_string("(no name)".to_owned()),
+        false => Value::from_safe_string(quoted(&visible(&value.to_string()))),
+    });
+    environment.add_filter("kernel", move |value: Value, among: Option<Vec<String>>| {
+        if value.is_none() {
+            return Value::from_safe_string("(no name)".to_owned());
+        }
+        let short = |name: &str| shortened(&visible(&kernel(name)));
+        let name = value.to_string();
+        let own = short(&name);
+        let is_alike = among.iter().flatten().any(|other| *other != name && short(other) == own);
+        Value::from_safe_string(quoted(&if is_alike { visible(&name) } else { own }))
+    });
+    environment.add_function(NO_ANSWER, |reason: String| {
+        Err::<Value, _>(Fault::new(ErrorKind::InvalidOperation, format!("{SAID}{reason}")))
+    });
+    environment
+}
+
+/// The number in a value; null is none.
+fn number(value: &Value) -> Result<f64, Fault> {
+    let refuse = || {
+        let what = if value.is_none() { "null".to_owned() } else { format!("`{value}`") };
+        Fault::new(ErrorKind::InvalidOperation, format!("{what} is no number"))
+    };
+    match value.kind() {
+        ValueKind::Number => {
+            let real = f64::try_from(value.clone()).map_err(|_| refuse())?;
+            match real.is_finite() {
+                true => Ok(real),
+                false => Err(Fault::new(ErrorKind::InvalidOperation, format!("`{value}` {NOT_FINITE}"))),
+            }
+        }
+        _ => Err(refuse()),
+    }
+}
+
+fn unit(number: f64, unit: Unit) -> String {
+    let column = Column { kind: Type::Duration, unit: Some(unit), ..Column::untyped("") };
+    let value = if number.fract() == 0.0 { Cell::Int(number as i64) } else { Cell::Real(number) };
+    humanize(&value, &column)
+}
+
+/// Neither 0 nor 100 unless it is.
+fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.05 {
+        "< 0.1 %".to_owned()
+    } else if (99.95..100.0).contains(&share) {
+        "> 99.9 %".to_owned()
+    } else {
+        format!("{share:.1} %")
+    }
+}
+
+fn scaled(number: f64, unit: &str) -> String {
+    const STEPS: [(f64, &str); 5] = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let step = STEPS.iter().find(|(factor, _)| number.abs() >= factor * 0.999_995);
+    match step {
+        Some((factor, prefix)) => format!("{:.2} {prefix}{unit}", number / factor),
+        None => format!("{number:.0} {unit}"),
+    }
+}
+
+/// In backquotes, which no name gets to end.
+fn quoted(name: &str) -> String {
+    format!("`{}`", name.replace('`', "'"))
+}
+
+/// Both ends of a long name.
+fn shortened(name: &str) -> String {
+    let count = name.chars().count();
+    if count <= NAME_CHARS {
+        return name.to_owned();
+    }
+    let tail = NAME_CHARS / 3;
+    let head: String = name.chars().take(NAME_CHARS - tail - 1).collect();
+    let tail: String = name.chars().skip(count - tail).collect();
+    format!("{head}…{tail}")
+}
+
+/// `void at::native::elementwise_kernel<…MulFunctor<float>…>(…)` → `elementwise_kernel (MulFunctor)`.
+///
+/// The function, and of its template arguments up to two words that say what is computed.
+fn kernel(name: &str) -> String {
+    let own = FunctionName::of(name).own;
+    let end = name.find(own).map_or(name.len(), |at| at + own.len());
+    let says = |word: &&str| {
+        const ENDS: [&str; 6] =
+            ["Functor", "_kernel_cuda", "_kernel_impl", "Ops", "_functor", "_cuda_out"];
+        let is_wrapper = word.starts_with("gpu_kernel_impl");
+        !is_wrapper && ENDS.iter().any(|end| word.contains(end)) || word.starts_with("cutlass_")
+    };
+    let mut words: Vec<&str> = Vec::new();
+    for word in name[end..].split(|c: char| !c.is_alphanumeric() && c != '_').filter(says) {
+        if !words.contains(&word) && words.len() < 2 {
+            words.push(word);
+        }
+    }
+    match words.as_slice() {
+        [] => own.to_owned(),
+        words => format!("{own} ({})", words.join(" ")),
+    }
+}
+
+/// A piece of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Block {
+    /// Sentences on one line.
+    Paragraph(String),
+    /// A line of a list.
+    Item(String),
+}
+
+/// Lines of a rendered template as paragraphs: an empty line ends one, `- ` begins an item.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut is_open = false;
+    for line in text.lines().map(str::trim) {
+        if let Some(item) = line.strip_prefix("- ") {
+            blocks.push(Block::Item(item.trim().to_owned()));
+            is_open = true;
+        } else if line.is_empty() {
+            is_open = false;
+        } else if let (true, Some(Block::Paragraph(last) | Block::Item(last))) =
+            (is_open, blocks.last_mut())
+        {
+            last.push(' ');
+            last.push_str(line);
+        } else {
+            blocks.push(Block::Paragraph(line.to_owned()));
+            is_open = true;
+        }
+    }
+    blocks
+}
+
+/// A value of a template as JSON.
+pub fn to_json(value: &Value) -> serde_json::Value {
+    match value.kind() {
+        ValueKind::Bool => value.is_true().into(),
+        ValueKind::Number => match value.as_i64().filter(|_| value.is_integer()) {
+            Some(int) => int.into(),
+            None => f64::try_from(value.clone()).map_or(serde_json::Value::Null, Into::into),
+        },
+        ValueKind::String => value.to_string().into(),
+        ValueKind::Seq | ValueKind::Iterable => value
+            .try_iter()
+            .map(|items| items.map(|item| to_json(&item)).collect::<Vec<_>>().into())
+            .unwrap_or_default(),
+        ValueKind::Map => {
+            let mut map = serde_json::Map::new();
+            for key in value.try_iter().into_iter().flatten() {
+                let item = value.get_item(&key).unwrap_or_default();
+                map.insert(key.to_string(), to_json(&item));
+            }
+            map.into()
+        }
+        _ => serde_json::Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn templates() -> Templates {
+        Templates::new(|text| text.replace('\u{1b}', "ESC"))
+    }
+
+    fn context() -> BTreeMap<String, Value> {
+        let row = BTreeMap::from([
+            ("mean_ns".to_owned(), Value::from(1_500_000)),
+            ("name".to_owned(), Value::from("a`b\u{1b}")),
+            ("null".to_owned(), Value::from(())),
+        ]);
+        BTreeMap::from([("row".to_owned(), Value::from(row))])
+    }
+
+    #[test]
+    fn figures_have_their_unit() {
+        let say = |text: &str| templates().sentences(text, &context()).unwrap();
+        assert_eq!(
+            say("{{ row.mean_ns|time }}, {{ 76.04|pct }}, {{ (-9)|points }}"),
+            "1.50 ms, 76.0 %, -9.0 points"
+        );
+        assert_eq!(say("{{ 1610612736|count }} {{ 1610612736|flop }}"), "1,610,612,736 1.61 GFLOP");
+        assert_eq!(say("{{ 8050.2|flop_rate }} {{ 2.5|count }} {{ 3.0|count }}"), "8.05 TFLOP/s 2.50 3");
+        assert_eq!(
+            say("{{ 0.01|pct }} {{ 99.99|pct }} {{ 0|pct }} {{ 100|pct }}"),
+            "< 0.1 % > 99.9 % 0.0 % 100.0 %"
+        );
+    }
+
+    #[test]
+    fn every_filter_is_there() {
+        for (name, _) in FILTERS {
+            let value = if name == "list_of" { "'[]'" } else { "1" };
+            let source = format!("{{{{ {value}|{name} }}}}");
+            assert!(templates().sentences(&source, &context()).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_are_harmless() {
+        let say = |text: &str| templates().sentences(text, &context()).unwrap();
+        assert_eq!(say("{{ row.name|name }} {{ row.name }}"), "`a'bESC` a`bESC");
+    }
+
+    #[test]
+    fn what_has_no_value_is_an_error_and_not_an_empty_place() {
+        let fails = |text: &str| match templates().sentences(text, &context()).unwrap_err() {
+            Trouble::Fault(reason) => reason,
+            Trouble::NoAnswer(reason) => format!("no answer: {reason}"),
+        };
+        assert!(fails("{{ row.mean_ms|time }}").contains("no number"));
+        assert!(fails("x {{ other }}").contains("undefined"));
+        for null in [
+            "{{ row.null|time }}",
+            "for {{ row.null }}",
+            "{{ 1 + row.null }}",
+            "{{ (row.mean_ns / 0)|time }}",
+            "{{ (row.null / 2)|pct }}",
+        ] {
+            assert_eq!(fails(null), "no answer: a figure that it takes has no value here", "{null}");
+        }
+        assert_eq!(fails("{{ no_answer('two rows') }}"), "no answer: two rows");
+        assert!(matches!(templates().value("row.null * 2", &context()), Err(Trouble::NoAnswer(_))));
+        assert!(matches!(templates().value("1 / 0", &context()), Err(Trouble::NoAnswer(_))));
+        assert!(templates().value("row.other", &context()).is_err());
+        assert_eq!(templates().parameter("{{ row.null }}", &context()).unwrap(), "");
+    }
+
+    #[test]
+    fn unlike_kernels_never_read_the_same() {
+        let say = |text: &str| templates().sentences(text, &context()).unwrap();
+        let names = "['void f<a>(int)', 'void f<b>(int)', 'g']";
+        assert_eq!(say(&format!("{{{{ 'void f<a>(int)'|kernel({names}) }}}}")), "`void f<a>(int)`");
+        assert_eq!(say(&format!("{{{{ 'g'|kernel({names}) }}}}")), "`g`");
+        assert_eq!(say("{{ 'void f<a>(int)'|kernel }}"), "`f`");
+        let long = "x".repeat(300);
+        assert_eq!(say(&format!("{{{{ '{long}'|whole }}}}")), format!("`{long}`"));
+    }
+
+    #[test]
+    fn kernels_are_named_by_what_they_compute() {
+        for (full, short) in [
+            ("ampere_sgemm_128x32_tn", "ampere_sgemm_128x32_tn"),
+            (
+                "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float>>>(int, T2)",
+                "vectorized_elementwise_kernel (BinaryFunctor MulFunctor)",
+            ),
+            (
+                "void at::native::elementwise_kernel<(int)128, void at::native::gpu_kernel_impl_nocast<at::native::<unnamed>::where_kernel_impl(at::TensorIterator &)::[lambda() (instance 1)]>(int)>",
+                "elementwise_kernel (where_kernel_impl)",
+            ),
+            (
+                "void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<4>>(T1 *)",
+                "CatArrayBatchedCopy",
+            ),
+            (
+                "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128>(T1::Params)",
+                "Kernel2 (cutlass_80_tensorop_s1688gemm_128x128)",
+            ),
+            ("heat(float *)", "heat"),
+        ] {
+            assert_eq!(kernel(full), short);
+        }
+    }
+
+    #[test]
+    fn lines_make_paragraphs_and_items() {
+        let read = blocks("One\n  two.\n\nThree.\n- a\n  b\n- c\n\n");
+        let paragraph = |text: &str| Block::Paragraph(text.to_owned());
+        let item = |text: &str| Block::Item(text.to_owned());
+        assert_eq!(read, [paragraph("One two."), paragraph("Three."), item("a b"), item("c")]);
+    }
+
+    #[test]
+    fn names_that_a_template_asks_for_are_known() {
+        let names = templates().names_in("{% for row in a.rows %}{{ row.x + b }}{% endfor %}").unwrap();
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["a", "b"]);
+        assert!(templates().names_in("{{ a").is_err() && templates().names_in("{% if %}").is_err());
+    }
+}

@@ -1,0 +1,550 @@
+//! The reports of a call, and queries asked of them.
+
+use super::Questions;
+use super::settings::value;
+use crate::answer::{Found, Missing, RangeName, Ranges, Trouble};
+use crate::catalog::{Ask, Attribution, PatternUse};
+use crate::cli::opened::Opened;
+use crate::cli::options::{AttributeArg, ScopeArgs};
+use crate::compile::{Invocation, Layout, Plan};
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session};
+use crate::normalize::{self, Presence, Scope};
+use crate::report::{ExportOptions, Report};
+use crate::table::{Column, ResultTable, Value as Cell};
+use minijinja::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The query that names the ranges of a report.
+const RANGE_NAMES: &str = "range_names";
+
+/// Open reports, and what was asked of them already.
+pub(super) struct Desk<'a> {
+    pub(super) questions: &'a Questions<'a>,
+    subjects: Vec<Subject>,
+    limits: Limits,
+    /// Rows, and notes about them, by report, query, parameters and scope.
+    memo: BTreeMap<String, (ResultTable, Vec<String>)>,
+}
+
+/// A report.
+struct Subject {
+    opened: Opened,
+    /// Its ranges; why there are none to be had.
+    ranges: Option<std::result::Result<Ranges, String>>,
+    found: BTreeMap<String, std::result::Result<Found, Missing>>,
+}
+
+/// Why a query was not asked, or has no answer: in words.
+pub(super) struct Reason(pub(super) String);
+
+/// An answered query.
+#[derive(Debug, Clone)]
+pub(super) struct Reply {
+    pub(super) table: ResultTable,
+    /// Name and version of the query.
+    pub(super) query: (String, u32),
+    pub(super) title: String,
+    pub(super) bindings: Vec<(String, Cell)>,
+    /// Name of the report.
+    pub(super) report: String,
+    /// It says something about the report, and not only about its parameters.
+    pub(super) reads_report: bool,
+    /// Place of the report, from 0.
+    pub(super) subject: usize,
+    /// The scope, where there is one.
+    pub(super) scope: Option<serde_json::Value>,
+    /// The call that answers the same.
+    pub(super) command: Option<String>,
+    /// What its patterns meant there, and of those that exclude, what is not there.
+    pub(super) ranges: Vec<Meaning>,
+    pub(super) attribute: Attribution,
+    /// What the report does not hold, or the scope cannot do.
+    pub(super) notes: Vec<String>,
+}
+
+/// What a pattern meant.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Meaning {
+    pub(super) pattern: String,
+    pub(super) excludes: bool,
+    pub(super) found: std::result::Result<Found, Missing>,
+}
+
+/// A query with its scope, ready for its parameters.
+struct Ready<'p> {
+    ask: &'p Ask,
+    subject: usize,
+    args: ScopeArgs,
+    scope: Scope,
+    ranges: Vec<Meaning>,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn open(questions: &'a Questions<'a>, paths: &[PathBuf]) -> Result<Self> {
+        let mut subjects = Vec::new();
+        for path in paths {
+            let opened = Opened::open(path, &questions.args.open)?;
+            subjects.push(Subject { opened, ranges: None, found: BTreeMap::new() });
+        }
+        let limits = questions.args.limits.limits();
+        Ok(Self { questions, subjects, limits, memo: BTreeMap::new() })
+    }
+
+    /// The facts about each report.
+    pub(super) fn facts(&self) -> Vec<serde_json::Value> {
+        let facts = |subject: &Subject| {
+            let mut facts = subject.opened.heading(&Scope::default()).facts;
+            facts.shift_remove("nsq");
+            facts.into()
+        };
+        self.subjects.iter().map(facts).collect()
+    }
+
+    /// Asks queries that belong together, in order; the first that cannot be answered ends it.
+    ///
+    /// `context` is what templates see; each reply is added to it.
+    pub(super) fn ask(
+        &mut self,
+        asks: &[Ask],
+        context: &mut BTreeMap<String, Value>,
+    ) -> Result<std::result::Result<Vec<Reply>, Reason>> {
+        let mut ready = Vec::new();
+        for ask in asks {
+            match self.prepare(ask)? {
+                Ok(one) => ready.push(one),
+                Err(reason) => return Ok(Err(reason)),
+            }
+        }
+        let mut replies = Vec::new();
+        // Queries of one report and scope share a session, and with it what nsq computes for them.
+        for group in ready.chunk_by(|a, b| a.subject == b.subject && a.scope == b.scope) {
+            match self.ask_group(group, context)? {
+                Ok(group) => replies.extend(group),
+                Err(reason) => return Ok(Err(reason)),
+            }
+        }
+        Ok(Ok(replies))
+    }
+
+    /// Finds the report and the ranges that are asked about.
+    fn prepare<'p>(&mut self, ask: &'p Ask) -> Result<std::result::Result<Ready<'p>, Reason>> {
+        let (mut reasons, mut takes_another) = (Vec::new(), false);
+        for &place in &ask.report {
+            let Some(subject) = place.checked_sub(1).filter(|&subject| subject < self.subjects.len())
+            else {
+                takes_another = true;
+                continue;
+            };
+            match self.meanings(ask, subject)? {
+                Ok(ranges) => return Ok(Ok(self.ready(ask, subject, ranges)?)),
+                Err(reason) => reasons.push(reason.0),
+            }
+        }
+        reasons.dedup();
+        if takes_another {
+            let or = if reasons.is_empty() { "it takes" } else { "or give" };
+            reasons.push(format!("{or} a second report that has it: nsq answer REPORT REPORT2"));
+        }
+        Ok(Err(Reason(reasons.join("; "))))
+    }
+
+    /// What the patterns of a query mean in a report.
+    fn meanings(
+        &mut self,
+        ask: &Ask,
+        subject: usize,
+    ) -> Result<std::result::Result<Vec<Meaning>, Reason>> {
+        let mut meanings = Vec::new();
+        let excluded: Vec<&str> =
+            ask.exclude.iter().filter_map(|text| PatternUse::of(text)).map(|used| used.name).collect();
+        for used in ask.patterns() {
+            let found = match self.find(subject, used.name)? {
+                Ok(found) => found,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            let excludes = excluded.contains(&used.name);
+            match found {
+                Err(missing) if !used.is_optional => {
+                    let name = self.subjects[subject].opened.report.name();
+                    return Ok(Err(Reason(format!("in {name}, {missing}"))));
+                }
+                Err(_) if !excludes => {}
+                found => {
+                    let meaning = Meaning { pattern: used.name.to_owned(), excludes, found };
+                    if !meanings.contains(&meaning) {
+                        meanings.push(meaning);
+                    }
+                }
+            }
+        }
+        Ok(Ok(meanings))
+    }
+
+    fn find(
+        &mut self,
+        subject: usize,
+        pattern: &str,
+    ) -> Result<std::result::Result<std::result::Result<Found, Missing>, Reason>> {
+        if let Some(found) = self.subjects[subject].found.get(pattern) {
+            return Ok(Ok(found.clone()));
+        }
+        if self.subjects[subject].ranges.is_none() {
+            let ranges = self.read_ranges(subject)?;
+            self.subjects[subject].ranges = Some(ranges);
+        }
+        let (playbook, given) = (self.questions.playbook, &self.questions.settings.patterns);
+        let found = match &self.subjects[subject].ranges {
+            Some(Ok(ranges)) => ranges.find(playbook, given, pattern)?,
+            Some(Err(reason)) => return Ok(Err(Reason(reason.clone()))),
+            None => return Ok(Err(Reason("its ranges could not be read".to_owned()))),
+        };
+        self.subjects[subject].found.insert(pattern.to_owned(), found.clone());
+        Ok(Ok(found))
+    }
+
+    fn read_ranges(&self, subject: usize) -> Result<std::result::Result<Ranges, String>> {
+        let catalog = self.questions.catalog;
+        let plan =
+            Plan::new(catalog.query(RANGE_NAMES)?, &Invocation::parse(RANGE_NAMES), &Layout::Own)?;
+        if let Some(reason) = self.lack(&plan, subject)? {
+            return Ok(Err(reason));
+        }
+        let mut report = self.reopen(subject)?;
+        let (session, _) = self.session(&mut report, subject, &Scope::default(), &[&plan])?;
+        let mut table = ResultTable::default();
+        session.run(&plan, &self.limits, &mut table)?;
+        let place = |name: &str| table.columns.iter().position(|column| column.name == name);
+        let text = |row: &[Cell], name: &str| match place(name).and_then(|at| row.get(at)) {
+            Some(Cell::Text(text)) => text.clone(),
+            _ => String::new(),
+        };
+        let int = |row: &[Cell], name: &str| match place(name).and_then(|at| row.get(at)) {
+            Some(Cell::Int(int)) => *int,
+            _ => 0,
+        };
+        let names = table.rows.iter().map(|row| RangeName {
+            name: text(row, "range_name"),
+            text: text(row, "range_text"),
+            layer: text(row, "layer_name"),
+            count: int(row, "range_count"),
+            cpu_ns: int(row, "cpu_ns"),
+            depth: int(row, "depth"),
+        });
+        Ok(Ok(Ranges::new(names.collect())))
+    }
+
+    fn ready<'p>(&self, ask: &'p Ask, subject: usize, ranges: Vec<Meaning>) -> Result<Ready<'p>> {
+        let mut args = self.questions.args.scope();
+        let globs = |texts: &[String], excludes: bool| -> Vec<String> {
+            let mut all = Vec::new();
+            for text in texts {
+                match PatternUse::of(text) {
+                    Some(used) => {
+                        let meant = ranges
+                            .iter()
+                            .filter(|meaning| {
+                                meaning.pattern == used.name && meaning.excludes == excludes
+                            })
+                            .filter_map(|meaning| meaning.found.as_ref().ok());
+                        meant.for_each(|found| all.extend(found.globs.iter().cloned()));
+                    }
+                    None => all.push(text.clone()),
+                }
+            }
+            all
+        };
+        args.nvtx = globs(&ask.nvtx, false);
+        let within = globs(&ask.iter, false);
+        // `--iter` adds up the ranges of all its tags, so of two kinds only one can be asked for.
+        if !within.is_empty() && args.iter.is_empty() {
+            args.iter = within;
+        }
+        args.exclude.extend(globs(&ask.exclude, true));
+        args.attribute = Some(match ask.attribute {
+            Attribution::Thread => AttributeArg::Thread,
+            Attribution::Process => AttributeArg::Process,
+            Attribution::Capture => AttributeArg::Capture,
+        });
+        let scope = args.resolve(&self.subjects[subject].opened.schema)?;
+        Ok(Ready { ask, subject, args, scope, ranges })
+    }
+
+    fn ask_group(
+        &mut self,
+        group: &[Ready<'_>],
+        context: &mut BTreeMap<String, Value>,
+    ) -> Result<std::result::Result<Vec<Reply>, Reason>> {
+        let (mut plans, mut lacking) = (Vec::new(), Vec::new());
+        for one in group {
+            let query = self.questions.catalog.query(&one.ask.query)?;
+            let mut plan = Plan::new(query, &Invocation::parse(&one.ask.query), &Layout::Own)?;
+            plan.requires.extend(one.ask.requires.iter().cloned());
+            match self.lack(&plan, one.subject)? {
+                None => plans.push(plan),
+                Some(_) if one.ask.may_be_empty => lacking.push(one.ask.name.as_str()),
+                Some(reason) => return Ok(Err(Reason(reason))),
+            }
+        }
+        let Some(first) = group.first() else { return Ok(Ok(Vec::new())) };
+        let mut report: Option<Report> = None;
+        let mut replies = Vec::new();
+        let mut rest = group;
+        while let [one, others @ ..] = rest {
+            let (plan, key) = match self.bind(one, context)? {
+                Ok(bound) => bound,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            let known = match lacking.contains(&one.ask.name.as_str()) {
+                true => (ResultTable::default(), Vec::new()),
+                false => match self.memo.get(&key).cloned() {
+                    Some(known) => known,
+                    None => break,
+                },
+            };
+            match self.reply(one, &plan, known, context) {
+                Ok(reply) => replies.push(reply),
+                Err(reason) => return Ok(Err(reason)),
+            }
+            rest = others;
+        }
+        if rest.is_empty() {
+            return Ok(Ok(replies));
+        }
+        let report = report.insert(self.reopen(first.subject)?);
+        let needed: Vec<&Plan> = plans.iter().collect();
+        let (session, notes) = self.session(report, first.subject, &first.scope, &needed)?;
+        for one in rest {
+            let (plan, key) = match self.bind(one, context)? {
+                Ok(bound) => bound,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            let answered = match self.memo.get(&key) {
+                _ if lacking.contains(&one.ask.name.as_str()) => (ResultTable::default(), Vec::new()),
+                Some(known) => known.clone(),
+                None => {
+                    let mut table = ResultTable::default();
+                    session.run(&plan, &self.limits, &mut table)?;
+                    let notes = if plan.reads.is_empty() { Vec::new() } else { notes.clone() };
+                    self.memo.insert(key, (table.clone(), notes.clone()));
+                    (table, notes)
+                }
+            };
+            match self.reply(one, &plan, answered, context) {
+                Ok(reply) => replies.push(reply),
+                Err(reason) => return Ok(Err(reason)),
+            }
+        }
+        Ok(Ok(replies))
+    }
+
+    /// The query with its parameters, and what stands for both.
+    fn bind(
+        &self,
+        one: &Ready<'_>,
+        context: &BTreeMap<String, Value>,
+    ) -> Result<std::result::Result<(Plan, String), Reason>> {
+        let mut invocation = Invocation::parse(&one.ask.query);
+        for (key, text) in &one.ask.params {
+            let value = match PatternUse::of(text) {
+                Some(used) => {
+                    let meant = one.ranges.iter().filter(|meaning| meaning.pattern == used.name);
+                    let globs: Vec<&String> = meant
+                        .filter_map(|meaning| meaning.found.as_ref().ok())
+                        .flat_map(|f| &f.globs)
+                        .collect();
+                    serde_json::to_string(&globs).unwrap_or_default()
+                }
+                None => match self.questions.templates.parameter(text, context) {
+                    Ok(value) => value,
+                    Err(Trouble::NoAnswer(reason)) => return Ok(Err(Reason(reason))),
+                    Err(Trouble::Fault(reason)) => {
+                        return Err(self.fault(text, &format!("parameter {key}: {reason}")));
+                    }
+                },
+            };
+            if !value.is_empty() {
+                invocation.params.push((key.clone(), value));
+            }
+        }
+        let plan = Plan::new(self.questions.catalog.query(&one.ask.query)?, &invocation, &Layout::Own)?;
+        let key = format!("{}\n{}\n{:?}\n{:?}", one.subject, one.ask.query, plan.bindings, one.scope);
+        Ok(Ok((plan, key)))
+    }
+
+    fn reply(
+        &self,
+        one: &Ready<'_>,
+        plan: &Plan,
+        (table, notes): (ResultTable, Vec<String>),
+        context: &mut BTreeMap<String, Value>,
+    ) -> std::result::Result<Reply, Reason> {
+        if table.rows.is_empty() && !one.ask.may_be_empty {
+            let general = || format!("{} has no rows about it", one.ask.query);
+            let reason = one.ask.when_empty.clone().unwrap_or_else(general);
+            let options = &self.questions.settings.options;
+            return Err(Reason(match options.is_empty() || plan.reads.is_empty() {
+                true => reason,
+                false => format!("{reason} (within {})", options.join(", ")),
+            }));
+        }
+        context.insert(one.ask.name.clone(), rows(&table, one.ask.key.as_deref()));
+        let subject = &self.subjects[one.subject];
+        let command =
+            command(&subject.opened.report.path, &one.ask.query, plan, &one.args, self.questions);
+        Ok(Reply {
+            table,
+            query: plan.query.clone().unwrap_or_default(),
+            title: plan.title.clone(),
+            bindings: plan.bindings.clone(),
+            report: subject.opened.report.name(),
+            reads_report: !plan.reads.is_empty(),
+            subject: one.subject,
+            scope: (!one.scope.is_whole()).then(|| serde_json::to_value(&one.scope).unwrap_or_default()),
+            command,
+            ranges: one.ranges.clone(),
+            attribute: one.ask.attribute,
+            notes,
+        })
+    }
+
+    /// A fault in the playbook, with its line.
+    pub(super) fn fault(&self, near: &str, reason: &str) -> Error {
+        let playbook = self.questions.playbook;
+        let needle = near.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        let line = match needle {
+            "" => 1,
+            needle => crate::catalog::line_of(&playbook.text, needle),
+        };
+        Error::catalog(
+            &playbook.file,
+            line,
+            reason,
+            "`nsq check` and queries/README.md tell what a playbook may say",
+        )
+    }
+
+    /// Why the report cannot answer.
+    fn lack(&self, plan: &Plan, subject: usize) -> Result<Option<String>> {
+        let opened = &self.subjects[subject].opened;
+        let presence = Presence::new(&opened.schema, self.questions.catalog);
+        match plan.check_presence(&presence, &opened.report.path) {
+            Ok(()) => Ok(None),
+            Err(Error::LacksData { needs, detail, help, .. }) => {
+                let tables: Vec<&str> = detail.lines().map(str::trim).collect();
+                let name = opened.report.name();
+                Ok(Some(format!(
+                    "it needs {needs}, and {name} holds none ({}); {help}",
+                    tables.join(", ")
+                )))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A connection of its own: each scope has its own relations.
+    fn reopen(&self, subject: usize) -> Result<Report> {
+        Report::open(&self.subjects[subject].opened.report.database, &ExportOptions::default())
+    }
+
+    fn session<'r>(
+        &self,
+        report: &'r mut Report,
+        subject: usize,
+        scope: &Scope,
+        plans: &[&Plan],
+    ) -> Result<(Session<'r>, Vec<String>)> {
+        let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
+        let schema = &self.subjects[subject].opened.schema;
+        let installation = normalize::plan(schema, self.questions.catalog, scope, roots)?;
+        let session = Session::begin(&mut report.connection, &installation, &self.limits)?;
+        Ok((session, installation.notes))
+    }
+}
+
+/// Rows as templates see them: `rows`, `first` where there is one, and `by` the values of a column.
+fn rows(table: &ResultTable, key: Option<&str>) -> Value {
+    let names: Vec<&str> = table.columns.iter().map(|column: &Column| column.name.as_str()).collect();
+    let key = key.and_then(|key| names.iter().position(|name| *name == key));
+    let mut all = Vec::with_capacity(table.rows.len());
+    let mut by = BTreeMap::<String, Value>::new();
+    for row in &table.rows {
+        let cells = names.iter().map(|name| (*name).to_owned()).zip(row.iter().map(value));
+        let object = Value::from(cells.collect::<BTreeMap<String, Value>>());
+        if let Some(Cell::Text(text)) = key.and_then(|key| row.get(key)) {
+            by.insert(text.clone(), object.clone());
+        }
+        all.push(object);
+    }
+    let mut fields = BTreeMap::from([("by".to_owned(), Value::from(by))]);
+    if let Some(first) = all.first() {
+        fields.insert("first".to_owned(), first.clone());
+    }
+    fields.insert("rows".to_owned(), Value::from(all));
+    Value::from(fields)
+}
+
+/// The longest parameter that a command line shows.
+const LONG: usize = 160;
+
+/// The command that asks the same; none where it takes rows as a parameter.
+fn command(
+    report: &Path,
+    query: &str,
+    plan: &Plan,
+    args: &ScopeArgs,
+    questions: &Questions<'_>,
+) -> Option<String> {
+    let mut words = vec!["nsq".to_owned(), "run".to_owned(), report.display().to_string()];
+    words.extend(["--query".to_owned(), query.to_owned()]);
+    let header = &questions.catalog.query(query).ok()?.header;
+    for (name, value) in &plan.bindings {
+        let text = match value {
+            Cell::Null => continue,
+            Cell::Int(int) => int.to_string(),
+            Cell::Real(real) => real.to_string(),
+            Cell::Text(text) => text.clone(),
+        };
+        let param = header.params.iter().find(|param| param.name == *name)?;
+        if text == crate::compile::scalar(&param.default) {
+            continue;
+        }
+        let plain = match serde_json::from_str::<Vec<String>>(&text) {
+            Ok(items) if items.iter().all(|item| !item.contains(',')) => items.join(","),
+            _ => text,
+        };
+        if plain.len() > LONG {
+            return None;
+        }
+        words.extend(["-p".to_owned(), format!("{name}={plain}")]);
+    }
+    for (option, values) in
+        [("--nvtx", &args.nvtx), ("--iter", &args.iter), ("--exclude", &args.exclude)]
+    {
+        values.iter().for_each(|value| words.extend([option.to_owned(), value.clone()]));
+    }
+    for (option, ids) in [("--device", &args.device), ("--process", &args.process)] {
+        ids.iter().for_each(|id| words.extend([option.to_owned(), id.to_string()]));
+    }
+    if let Some(time) = &args.time {
+        words.extend(["--time".to_owned(), time.clone()]);
+    }
+    if matches!(args.attribute, Some(AttributeArg::Process | AttributeArg::Capture)) {
+        let process = matches!(args.attribute, Some(AttributeArg::Process));
+        words.extend(["--attribute".to_owned(), if process { "process" } else { "capture" }.to_owned()]);
+    }
+    if let Some(map) = &questions.args.classes.classes {
+        words.extend(["--classes".to_owned(), map.clone()]);
+    }
+    Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}

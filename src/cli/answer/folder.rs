@@ -1,0 +1,295 @@
+//! A folder of profiles: every one answered, every failure named, one summary.
+
+use super::page::{Page, parts_json, playbook, preamble, put_json, report_line};
+use super::part::{PartAnswer, Status};
+use super::stats_reports::{self, Written};
+use super::{Questions, answer};
+use crate::cli::note;
+use crate::cli::output::{must_differ, write_to};
+use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
+use crate::render::{Format, Heading, Writer, visible};
+use crate::table::{Column, ResultTable, Value as Cell};
+use crate::trace::looks_like_trace;
+use flate2::read::MultiGzDecoder;
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// A profile in the folder: a capture, its export, or both.
+#[derive(Debug, Default)]
+struct Profile {
+    capture: Option<PathBuf>,
+    export: Option<PathBuf>,
+}
+
+impl Profile {
+    /// The file to read: the export, unless the capture is newer than it.
+    fn path(&self) -> Option<&Path> {
+        match (&self.capture, &self.export) {
+            (Some(capture), Some(export)) => {
+                let modified = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
+                let is_stale = modified(capture) > modified(export);
+                Some(if is_stale { capture } else { export })
+            }
+            (one, other) => one.as_deref().or(other.as_deref()),
+        }
+    }
+}
+
+/// A profile and what became of it.
+struct Answered {
+    /// Path inside the folder, without the extension.
+    name: String,
+    outcome: Result<(Vec<PartAnswer>, Vec<Json>)>,
+    /// NVIDIA's reports, where they were asked for.
+    reports: Option<Result<Written>>,
+}
+
+pub(super) fn run(questions: &Questions<'_>, format: Format) -> Result<u8> {
+    let [folder] = questions.args.reports.as_slice() else {
+        return Err(Error::usage(
+            "a folder is answered by itself, without a second report",
+            "give the folder alone, or two reports",
+        ));
+    };
+    let (profiles, mut failures) = find(folder)?;
+    if profiles.is_empty() && failures.is_empty() {
+        return Err(Error::Report {
+            path: folder.clone(),
+            reason: "holds no profile".to_owned(),
+            help: "it has to have .nsys-rep, .sqlite or PyTorch's .json or .json.gz files, in whatever folders below it".to_owned(),
+        });
+    }
+    let output = questions.args.output.output.as_deref();
+    let files = profiles.values().flat_map(|profile| profile.capture.iter().chain(&profile.export));
+    must_differ(output, files.map(PathBuf::as_path))?;
+    let mut all = Vec::new();
+    for (name, profile) in &profiles {
+        let Some(path) = profile.path() else { continue };
+        let outcome = match answer(questions, &[path.to_owned()]) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            outcome => outcome,
+        };
+        let reports = match &questions.args.reports_to {
+            Some(target) if outcome.is_ok() => {
+                match stats_reports::write(questions, path, &target.join(name)) {
+                    Err(Error::Interrupted) => return Err(Error::Interrupted),
+                    written => Some(written),
+                }
+            }
+            _ => None,
+        };
+        all.push(Answered { name: name.clone(), outcome, reports });
+    }
+    for answered in &all {
+        if let Err(error) = &answered.outcome {
+            failures.push(told(&answered.name, error));
+        }
+        if let Some(Err(error)) = &answered.reports {
+            failures.push(told(&format!("{}, its reports", answered.name), error));
+        }
+    }
+    write_to(output, |out| match format {
+        Format::Json => put_json(out, &document(questions, folder, &all, &failures)?.into()),
+        _ => summary(questions, Page::new(out, questions.args, format), format, &all, &failures),
+    })?;
+    failures.iter().for_each(|failure| note(&format!("failed: {failure}")));
+    if !failures.is_empty() {
+        return Ok(EXIT_FAILED);
+    }
+    let is_lacking =
+        |answered: &Answered| {
+            let reports = answered.reports.as_ref().is_some_and(|reports| {
+                reports.as_ref().is_ok_and(|written| !written.lacking.is_empty())
+            });
+            let parts = answered.outcome.as_ref().is_ok_and(|(answers, _)| {
+                answers.iter().any(|answer| answer.status() != Status::Answered)
+            });
+            reports || parts
+        };
+    Ok(if all.iter().any(is_lacking) { EXIT_LACKS_DATA } else { 0 })
+}
+
+/// A failure in a line.
+fn told(name: &str, error: &Error) -> String {
+    let lines: Vec<String> = error.to_string().lines().map(|line| line.trim().to_owned()).collect();
+    let help = error.help().map_or(String::new(), |help| format!("; {help}"));
+    format!("{name}: {}{help}", lines.join(": "))
+}
+
+/// The profiles below a folder by path, and what could not be looked into. Links to folders are not followed.
+fn find(folder: &Path) -> Result<(BTreeMap<String, Profile>, Vec<String>)> {
+    let mut profiles = BTreeMap::<String, Profile>::new();
+    let mut traces = Vec::new();
+    let mut failures = Vec::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(current) = pending.pop() {
+        let entries = match std::fs::read_dir(&current) {
+            Ok(entries) => entries,
+            Err(e) if current == folder => return Err(Error::io(folder, e)),
+            Err(e) => {
+                failures.push(told(&current.display().to_string(), &Error::io(&current, e)));
+                continue;
+            }
+        };
+        for entry in entries {
+            let entry = entry.map_err(|e| Error::io(&current, e))?;
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                pending.push(path);
+                continue;
+            }
+            let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+            let inside = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
+            let name = inside.to_string_lossy().into_owned();
+            match extension.as_str() {
+                "nsys-rep" | "qdrep" => profiles.entry(name).or_default().capture = Some(path),
+                "sqlite" => profiles.entry(name).or_default().export = Some(path),
+                "json" | "gz" if is_trace(&path) => {
+                    traces.push((name.strip_suffix(".json").unwrap_or(&name).to_owned(), path));
+                }
+                _ => {}
+            }
+        }
+    }
+    // An export beside a trace of its name is its import.
+    traces.sort();
+    for (name, path) in traces {
+        let is_taken = profiles.get(&name).is_some_and(|profile| profile.capture.is_some());
+        let inside = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
+        profiles.entry(if is_taken { inside } else { name }).or_default().capture = Some(path);
+    }
+    Ok((profiles, failures))
+}
+
+/// Bytes at the beginning of a trace that say that it is one.
+const HEAD: u64 = 64 * 1024;
+
+/// A trace of PyTorch's, and not some other JSON.
+fn is_trace(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let mut head = Vec::new();
+    if file.take(HEAD).read_to_end(&mut head).is_err() || !looks_like_trace(&head) {
+        return false;
+    }
+    let mut text = Vec::new();
+    // The end of what was read is the end of no stream: what came before counts.
+    let _ = MultiGzDecoder::new(head.as_slice()).take(HEAD).read_to_end(&mut text);
+    let text = String::from_utf8_lossy(if text.is_empty() { &head } else { &text });
+    ["\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\""].iter().any(|key| text.contains(key))
+}
+
+fn document(
+    questions: &Questions<'_>,
+    folder: &Path,
+    all: &[Answered],
+    failures: &[String],
+) -> Result<Map<String, Json>> {
+    let mut document = preamble(questions);
+    document.insert("folder".to_owned(), folder.display().to_string().into());
+    document.insert("failures".to_owned(), failures.to_vec().into());
+    let mut profiles = Vec::new();
+    for answered in all {
+        let mut profile = Map::new();
+        profile.insert("profile".to_owned(), answered.name.as_str().into());
+        match &answered.outcome {
+            Ok((answers, facts)) => {
+                profile.insert("reports".to_owned(), facts.clone().into());
+                profile.insert("parts".to_owned(), parts_json(questions.args, answers)?);
+            }
+            Err(error) => {
+                profile.insert("error".to_owned(), error.to_string().into());
+                profile.insert("help".to_owned(), error.help().into());
+            }
+        }
+        match &answered.reports {
+            Some(Ok(written)) => {
+                let files: Vec<String> = written.files.iter().map(|f| f.display().to_string()).collect();
+                profile
+                    .insert("written".to_owned(), json!({ "files": files, "lacking": written.lacking }));
+            }
+            Some(Err(error)) => {
+                profile.insert("written".to_owned(), json!({ "error": error.to_string() }));
+            }
+            None => {}
+        }
+        profiles.push(Json::from(profile));
+    }
+    document.insert("profiles".to_owned(), profiles.into());
+    Ok(document)
+}
+
+fn summary(
+    questions: &Questions<'_>,
+    mut page: Page<'_>,
+    format: Format,
+    all: &[Answered],
+    failures: &[String],
+) -> Result<()> {
+    let count = all.len();
+    let profiles = if count == 1 { "profile" } else { "profiles" };
+    page.heading(
+        1,
+        &format!("{}: {count} {profiles} ({})", questions.playbook.title, playbook(questions)),
+    )?;
+    page.table(&overview(questions, all), format)?;
+    for failure in failures {
+        page.line(&format!("failed: {}", visible(failure)))?;
+    }
+    for answered in all {
+        let Ok((answers, facts)) = &answered.outcome else { continue };
+        page.gap()?;
+        let mark = if format == Format::Markdown { "" } else { "=== " };
+        page.heading(1, &format!("{mark}{}", answered.name))?;
+        for report in facts {
+            page.line(&format!("report {}", report_line(report)))?;
+        }
+        if let Some(Ok(written)) = &answered.reports {
+            for file in &written.files {
+                page.line(&format!("wrote {}", visible(&file.display().to_string())))?;
+            }
+            for lacking in &written.lacking {
+                page.line(&format!("not written: {}", visible(lacking)))?;
+            }
+        }
+        page.gap()?;
+        for answer in answers {
+            page.part(answer)?;
+        }
+    }
+    Ok(())
+}
+
+/// A row a profile, a column a part.
+fn overview(questions: &Questions<'_>, all: &[Answered]) -> ResultTable {
+    let mut columns = vec![Column::untyped("profile")];
+    columns.extend(questions.parts.iter().map(|part| Column::untyped(&format!("({})", part.part))));
+    let rows = all.iter().map(|answered| {
+        let mut row = vec![Cell::Text(answered.name.clone())];
+        match &answered.outcome {
+            Ok((answers, _)) => row.extend(answers.iter().map(|answer| {
+                Cell::Text(match answer.status() {
+                    Status::Answered => "answered".to_owned(),
+                    Status::Partly => "partly".to_owned(),
+                    Status::Lacking => "no data".to_owned(),
+                })
+            })),
+            Err(_) => row.extend(questions.parts.iter().map(|_| Cell::Text("failed".to_owned()))),
+        }
+        row
+    });
+    ResultTable { rows: rows.collect(), columns }
+}
+
+impl Page<'_> {
+    /// A table without a title.
+    fn table(&mut self, table: &ResultTable, format: Format) -> Result<()> {
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, format, self.style(), 1);
+        writer.result(&Heading::default(), |sink| table.replay(sink))?;
+        writer.finish()?;
+        self.put(&format!("\n{}\n", String::from_utf8_lossy(&bytes)))
+    }
+}

@@ -1,0 +1,267 @@
+//! `nsq answer`: the questions of a playbook, each answered in sentences with its evidence.
+
+mod asking;
+mod folder;
+mod page;
+mod part;
+mod settings;
+mod stats_reports;
+
+use super::note;
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::output::{OutputArgs, must_differ};
+use crate::answer::Templates;
+use crate::catalog::{Catalog, Part, Playbook};
+use crate::classify::OTHERS;
+use crate::error::{EXIT_LACKS_DATA, Error, Result};
+use crate::render::{Format, visible};
+use crate::table::Value;
+use asking::Desk;
+use part::{PartAnswer, Status};
+use settings::Settings;
+use std::path::{Path, PathBuf};
+
+/// The playbook that is used unless another is named.
+const DEFAULT_PLAYBOOK: &str = "cs336";
+
+/// Answer the questions of a playbook about a report, two reports, or a folder of them
+///
+/// A playbook is a list of questions, each with the queries and the sentences that answer it. The one that
+/// is built in has the profiling questions of Stanford's CS336, (a) to (e); others are files of your own.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq answer forward.sqlite
+  nsq answer forward.sqlite train.sqlite --part b,d
+  nsq answer attention.sqlite --part e --model 2.7B -p context_length=1024
+  nsq answer forward.sqlite --part a --timings benchmark.csv --model small
+  nsq answer forward.sqlite -p forward='inference_*' --exclude 'inference_0'
+  nsq answer profiles/ -o summary.md --reports stats_reports
+  nsq answer run.sqlite --playbook my_course.yml
+
+`nsq show cs336` prints the questions, the names that ranges may have, and the parameters.
+
+Exit codes: 0 every part was answered, 1 failed, 2 usage, 3 a part lacks its data.")]
+pub(super) struct Args {
+    /// A report and, for questions that compare, a second one; or a folder of reports.
+    #[arg(required = true, num_args = 1..=2, value_name = "REPORT")]
+    reports: Vec<PathBuf>,
+    /// Parts to answer, by name; default: all.
+    #[arg(long, value_name = "PART", value_delimiter = ',', default_value = "all")]
+    part: Vec<String>,
+    /// Playbook: NAME, or the path of a file.
+    #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_PLAYBOOK)]
+    playbook: String,
+    /// Parameter of the playbook, or the name that ranges of a pattern have: -p forward='my pass *'.
+    ///
+    /// May be repeated; a pattern that is given twice takes both names. A name is a glob, or a regular
+    /// expression between slashes.
+    #[arg(short, long = "param", value_name = "KEY=VALUE")]
+    param: Vec<String>,
+    /// The same as -p model=NAME.
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// CSV file of the playbook's: NAME=FILE; may be repeated.
+    #[arg(long, value_name = "NAME=FILE")]
+    file: Vec<String>,
+    /// The same as --file timings=FILE.
+    #[arg(long, value_name = "FILE")]
+    timings: Option<PathBuf>,
+    /// Folder for NVIDIA's reports of every profile: <folder>/<profile>_<report>.txt as in the folder asked about.
+    ///
+    /// Writes nvtx_sum, cuda_api_sum, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum as
+    /// `nsq stats` prints them; one that a profile lacks the data for is told, and not written.
+    #[arg(long = "reports", value_name = "DIR")]
+    reports_to: Option<PathBuf>,
+    /// Nothing that was launched or done in NVTX ranges of this name, besides what the playbook leaves out.
+    #[arg(long, value_name = "NAME", help_heading = "Scope")]
+    exclude: Vec<String>,
+    /// Only in these iterations: `--iter step 3`, `--iter step 2..5`, counted from 0 on each thread.
+    #[arg(long, value_name = "TAG [N|A..B]", help_heading = "Scope")]
+    iter: Vec<String>,
+    /// Only what overlaps this time since the start of the capture: 1.5s/2s, 12ms/, /80%.
+    #[arg(long, value_name = "A/B", allow_hyphen_values = true, help_heading = "Scope")]
+    time: Option<String>,
+    /// Only GPU work on these CUDA device ordinals.
+    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "Scope")]
+    device: Vec<i64>,
+    /// Only these process ids.
+    #[arg(long, value_name = "PID", value_delimiter = ',', help_heading = "Scope")]
+    process: Vec<i64>,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
+}
+
+impl Args {
+    /// What the user leaves out of every query.
+    fn scope(&self) -> ScopeArgs {
+        ScopeArgs {
+            time: self.time.clone(),
+            device: self.device.clone(),
+            process: self.process.clone(),
+            exclude: self.exclude.clone(),
+            iter: self.iter.clone(),
+            ..ScopeArgs::default()
+        }
+    }
+}
+
+impl Args {
+    /// The same, as the user would write it.
+    fn scope_options(&self) -> Vec<String> {
+        let numbers = |ids: &[i64]| ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let mut options: Vec<String> = self.time.iter().map(|time| format!("--time {time}")).collect();
+        for (option, ids) in [("--device", &self.device), ("--process", &self.process)] {
+            if !ids.is_empty() {
+                options.push(format!("{option} {}", numbers(ids)));
+            }
+        }
+        for (option, names) in [("--iter", &self.iter), ("--exclude", &self.exclude)] {
+            options.extend(names.iter().map(|name| format!("{option} {name}")));
+        }
+        options
+    }
+
+    /// Files besides the reports that are read.
+    fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let named = self.file.iter().filter_map(|text| text.split_once('='));
+        let named = named.map(|(_, path)| Path::new(path));
+        self.timings.as_deref().into_iter().chain(named).chain([Path::new(&self.playbook)])
+    }
+}
+
+/// What the answers of a call share.
+struct Questions<'a> {
+    args: &'a Args,
+    catalog: &'a Catalog,
+    playbook: &'a Playbook,
+    parts: Vec<&'a Part>,
+    settings: Settings,
+    templates: Templates,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let format = match args.output.format()? {
+        format @ (Format::Text | Format::Markdown | Format::Json) => format,
+        _ => {
+            return Err(Error::usage(
+                "answers are written as text, markdown or json",
+                "give --format text, markdown or json; the tables behind them come in every format by `nsq run`",
+            ));
+        }
+    };
+    let mut catalog = args.library.load()?;
+    let name = match Path::new(&args.playbook) {
+        path if args.playbook.contains(['/', '\\']) || args.playbook.ends_with(".yml") => {
+            catalog.add_playbook(path)?
+        }
+        _ => args.playbook.clone(),
+    };
+    // Whether classes are asked for is only known later: a doubled rule is told by `nsq check`.
+    if args.classes.classes.is_some() {
+        args.classes.choose(&mut catalog, [])?;
+    }
+    let playbook = catalog.playbook(&name)?;
+    let parts = parts(playbook, &args.part)?;
+    let settings = Settings::new(playbook, args)?;
+    must_be_classes(playbook, &settings, args, &catalog)?;
+    let output = args.output.output.as_deref();
+    must_differ(output, args.reports.iter().map(PathBuf::as_path))?;
+    for input in args.inputs() {
+        must_differ(output, [input]).map_err(|_| {
+            Error::usage(
+                format!("the output is {} itself, which is read", input.display()),
+                "give another name: what is read is never written",
+            )
+        })?;
+    }
+    let templates = Templates::new(visible);
+    let questions = Questions { args, catalog: &catalog, playbook, parts, settings, templates };
+    if args.reports.iter().any(|path| path.is_dir()) {
+        return folder::run(&questions, format);
+    }
+    let (answers, reports) = answer(&questions, &args.reports)?;
+    let mut written = Ok(Vec::new());
+    if let Some(target) = &args.reports_to {
+        written = stats_reports::write_beside(&questions, &args.reports, target);
+    }
+    page::write_one(&questions, format, &reports, &answers)?;
+    let lacking = written?;
+    for line in &lacking {
+        note(line);
+    }
+    let unanswered = PartAnswer::unanswered(&answers);
+    for line in &unanswered {
+        note(&format!("not answered: {line}"));
+    }
+    Ok(if unanswered.is_empty() && lacking.is_empty() { 0 } else { EXIT_LACKS_DATA })
+}
+
+/// Classes that parameters name are in the class map; a default may miss only where no map was chosen.
+fn must_be_classes(
+    playbook: &Playbook,
+    settings: &Settings,
+    args: &Args,
+    catalog: &Catalog,
+) -> Result<()> {
+    for name in &playbook.classes {
+        let is_chosen = settings.given.contains(name) || args.classes.classes.is_some();
+        let Some(Value::Text(text)) = settings.params.get(name).filter(|_| is_chosen) else { continue };
+        let map = catalog.classes().chosen_map()?;
+        let mut known: Vec<&str> = map.rules.iter().map(|rule| rule.rule.class.as_str()).collect();
+        known.push(OTHERS);
+        known.sort_unstable();
+        known.dedup();
+        for class in serde_json::from_str::<Vec<String>>(text).unwrap_or_default() {
+            if !known.contains(&class.as_str()) {
+                let help =
+                    format!("-p {name}= takes classes of the map {}: {}.", map.name, known.join(", "));
+                return Err(Error::unknown("class", &class, known, help));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The parts that are asked for, in the playbook's order.
+fn parts<'p>(playbook: &'p Playbook, wanted: &[String]) -> Result<Vec<&'p Part>> {
+    for name in wanted.iter().filter(|name| *name != "all") {
+        playbook.part(name)?;
+    }
+    let is_all = wanted.iter().any(|name| name == "all");
+    Ok(playbook.parts.iter().filter(|part| is_all || wanted.contains(&part.part)).collect())
+}
+
+/// Opens the reports and answers every part; also the facts about the reports.
+fn answer(
+    questions: &Questions<'_>,
+    paths: &[PathBuf],
+) -> Result<(Vec<PartAnswer>, Vec<serde_json::Value>)> {
+    let mut desk = Desk::open(questions, paths)?;
+    let mut answers = Vec::new();
+    for part in &questions.parts {
+        answers.push(part::answer(&mut desk, part)?);
+    }
+    Ok((answers, desk.facts()))
+}
+
+impl PartAnswer {
+    /// What was asked and not answered, a line a part.
+    fn unanswered(answers: &[PartAnswer]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for answer in answers.iter().filter(|answer| answer.status() != Status::Answered) {
+            let lacking = answer.pieces.iter().filter(|piece| piece.counts_as_lacking());
+            let about: Vec<&str> = lacking.map(|piece| piece.about.as_str()).collect();
+            lines.push(format!("({}) {}", answer.part, about.join("; ")));
+        }
+        lines
+    }
+}

@@ -1,0 +1,478 @@
+//! Answers as text, Markdown and JSON: sentences first, the rows they rest on below, then how it was found.
+
+use super::asking::{Meaning, Reply};
+use super::part::{Outcome, PartAnswer, Piece, Shown};
+use super::{Args, Questions};
+use crate::answer::Block;
+use crate::catalog::Attribution;
+use crate::cli::output::write_to;
+use crate::cli::show::wrapped;
+use crate::error::{Error, Result};
+use crate::render::{Format, Heading, Style, Writer, markdown_text, visible};
+use crate::table::{ResultTable, Value as Cell};
+use serde_json::{Map, Value as Json, json};
+use std::io::Write;
+
+/// Width of a line of text.
+const WIDTH: usize = 100;
+/// Space before what belongs to a question.
+const INDENT: usize = 4;
+
+/// Writes the answers about one or two reports.
+pub(super) fn write_one(
+    questions: &Questions<'_>,
+    format: Format,
+    reports: &[Json],
+    answers: &[PartAnswer],
+) -> Result<()> {
+    let args = questions.args;
+    write_to(args.output.output.as_deref(), |out| {
+        if format == Format::Json {
+            let mut document = preamble(questions);
+            document.insert("reports".to_owned(), reports.to_vec().into());
+            document.insert("parts".to_owned(), parts_json(args, answers)?);
+            return put_json(out, &document.into());
+        }
+        let mut page = Page::new(out, args, format);
+        page.heading(1, &format!("{} ({})", questions.playbook.title, playbook(questions)))?;
+        for (place, report) in reports.iter().enumerate() {
+            let number = if reports.len() > 1 { format!("{}: ", place + 1) } else { String::new() };
+            page.line(&format!("report {number}{}", report_line(report)))?;
+        }
+        page.gap()?;
+        for answer in answers {
+            page.part(answer)?;
+        }
+        Ok(())
+    })
+}
+
+/// Name and version of the playbook.
+pub(super) fn playbook(questions: &Questions<'_>) -> String {
+    format!("playbook {}@{}", questions.playbook.name, questions.playbook.version)
+}
+
+/// What every document begins with.
+pub(super) fn preamble(questions: &Questions<'_>) -> Map<String, Json> {
+    let mut document = Map::new();
+    let playbook = questions.playbook;
+    document.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+    document
+        .insert("playbook".to_owned(), json!({ "name": playbook.name, "version": playbook.version }));
+    document
+}
+
+/// A report in a line.
+pub(super) fn report_line(facts: &Json) -> String {
+    let text = |key: &str| facts.get(key).and_then(Json::as_str).unwrap_or_default();
+    match text("nsys") {
+        "" => format!("`{}`", visible(text("report"))),
+        nsys => format!("`{}`, captured by nsys {}", visible(text("report")), visible(nsys)),
+    }
+}
+
+pub(super) fn put_json(out: &mut dyn Write, document: &Json) -> Result<()> {
+    let text = serde_json::to_string_pretty(document).map_err(|e| Error::Output(e.into()))?;
+    writeln!(out, "{text}").map_err(Error::Output)
+}
+
+/// A page for people.
+pub(super) struct Page<'o> {
+    out: &'o mut dyn Write,
+    format: Format,
+    style: Style,
+    has_rows_given: bool,
+}
+
+impl<'o> Page<'o> {
+    pub(super) fn new(out: &'o mut dyn Write, args: &Args, format: Format) -> Self {
+        let mut style = args.output.style(format);
+        style.width = style.width.map(|width| width.saturating_sub(INDENT));
+        Self { out, format, style, has_rows_given: args.output.rows.is_some() }
+    }
+
+    pub(super) fn style(&self) -> Style {
+        self.style.clone()
+    }
+
+    /// An empty line.
+    pub(super) fn gap(&mut self) -> Result<()> {
+        self.put("\n")
+    }
+
+    fn is_markdown(&self) -> bool {
+        self.format == Format::Markdown
+    }
+
+    pub(super) fn put(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes()).map_err(Error::Output)
+    }
+
+    pub(super) fn heading(&mut self, level: usize, text: &str) -> Result<()> {
+        let text = visible(text);
+        match (self.is_markdown(), self.style.color) {
+            (true, _) => self.put(&format!("{} {}\n\n", "#".repeat(level), markdown_text(&text))),
+            (false, true) => self.put(&format!("\u{1b}[1m{text}\u{1b}[0m\n")),
+            (false, false) => self.put(&format!("{text}\n")),
+        }
+    }
+
+    /// A line by itself.
+    pub(super) fn line(&mut self, text: &str) -> Result<()> {
+        match self.is_markdown() {
+            true => self.put(&format!("- {}\n", markdown_text(text))),
+            false => self.put(&format!("{text}\n")),
+        }
+    }
+
+    pub(super) fn part(&mut self, answer: &PartAnswer) -> Result<()> {
+        if self.is_markdown() {
+            self.heading(2, &format!("({}) {}", answer.part, answer.question))?;
+        } else {
+            let title = format!("({}) {}", answer.part, answer.question);
+            for (place, line) in wrapped(&visible(&title), WIDTH - INDENT).into_iter().enumerate() {
+                let line = if place == 0 { line } else { format!("{:INDENT$}{line}", "") };
+                self.heading(2, &line)?;
+            }
+            self.put("\n")?;
+        }
+        let mut is_list = false;
+        for (place, piece) in answer.pieces.iter().enumerate() {
+            match &piece.outcome {
+                Outcome::Lacking(_) if place > 0 && same_reason(&answer.pieces[place - 1], piece) => {}
+                Outcome::Answered { text, .. } => {
+                    for block in text {
+                        self.block(block, &mut is_list)?;
+                    }
+                }
+                Outcome::Lacking(reason) => {
+                    // One reason is told once.
+                    let others =
+                        answer.pieces[place + 1..].iter().take_while(|other| same_reason(piece, other));
+                    let about: Vec<&str> =
+                        std::iter::once(piece).chain(others).map(|p| p.about.as_str()).collect();
+                    let text = format!("Not answered: {}. {}", about.join("; "), sentence(reason));
+                    self.block(&Block::Paragraph(text), &mut is_list)?;
+                }
+                Outcome::Skipped(reason) => {
+                    let text = format!("Not asked for: {}; {}", piece.about, ended(reason));
+                    self.block(&Block::Paragraph(text), &mut is_list)?;
+                }
+            }
+        }
+        self.close_list(&mut is_list)?;
+        self.evidence(&answer.pieces)?;
+        self.how(&answer.pieces)
+    }
+
+    fn close_list(&mut self, is_list: &mut bool) -> Result<()> {
+        if std::mem::take(is_list) { self.put("\n") } else { Ok(()) }
+    }
+
+    fn block(&mut self, block: &Block, is_list: &mut bool) -> Result<()> {
+        match block {
+            Block::Paragraph(text) => {
+                self.close_list(is_list)?;
+                self.wrapped("", text)?;
+                self.put("\n")
+            }
+            Block::Item(text) => {
+                *is_list = true;
+                self.wrapped("- ", text)
+            }
+        }
+    }
+
+    fn wrapped(&mut self, bullet: &str, text: &str) -> Result<()> {
+        if self.is_markdown() {
+            return self.put(&format!("{bullet}{}\n", markdown_text(text)));
+        }
+        for (place, line) in wrapped(text, WIDTH - INDENT - bullet.len()).into_iter().enumerate() {
+            let before = if place == 0 { bullet } else { &"  "[..bullet.len()] };
+            self.put(&format!("{:INDENT$}{before}{line}\n", ""))?;
+        }
+        Ok(())
+    }
+
+    /// The rows behind the sentences, each once.
+    fn evidence(&mut self, pieces: &[Piece]) -> Result<()> {
+        for (reply, shown) in replies(pieces).filter(|(_, shown)| !shown.hidden) {
+            let table = narrowed(&reply.table, shown);
+            let mut style = self.style.clone();
+            if !self.has_rows_given && shown.rows.is_some() {
+                style.max_rows = shown.rows;
+            }
+            let heading = Heading {
+                title: match reply.reads_report {
+                    true => format!("{}: {}, {}", shown.name, reply.title, visible(&reply.report)),
+                    false => format!("{}: {}", shown.name, reply.title),
+                },
+                facts: Map::new(),
+            };
+            let mut bytes = Vec::new();
+            let mut writer = Writer::new(&mut bytes, self.format, style, 1);
+            writer.result(&heading, |sink| table.replay(sink))?;
+            writer.finish()?;
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            for line in text.lines() {
+                match (self.is_markdown(), line.is_empty()) {
+                    (true, _) => self.put(&format!("{line}\n"))?,
+                    (false, true) => self.put("\n")?,
+                    (false, false) => self.put(&format!("{:INDENT$}{line}\n", ""))?,
+                }
+            }
+            self.put("\n")?;
+        }
+        Ok(())
+    }
+
+    fn how(&mut self, pieces: &[Piece]) -> Result<()> {
+        let lines = how(pieces);
+        if lines.is_empty() {
+            return Ok(());
+        }
+        match self.is_markdown() {
+            true => self.put("How it was found:\n\n")?,
+            false => self.put(&format!("{:INDENT$}How it was found\n", ""))?,
+        }
+        for line in lines {
+            match line {
+                Line::Words(text) => self.wrapped("- ", &text)?,
+                // A command stays on one line, to be copied.
+                Line::Command(text) if self.is_markdown() => {
+                    self.put(&format!("- `{}`\n", visible(&text).replace('`', "'")))?;
+                }
+                Line::Command(text) => self.put(&format!("{:INDENT$}- {}\n", "", visible(&text)))?,
+            }
+        }
+        self.gap()
+    }
+}
+
+fn same_reason(a: &Piece, b: &Piece) -> bool {
+    match (&a.outcome, &b.outcome) {
+        (Outcome::Lacking(a), Outcome::Lacking(b)) => a == b,
+        _ => false,
+    }
+}
+
+/// A reason as a sentence.
+fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    match chars.next() {
+        Some(first) if !text.starts_with('`') => {
+            ended(&format!("{}{}", first.to_uppercase(), chars.as_str()))
+        }
+        _ => ended(text),
+    }
+}
+
+/// With a full stop, unless it ends in what must be copied as it is.
+fn ended(text: &str) -> String {
+    match text.ends_with(['.', '\'', '`', '…']) {
+        true => text.to_owned(),
+        false => format!("{text}."),
+    }
+}
+
+/// Answered queries, each once.
+fn replies(pieces: &[Piece]) -> impl Iterator<Item = (&Reply, &Shown)> {
+    let mut seen: Vec<(&str, usize, String)> = Vec::new();
+    let all = pieces.iter().flat_map(|piece| match &piece.outcome {
+        Outcome::Answered { replies, .. } => replies.as_slice(),
+        _ => &[],
+    });
+    all.filter(move |(reply, _)| {
+        let key =
+            (reply.query.0.as_str(), reply.subject, format!("{:?} {:?}", reply.bindings, reply.scope));
+        let is_new = !seen.contains(&key);
+        seen.push(key);
+        is_new
+    })
+    .map(|(reply, shown)| (reply, shown))
+}
+
+/// The rows and columns that people are shown, the columns in the order they are asked for.
+fn narrowed(table: &ResultTable, shown: &Shown) -> ResultTable {
+    let place = |name: &String| table.columns.iter().position(|column| column.name == *name);
+    let places: Vec<usize> = match shown.columns.as_slice() {
+        [] => (0..table.columns.len()).collect(),
+        names => names.iter().filter_map(place).collect(),
+    };
+    let key = shown.key.as_ref().and_then(place).filter(|_| !shown.only.is_empty());
+    let is_shown = |row: &&Vec<Cell>| match key.and_then(|key| row.get(key)) {
+        Some(Cell::Text(text)) => shown.only.contains(text),
+        _ => key.is_none(),
+    };
+    let cells =
+        |row: &Vec<Cell>| places.iter().map(|&at| row.get(at).cloned().unwrap_or(Cell::Null)).collect();
+    ResultTable {
+        columns: places.iter().map(|&at| table.columns[at].clone()).collect(),
+        rows: table.rows.iter().filter(is_shown).map(cells).collect(),
+    }
+}
+
+/// A line about how an answer was found.
+enum Line {
+    Words(String),
+    Command(String),
+}
+
+fn how(pieces: &[Piece]) -> Vec<Line> {
+    let (mut words, mut commands): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let add = |list: &mut Vec<String>, text: String| {
+        if !list.contains(&text) {
+            list.push(text);
+        }
+    };
+    for (reply, _) in replies(pieces) {
+        for meaning in &reply.ranges {
+            add(&mut words, meant(meaning, &reply.report));
+        }
+        match reply.attribute {
+            Attribution::Thread => {}
+            Attribution::Process => add(
+                &mut words,
+                "Autograd launches the backward pass from a thread of its own, so all that the process launched \
+                 while these ranges were open counts (--attribute process)."
+                    .to_owned(),
+            ),
+            Attribution::Capture => {
+                add(&mut words, "Nodes of CUDA graphs count where they were captured (--attribute capture).".to_owned());
+            }
+        }
+        for note in &reply.notes {
+            add(&mut words, format!("{}: {}.", visible(&reply.report), visible(note)));
+        }
+        if let Some(command) = &reply.command {
+            add(&mut commands, command.clone());
+        }
+    }
+    words.into_iter().map(Line::Words).chain(commands.into_iter().map(Line::Command)).collect()
+}
+
+/// What a pattern meant in a report.
+fn meant(meaning: &Meaning, report: &str) -> String {
+    let quoted = |name: &str| format!("`{}`", visible(name).replace('`', "'"));
+    let report = visible(report);
+    match &meaning.found {
+        Ok(found) => {
+            let count = found.count();
+            let ranges = if count == 1 { "range" } else { "ranges" };
+            let names: Vec<String> = match found.layers.as_slice() {
+                [(only, _)] => vec![quoted(only)],
+                layers => layers
+                    .iter()
+                    .take(5)
+                    .map(|(name, count)| format!("{} ({count})", quoted(name)))
+                    .collect(),
+            };
+            let more = match found.layers.len().saturating_sub(5) {
+                0 => String::new(),
+                more => format!(" and {more} more names"),
+            };
+            let (names, pattern) = (names.join(", "), &meaning.pattern);
+            match meaning.excludes {
+                true => format!(
+                    "{pattern} in {report}: {count} {ranges}, {names}{more}, left out with all that lies within."
+                ),
+                false => format!("{pattern} in {report}: {count} {ranges}, {names}{more}."),
+            }
+        }
+        Err(missing) => {
+            let tried: Vec<String> = missing.tried.iter().map(|text| quoted(text)).collect();
+            format!(
+                "{} in {report}: no range is named so, and nothing is left out (looked for {}; --exclude NAME \
+                 leaves out others).",
+                meaning.pattern,
+                tried.join(", ")
+            )
+        }
+    }
+}
+
+/// The parts as JSON: words for people, and every row with its raw values.
+pub(super) fn parts_json(args: &Args, answers: &[PartAnswer]) -> Result<Json> {
+    let mut parts = Vec::new();
+    for answer in answers {
+        let mut pieces = Vec::new();
+        for piece in &answer.pieces {
+            pieces.push(piece_json(args, piece)?);
+        }
+        parts.push(json!({
+            "part": answer.part,
+            "question": answer.question,
+            "status": answer.status().word(),
+            "answers": pieces,
+        }));
+    }
+    Ok(parts.into())
+}
+
+fn piece_json(args: &Args, piece: &Piece) -> Result<Json> {
+    let (text, facts, replies) = match &piece.outcome {
+        Outcome::Lacking(reason) => {
+            return Ok(json!({ "about": piece.about, "status": "not answered", "reason": reason }));
+        }
+        Outcome::Skipped(reason) => {
+            return Ok(json!({ "about": piece.about, "status": "not asked for", "reason": reason }));
+        }
+        Outcome::Answered { text, facts, replies } => (text, facts, replies),
+    };
+    let lines: Vec<String> = text
+        .iter()
+        .map(|block| match block {
+            Block::Paragraph(text) => text.clone(),
+            Block::Item(text) => format!("- {text}"),
+        })
+        .collect();
+    let mut results = Vec::new();
+    let mut ranges = Map::new();
+    for (reply, shown) in replies {
+        for meaning in &reply.ranges {
+            let value = match &meaning.found {
+                Ok(found) => json!({
+                    "names": found.layers.iter().map(|(layer, _)| layer).collect::<Vec<_>>(),
+                    "globs": found.globs,
+                    "range_count": found.count(),
+                    "left_out": meaning.excludes,
+                }),
+                Err(missing) => json!({ "names": [], "looked_for": missing.tried, "range_count": 0 }),
+            };
+            ranges.insert(format!("{} in {}", meaning.pattern, reply.report), value);
+        }
+        results.push(reply_json(args, reply, shown)?);
+    }
+    Ok(json!({
+        "about": piece.about,
+        "status": "answered",
+        "text": lines.join("\n"),
+        "facts": facts,
+        "ranges": ranges,
+        "results": results,
+    }))
+}
+
+fn reply_json(args: &Args, reply: &Reply, shown: &Shown) -> Result<Json> {
+    let mut facts = Map::new();
+    facts.insert("as".to_owned(), shown.name.as_str().into());
+    facts.insert("report".to_owned(), reply.report.as_str().into());
+    facts.insert("query".to_owned(), reply.query.0.as_str().into());
+    facts.insert("version".to_owned(), reply.query.1.into());
+    if let Some(scope) = &reply.scope {
+        facts.insert("scope".to_owned(), scope.clone());
+    }
+    if !reply.notes.is_empty() {
+        facts.insert("notes".to_owned(), reply.notes.clone().into());
+    }
+    if let Some(command) = &reply.command {
+        facts.insert("command".to_owned(), command.as_str().into());
+    }
+    let mut bytes = Vec::new();
+    let style = args.output.style(Format::Json);
+    let mut writer = Writer::new(&mut bytes, Format::Json, style, 1);
+    let heading = Heading { title: reply.title.clone(), facts };
+    writer.result(&heading, |sink| reply.table.replay(sink))?;
+    writer.finish()?;
+    serde_json::from_slice(&bytes).map_err(|e| Error::Output(e.into()))
+}

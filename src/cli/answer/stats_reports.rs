@@ -1,0 +1,74 @@
+//! NVIDIA's reports of a profile as text files, for those who read them: whole, or not there.
+
+use super::Questions;
+use crate::cli::output::write_to;
+use crate::cli::stats::text_of;
+use crate::error::{Error, Result};
+use crate::report::Report;
+use crate::schema::Schema;
+use std::path::{Path, PathBuf};
+
+/// The reports, in the order in which they are written.
+const REPORTS: [&str; 5] =
+    ["nvtx_sum", "cuda_api_sum", "cuda_gpu_kern_sum", "cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum"];
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    pub(super) files: Vec<PathBuf>,
+    /// Reports that the profile lacks the data for, and why.
+    pub(super) lacking: Vec<String>,
+}
+
+/// Writes `<base>_<report>.txt` for each report that the profile has the data for.
+pub(super) fn write(questions: &Questions<'_>, profile: &Path, base: &Path) -> Result<Written> {
+    let report = Report::open(profile, &questions.args.open.export_options())?;
+    let schema = Schema::detect(&report)?;
+    let mut written = Written::default();
+    for name in REPORTS {
+        let mut file = base.as_os_str().to_owned();
+        file.push(format!("_{name}.txt"));
+        let file = PathBuf::from(file);
+        let text = match text_of(questions.catalog, &report, &schema, name) {
+            Ok(text) => text,
+            Err(error @ Error::LacksData { .. }) => {
+                let reason = error.to_string().lines().next().unwrap_or_default().to_owned();
+                let old = match file.exists() {
+                    true => format!("; {} is from another run, and was left as it is", file.display()),
+                    false => String::new(),
+                };
+                written.lacking.push(format!("{reason}{old}"));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        }
+        write_to(Some(&file), |out| out.write_all(&text).map_err(Error::Output))?;
+        written.files.push(file);
+    }
+    Ok(written)
+}
+
+/// The reports of one or two profiles; returns what is lacking.
+pub(super) fn write_beside(
+    questions: &Questions<'_>,
+    profiles: &[PathBuf],
+    target: &Path,
+) -> Result<Vec<String>> {
+    let stems: Vec<_> = profiles.iter().map(|path| path.file_stem().unwrap_or_default()).collect();
+    if let [a, b] = stems.as_slice()
+        && a == b
+    {
+        return Err(Error::usage(
+            "both reports would be written to the same files: their names are equal",
+            "write the reports of one at a time",
+        ));
+    }
+    let mut lacking = Vec::new();
+    for (profile, stem) in profiles.iter().zip(stems) {
+        lacking.extend(write(questions, profile, &target.join(stem))?.lacking);
+    }
+    Ok(lacking)
+}

@@ -1,0 +1,134 @@
+//! `nsq cache`: what is kept of other files, and how to be rid of it.
+
+use super::output::{OutputArgs, write_to};
+use crate::error::{Error, Result};
+use crate::render::Heading;
+use crate::report::{cache_entries, cache_folder, clear_cache};
+use crate::table::{Column, ResultTable, Type, Unit, Value, humanize};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Show, empty or find the folder in which exports are kept
+///
+/// What nsq makes of a .nsys-rep, .qdrep or trace is kept in your cache folder: NSQ_CACHE, else
+/// XDG_CACHE_HOME/nsq, else ~/.cache/nsq. Nobody else can look into it. It is found again by what the
+/// file holds (its size, time, head and tail; with --verify all of it), not by the file's name.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq cache ls
+  nsq cache ls --format json
+  nsq cache clear
+
+When it grows beyond NSQ_CACHE_SIZE (such as 500MB; default: 20GiB), what was not used for longest
+goes. What a run is using stays, and so does what was made last. --no-cache goes past the cache.")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List what is kept, last used first
+    Ls {
+        #[command(flatten)]
+        output: OutputArgs,
+    },
+    /// Throw away all that no run is using, and what killed runs left
+    Clear,
+    /// Print the path of the folder
+    Path,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    match &args.command {
+        Command::Ls { output } => output.table(&Heading::default(), &listing()?)?,
+        Command::Clear => {
+            let cleared = clear_cache()?;
+            let size = Value::Int(i64::try_from(cleared.size_bytes).unwrap_or(i64::MAX));
+            let size = humanize(&size, &column("size_bytes", Type::Bytes, ""));
+            let in_use = match cleared.in_use {
+                0 => String::new(),
+                some => format!("; {some} in use stay"),
+            };
+            say(format!("removed {}, {size}{in_use}", cleared.entries).as_bytes())?;
+        }
+        Command::Path => match cache_folder()? {
+            Some(folder) => say(folder.as_os_str().as_encoded_bytes())?,
+            None => {
+                return Err(Error::usage(
+                    "there is no cache folder: no home folder, and NSQ_CACHE is not set",
+                    "set NSQ_CACHE to a folder that may hold exports",
+                ));
+            }
+        },
+    }
+    Ok(0)
+}
+
+fn say(line: &[u8]) -> Result<()> {
+    write_to(None, |out| out.write_all(line).and_then(|()| out.write_all(b"\n")).map_err(Error::Output))
+}
+
+fn column(name: &str, kind: Type, doc: &str) -> Column {
+    let unit = (kind == Type::Bytes).then_some(Unit::Bytes);
+    Column { kind, unit, doc: doc.to_owned(), ..Column::untyped(name) }
+}
+
+fn listing() -> Result<ResultTable> {
+    let rows = cache_entries()?.into_iter().map(|entry| {
+        vec![
+            Value::Text(entry.kind.word().to_owned()),
+            Value::Text(entry.source),
+            Value::Int(i64::try_from(entry.size_bytes).unwrap_or(i64::MAX)),
+            Value::Text(utc(entry.made)),
+            Value::Text(utc(entry.used)),
+            Value::Text(entry.database.to_string_lossy().into_owned()),
+        ]
+    });
+    Ok(ResultTable {
+        columns: vec![
+            column("kind", Type::Text, "What it is: an export of a capture, or a trace made a report."),
+            column("source", Type::Text, "The file that it was made from, as it was called then."),
+            column("size_bytes", Type::Bytes, "Its size on disk."),
+            column("made_utc", Type::Text, "When it was made."),
+            column("used_utc", Type::Text, "When a run last used it."),
+            column("database", Type::Text, "Where it is."),
+        ],
+        rows: rows.collect(),
+    })
+}
+
+/// `2026-11-22T01:05:48Z`
+fn utc(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Years are counted from March, so that a leap day is the last of one.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month {
+        0..10 => (year + era * 400, month + 3),
+        _ => (year + era * 400 + 1, month - 9),
+    };
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn times_are_those_of_the_calendar() {
+        let at = |seconds| utc(UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(at(0), "1970-01-01T00:00:00Z");
+        assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");
+        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
+        assert_eq!(at(1_795_309_548), "2026-11-22T01:05:48Z");
+        assert_eq!(at(4_107_542_400), "2100-03-01T00:00:00Z");
+    }
+}

@@ -1,0 +1,266 @@
+//! `nsq kernels`: kernels by simple name, and the gaps between them.
+
+mod answer;
+mod gap_text;
+mod histogram;
+mod kernel_text;
+mod layout;
+mod step;
+
+use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::output::{must_differ, write_to};
+use crate::error::{Error, Result};
+use answer::{Answer, Question};
+use std::path::{Path, PathBuf};
+
+/// Rank kernels by simple name, and find the gaps between them
+///
+/// The command line of profiler.py: the ranked table of kernels, the gaps of each stream with their
+/// histogram and the pairs of kernels around them, and two detailed text files. The rows are those of the
+/// queries kernel_stats, stream_gaps, gap_histogram and gap_pairs.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq kernels report.sqlite
+  nsq kernels report.sqlite --top 20 --sort duration-percentage
+  nsq kernels report.sqlite --gaps --hist-min 1 --hist-max 100
+  nsq kernels report.sqlite --pstep 6 --gaps --gap-sort count
+  nsq kernels report.sqlite --output kernels.txt --gap-output gaps.txt --gaps
+
+Only kernels count, never the calls that launch them. A stream is one of its process, device and context. A
+gap goes from the latest end so far to the next start on its stream; other streams may work meanwhile, so that
+the gaps of several streams add up to more than the GPU's idle time, which stands beside them.")]
+pub(super) struct Args {
+    /// SQLite export or .nsys-rep file.
+    #[arg(value_name = "REPORT")]
+    report: PathBuf,
+    /// Only what this ProfilerStep launched, from whatever thread; --window ProfilerStep#N goes by time instead.
+    #[arg(long, value_name = "N")]
+    pstep: Option<u64>,
+    /// Kernels to show.
+    #[arg(short, long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Write every kernel with its full name here, as text; appears whole or not at all.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Order of the kernels; duration is the average, percentage that of launches.
+    #[arg(short, long, value_enum, default_value = "count")]
+    sort: Sort,
+    /// A full name below each simple name.
+    #[arg(short, long)]
+    verbose: bool,
+    /// Look at the gaps between kernels.
+    #[arg(short, long)]
+    gaps: bool,
+    /// Write all gaps by pair of kernels here, as text; appears whole or not at all.
+    #[arg(long, value_name = "FILE")]
+    gap_output: Option<PathBuf>,
+    /// Pairs of kernels to show.
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    gap_top: usize,
+    /// Order of the pairs: by number of gaps, average, longest, deviation, sum, or time in which the GPU idled.
+    #[arg(long, value_enum, default_value = "avg")]
+    gap_sort: GapSort,
+    /// Shortest gap in the histogram, in μs; the rest of the report is not cut.
+    #[arg(long, value_name = "US", value_parser = microseconds)]
+    hist_min: Option<i64>,
+    /// Longest gap in the histogram, in μs.
+    #[arg(long, value_name = "US", value_parser = microseconds)]
+    hist_max: Option<i64>,
+    /// Bins of the histogram: 1, 2, 5, 10, … μs, or 15 of one width (20 in the file).
+    #[arg(long, value_enum, default_value = "log")]
+    hist_scale: Scale,
+    /// Copies and fills end gaps too.
+    #[arg(long)]
+    memory: bool,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+/// Order of kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Sort {
+    Count,
+    Duration,
+    Percentage,
+    DurationPercentage,
+}
+
+impl Sort {
+    /// What the query calls it.
+    fn param(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Duration => "duration",
+            Self::Percentage => "percentage",
+            Self::DurationPercentage => "duration-percentage",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Duration => "average duration",
+            Self::Percentage => "percentage of total launches",
+            Self::DurationPercentage => "percentage of total duration",
+        }
+    }
+}
+
+/// Order of pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum GapSort {
+    Count,
+    Avg,
+    Avggap,
+    Max,
+    Maxgap,
+    Stdev,
+    Total,
+    Idle,
+}
+
+impl GapSort {
+    /// What the query calls it.
+    fn param(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Avg | Self::Avggap => "avg",
+            Self::Max | Self::Maxgap => "max",
+            Self::Stdev => "stdev",
+            Self::Total => "total",
+            Self::Idle => "idle",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Count => "gap count",
+            Self::Avg | Self::Avggap => "average gap duration",
+            Self::Max | Self::Maxgap => "maximum gap duration",
+            Self::Stdev => "standard deviation of gap duration",
+            Self::Total => "total gap duration",
+            Self::Idle => "idle GPU time",
+        }
+    }
+}
+
+/// Bins of the histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Scale {
+    Log,
+    Linear,
+}
+
+impl Scale {
+    /// What the query calls it.
+    fn param(self) -> &'static str {
+        match self {
+            Self::Log => "log",
+            Self::Linear => "linear",
+        }
+    }
+}
+
+fn microseconds(text: &str) -> Result<i64, String> {
+    let us: f64 =
+        text.parse().map_err(|_| "give a number of microseconds, such as 1 or 0.5".to_owned())?;
+    let ns = us * 1e3;
+    // Up to here a double tells every nanosecond apart.
+    if !(0.0..9e15).contains(&ns) {
+        return Err("give microseconds from 0 to a few weeks".to_owned());
+    }
+    Ok(ns.round() as i64)
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    check(args)?;
+    let catalog = args.library.load()?;
+    let question = Question {
+        sort: args.sort.param(),
+        with_gaps: args.gaps || args.gap_output.is_some(),
+        gap_sort: args.gap_sort.param(),
+        // The file lists every pair.
+        pairs: if args.gap_output.is_some() { None } else { Some(args.gap_top) },
+        memory: args.memory,
+        scale: args.hist_scale.param(),
+        range_ns: (args.hist_min, args.hist_max),
+        file_bins: args.gap_output.is_some(),
+    };
+    let answer = Answer::ask(args, &catalog, &question)?;
+    let mut files: Vec<(&Path, String)> = Vec::new();
+    if let Some(path) = &args.output {
+        files.push((path, kernel_text::file(args, &answer)));
+    }
+    if let (Some(path), Some(gaps)) = (&args.gap_output, &answer.gaps) {
+        files.push((path, gap_text::file(args, gaps)));
+    }
+    let mut console = kernel_text::console(args, &answer);
+    if let (true, Some(gaps)) = (args.gaps, &answer.gaps) {
+        console.push_str(&gap_text::console(args, gaps));
+    }
+    for (path, text) in &files {
+        write_to(Some(path), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+        if *path != Path::new("-") {
+            console.push_str(&layout::wrote(path, text.len()));
+        }
+    }
+    write_to(None, |out| out.write_all(console.as_bytes()).map_err(Error::Output))?;
+    Ok(0)
+}
+
+/// Where a file is, however its path is spelled; one that is not there yet is named within its folder.
+fn place(path: &Path) -> PathBuf {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let whole = path
+        .canonicalize()
+        .or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())));
+    whole.unwrap_or_else(|_: std::io::Error| path.to_owned())
+}
+
+/// What is wrong on the command line is said before the report is opened.
+fn check(args: &Args) -> Result<()> {
+    let outputs = [&args.output, &args.gap_output];
+    for output in outputs.into_iter().flatten() {
+        must_differ(Some(output), [args.report.as_path()])?;
+    }
+    // Before anything is written, so that one file does not appear without the other.
+    if let Some(folder) = outputs.into_iter().flatten().find(|output| output.is_dir()) {
+        return Err(Error::usage(
+            format!("{} is a directory", folder.display()),
+            "give the name of a file to write",
+        ));
+    }
+    if let (Some(kernels), Some(gaps)) = (&args.output, &args.gap_output)
+        && place(kernels) == place(gaps)
+    {
+        return Err(Error::usage(
+            format!("--output and --gap-output are both {}", kernels.display()),
+            "give each file a name of its own",
+        ));
+    }
+    if args.pstep.is_some() && !args.scope.iter.is_empty() {
+        return Err(Error::usage(
+            "--pstep and --iter both say which iterations count",
+            "leave one out; --nvtx cuts further",
+        ));
+    }
+    if let (Some(least), Some(most)) = (args.hist_min, args.hist_max)
+        && least > most
+    {
+        return Err(Error::usage(
+            "--hist-min is above --hist-max: no gap is in range",
+            "give the shorter gap as --hist-min",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! `--pstep N`: the ranges that are a step of PyTorch's profiler.
+
+use crate::catalog::Catalog;
+use crate::cli::opened::Opened;
+use crate::cli::record::rows_of;
+use crate::compile::Plan;
+use crate::error::{Error, Result};
+use crate::execute::Limits;
+use crate::normalize::{Presence, Scope, Selector};
+
+/// What PyTorch calls a step, before its number.
+const NAME: &str = "ProfilerStep#";
+/// Which steps there are, and in which domains: `emit_nvtx` puts them into the default one, a PyTorch trace
+/// into user_annotation. PyTorch repeats them on the GPU's side, where nothing is launched.
+const STEPS: &str = "\
+SELECT DISTINCT
+  CAST(substr(range_text, 14) AS INTEGER) AS step,
+  coalesce(domain_name, '') AS domain_name
+FROM nvtx_range
+WHERE range_text = 'ProfilerStep#' || CAST(substr(range_text, 14) AS INTEGER)
+  AND range_text GLOB 'ProfilerStep#[0-9]*'
+  AND coalesce(domain_name, '') <> 'gpu_user_annotation'
+ORDER BY step, domain_name";
+
+/// What selects the ranges of step `number`; an error that tells which steps there are, if it is none of them.
+pub(super) fn selectors(
+    opened: &mut Opened,
+    catalog: &Catalog,
+    number: u64,
+    limits: &Limits,
+) -> Result<Vec<Selector>> {
+    let path = opened.report.path.clone();
+    let none = || Error::LacksData {
+        query: "--pstep".to_owned(),
+        needs: format!("ranges named {NAME}N"),
+        report: path.clone(),
+        detail: "  PyTorch's profiler makes them at each prof.step()".to_owned(),
+        help: "leave --pstep out, or name other ranges: --nvtx NAME --attribute process".to_owned(),
+    };
+    let has_ranges = Presence::new(&opened.schema, catalog).lack("nvtx_range")?.is_none();
+    if !has_ranges {
+        return Err(none());
+    }
+    let plan = Plan::ad_hoc(STEPS, ("the steps of the report".to_owned(), 1), catalog);
+    let session =
+        opened.session(catalog, &Scope::default(), plan.reads.iter().map(String::as_str), limits)?;
+    let found: Vec<(i64, String)> = rows_of(&session, &plan, limits)?
+        .iter()
+        .filter_map(|row| Some((row.int("step")?, row.text("domain_name")?)))
+        .collect();
+    if found.is_empty() {
+        return Err(none());
+    }
+    let name = format!("{NAME}{number}");
+    let wanted: Vec<Selector> = found
+        .iter()
+        .filter(|(step, _)| u64::try_from(*step) == Ok(number))
+        .map(|(_, domain)| Selector {
+            name: name.clone(),
+            spelled: name.clone(),
+            domain: Some(domain.clone()),
+            instances: None,
+            by_thread: false,
+        })
+        .collect();
+    if wanted.is_empty() {
+        let mut steps: Vec<i64> = found.iter().map(|(step, _)| *step).collect();
+        steps.dedup();
+        return Err(Error::usage(
+            format!("there is no {name}; the report has {}", list(&steps)),
+            "give --pstep one of these; `nsq run REPORT --query profiler_steps` shows them",
+        ));
+    }
+    Ok(wanted)
+}
+
+/// `3 to 6, 9`.
+fn list(steps: &[i64]) -> String {
+    let mut runs: Vec<(i64, i64)> = Vec::new();
+    for &step in steps {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(step) => *last = step,
+            _ => runs.push((step, step)),
+        }
+    }
+    let texts: Vec<String> = runs
+        .into_iter()
+        .map(|(first, last)| match last.saturating_sub(first) {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first} to {last}"),
+        })
+        .collect();
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_in_a_row_are_told_as_one() {
+        assert_eq!(list(&[3]), "3");
+        assert_eq!(list(&[3, 4]), "3, 4");
+        assert_eq!(list(&[1, 3, 4, 5, 9]), "1, 3 to 5, 9");
+        assert_eq!(list(&[i64::MAX]), i64::MAX.to_string());
+    }
+}

@@ -1,0 +1,42 @@
+//! Rows of a query as a verb reads them: by the names of their columns.
+
+use crate::compile::Plan;
+use crate::error::Result;
+use crate::execute::{Limits, Session};
+use crate::table::{ResultTable, Value};
+use std::collections::BTreeMap;
+
+/// A row of a result by the names of its columns.
+pub(super) struct Record(BTreeMap<String, Value>);
+
+impl Record {
+    pub(super) fn int(&self, column: &str) -> Option<i64> {
+        match self.0.get(column) {
+            Some(Value::Int(int)) => Some(*int),
+            _ => None,
+        }
+    }
+
+    pub(super) fn real(&self, column: &str) -> Option<f64> {
+        match self.0.get(column) {
+            Some(Value::Real(real)) => Some(*real),
+            Some(Value::Int(int)) => Some(*int as f64),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self, column: &str) -> Option<String> {
+        match self.0.get(column) {
+            Some(Value::Text(text)) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// Runs a plan and keeps its rows.
+pub(super) fn rows_of(session: &Session<'_>, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
+    let mut table = ResultTable::default();
+    session.run(plan, limits, &mut table)?;
+    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    Ok(table.rows.into_iter().map(|row| Record(names.iter().cloned().zip(row).collect())).collect())
+}

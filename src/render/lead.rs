@@ -1,0 +1,85 @@
+//! What stands over all tables: a heading, and lines of a word and a sentence.
+
+use super::markdown::inert;
+use super::text::bold;
+use super::{Style, visible};
+
+/// Widest line of text, in characters.
+const WIDTH: usize = 110;
+
+/// Words in a column, sentences beside them, broken between words.
+pub(super) fn text(title: &str, lines: &[(&str, String)], style: &Style) -> String {
+    let mut text = String::new();
+    if !title.is_empty() && !style.no_header {
+        text.push_str(&bold(&visible(title), style.color));
+        text.push_str("\n\n");
+    }
+    let margin = lines.iter().map(|(word, _)| word.chars().count()).max().unwrap_or(0) + 2;
+    let width = style.width.unwrap_or(WIDTH).min(WIDTH).saturating_sub(margin).max(20);
+    let mut above = "";
+    for (word, sentence) in lines {
+        let shown = if *word == above { "" } else { word };
+        above = word;
+        let padding = " ".repeat(margin - shown.chars().count());
+        let hanging = format!("\n{}", " ".repeat(margin));
+        text.push_str(&bold(shown, style.color && !shown.is_empty()));
+        text.push_str(&padding);
+        text.push_str(&broken(&visible(sentence), width).join(&hanging));
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+/// A heading and a list.
+pub(super) fn markdown(title: &str, lines: &[(&str, String)]) -> String {
+    let mut text = String::new();
+    if !title.is_empty() {
+        text.push_str(&format!("## {}\n\n", inert(title)));
+    }
+    for (word, sentence) in lines {
+        text.push_str(&format!("- **{}** {}\n", inert(word), inert(sentence)));
+    }
+    text.push('\n');
+    text
+}
+
+/// Lines of at most `width` characters where words allow it.
+fn broken(sentence: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut length = 0;
+    for word in sentence.split(' ') {
+        let more = word.chars().count();
+        if length > 0 && length + 1 + more > width {
+            lines.push(String::new());
+            length = 0;
+        }
+        if let Some(line) = lines.last_mut() {
+            if length > 0 {
+                line.push(' ');
+                length += 1;
+            }
+            line.push_str(word);
+            length += more;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_hang_beside_their_words() {
+        let style = Style { width: Some(30), ..Style::default() };
+        let lines = [
+            ("a", "one two three four five six".to_owned()),
+            ("a", "x".to_owned()),
+            ("bb", "y\u{7}".to_owned()),
+        ];
+        let expected = "T\n\na   one two three four five\n    six\n    x\nbb  y\\x07\n\n";
+        assert_eq!(text("T", &lines, &style), expected.replace("\\x07", &visible("\u{7}")));
+        assert_eq!(markdown("", &[("a", "<b>*".to_owned())]), "- **a** &lt;b&gt;\\*\n\n");
+    }
+}

@@ -1,0 +1,177 @@
+//! A process that is listened to, and that ends when nsq does.
+
+use crate::error::{Error, Result};
+use crate::interrupt;
+use std::io::{self, Read};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// A process that has ended.
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    pub(super) out: Vec<u8>,
+    err: Vec<u8>,
+}
+
+impl Ended {
+    /// What it said last: on standard error, else on standard output, without its progress.
+    pub(super) fn said(&self) -> String {
+        let text = |bytes: &[u8]| {
+            let text = String::from_utf8_lossy(bytes).into_owned();
+            let lines = text.split(['\r', '\n']).map(str::trim_end);
+            let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !is_progress(line)).collect();
+            // Where nsys sums up, the exceptions that it tells of before say nothing more.
+            let summary = lines.iter().rposition(|line| line.starts_with("Exportation error"));
+            let from = summary.unwrap_or(0).max(lines.len().saturating_sub(LINES));
+            lines[from..].join("\n")
+        };
+        let err = text(&self.err);
+        if err.is_empty() { text(&self.out) } else { err }
+    }
+}
+
+/// Lines of its words that are passed on: the last ones say why it ended.
+const LINES: usize = 12;
+/// Bytes that are kept of what a process prints.
+const TAIL: usize = 16 * 1024;
+/// Time between two looks at a process.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Time after which progress is told, and between two times that it is.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+/// Time that is left to hear the last words of a process that has ended.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// Runs a command to its end, or stops it and all that it started on Ctrl-C or after `limit`.
+///
+/// The inner error is that of starting it.
+pub(super) fn run(
+    mut command: Command,
+    limit: Option<Duration>,
+    progress: &dyn Fn(),
+) -> Result<io::Result<Ended>> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Ctrl-C reaches nsq alone, which ends the whole group.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = match command.spawn() {
+        Ok(child) => Group { child, has_ended: false },
+        Err(e) => return Ok(Err(e)),
+    };
+    let out = Tail::of(child.child.stdout.take());
+    let err = Tail::of(child.child.stderr.take());
+    let (begin, mut told) = (Instant::now(), Instant::now());
+    let failed = |e| Error::io(std::path::Path::new(command.get_program()), e);
+    while !child.is_over().map_err(failed)? {
+        interrupt::check()?;
+        if limit.is_some_and(|limit| begin.elapsed() > limit) {
+            break;
+        }
+        if told.elapsed() > TELL_EVERY {
+            told = Instant::now();
+            progress();
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let status = child.end().map_err(failed)?;
+    let deadline = Instant::now() + LAST_WORDS;
+    Ok(Ok(Ended { status, out: out.finish(deadline), err: err.finish(deadline) }))
+}
+
+/// A process with all that it starts; ends with the value.
+struct Group {
+    child: Child,
+    has_ended: bool,
+}
+
+impl Group {
+    /// The process itself is over. It is not buried yet: until then its number is no other's.
+    fn is_over(&mut self) -> io::Result<bool> {
+        #[cfg(unix)]
+        {
+            use rustix::process::{WaitId, WaitIdOptions, waitid};
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+            let pid = rustix::process::Pid::from_child(&self.child);
+            Ok(waitid(WaitId::Pid(pid), options)?.is_some())
+        }
+        #[cfg(not(unix))]
+        Ok(self.child.try_wait()?.is_some())
+    }
+
+    /// Ends what is left of it.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.has_ended = true;
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process_group};
+            // That nobody is left to be ended is no failure.
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
+        #[cfg(not(unix))]
+        let _ = self.child.kill();
+        self.child.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.has_ended {
+            let _ = self.end();
+        }
+    }
+}
+
+/// The last of what a process prints, read as it comes so that it never waits.
+struct Tail {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Tail {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let reader = pipe.map(|mut pipe| {
+            let kept = bytes.clone();
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(read @ 1..) = pipe.read(&mut buffer) {
+                    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.extend_from_slice(&buffer[..read]);
+                    let excess = kept.len().saturating_sub(TAIL);
+                    kept.drain(..excess);
+                }
+            })
+        });
+        Self { bytes, reader }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What was heard until the end, or until `deadline` if someone else still holds the pipe.
+    fn finish(self, deadline: Instant) -> Vec<u8> {
+        while self.reader.as_ref().is_some_and(|reader| !reader.is_finished())
+            && Instant::now() < deadline
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.bytes()
+    }
+}
+
+/// Such as `Processing 600 events: [=====43%     ]`.
+fn is_progress(line: &str) -> bool {
+    line.ends_with(']') && line.contains('[') && line.contains('%')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_told_from_words() {
+        assert!(is_progress("Processing 9 events: [=43%  ]") && !is_progress("43% of it is lost"));
+    }
+}

@@ -1,0 +1,48 @@
+//! PyTorch trace → SQLite, once.
+
+use super::ExportOptions;
+use super::cache::{Cache, Derived, Kept};
+use super::news::{Listener, News};
+use crate::error::Result;
+use crate::interrupt::is_interrupted;
+use crate::trace::{self, ImportOptions, Imported, Progress};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The database that an import of `trace` makes, made now or found in the cache.
+pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
+    let listener = options.cache.listener;
+    Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
+        let imported = import(trace, fresh, ImportOptions::default(), listener)?;
+        if imported.mended + imported.timeless + imported.halves > 0 {
+            listener.note(&format!("{}: {imported}", trace.display()));
+        }
+        Ok(())
+    })
+}
+
+/// Writes what `trace` says to a new database, and tells `listener` how far it is.
+pub fn import(
+    trace: &Path,
+    database: &Path,
+    options: ImportOptions,
+    listener: Listener,
+) -> Result<Imported> {
+    // What is over at once need not be shown.
+    const PAUSE: Duration = Duration::from_millis(250);
+    let name = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy();
+    let shown = Mutex::new(Instant::now());
+    let imported = trace::import(trace, database, options, &|Progress { read, total }| {
+        if let Ok(mut shown) = shown.lock()
+            && shown.elapsed() >= PAUSE
+        {
+            *shown = Instant::now();
+            let percent = 100 * u128::from(read) / u128::from(total.max(1));
+            listener.tell(News::Progress(&format!("importing {name}: {percent} %")));
+        }
+        !is_interrupted()
+    });
+    listener.tell(News::Done);
+    imported
+}

@@ -1,0 +1,371 @@
+//! One event of a trace, as far as an import needs it, without copying its text.
+
+use super::time::Nanoseconds;
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// What an event says; a key that is missing or of an odd type is as if it were not there.
+#[derive(Debug, Default)]
+pub(super) struct Event<'t> {
+    /// How it is told: `X` has a start and a duration, `M` names something.
+    pub(super) phase: Text<'t>,
+    pub(super) category: Text<'t>,
+    pub(super) name: Text<'t>,
+    pub(super) pid: Id<'t>,
+    pub(super) tid: Id<'t>,
+    pub(super) start: Nanoseconds,
+    pub(super) duration: Nanoseconds,
+    pub(super) args: Args<'t>,
+}
+
+/// The arguments that mean something here; Kineto's own names stand in [`ArgKey`].
+#[derive(Debug, Default)]
+pub(super) struct Args<'t> {
+    pub(super) device: Int,
+    pub(super) context: Int,
+    pub(super) stream: Int,
+    pub(super) correlation: Int,
+    pub(super) bytes: Int,
+    pub(super) grid: [Int; 3],
+    pub(super) block: [Int; 3],
+    pub(super) registers: Int,
+    pub(super) priority: Int,
+    pub(super) graph: Int,
+    pub(super) graph_node: Int,
+    pub(super) from_device: Int,
+    pub(super) to_device: Int,
+    pub(super) sequence: Int,
+    pub(super) event: Int,
+    pub(super) kind: Text<'t>,
+    pub(super) name: Text<'t>,
+}
+
+/// A text; empty if it is none.
+pub(super) type Text<'t> = Lenient<Cow<'t, str>>;
+/// An integer; `None` if it is none.
+pub(super) type Int = Lenient<Option<i64>>;
+/// A process or thread: a number, or a word.
+pub(super) type Id<'t> = Lenient<Option<IdValue<'t>>>;
+
+/// What stands for a process or thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum IdValue<'t> {
+    Number(i64),
+    Word(Cow<'t, str>),
+}
+
+/// A value of which only one type is wanted: any other leaves the default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Lenient<T>(pub(super) T);
+
+/// What can be made of a JSON value.
+trait Wanted<'t>: Default {
+    fn of_int(_: i64) -> Self {
+        Self::default()
+    }
+    fn of_text(_: Cow<'t, str>) -> Self {
+        Self::default()
+    }
+    fn of_real(_: f64) -> Self {
+        Self::default()
+    }
+}
+
+impl<'t> Wanted<'t> for Cow<'t, str> {
+    fn of_text(text: Cow<'t, str>) -> Self {
+        text
+    }
+}
+
+impl<'t> Wanted<'t> for Option<i64> {
+    fn of_int(int: i64) -> Self {
+        Some(int)
+    }
+    fn of_text(text: Cow<'t, str>) -> Self {
+        text.parse().ok()
+    }
+}
+
+impl<'t> Wanted<'t> for Option<IdValue<'t>> {
+    fn of_int(int: i64) -> Self {
+        Some(IdValue::Number(int))
+    }
+    fn of_text(text: Cow<'t, str>) -> Self {
+        Some(text.parse().map_or(IdValue::Word(text), IdValue::Number))
+    }
+    fn of_real(real: f64) -> Self {
+        Some(IdValue::Word(real.to_string().into()))
+    }
+}
+
+impl<'de, T: Wanted<'de>> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LenientVisitor(PhantomData)).map(Self)
+    }
+}
+
+struct LenientVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Wanted<'de>> Visitor<'de> for LenientVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<T, E> {
+        Ok(T::of_int(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<T, E> {
+        // A stream or handle beyond i64: its bits, as SQLite keeps unsigned numbers of exports.
+        Ok(T::of_int(value.cast_signed()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<T, E> {
+        let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
+        Ok(if is_whole { T::of_int(value as i64) } else { T::of_real(value) })
+    }
+
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<T, E> {
+        Ok(T::of_text(Cow::Borrowed(value)))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<T, E> {
+        Ok(T::of_text(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_unit<E>(self) -> Result<T, E> {
+        Ok(T::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(T::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(T::default())
+    }
+}
+
+/// Values of another type than the one that is wanted: as if they were not there.
+macro_rules! nothing_else {
+    ($nothing:expr) => {
+        fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+        fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+        fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+        fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+        fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($nothing)
+        }
+    };
+}
+
+/// Three numbers, such as a grid; fewer leave the rest open.
+#[derive(Default)]
+struct Triple([Int; 3]);
+
+impl<'de> Deserialize<'de> for Triple {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TripleVisitor;
+        impl<'de> Visitor<'de> for TripleVisitor {
+            type Value = Triple;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array of three numbers")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Triple, A::Error> {
+                let mut triple = [Int::default(); 3];
+                let mut place = 0;
+                while let Some(int) = seq.next_element::<Int>()? {
+                    if let Some(slot) = triple.get_mut(place) {
+                        *slot = int;
+                    }
+                    place += 1;
+                }
+                Ok(Triple(triple))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Triple, A::Error> {
+                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Triple::default())
+            }
+
+            nothing_else!(Triple::default());
+        }
+        deserializer.deserialize_any(TripleVisitor)
+    }
+}
+
+/// A key, looked up by its text alone.
+macro_rules! keys {
+    ($(#[$doc:meta])* $name:ident { $($text:literal => $key:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        enum $name { $($key,)* Other }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct KeyVisitor;
+                impl Visitor<'_> for KeyVisitor {
+                    type Value = $name;
+
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str("a key")
+                    }
+
+                    fn visit_str<E>(self, key: &str) -> Result<$name, E> {
+                        Ok(match key { $($text => $name::$key,)* _ => $name::Other })
+                    }
+                }
+                deserializer.deserialize_identifier(KeyVisitor)
+            }
+        }
+    };
+}
+
+keys! {
+    /// Keys of an event.
+    EventKey {
+        "ph" => Phase,
+        "cat" => Category,
+        "name" => Name,
+        "pid" => Pid,
+        "tid" => Tid,
+        "ts" => Start,
+        "dur" => Duration,
+        "args" => Args,
+    }
+}
+
+keys! {
+    /// Keys of an event's arguments.
+    ArgKey {
+        "device" => Device,
+        "context" => Context,
+        "stream" => Stream,
+        "correlation" => Correlation,
+        "bytes" => Bytes,
+        "grid" => Grid,
+        "block" => Block,
+        "registers per thread" => Registers,
+        "priority" => Priority,
+        "graph id" => Graph,
+        "graph node id" => GraphNode,
+        "fromDevice" => FromDevice,
+        "toDevice" => ToDevice,
+        "Sequence number" => Sequence,
+        "wait_on_cuda_event_id" => Event,
+        "kind" => Kind,
+        "cuda_sync_kind" => SyncKind,
+        "name" => Name,
+    }
+}
+
+/// Reads an event in place: it is wide, and there are millions of them.
+impl<'de> DeserializeSeed<'de> for &mut Event<'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Event<'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an event, which is an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key()? {
+            match key {
+                EventKey::Phase => self.phase = map.next_value()?,
+                EventKey::Category => self.category = map.next_value()?,
+                EventKey::Name => self.name = map.next_value()?,
+                EventKey::Pid => self.pid = map.next_value()?,
+                EventKey::Tid => self.tid = map.next_value()?,
+                EventKey::Start => self.start = map.next_value()?,
+                EventKey::Duration => self.duration = map.next_value()?,
+                EventKey::Args => {
+                    // Of a key that stands twice the last one counts.
+                    self.args = Args::default();
+                    map.next_value_seed(&mut self.args)?;
+                }
+                EventKey::Other => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &mut Args<'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut Args<'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("arguments, which are an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key()? {
+            match key {
+                ArgKey::Device => self.device = map.next_value()?,
+                ArgKey::Context => self.context = map.next_value()?,
+                ArgKey::Stream => self.stream = map.next_value()?,
+                ArgKey::Correlation => self.correlation = map.next_value()?,
+                ArgKey::Bytes => self.bytes = map.next_value()?,
+                ArgKey::Grid => self.grid = map.next_value::<Triple>()?.0,
+                ArgKey::Block => self.block = map.next_value::<Triple>()?.0,
+                ArgKey::Registers => self.registers = map.next_value()?,
+                ArgKey::Priority => self.priority = map.next_value()?,
+                ArgKey::Graph => self.graph = map.next_value()?,
+                ArgKey::GraphNode => self.graph_node = map.next_value()?,
+                ArgKey::FromDevice => self.from_device = map.next_value()?,
+                ArgKey::ToDevice => self.to_device = map.next_value()?,
+                ArgKey::Sequence => self.sequence = map.next_value()?,
+                ArgKey::Event => self.event = map.next_value()?,
+                ArgKey::Kind | ArgKey::SyncKind => self.kind = map.next_value()?,
+                ArgKey::Name => self.name = map.next_value()?,
+                ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+
+    nothing_else!(());
+}

@@ -1,0 +1,96 @@
+//! What a trace says beside its events → the small tables of an export.
+
+use super::document::{Device, Facts};
+use super::tables::Fill;
+use rusqlite::types::Value;
+use std::collections::BTreeMap;
+
+/// Facts about the file, as name and value.
+pub(super) fn export(facts: &Facts) -> Fill {
+    let mut fill = Fill::new("META_DATA_EXPORT", &["name", "value"]);
+    let mut fact = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            fill.add([name.to_owned().into(), value.into()]);
+        }
+    };
+    fact("NSQ_IMPORT_OF", Some("PyTorch trace".to_owned()));
+    fact("NSQ_IMPORT_BY", Some(format!("nsq {}", env!("CARGO_PKG_VERSION"))));
+    fact("TRACE_SCHEMA_VERSION", facts.schema_version.clone());
+    fact("DISTRIBUTED_RANK", facts.rank.map(|rank| rank.to_string()));
+    fact("DISTRIBUTED_WORLD_SIZE", facts.world_size.map(|size| size.to_string()));
+    fact("DISTRIBUTED_BACKEND", facts.backend.clone());
+    fill
+}
+
+/// The GPUs that the process could see, by their CUDA ordinals.
+pub(super) fn gpus(devices: &[Device]) -> Fill {
+    const COLUMNS: &[&str] = &[
+        "id",
+        "cuDevice",
+        "name",
+        "totalMemory",
+        "smCount",
+        "computeMajor",
+        "computeMinor",
+        "threadsPerWarp",
+        "maxThreadsPerBlock",
+        "maxRegistersPerBlock",
+        "maxShmemPerBlock",
+        "maxShmemPerBlockOptin",
+        "maxShmemPerSm",
+        "maxRegistersPerSm",
+    ];
+    let mut fill = Fill::new("TARGET_INFO_GPU", COLUMNS);
+    for device in devices.iter().filter(|device| device.id.is_some()) {
+        fill.add([
+            device.id.into(),
+            device.id.into(),
+            device.name.clone().into(),
+            device.total_global_mem.into(),
+            device.num_sms.into(),
+            device.compute_major.into(),
+            device.compute_minor.into(),
+            device.warp_size.into(),
+            device.max_threads_per_block.into(),
+            device.regs_per_block.into(),
+            device.shared_mem_per_block.into(),
+            device.shared_mem_per_block_optin.into(),
+            device.shared_mem_per_multiprocessor.into(),
+            device.regs_per_multiprocessor.into(),
+        ]);
+    }
+    fill
+}
+
+/// The streams on which something ran, with their priorities where the trace says them.
+pub(super) fn streams(
+    streams: &BTreeMap<(Option<i64>, i64), Option<i64>>,
+    process: Option<i64>,
+) -> Fill {
+    let mut fill =
+        Fill::new("TARGET_INFO_CUDA_STREAM", &["streamId", "contextId", "processId", "priority"]);
+    for ((context, stream), priority) in streams {
+        fill.add([(*stream).into(), (*context).into(), process.into(), (*priority).into()]);
+    }
+    fill
+}
+
+/// How long the trace is.
+pub(super) fn extent(dur_ns: i64) -> Fill {
+    let mut fill = Fill::new("ANALYSIS_DETAILS", &["duration"]);
+    fill.add([dur_ns.into()]);
+    fill
+}
+
+/// From 2001 to 2100, in ns since 1970: a clock that shows this counts from there.
+const THIS_CENTURY: std::ops::Range<i64> = 978_307_200_000_000_000..4_102_444_800_000_000_000;
+
+/// The moment in UTC at the report's 0, where the trace tells what its clock counts from.
+pub(super) fn session(base_ns: Option<i64>, zero_ns: i64) -> Fill {
+    let mut fill = Fill::new("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"]);
+    let utc_ns = zero_ns.checked_add(base_ns.unwrap_or(0));
+    if let Some(utc_ns) = utc_ns.filter(|ns| THIS_CENTURY.contains(ns)) {
+        fill.add([Value::Integer(utc_ns)]);
+    }
+    fill
+}

@@ -1,0 +1,143 @@
+//! Text that is nearly JSON → JSON.
+//!
+//! Profilers have written bare `inf` and `nan`, Windows paths with single backslashes, and names with
+//! raw control characters or bytes that are no UTF-8. One such event must not cost the whole trace.
+
+/// The same object with such faults mended, and how many bytes of `text` it takes; `None` where the
+/// object does not end in `text`.
+pub(super) fn mend(text: &[u8]) -> Option<(String, usize)> {
+    let mut mended = Vec::new();
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at = mend_string(text, at, &mut mended)?;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    mended.push(byte);
+                    return Some((String::from_utf8_lossy(&mended).into_owned(), at + 1));
+                }
+            }
+            b'-' | b'+' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                let is_part =
+                    |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+                let length = text[at..].iter().take_while(|byte| is_part(byte)).count();
+                let word = &text[at..at + length];
+                // Beyond what a double holds, such as 1e999, it is a number to no one.
+                let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f64>().ok());
+                let begins = word.get(usize::from(word[0] == b'-')).is_some_and(u8::is_ascii_digit);
+                let is_number = begins && number.is_some_and(f64::is_finite);
+                let is_json = is_number || matches!(word, b"true" | b"false" | b"null");
+                mended.extend_from_slice(if is_json { word } else { b"null" });
+                at += length;
+                continue;
+            }
+            _ => {}
+        }
+        mended.push(byte);
+        at += 1;
+    }
+    None
+}
+
+/// Copies the string that opens at `start`; returns where it ends.
+fn mend_string(text: &[u8], start: usize, mended: &mut Vec<u8>) -> Option<usize> {
+    mended.push(b'"');
+    let mut at = start + 1;
+    loop {
+        match *text.get(at)? {
+            b'"' => {
+                mended.push(b'"');
+                return Some(at + 1);
+            }
+            b'\\' => {
+                let next = *text.get(at + 1)?;
+                if next == b'u'
+                    && let Some((unit, is_whole)) = utf16_unit(text, at)?
+                {
+                    // Half a surrogate pair is no character.
+                    let unit = if is_whole { &text[at..at + unit] } else { &b"\\ufffd"[..] };
+                    mended.extend_from_slice(unit);
+                    at += if is_whole { unit.len() } else { 6 };
+                    continue;
+                }
+                let is_escape = next != b'u' && b"\"\\/bfnrt".contains(&next);
+                if is_escape {
+                    mended.extend_from_slice(&[b'\\', next]);
+                    at += 2;
+                } else {
+                    mended.extend_from_slice(b"\\\\");
+                    at += 1;
+                }
+                continue;
+            }
+            control @ 0..0x20 => mended.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+            byte => mended.push(byte),
+        }
+        at += 1;
+    }
+}
+
+/// The length of the character whose `\\u` escape begins at `at`, and whether it is one; of half a
+/// surrogate pair it is not. `None` within where no hexadecimal number follows.
+fn utf16_unit(text: &[u8], at: usize) -> Option<Option<(usize, bool)>> {
+    let unit = |at: usize| {
+        let digits = std::str::from_utf8(text.get(at + 2..at + 6)?).ok();
+        let is_hex = |digits: &&str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Some(digits.filter(is_hex).and_then(|digits| u16::from_str_radix(digits, 16).ok()))
+    };
+    Some(match unit(at)? {
+        None => None,
+        Some(0xd800..0xdc00) => {
+            let is_pair =
+                text.get(at + 6..at + 8)? == b"\\u" && matches!(unit(at + 6)?, Some(0xdc00..0xe000));
+            Some((12, is_pair))
+        }
+        Some(0xdc00..0xe000) => Some((6, false)),
+        Some(_) => Some((6, true)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mend;
+
+    fn mended(text: &[u8]) -> String {
+        let (mended, used) = mend(text).expect("an object that ends");
+        assert_eq!(used, text.len());
+        serde_json::from_str::<serde_json::Value>(&mended).expect("JSON").to_string()
+    }
+
+    #[test]
+    fn faults_that_profilers_write() {
+        assert_eq!(
+            mended(br#"{"a": inf, "b": -inf, "c": NaN, "d": -nan}"#),
+            r#"{"a":null,"b":null,"c":null,"d":null}"#
+        );
+        assert_eq!(
+            mended(br#"{"a": true, "b": -1.5e+3, "c": "inf"}"#),
+            r#"{"a":true,"b":-1500.0,"c":"inf"}"#
+        );
+        assert_eq!(mended(br#"{"path": "C:\Users\x\new"}"#), "{\"path\":\"C:\\\\Users\\\\x\\new\"}");
+        assert_eq!(
+            mended(br#"{"a": "\ud800", "b": "\udc00x", "c": "\ud83d\ude00", "d": "\ud800\u0041"}"#),
+            "{\"a\":\"\u{fffd}\",\"b\":\"\u{fffd}x\",\"c\":\"\u{1f600}\",\"d\":\"\u{fffd}A\"}"
+        );
+        assert_eq!(mended(br#"{"a": 1e999, "b": 12.50, "c": -0}"#), r#"{"a":null,"b":12.5,"c":-0.0}"#);
+        assert_eq!(mended(b"{\"a\": \"tab\there\"}"), "{\"a\":\"tab\\there\"}");
+        assert_eq!(mended(b"{\"a\": \"\xff\"}"), "{\"a\":\"\u{fffd}\"}");
+        assert_eq!(mended(br#"{"a": [{"b": "}]"}]}"#), r#"{"a":[{"b":"}]"}]}"#);
+    }
+
+    #[test]
+    fn what_does_not_end_is_left() {
+        for text in [&br#"{"a": 1"#[..], br#"{"a": "x\"#, br#"{"a": "\u00"#, b"}", b""] {
+            assert_eq!(mend(text), None);
+        }
+    }
+}

@@ -1,0 +1,541 @@
+//! Events → rows: what each category of Kineto means in the vocabulary of nsys.
+
+use super::document::Facts;
+use super::event::{Event, IdValue};
+use super::facts;
+use super::tables::{Batch, Closing, Fill, Owner, Row, Table};
+use super::{ImportOptions, Imported};
+use crate::classify::FunctionName;
+use crate::error::{Error, Result};
+use foldhash::{HashMap, HashMapExt};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::mpsc::SyncSender;
+
+/// Rows in a batch.
+const BATCH: usize = 4096;
+/// The machine's part of a global id, as nsys gives it to the first machine.
+const MACHINE: i64 = 1 << 48;
+/// Process and thread ids have this many bits in a global id.
+const ID_BITS: u32 = 24;
+/// What is nobody's: a wait that names no stream or no event.
+const NONE: i64 = 4_294_967_295;
+/// Times beyond this, in ns, are no times: 73 years on either side of the clock's 0.
+const FARTHEST: i64 = 1 << 61;
+
+/// NVTX: a range that was pushed and popped, and the making of a domain.
+const PUSHED: i64 = 59;
+const DOMAIN: i64 = 75;
+/// Threads that the profiler named, rather than the program or the system.
+const PROFILERS: i64 = 10;
+/// nsys: an API call of the CUDA runtime, and of the driver.
+const RUNTIME: i64 = 0;
+const DRIVER: i64 = 1;
+
+/// What an event is, by its category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Category {
+    Kernel,
+    Memcpy,
+    Memset,
+    Call {
+        class: i64,
+    },
+    Sync,
+    Overhead,
+    Range(Domain),
+    /// The profiler's own span.
+    Profiler,
+    /// Nothing that a report holds, or that it does not hold anyway.
+    Other,
+}
+
+/// The domain of a range: Kineto's name of the category.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Domain {
+    UserAnnotation = 1,
+    CpuOp = 2,
+    PythonFunction = 3,
+}
+
+impl Domain {
+    fn name(self) -> &'static str {
+        match self {
+            Self::UserAnnotation => "user_annotation",
+            Self::CpuOp => "cpu_op",
+            Self::PythonFunction => "python_function",
+        }
+    }
+}
+
+impl Category {
+    /// Kineto's categories; before PyTorch 1.12 some began with a capital.
+    fn of(name: &str, options: ImportOptions) -> Self {
+        match name {
+            "kernel" | "Kernel" => Self::Kernel,
+            "gpu_memcpy" | "Memcpy" => Self::Memcpy,
+            "gpu_memset" | "Memset" => Self::Memset,
+            "cuda_sync" => Self::Sync,
+            "cpu_op" | "Operator" => Self::Range(Domain::CpuOp),
+            "user_annotation" => Self::Range(Domain::UserAnnotation),
+            "python_function" if options.python_functions => Self::Range(Domain::PythonFunction),
+            "overhead" => Self::Overhead,
+            "Trace" => Self::Profiler,
+            "Runtime" => Self::Call { class: RUNTIME },
+            name if name.ends_with("_runtime") => Self::Call { class: RUNTIME },
+            name if name.ends_with("_driver") => Self::Call { class: DRIVER },
+            _ => Self::Other,
+        }
+    }
+}
+
+/// How many events of a category there were, and how many became rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    events: u64,
+    rows: u64,
+}
+
+/// Distinct categories that are counted apart; a trace has some twenty.
+const CATEGORIES: usize = 256;
+
+/// Turns events into rows, in the order in which they come.
+pub(super) struct Recorder {
+    options: ImportOptions,
+    batches: SyncSender<Batch>,
+    batch: Batch,
+    texts: HashMap<Box<str>, i64>,
+    /// Of each kernel's name, the number of the function's own name.
+    short_names: HashMap<i64, i64>,
+    ids: Ids,
+    /// Names that metadata events give, of whatever the trace calls a process or thread.
+    process_names: BTreeMap<i64, String>,
+    thread_names: BTreeMap<(i64, i64), String>,
+    /// Processes with ranges or calls; whether with calls.
+    processes: BTreeMap<i64, bool>,
+    /// The process that GPU work is given to, once one is known, and whether some came before that.
+    owner: Option<i64>,
+    has_unowned: bool,
+    /// Domains in use, each with a thread that uses it.
+    domains: BTreeMap<(i64, Domain), i64>,
+    /// Context and stream of GPU work, and the stream's priority.
+    streams: BTreeMap<(Option<i64>, i64), Option<i64>>,
+    counts: HashMap<Box<str>, Count>,
+    /// First start and last end, of rows and of the profiler's own span.
+    span_ns: Option<(i64, i64)>,
+    has_phases: bool,
+    imported: Imported,
+}
+
+impl Recorder {
+    pub(super) fn new(options: ImportOptions, batches: SyncSender<Batch>) -> Self {
+        Self {
+            options,
+            batches,
+            batch: Batch::default(),
+            texts: HashMap::new(),
+            short_names: HashMap::new(),
+            ids: Ids::default(),
+            process_names: BTreeMap::new(),
+            thread_names: BTreeMap::new(),
+            processes: BTreeMap::new(),
+            owner: None,
+            has_unowned: false,
+            domains: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            counts: HashMap::new(),
+            span_ns: None,
+            has_phases: false,
+            imported: Imported::default(),
+        }
+    }
+
+    /// The same for an event whose text had to be mended.
+    pub(super) fn take_mended(&mut self, event: &Event<'_>) -> Result<()> {
+        self.imported.mended += 1;
+        self.take(event)
+    }
+
+    /// Makes rows of an event.
+    pub(super) fn take(&mut self, event: &Event<'_>) -> Result<()> {
+        self.imported.events += 1;
+        self.has_phases |= !event.phase.0.is_empty();
+        let is_timed = event.phase.0 == "X";
+        let category = match Category::of(&event.category.0, self.options) {
+            category if is_timed => category,
+            category => {
+                let is_half = matches!(&*event.phase.0, "B" | "E") && category != Category::Other;
+                self.imported.halves += u64::from(is_half);
+                Category::Other
+            }
+        };
+        let is_row = match (category, times(event)) {
+            (Category::Other, _) => {
+                if event.phase.0 == "M" {
+                    self.name(event);
+                }
+                false
+            }
+            (_, None) => {
+                self.imported.timeless += 1;
+                false
+            }
+            (category, Some(times)) => {
+                let (start_ns, end_ns) = self.span_ns.unwrap_or(times);
+                self.span_ns = Some((start_ns.min(times.0), end_ns.max(times.1)));
+                self.row(category, times, event)
+            }
+        };
+        self.count(event, is_row);
+        if self.batch.rows.len() >= BATCH { self.send() } else { Ok(()) }
+    }
+
+    fn row(&mut self, category: Category, times: (i64, i64), event: &Event<'_>) -> bool {
+        let args = &event.args;
+        let row = match category {
+            Category::Kernel => {
+                let name = self.text(&event.name.0);
+                let short_name = self.short_name(name, &event.name.0);
+                let [process, device, context, stream, correlation] = self.place(event);
+                let ([x, y, z], [bx, by, bz]) = (args.grid, args.block);
+                let cells = [
+                    process,
+                    device,
+                    context,
+                    stream,
+                    correlation,
+                    Some(name),
+                    Some(short_name),
+                    args.registers.0,
+                    x.0,
+                    y.0,
+                    z.0,
+                    bx.0,
+                    by.0,
+                    bz.0,
+                    args.graph_node.0,
+                    args.graph.0,
+                ];
+                Row::new(Table::Kernel, times, cells)
+            }
+            Category::Memcpy => {
+                let [process, device, context, stream, correlation] = self.place(event);
+                let copy = Copy::of(&event.name.0, &args.kind.0);
+                let cells = [
+                    process,
+                    device,
+                    context,
+                    stream,
+                    correlation,
+                    args.bytes.0,
+                    Some(copy.direction),
+                    copy.from,
+                    copy.to,
+                    args.from_device.0,
+                    args.to_device.0,
+                    args.graph_node.0,
+                ];
+                Row::new(Table::Memcpy, times, cells)
+            }
+            Category::Memset => {
+                let [process, device, context, stream, correlation] = self.place(event);
+                let memory = between_parentheses(&event.name.0).and_then(memory_kind);
+                let cells = [
+                    process,
+                    device,
+                    context,
+                    stream,
+                    correlation,
+                    args.bytes.0,
+                    memory,
+                    args.graph_node.0,
+                ];
+                Row::new(Table::Memset, times, cells)
+            }
+            Category::Sync => {
+                let [process, device, context, stream, correlation] = self.place(event);
+                let kind = if args.kind.0.is_empty() { &event.name.0 } else { &args.kind.0 };
+                let event_id = args.event.0.or(Some(0));
+                // The codes of schema 3.25; which of stream and event is named says it in all.
+                let (code, stream, event_id) = match &**kind {
+                    "Event Sync" => (1, Some(NONE), event_id),
+                    "Stream Wait Event" => (2, stream, event_id),
+                    "Stream Sync" => (3, stream, Some(NONE)),
+                    _ => (4, Some(NONE), Some(NONE)),
+                };
+                let cells = [process, device, context, stream, correlation, Some(code), event_id];
+                Row::new(Table::Sync, times, cells)
+            }
+            Category::Call { class } => {
+                let name = self.text(&event.name.0);
+                let thread = self.thread(event, true);
+                let cells = [Some(thread), Some(class), args.correlation.0, Some(name), None];
+                Row::new(Table::Call, times, cells)
+            }
+            Category::Overhead => {
+                let (name, thread) = (self.text(&event.name.0), self.thread(event, false));
+                Row::new(Table::Overhead, times, [Some(thread), Some(name)])
+            }
+            Category::Range(domain) => {
+                let (name, thread) = (self.text(&event.name.0), self.thread(event, false));
+                self.domains.entry((thread >> ID_BITS, domain)).or_insert(thread);
+                let sequence = args.sequence.0;
+                let cells = [Some(thread), Some(PUSHED), Some(name), Some(domain as i64), sequence];
+                Row::new(Table::Range, times, cells)
+            }
+            Category::Profiler | Category::Other => return false,
+        };
+        self.batch.rows.push(row);
+        true
+    }
+
+    /// Process, device, context, stream and correlation id of GPU work.
+    fn place(&mut self, event: &Event<'_>) -> [Option<i64>; 5] {
+        let args = &event.args;
+        if self.owner.is_none() {
+            let caller = self.processes.iter().find(|(_, has_calls)| **has_calls);
+            self.owner = caller.or_else(|| self.processes.iter().next()).map(|(process, _)| *process);
+            self.has_unowned |= self.owner.is_none();
+        }
+        let number = |id: &Option<IdValue<'_>>| match id {
+            Some(IdValue::Number(number)) => Some(*number),
+            // Before PyTorch 1.12: stream 7.
+            Some(IdValue::Word(word)) => word.rsplit(' ').next().and_then(|last| last.parse().ok()),
+            None => None,
+        };
+        let device = args.device.0.or_else(|| number(&event.pid.0));
+        let stream = args.stream.0.or_else(|| number(&event.tid.0));
+        if let Some(stream) = stream {
+            let priority = self.streams.entry((args.context.0, stream)).or_default();
+            *priority = priority.or(args.priority.0);
+        }
+        [self.owner.map(global_pid), device, args.context.0, stream, args.correlation.0]
+    }
+
+    /// The global id of the thread of a CPU event.
+    fn thread(&mut self, event: &Event<'_>, is_call: bool) -> i64 {
+        let process = self.ids.of(&event.pid.0);
+        let thread = self.ids.of(&event.tid.0);
+        if let Some(name) = self.ids.stands_for(thread) {
+            self.thread_names.entry((process, thread)).or_insert_with(|| format!("thread {name}"));
+        }
+        *self.processes.entry(process).or_default() |= is_call;
+        global_pid(process) | thread
+    }
+
+    /// Notes the name that a metadata event gives.
+    fn name(&mut self, event: &Event<'_>) {
+        let (process, thread) = (self.ids.of(&event.pid.0), self.ids.of(&event.tid.0));
+        let name = event.args.name.0.trim();
+        match &*event.name.0 {
+            "process_name" if !name.is_empty() => {
+                self.process_names.insert(process, name.to_owned());
+            }
+            "thread_name" if !name.is_empty() => {
+                self.thread_names.insert((process, thread), name.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// The number of a text.
+    fn text(&mut self, text: &str) -> i64 {
+        if let Some(number) = self.texts.get(text) {
+            return *number;
+        }
+        let number = self.texts.len() as i64 + 1;
+        self.texts.insert(text.into(), number);
+        self.batch.texts.push((number, text.into()));
+        number
+    }
+
+    fn short_name(&mut self, number: i64, name: &str) -> i64 {
+        if let Some(short) = self.short_names.get(&number) {
+            return *short;
+        }
+        let short = self.text(FunctionName::of(name).own);
+        self.short_names.insert(number, short);
+        short
+    }
+
+    fn count(&mut self, event: &Event<'_>, is_row: bool) {
+        let category = &*event.category.0;
+        let category = match (category.is_empty(), &*event.phase.0) {
+            (true, "M") => "(metadata)",
+            (true, _) => "(none)",
+            _ if self.counts.len() >= CATEGORIES && !self.counts.contains_key(category) => "(further)",
+            _ => category,
+        };
+        let count = match self.counts.get_mut(category) {
+            Some(count) => count,
+            None => self.counts.entry(category.into()).or_default(),
+        };
+        count.events += 1;
+        count.rows += u64::from(is_row);
+        self.imported.rows += u64::from(is_row);
+    }
+
+    /// Hands the batch on. When nobody takes it, writing has failed and says why.
+    fn send(&mut self) -> Result<()> {
+        let fresh = Batch { texts: Vec::new(), rows: Vec::with_capacity(BATCH) };
+        let batch = std::mem::replace(&mut self.batch, fresh);
+        self.batches.send(batch).map_err(|_| Error::Interrupted)
+    }
+
+    /// Objects came, and none of them is an event.
+    pub(super) fn saw_only_other_things(&self) -> bool {
+        self.imported.events > 0 && !self.has_phases
+    }
+
+    /// Ends the rows, and says what is to be written besides.
+    pub(super) fn finish(mut self, said: &Facts) -> Result<(Imported, Closing)> {
+        let (start_ns, end_ns) = self.span_ns.unwrap_or_default();
+        for ((_, domain), thread) in std::mem::take(&mut self.domains) {
+            let name = self.text(domain.name());
+            let cells = [Some(thread), Some(DOMAIN), Some(name), Some(domain as i64)];
+            self.batch.rows.push(Row::new(Table::Range, (start_ns, start_ns), cells));
+        }
+        let (owner, process) = self.owner();
+        let mut fills = self.name_tables();
+        self.send()?;
+        fills.push(facts::export(said));
+        fills.push(self.counted());
+        fills.push(facts::gpus(&said.devices));
+        fills.push(facts::streams(&self.streams, process));
+        if self.span_ns.is_some() {
+            fills.push(facts::extent(end_ns - start_ns));
+            fills.push(facts::session(said.base_ns, start_ns));
+        }
+        Ok((self.imported, Closing { zero_ns: start_ns, fills, owner }))
+    }
+
+    /// Whose the GPU work is, and the process if it is one.
+    fn owner(&self) -> (Owner, Option<i64>) {
+        let callers = self.processes.iter().filter(|(_, has_calls)| **has_calls);
+        let callers: Vec<i64> = callers.map(|(process, _)| *process).collect();
+        let only = match (callers.as_slice(), self.processes.len()) {
+            ([caller], _) => Some(*caller),
+            ([], 1) => self.processes.keys().next().copied(),
+            ([], 0) => None,
+            ([], _) => return (Owner::Nobody, None),
+            _ => return (Owner::ByCall, None),
+        };
+        let owner = match only {
+            Some(process) if only != self.owner || self.has_unowned => Owner::One(global_pid(process)),
+            _ => Owner::AsWritten,
+        };
+        (owner, only)
+    }
+
+    /// Processes and threads by name: of those that did something, not of GPUs and their streams.
+    fn name_tables(&mut self) -> Vec<Fill> {
+        let mut processes = Fill::new("PROCESSES", &["globalPid", "pid", "name"]);
+        for process in self.processes.keys() {
+            let given = || self.ids.stands_for(*process).map(|word| format!("process {word}"));
+            let name = self.process_names.get(process).cloned().or_else(given);
+            processes.add([global_pid(*process).into(), (*process).into(), name.into()]);
+        }
+        let mut threads = Fill::new("ThreadNames", &["nameId", "priority", "globalTid"]);
+        for ((process, thread), name) in std::mem::take(&mut self.thread_names) {
+            if self.processes.contains_key(&process) {
+                let name = self.text(&name);
+                threads.add([name.into(), PROFILERS.into(), (global_pid(process) | thread).into()]);
+            }
+        }
+        vec![processes, threads]
+    }
+}
+
+impl Recorder {
+    /// What became of the events, by category.
+    fn counted(&self) -> Fill {
+        let mut counted = Fill::new("NSQ_IMPORT", &["category", "events", "rows"]);
+        let mut counts: Vec<_> = self.counts.iter().collect();
+        counts.sort_by_key(|(category, _)| *category);
+        for (category, count) in counts {
+            let events = [count.events as i64, count.rows as i64];
+            counted.add([category.to_string().into(), events[0].into(), events[1].into()]);
+        }
+        counted
+    }
+}
+
+/// Start and end of an event that has both, within what can be counted.
+fn times(event: &Event<'_>) -> Option<(i64, i64)> {
+    let start_ns = event.start.0.filter(|ns| ns.abs() < FARTHEST)?;
+    let dur_ns = event.duration.0.filter(|ns| (0..FARTHEST).contains(ns))?;
+    Some((start_ns, start_ns + dur_ns))
+}
+
+/// A process as nsys numbers it across machines.
+fn global_pid(process: i64) -> i64 {
+    MACHINE | process << ID_BITS
+}
+
+/// Process and thread ids that fit a global id.
+#[derive(Debug, Default)]
+struct Ids {
+    /// Words and numbers that do not fit, and what stands for them.
+    given: HashMap<String, i64>,
+    named: HashMap<i64, String>,
+}
+
+impl Ids {
+    /// The id itself, or one of those that no system gives: they count down from the greatest.
+    fn of(&mut self, id: &Option<IdValue<'_>>) -> i64 {
+        let word: Cow<'_, str> = match id {
+            Some(IdValue::Number(number)) if (0..1 << ID_BITS).contains(number) => return *number,
+            Some(IdValue::Number(number)) => number.to_string().into(),
+            Some(IdValue::Word(word)) => word.clone(),
+            None => return 0,
+        };
+        if let Some(id) = self.given.get(&*word) {
+            return *id;
+        }
+        // After 16 million of them they share the last.
+        let fresh = ((1 << ID_BITS) - 1 - self.given.len() as i64).max(1);
+        self.given.insert(word.clone().into_owned(), fresh);
+        self.named.insert(fresh, word.into_owned());
+        fresh
+    }
+
+    /// What an id stands for that is none of the system's.
+    fn stands_for(&self, id: i64) -> Option<&str> {
+        self.named.get(&id).map(String::as_str)
+    }
+}
+
+/// Where a copy goes, in the numbers of nsys.
+struct Copy {
+    direction: i64,
+    from: Option<i64>,
+    to: Option<i64>,
+}
+
+impl Copy {
+    /// Reads `Memcpy HtoD (Pageable -> Device)`, or the word that AMD's traces have beside the name.
+    fn of(name: &str, kind: &str) -> Self {
+        const DIRECTIONS: [&str; 10] =
+            ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"];
+        let words = || name.split([' ', '(', ')']).chain([kind]);
+        let places = words().filter_map(|word| DIRECTIONS.iter().position(|known| *known == word));
+        let direction = places.map(|place| place as i64 + 1).next().unwrap_or(0);
+        let ends = between_parentheses(name).and_then(|between| between.split_once(" -> "));
+        Self {
+            direction,
+            from: ends.and_then(|(from, _)| memory_kind(from)),
+            to: ends.and_then(|(_, to)| memory_kind(to)),
+        }
+    }
+}
+
+fn between_parentheses(name: &str) -> Option<&str> {
+    name.split_once('(')?.1.strip_suffix(')')
+}
+
+/// CUPTI's kinds of memory, as Kineto spells them, in the numbers of nsys.
+fn memory_kind(name: &str) -> Option<i64> {
+    const KINDS: [&str; 7] =
+        ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];
+    KINDS.iter().position(|kind| *kind == name).map(|place| place as i64)
+}

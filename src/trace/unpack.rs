@@ -1,0 +1,119 @@
+//! File → chunks of text, unpacked on a thread of its own.
+
+use flate2::bufread::GzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+
+/// How a gzip file begins.
+pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
+/// Bytes in a chunk.
+const CHUNK: usize = 1 << 20;
+/// Chunks that wait to be read.
+pub(super) const CHUNKS: usize = 4;
+
+/// A file that counts what has been read of it.
+struct Counted<'c> {
+    file: File,
+    read: &'c AtomicU64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// The members of a gzip file, one behind the other. What follows them and is none is left, as gzip
+/// does: some tools fill up with zeros.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut packed) = self.0.take().map(GzDecoder::into_inner) else { break };
+            if packed.fill_buf()?.first() == GZIP.first() {
+                self.0 = Some(GzDecoder::new(packed));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Sends the text of a file in order, unpacked if it is gzip; ends early when nobody listens.
+///
+/// Bytes that are no UTF-8 arrive as U+FFFD: a name that no one can read must not cost the trace.
+pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Result<String>>) {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) => return drop(chunks.send(Err(error))),
+    };
+    let mut packed = BufReader::with_capacity(CHUNK, Counted { file, read });
+    let is_gzip = match packed.fill_buf() {
+        Ok(start) => start.starts_with(GZIP),
+        Err(error) => return drop(chunks.send(Err(error))),
+    };
+    let mut bytes: Box<dyn Read> =
+        if is_gzip { Box::new(Members(Some(GzDecoder::new(packed)))) } else { Box::new(packed) };
+    let mut cut = Vec::new();
+    loop {
+        let mut chunk = Vec::with_capacity(CHUNK + cut.len());
+        chunk.append(&mut cut);
+        let whole = chunk.len() + CHUNK;
+        let ended = bytes.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
+        let is_last = chunk.len() < whole;
+        if !is_last {
+            cut = chunk.split_off(whole_characters(&chunk));
+        }
+        let text = String::from_utf8(chunk)
+            .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned());
+        // What could be unpacked goes first, so that a fault is told with its place in the text.
+        if !text.is_empty() && chunks.send(Ok(text)).is_err() {
+            return;
+        }
+        match ended {
+            Err(error) => return drop(chunks.send(Err(error))),
+            Ok(_) if is_last => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// The length of `bytes` without a last character that goes on in what follows.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let is_inside = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
+    let inside = bytes.iter().rev().take(3).take_while(is_inside).count();
+    let start = bytes.len() - inside;
+    // Whatever begins there, it is looked at together with the bytes that follow.
+    if bytes.get(start.wrapping_sub(1)).is_some_and(|byte| *byte >= 0b1100_0000) {
+        start - 1
+    } else {
+        start
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::whole_characters;
+
+    #[test]
+    fn characters_are_not_cut() {
+        let text = "aé€😀b".as_bytes();
+        let boundaries = [0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11];
+        for (length, expected) in boundaries.into_iter().enumerate() {
+            let whole = whole_characters(&text[..length]);
+            assert!(std::str::from_utf8(&text[..whole]).is_ok(), "{length}");
+            assert!(whole <= expected, "{length}: {whole}");
+        }
+        // Bytes that are no text at all are let through in time.
+        assert!(whole_characters(&[0x80; 100]) >= 97);
+    }
+}
