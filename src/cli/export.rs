@@ -1,7 +1,7 @@
 //! `nsq export`: a capture as SQLite, in the cache or where the user wants it.
 
 use super::options::OpenArgs;
-use super::output::{must_differ, replace, write_to};
+use super::output::{must_be_free, must_differ, replace, write_to};
 use crate::error::{Error, Result};
 use crate::report::{Report, export_to};
 use std::path::PathBuf;
@@ -41,19 +41,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     options.cache.again = args.again;
     let path = match &args.output {
         Some(output) => {
-            if output.as_os_str() == "-" {
-                return Err(Error::usage(
-                    "a database cannot go to standard output",
-                    "give the name of a file",
-                ));
-            }
             must_differ(Some(output.as_path()), [args.report.as_path()])?;
-            if output.exists() && !args.force {
-                return Err(Error::usage(
-                    format!("{} exists", output.display()),
-                    "give another name, or --force to replace it",
-                ));
-            }
+            must_be_free(output, args.force)?;
             replace(output, |fresh| export_to(&args.report, fresh, &options))?;
             output.clone()
         }

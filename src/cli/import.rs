@@ -1,7 +1,7 @@
 //! `nsq import`: a PyTorch trace as a report that stays.
 
 use super::{note, output, progress};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::report::{self, Listener};
 use crate::trace::ImportOptions;
 use std::path::PathBuf;
@@ -32,16 +32,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    if args.output.as_os_str() == "-" {
-        return Err(Error::usage("a database cannot go to standard output", "give the name of a file"));
-    }
     output::must_differ(Some(&args.output), [args.trace.as_path()])?;
-    if args.output.exists() && !args.force {
-        return Err(Error::usage(
-            format!("{} exists", args.output.display()),
-            "give another name, or --force to replace it",
-        ));
-    }
+    output::must_be_free(&args.output, args.force)?;
     let options = ImportOptions { python_functions: args.python_functions };
     output::replace(&args.output, |path| {
         let imported = report::import(&args.trace, path, options, Listener(Some(progress::show)))?;

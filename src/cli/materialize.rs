@@ -3,7 +3,7 @@
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::{note, output};
 use crate::catalog::{Catalog, Relation};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::execute::{Session, TableWriter};
 use crate::normalize::{self, Presence, UNSCOPED};
 use crate::report::Report;
@@ -42,15 +42,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    if args.output.as_os_str() == "-" {
-        return Err(Error::usage("a database cannot go to standard output", "give the name of a file"));
-    }
-    if args.output.exists() && !args.force {
-        return Err(Error::usage(
-            format!("{} exists", args.output.display()),
-            "give another name, or --force to replace it",
-        ));
-    }
+    output::must_be_free(&args.output, args.force)?;
     let catalog = args.library.load()?;
     let mut report = Report::open(&args.report, &args.open.export_options())?;
     output::must_differ(Some(&args.output), [report.path.as_path(), report.database.as_path()])?;

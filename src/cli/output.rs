@@ -127,6 +127,20 @@ pub(super) fn must_differ<'a>(
     Ok(())
 }
 
+/// Refuses a place for a database that is no file, or that is taken and not to be replaced.
+pub(super) fn must_be_free(path: &Path, is_forced: bool) -> Result<()> {
+    if path.as_os_str() == "-" {
+        return Err(Error::usage("a database cannot go to standard output", "give the name of a file"));
+    }
+    if path.exists() && !is_forced {
+        return Err(Error::usage(
+            format!("{} exists", path.display()),
+            "give another name, or --force to replace it",
+        ));
+    }
+    Ok(())
+}
+
 /// Puts a file at `path` once `produce` has written it elsewhere in the same folder; else nothing.
 pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if path.is_dir() {
