@@ -6,6 +6,7 @@
 //!
 //! Not for: deciding how an error is printed (the `cli` does that) or for panics.
 
+use rusqlite::ErrorCode;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -171,6 +172,11 @@ impl Error {
         }
     }
 
+    /// SQLite found no room for what it writes.
+    pub fn is_full_disk(&self) -> bool {
+        matches!(self, Self::Sqlite(e) if e.sqlite_error_code() == Some(ErrorCode::DiskFull))
+    }
+
     /// What to do about it; `None` where the message says it all.
     pub fn help(&self) -> Option<String> {
         let help = match self {
@@ -185,9 +191,33 @@ impl Error {
             Self::Unknown { near, help, .. } => {
                 format!("did you mean {}? {help}", Quoted(near))
             }
-            Self::Interrupted | Self::Io { .. } | Self::Output(_) | Self::Sqlite(_) => String::new(),
+            Self::Io { source, .. } | Self::Output(source) => help_with(source.kind()).to_owned(),
+            Self::Sqlite(e) => match e.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => {
+                    "it sorts in the folder for temporary files: make room there, or name another \
+                     folder in SQLITE_TMPDIR"
+                        .to_owned()
+                }
+                Some(ErrorCode::OutOfMemory) => MORE_MEMORY.to_owned(),
+                _ => String::new(),
+            },
+            Self::Interrupted => String::new(),
         };
         (!help.is_empty()).then_some(help)
+    }
+}
+
+/// What to do where memory does not suffice.
+pub const MORE_MEMORY: &str = "look at less with --time, --device or --process, or allow it more memory";
+
+/// What to do about an answer of the operating system's.
+fn help_with(kind: io::ErrorKind) -> &'static str {
+    use io::ErrorKind as Kind;
+    match kind {
+        Kind::StorageFull | Kind::QuotaExceeded => "make room there, or name another place",
+        Kind::ReadOnlyFilesystem => "nothing can be written there: name another place",
+        Kind::PermissionDenied => "see who may read and write there, or name another place",
+        _ => "",
     }
 }
 

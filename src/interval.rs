@@ -112,17 +112,20 @@ impl TimeSet {
 #[derive(Debug, Clone, Default)]
 pub struct Ruler {
     set: TimeSet,
-    /// Before each interval, the length of those before it.
+    /// Before every [`STEP`]th interval, the length of those before it.
     before: Vec<i64>,
 }
+
+/// Intervals between two marks of a [`Ruler`].
+const STEP: usize = 8;
 
 impl Ruler {
     /// A ruler over a set whose length 64 bits hold.
     pub fn new(set: TimeSet) -> Self {
         let mut length = 0i64;
-        let before = set.0.iter().map(|(start, end)| {
+        let before = set.0.chunks(STEP).map(|intervals| {
             let before = length;
-            length = length.saturating_add(end.saturating_sub(*start));
+            length = length.saturating_add(length_of(intervals));
             before
         });
         Self { before: before.collect(), set }
@@ -144,11 +147,20 @@ impl Ruler {
         match after.checked_sub(1) {
             Some(last) => {
                 let (start, end) = self.set.0[last];
-                self.before[last] + (instant.min(end) - start)
+                let mark = last / STEP;
+                let before = length_of(&self.set.0[mark * STEP..last]);
+                self.before[mark].saturating_add(before) + (instant.min(end) - start)
             }
             None => 0,
         }
     }
+}
+
+/// The length of disjoint intervals.
+fn length_of(intervals: &[(i64, i64)]) -> i64 {
+    intervals
+        .iter()
+        .fold(0, |length, (start, end)| i64::saturating_add(length, end.saturating_sub(*start)))
 }
 
 /// The length of the union of intervals; sorts them.
@@ -216,6 +228,23 @@ mod tests {
             let (from, to) = (random(INSTANTS), random(INSTANTS));
             let counted = (from..to).filter(|&at| holds(&a, at)).count() as i64;
             assert_eq!(ruler.within(from, to), counted, "{a:?} within {from}..{to}");
+        }
+    }
+
+    #[test]
+    fn a_ruler_knows_every_place_between_its_marks() {
+        // 1 of 3, and of the last one 5.
+        let mut intervals: Vec<(i64, i64)> = (0..40).map(|n| (n * 3, n * 3 + 1)).collect();
+        intervals.push((120, 125));
+        let ruler = Ruler::new(set(&intervals));
+        let before = |at: i64| {
+            (0..at).filter(|&at| intervals.iter().any(|&(from, to)| from <= at && at < to)).count()
+                as i64
+        };
+        for from in -1..130 {
+            for to in from..130 {
+                assert_eq!(ruler.within(from, to), before(to) - before(from), "{from}..{to}");
+            }
         }
     }
 

@@ -33,4 +33,5 @@ pub mod report;
 pub mod schema;
 pub mod statistics;
 pub mod table;
+pub mod threads;
 pub mod trace;

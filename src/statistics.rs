@@ -15,6 +15,25 @@ pub fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     Some(low + (high - low) * fraction)
 }
 
+/// The median of values that come in order, each with how often it is there; `None` of no values.
+///
+/// It is [`percentile`] 50 of all of them.
+pub fn weighted_median(values: impl Iterator<Item = (f64, u64)> + Clone) -> Option<f64> {
+    let count: u64 = values.clone().map(|(_, times)| times).sum();
+    let last = count.checked_sub(1)?;
+    let mut passed = 0;
+    let mut values = values.map(|(value, times)| {
+        passed += times;
+        (value, passed)
+    });
+    let (low, passed) = values.find(|&(_, passed)| passed > last / 2)?;
+    if last % 2 == 0 || passed > last / 2 + 1 {
+        return Some(low);
+    }
+    let (high, _) = values.next()?;
+    Some(low + (high - low) * 0.5)
+}
+
 /// Mean and spread, the same in whatever order the values come.
 ///
 /// Whole numbers, as times and sizes are, are added up exactly. Others, and sums beyond 128 bits, go by
@@ -37,8 +56,8 @@ struct Exact {
 }
 
 impl Exact {
-    /// Takes in a value, the first of all if `is_first`.
-    fn add(&mut self, value: f64, is_first: bool) {
+    /// Takes in a value as often as it is there, the first of all if `is_first`.
+    fn add(&mut self, value: f64, times: u64, is_first: bool) {
         /// Up to here every whole number is a double.
         const WHOLE: f64 = 9_007_199_254_740_992.0;
         if self.is_lost || value.fract() != 0.0 || value.abs() > WHOLE {
@@ -49,9 +68,10 @@ impl Exact {
             self.first = value as i64;
         }
         let difference = i128::from(value as i64) - i128::from(self.first);
-        self.sum += difference;
-        match self.squares.checked_add(difference * difference) {
-            Some(squares) => self.squares = squares,
+        let times = i128::from(times);
+        let square = (difference * difference).checked_mul(times);
+        match square.and_then(|square| self.squares.checked_add(square)) {
+            Some(squares) => (self.sum, self.squares) = (self.sum + times * difference, squares),
             None => self.is_lost = true,
         }
     }
@@ -67,11 +87,20 @@ impl Exact {
 impl Moments {
     /// Takes in one more value.
     pub fn add(&mut self, value: f64) {
-        self.exact.add(value, self.count == 0.0);
-        self.count += 1.0;
+        self.add_times(value, 1);
+    }
+
+    /// Takes in a value that is there several times.
+    pub fn add_times(&mut self, value: f64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        self.exact.add(value, times, self.count == 0.0);
         let delta = value - self.mean;
-        self.mean += delta / self.count;
-        self.squares += delta * (value - self.mean);
+        let weight = times as f64;
+        self.count += weight;
+        self.mean += delta * weight / self.count;
+        self.squares += delta * weight * (value - self.mean);
     }
 
     /// Sample standard deviation (n - 1): 0 of a single value, `None` of none.
@@ -216,6 +245,28 @@ mod tests {
                 let expected = low + (high - low) * rank.fract();
                 assert_eq!(percentile(&mut values, percent), Some(expected));
             }
+        }
+    }
+
+    #[test]
+    fn values_that_are_there_several_times_count_as_often() {
+        let mut seed = 11u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % below
+        };
+        assert_eq!(weighted_median([].into_iter()), None);
+        for _ in 0..500 {
+            let mut weighted: Vec<(f64, u64)> =
+                (0..=random(6)).map(|_| (random(1 << 20) as f64, random(4) + 1)).collect();
+            weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let one = |&(value, times): &(f64, u64)| (0..times).map(move |_| value);
+            let mut values: Vec<f64> = weighted.iter().flat_map(one).collect();
+            let (mut moments, mut expected) = (Moments::default(), Moments::default());
+            weighted.iter().for_each(|&(value, times)| moments.add_times(value, times));
+            values.iter().for_each(|&value| expected.add(value));
+            assert_eq!(moments.stddev(), expected.stddev(), "{weighted:?}");
+            assert_eq!(weighted_median(weighted.iter().copied()), percentile(&mut values, 50.0));
         }
     }
 

@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("error", &[]),
     ("interrupt", &["error"]),
+    ("threads", &[]),
     ("classify", &[]),
     ("interval", &[]),
     ("statistics", &[]),
     ("glob", &["error"]),
-    ("projection", &["interval", "statistics"]),
+    ("projection", &["interval", "statistics", "threads"]),
     ("occupancy", &["interval", "classify", "projection"]),
     ("comparison", &["classify", "statistics"]),
     ("table", &["error"]),
@@ -30,6 +31,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
         &[
             "error",
             "interrupt",
+            "threads",
             "glob",
             "interval",
             "statistics",
@@ -55,6 +57,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
             "answer",
             "error",
             "interrupt",
+            "threads",
             "table",
             "class_summary",
             "trace",

@@ -3,10 +3,12 @@
 use nsq::classify::Activity;
 use nsq::interval::TimeSet;
 use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Window};
-use nsq::projection::OpKind;
+use nsq::projection::{OpKind, Stop};
 
 /// Times go from 0 to here.
 const END: i64 = 40;
+/// Goes on to the end.
+const ON: Stop<'static> = &|| false;
 /// Random captures.
 const CAPTURES: u64 = 3_000;
 
@@ -145,7 +147,7 @@ fn a_timeline_says_the_same() {
         let (ops, window) = capture(&mut random);
         let occupancy = Occupancy::new(ops, streams(), window);
         let timeline = Timeline { occupancy: &occupancy };
-        for (gpu, decomposition) in (0u32..).zip(occupancy.decompositions()) {
+        for (gpu, decomposition) in (0u32..).zip(occupancy.decompositions(ON).unwrap()) {
             let whole = decomposition.whole();
             let (first, last) = timeline.extent(Level::Gpu, gpu);
             let (from, to) = match &occupancy.window {
@@ -185,11 +187,11 @@ fn a_timeline_says_the_same() {
 
 fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
     let occupancy = timeline.occupancy;
-    let gaps = occupancy.gaps(level);
+    let gaps = occupancy.gaps(level, ON).unwrap();
     let about = || format!("capture {seed}, level {}: {occupancy:?}", level.as_str());
     for lane in 0..occupancy.lane_count(level) as u32 {
         for activity in ACTIVITIES.map(Some).into_iter().chain([None]) {
-            let stretches = occupancy.stretches(level, activity);
+            let stretches = occupancy.stretches(level, activity, ON).unwrap();
             for at in 0..END {
                 let mut here = stretches.iter().filter(|stretch| stretch.lane == lane);
                 let is_busy = here.any(|stretch| stretch.start <= at && at < stretch.end);

@@ -6,7 +6,9 @@ reads: [src_string_id]
 columns:
   - {name: string_id, type: id, doc: "The number that columns called name_id hold."}
   - {name: text, type: text, doc: "The text."}
-limits: Holds whatever the profiler wrote, paths and command lines included; look up single numbers in it.
+limits: >-
+  To a statement of your own it holds the texts that some event refers to, found out by reading the names of all events
+  once. The others are paths, command lines and the like: `nsq sql --allow-environment` shows them.
 ---*/
 SELECT id AS string_id, value AS text
 FROM src_string_id

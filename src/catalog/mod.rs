@@ -32,7 +32,7 @@ pub use rules::{Rule, Rules};
 pub use source::{EnumRow, Source, SourceColumn};
 
 use crate::error::{Error, Result};
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -42,6 +42,23 @@ static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/queries");
 
 /// What the file names of the embedded library begin with: no file of the user's is called so.
 pub const BUILT_IN: &str = "built-in:";
+
+/// The text is that of the embedded library's file of this name, and no stranger's. What a file is called
+/// proves nothing, and neither does what it holds: as another relation it would mean something else.
+pub fn is_built_in(name: &str, text: &str) -> bool {
+    let mut pending: Vec<&Dir<'static>> = vec![&EMBEDDED];
+    while let Some(folder) = pending.pop() {
+        pending.extend(folder.dirs());
+        let is_it = |file: &File<'static>| {
+            let stem = file.path().file_stem().and_then(|stem| stem.to_str());
+            stem == Some(name) && file.contents() == text.as_bytes()
+        };
+        if folder.files().any(is_it) {
+            return true;
+        }
+    }
+    false
+}
 
 /// The folder of raw table specs inside a query folder.
 const SOURCES: &str = "sources";

@@ -11,6 +11,8 @@ use serde::Deserialize;
 pub struct Source {
     /// The file, as the user would open it.
     pub file: String,
+    /// The whole text of the file.
+    pub text: String,
     /// The table's names, newest first: the first that a report has is read.
     pub tables: Vec<String>,
     /// Name of the generated view.
@@ -34,13 +36,20 @@ pub struct Source {
 impl Source {
     pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
         let mut source: Self = read_yaml(file, 1, text)?;
-        source.file = file.to_owned();
+        (source.file, source.text) = (file.to_owned(), text.to_owned());
         Ok(source)
     }
 
     /// ENUM tables become small TEMP tables instead of views.
     pub fn is_enum(&self) -> bool {
         !self.rows.is_empty()
+    }
+
+    /// The columns that a row says nothing without: when it began and when it ended, where all exports tell.
+    pub fn essential_columns(&self) -> impl Iterator<Item = &str> {
+        let is_in_all = |column: &&SourceColumn| column.since.is_none() && column.until.is_none();
+        let names = self.columns.iter().filter(is_in_all).map(|column| column.name.as_str());
+        names.filter(|name| ["start", "end"].contains(name))
     }
 
     /// The condition that hides the secret rows; `None` where there are none.
@@ -128,6 +137,7 @@ impl From<Spec> for Source {
     fn from(spec: Spec) -> Self {
         Self {
             file: String::new(),
+            text: String::new(),
             tables: spec.table.into_iter().chain(spec.tables).collect(),
             view: spec.view,
             title: spec.title,

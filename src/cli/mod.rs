@@ -29,9 +29,9 @@ mod sql;
 mod stats;
 
 use crate::error::{EXIT_USAGE, Error, Result};
-use crate::interrupt::interrupt;
+use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
-use crate::report::{become_other, discard_temporaries};
+use crate::report::{abandon_folders, become_other, discard_temporaries};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -85,7 +85,7 @@ pub fn main() -> ExitCode {
         return ExitCode::from(code);
     }
     // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
-    let _ = ctrlc::set_handler(interrupt);
+    let _ = ctrlc::set_handler(stop);
     let cli = match Cli::try_parse_from(options::join_iterations(std::env::args_os())) {
         Ok(cli) => cli,
         Err(e) => {
@@ -100,6 +100,15 @@ pub fn main() -> ExitCode {
     let code = dispatch(cli.command).unwrap_or_else(|error| complain(&error));
     discard_temporaries();
     ExitCode::from(code)
+}
+
+/// Ctrl-C: asks what runs to stop; asked twice, ends it: SQLite cannot be stopped within a function.
+fn stop() {
+    if is_interrupted() {
+        abandon_folders();
+        std::process::exit(i32::from(Error::Interrupted.exit_code()));
+    }
+    interrupt();
 }
 
 fn dispatch(command: Command) -> Result<u8> {

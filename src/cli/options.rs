@@ -8,9 +8,11 @@ use crate::execute::Limits;
 use crate::normalize::{Attribute, Scope, Selector};
 use crate::report::{CacheOptions, ExportOptions, Listener};
 use crate::schema::Schema;
+use crate::threads;
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where queries come from.
 #[derive(Debug, Clone, clap::Args)]
@@ -310,14 +312,63 @@ fn instant(whole: &str, text: &str, schema: &Schema) -> Result<Option<i64>> {
 pub(super) struct LimitArgs {
     /// Give up after this long, such as 30s; default: never.
     ///
-    /// The time that an export of a .nsys-rep takes is not counted.
+    /// It is the time of all that is asked, however many reports and queries. The time that an export of a
+    /// .nsys-rep takes is not counted.
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub(super) timeout: Option<Duration>,
 }
 
 impl LimitArgs {
+    /// The limits of what is asked of one report from now on.
     pub(super) fn limits(&self) -> Limits {
         Limits::with_timeout(self.timeout)
+    }
+
+    /// A clock for all that is asked of several reports.
+    pub(super) fn start(&self) -> Clock {
+        Clock { limits: self.limits() }
+    }
+}
+
+/// The time that is left for several reports: it stands still while one is opened, which may export it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Clock {
+    limits: Limits,
+}
+
+impl Clock {
+    /// Does `work` while the time stands still.
+    pub(super) fn pause<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let begin = Instant::now();
+        let done = work();
+        if let Some((deadline, _)) = &mut self.limits.deadline {
+            *deadline += begin.elapsed();
+        }
+        done
+    }
+
+    /// The limits of what is asked from now on.
+    pub(super) fn limits(&self) -> Limits {
+        self.limits.clone()
+    }
+}
+
+/// How much of the machine is used.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct ThreadArgs {
+    /// Reports that are worked on at once; 1: on a single thread; default: one a core.
+    ///
+    /// The answer is the same whatever the number. Each report may read on a few threads more.
+    #[arg(short = 'j', long, value_name = "N")]
+    pub(super) threads: Option<NonZeroUsize>,
+}
+
+impl ThreadArgs {
+    /// Allows as many threads as were asked for; returns how many there may be.
+    pub(super) fn allow(&self) -> usize {
+        threads::allow(self.threads.map_or(0, NonZeroUsize::get));
+        threads::allowed()
     }
 }
 

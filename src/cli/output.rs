@@ -1,13 +1,20 @@
 //! Where a result goes and how it looks there.
 
+use super::note;
 use crate::error::{Error, Result};
 use crate::render::{Format, Heading, Style, Writer};
+use crate::report::OwnFolder;
 use crate::table::ResultTable;
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// Rows that text shows unless it is told otherwise.
 const DEFAULT_ROWS: usize = 100;
+
+/// Whoever opens a stranger's names in a spreadsheet should know.
+const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet takes for formulas: \
+                        --spreadsheet makes them harmless";
 
 /// Options of every verb that prints rows.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -28,6 +35,9 @@ pub(super) struct OutputArgs {
     /// Leave out the line of column names.
     #[arg(long)]
     pub(super) no_header: bool,
+    /// In csv and tsv, an apostrophe before names that a spreadsheet would run as formulas.
+    #[arg(long)]
+    pub(super) spreadsheet: bool,
 }
 
 impl OutputArgs {
@@ -56,6 +66,9 @@ impl OutputArgs {
         write_to(self.output.as_deref(), |out| {
             let mut writer = Writer::new(out, format, style, expected);
             produce(&mut writer)?;
+            if writer.formulas() > 0 && !self.spreadsheet {
+                note(FORMULAS);
+            }
             writer.finish()
         })
     }
@@ -80,6 +93,7 @@ impl OutputArgs {
             max_rows,
             no_header: self.no_header,
             raw: self.raw,
+            for_spreadsheets: self.spreadsheet,
         }
     }
 }
@@ -98,7 +112,10 @@ pub(super) fn write_to(
         // A pipe or a device: there is nothing to put in place.
         let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| Error::io(path, e))?;
         let mut out = BufWriter::new(file);
-        produce(&mut out)?;
+        produce(&mut out).map_err(|e| match e {
+            Error::Output(source) => Error::io(path, source),
+            e => e,
+        })?;
         return out.flush().map_err(|e| Error::io(path, e));
     }
     replace(path, |fresh| {
@@ -156,26 +173,36 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
         ));
     }
     // Behind a link, the file that it points to is the one to replace.
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let target = match path.canonicalize() {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        target => target.map_err(|e| Error::io(path, e))?,
+    };
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
     let failed = |e: io::Error| Error::io(path, e.kind().into());
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".nsq-");
-    // Temporary files are private; a result is as readable as any file the user makes, or as the one
-    // that it replaces.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(folder).map_err(failed)?;
+    let own = OwnFolder::beside(folder).map_err(|e| match e {
+        Error::Io { source, .. } => failed(source),
+        e => e,
+    })?;
+    // As readable as any file the user makes, or as the one that it replaces.
+    let fresh = own.path().join(FRESH);
+    let file = File::create_new(&fresh).map_err(failed)?;
     if let Ok(replaced) = target.metadata() {
-        file.as_file().set_permissions(replaced.permissions()).map_err(failed)?;
+        file.set_permissions(replaced.permissions()).map_err(failed)?;
     }
-    produce(file.path())?;
-    file.persist(&target).map_err(|e| failed(e.error))?;
-    Ok(())
+    drop(file);
+    produce(&fresh).map_err(|e| match e {
+        Error::Output(source) => failed(source),
+        e if e.is_full_disk() => failed(io::ErrorKind::StorageFull.into()),
+        e => e,
+    })?;
+    std::fs::rename(&fresh, &target).map_err(failed)
 }
+
+/// What a file is called while it is being written.
+const FRESH: &str = "whole";
 
 /// Columns of the terminal: what it says itself, or `COLUMNS`.
 fn terminal_width() -> Option<usize> {

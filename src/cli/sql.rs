@@ -22,7 +22,11 @@ Examples:
   nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
 
 `nsq list --relations` names the tables, `nsq show kernel` the columns of one.
-The report is only read: nothing that a statement does can change it.")]
+The report is only read: nothing that a statement does can change it.
+
+What was captured of environments, command lines and output is not shown, and neither are strings
+that no event refers to: `string` holds the others. --allow-environment shows all of it to you:
+  nsq sql report.sqlite --allow-environment \"SELECT * FROM META_DATA_CAPTURE\"")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
@@ -33,6 +37,11 @@ pub(super) struct Args {
     /// Read the statement, or a script of `nsq show --sql`, from this file; - is standard input.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Let this statement read captured environments, command lines and output, and every string.
+    ///
+    /// They may hold passwords, tokens and names of people. No other verb shows them.
+    #[arg(long)]
+    allow_environment: bool,
     /// Stop with an error after this many rows.
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_rows: Option<usize>,
@@ -81,16 +90,25 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         let relation = made.strip_prefix(normalize::UNSCOPED).unwrap_or(made);
         catalog.relation_names().any(|name| name == relation)
     });
+    let plan_for = |roots: &mut dyn Iterator<Item = &str>| match args.allow_environment {
+        true => normalize::plan_revealing(&schema, &catalog, &scope, roots),
+        false => normalize::plan(&schema, &catalog, &scope, roots),
+    };
     let installation = if brought.clone().next().is_some() {
         // A script of `nsq show --sql` brings the vocabulary with it. What of that stands as nsq itself
         // writes it is trusted as nsq's own.
-        let mut own = normalize::plan(&schema, &catalog, &scope, brought)?;
-        own.statements.retain(|statement| preamble.iter().any(|plan| plan.sql == *statement));
-        preamble.retain(|plan| !own.statements.contains(&plan.sql));
+        let mut own = plan_for(&mut brought.clone())?;
+        let is_brought = |statement: &String| preamble.iter().any(|plan| plan.sql == *statement);
+        own.statements.copies.retain(is_brought);
+        own.statements.others.retain(is_brought);
+        preamble.retain(|plan| !own.statements.iter().any(|statement| *statement == plan.sql));
+        // What else it makes may stand where nsq's own relations look, and name any string by its number.
+        if !preamble.is_empty() && !args.allow_environment {
+            own.statements.copy_strings(&schema)?;
+        }
         own
     } else {
-        let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        normalize::plan(&schema, &catalog, &scope, roots)?
+        plan_for(&mut plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str)))?
     };
     installation.notes.iter().for_each(|text| note(text));
     let mut limits = args.limits.limits();

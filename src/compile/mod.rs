@@ -21,7 +21,7 @@ pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{Catalog, Query};
+use crate::catalog::{Catalog, Query, is_built_in};
 use crate::error::{Error, Result};
 use crate::normalize::Presence;
 use crate::table::{Column, Type, Unit, Value};
@@ -46,6 +46,8 @@ pub struct Plan {
     pub reads: Vec<String>,
     /// What the report must have, each `a` or `a | b`.
     pub requires: Vec<String>,
+    /// The statement is of the embedded library, and no stranger's.
+    pub is_built_in: bool,
 }
 
 impl Plan {
@@ -76,6 +78,7 @@ impl Plan {
             columns,
             reads: header.reads.clone(),
             requires,
+            is_built_in: is_built_in(&query.header.name, &query.text),
         })
     }
 
@@ -94,6 +97,7 @@ impl Plan {
             columns: Vec::new(),
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),
+            is_built_in: false,
         }
     }
 

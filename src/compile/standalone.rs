@@ -18,7 +18,7 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> St
         let columns = native.columns.join(", ");
         script.push_str(&format!("CREATE TEMP TABLE IF NOT EXISTS {} ({columns});\n\n", native.object));
     }
-    for statement in &installation.statements {
+    for statement in installation.statements.iter() {
         script.push_str(statement);
         script.push_str(";\n\n");
     }

@@ -1,12 +1,21 @@
 //! Where in which file a statement is wrong, with a caret under it.
 
+use super::guard::{self, Rights};
 use crate::compile::Plan;
 use crate::error::{Error, nearest};
 use crate::report::plain_message;
 use rusqlite::Connection;
 
 /// The error of preparing the plan's statement.
-pub(super) fn statement_error(plan: &Plan, error: rusqlite::Error, connection: &Connection) -> Error {
+pub(super) fn statement_error(
+    plan: &Plan,
+    error: rusqlite::Error,
+    connection: &Connection,
+    rights: &Rights,
+) -> Error {
+    if let Some(table) = rights.denied() {
+        return guard::denied(&table, excerpt(plan, None));
+    }
     let message = plain_message(&error);
     let offset = match &error {
         rusqlite::Error::SqlInputError { offset, .. } => usize::try_from(*offset).ok(),
@@ -51,7 +60,7 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
         return "`nsq list --relations` shows the vocabulary".to_owned();
     }
     if message.starts_with("not authorized") || message.contains("prohibited") {
-        return "a report can only be read, and captured environments are never shown".to_owned();
+        return "a report can only be read".to_owned();
     }
     String::new()
 }

@@ -18,10 +18,14 @@ pub use table_writer::TableWriter;
 
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
-use crate::normalize::Installation;
+use crate::normalize::{Installation, Times, strings_of_events};
+use crate::schema::Schema;
 use crate::table::{Column, RowSink, Value};
+use guard::Rights;
+use native::texts::readable;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A connection with nsq's functions and a plan's relations, on which statements may run.
@@ -29,6 +33,8 @@ use std::sync::Arc;
 pub struct Session<'a> {
     connection: &'a Connection,
     natives: Option<Arc<Natives>>,
+    rights: Rights,
+    limits: Limits,
 }
 
 impl<'a> Session<'a> {
@@ -40,9 +46,8 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         functions::register(connection, &installation.classes)?;
         guard::watch(connection, limits)?;
-        let natives = install(connection, installation, limits)?;
-        guard::lock(connection)?;
-        Ok(Self { connection, natives })
+        let (natives, rights) = install(connection, installation, limits)?;
+        Ok(Self { connection, natives, rights, limits: limits.clone() })
     }
 
     /// As [`Session::begin`], and then runs `preamble`: statements of a script that make TEMP objects.
@@ -52,20 +57,26 @@ impl<'a> Session<'a> {
         preamble: &[Plan],
         limits: &Limits,
     ) -> Result<Self> {
-        functions::register(connection, &installation.classes)?;
-        guard::watch(connection, limits)?;
-        let natives = install(connection, installation, limits)?;
-        guard::lock_to_temp(connection)?;
+        let session = Self::begin(connection, installation, limits)?;
+        for plan in preamble {
+            session.copy_strings_for(plan)?;
+        }
+        if preamble.is_empty() {
+            return Ok(session);
+        }
+        let connection = session.connection;
+        session.rights.all(connection)?;
+        session.rights.only_temp(session.rights.has_strings());
         for plan in preamble {
             connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
                 Some(rusqlite::ErrorCode::OperationInterrupted) => {
                     guard::explain(limits, e, &file_of(connection))
                 }
-                _ => diagnose::statement_error(plan, e, connection),
+                _ => diagnose::statement_error(plan, e, connection, &session.rights),
             })?;
         }
-        guard::lock(connection)?;
-        Ok(Self { connection, natives })
+        session.rights.only_reading(connection)?;
+        Ok(session)
     }
 
     /// Runs the plan and hands its rows to `sink`. Returns the number of rows.
@@ -94,8 +105,12 @@ impl<'a> Session<'a> {
                     help: "raise --max-rows, or add a LIMIT to the statement".to_owned(),
                 });
             }
-            for (index, cell) in cells.iter_mut().enumerate() {
-                put(row.get_ref(index)?, cell);
+            for (index, (cell, column)) in cells.iter_mut().zip(&columns).enumerate() {
+                let value = row.get_ref(index)?;
+                if column.kind.is_numeric() && matches!(value, ValueRef::Text(_) | ValueRef::Blob(_)) {
+                    return Err(no_number(&file_of(self.connection), column, value));
+                }
+                put(value, cell);
             }
             sink.row(&cells)?;
             count += 1;
@@ -115,11 +130,34 @@ impl<'a> Session<'a> {
         Ok(statement.column_names().map(str::to_owned).collect())
     }
 
+    /// Puts the strings that events refer to in the place of all strings, where a user's statement could
+    /// list them.
+    fn copy_strings_for(&self, plan: &Plan) -> Result<()> {
+        let rights = &self.rights;
+        if plan.is_built_in || rights.reveals_secrets() || rights.has_strings() {
+            return Ok(());
+        }
+        // A view of the report's may name what the statement does not.
+        let views = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'view')";
+        if !guard::names_strings(&plan.sql)
+            && !self.connection.query_row(views, [], |row| row.get::<_, bool>(0))?
+        {
+            return Ok(());
+        }
+        rights.all(self.connection)?;
+        for statement in strings_of_events(&Schema::read(self.connection)?)? {
+            self.connection.execute_batch(&statement).map_err(|e| self.explain(&self.limits, e))?;
+        }
+        rights.only_temp(true);
+        rights.only_reading(self.connection)
+    }
+
     fn prepare(&self, plan: &Plan) -> Result<Statement<'a>> {
+        self.copy_strings_for(plan)?;
         let statement = self
             .connection
             .prepare(&plan.sql)
-            .map_err(|e| diagnose::statement_error(plan, e, self.connection))?;
+            .map_err(|e| diagnose::statement_error(plan, e, self.connection, &self.rights))?;
         if statement.column_count() == 0 {
             return Err(Error::Sql {
                 message: "the statement returns no rows".to_owned(),
@@ -131,19 +169,25 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Makes the TEMP objects that an installation plans. The file is not touched.
-pub fn install(
-    connection: &Connection,
+/// Makes the TEMP objects that an installation plans, and takes away every right but reading.
+fn install(
+    connection: &mut Connection,
     installation: &Installation,
     limits: &Limits,
-) -> Result<Option<Arc<Natives>>> {
+) -> Result<(Option<Arc<Natives>>, Rights)> {
     let natives = native::install(connection, installation, limits)?;
-    for statement in &installation.statements {
-        connection
-            .execute_batch(statement)
-            .map_err(|e| guard::explain(limits, e, &file_of(connection)))?;
+    let path = file_of(connection);
+    let reveals_secrets = installation.reveals_secrets;
+    let rights = guard::make(connection, &installation.statements, reveals_secrets, limits, &path)?;
+    for Times { table, is_no_number } in &installation.times {
+        let is_senseless: bool = connection
+            .query_row(is_no_number, [], |row| row.get(0))
+            .map_err(|e| guard::explain(limits, e, &path))?;
+        if is_senseless {
+            return Err(no_time(Path::new(&path), table));
+        }
     }
-    Ok(natives)
+    Ok((natives, rights))
 }
 
 fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
@@ -175,7 +219,7 @@ fn put(cell: ValueRef<'_>, value: &mut Value) {
         ValueRef::Integer(int) => Value::Int(int),
         ValueRef::Real(real) => Value::Real(real),
         ValueRef::Text(text) => {
-            let text = String::from_utf8_lossy(text);
+            let text = readable(text);
             if let Value::Text(above) = value {
                 above.clear();
                 above.push_str(&text);
@@ -188,6 +232,39 @@ fn put(cell: ValueRef<'_>, value: &mut Value) {
         }
     };
 }
+
+/// A report that holds text where every nsys writes numbers says nothing that can be relied on.
+fn no_number(path: &str, column: &Column, value: ValueRef<'_>) -> Error {
+    let mut text = match value {
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        _ => "bytes".to_owned(),
+    };
+    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        text.truncate(end);
+        text.push('…');
+    }
+    Error::Report {
+        path: path.into(),
+        reason: format!("holds text where a number belongs: {} is \"{text}\"", column.name),
+        help: NOT_OF_NSYS.to_owned(),
+    }
+}
+
+/// A report in which something began or ended at no whole number of nanoseconds.
+fn no_time(path: &Path, table: &str) -> Error {
+    Error::Report {
+        path: path.to_owned(),
+        reason: format!("holds a time that is no whole number, in {table}"),
+        help: NOT_OF_NSYS.to_owned(),
+    }
+}
+
+/// What to do about contents that no nsys writes.
+const NOT_OF_NSYS: &str =
+    "no nsys writes that, so nothing else in it can be relied on: export the report again";
+
+/// Characters of a value that a message shows.
+const SHOWN: usize = 40;
 
 /// The file behind a connection, for messages.
 fn file_of(connection: &Connection) -> String {

@@ -1,7 +1,7 @@
 //! Relations → tables of a new SQLite file.
 
 use super::{Limits, Session};
-use crate::catalog::Relation;
+use crate::catalog::{Relation, is_built_in};
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::schema::{MATERIALIZED, quote};
@@ -64,6 +64,7 @@ impl Session<'_> {
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
             reads: vec![name.to_owned()],
             requires: Vec::new(),
+            is_built_in: is_built_in(&relation.header.name, &relation.text),
         };
         let mut table = Table { writer, name, insert: None };
         self.run(&plan, limits, &mut table).map(|_| ())

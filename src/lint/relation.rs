@@ -4,8 +4,9 @@ use super::names::{Place, check_columns, check_doc, check_stem};
 use super::query::{check_body, compare_reads};
 use super::{Complete, Finding};
 use crate::catalog::{Catalog, Relation, Source};
-use crate::compile::relations_in;
-use crate::execute::{self, Limits};
+use crate::compile::{Plan, relations_in};
+use crate::error::Error;
+use crate::execute::{Limits, Session};
 use crate::normalize::{self, Scope};
 use crate::report::plain_message;
 use std::collections::BTreeSet;
@@ -79,11 +80,16 @@ fn prepared(relation: &Relation, catalog: &Catalog, complete: &Complete) -> Resu
     let name = relation.header.name.as_str();
     let installation = normalize::plan(complete.schema(), catalog, &Scope::default(), [name])
         .map_err(|e| e.to_string())?;
-    let connection = complete.connect().map_err(|e| e.to_string())?;
-    execute::install(&connection, &installation, &Limits::default()).map_err(|e| e.to_string())?;
-    let statement =
-        connection.prepare(&format!("SELECT * FROM {name}")).map_err(|e| plain_message(&e))?;
-    Ok(statement.column_names().map(str::to_owned).collect())
+    let mut connection = complete.connect().map_err(|e| e.to_string())?;
+    let origin = (relation.file.clone(), relation.sql_line);
+    let all = Plan::ad_hoc(&format!("SELECT * FROM {name}"), origin, catalog);
+    let names = Session::begin(&mut connection, &installation, &Limits::default())
+        .and_then(|session| session.column_names(&all));
+    names.map_err(|e| match e {
+        Error::Sqlite(e) => plain_message(&e),
+        Error::Sql { message, .. } => message,
+        other => other.to_string(),
+    })
 }
 
 pub(super) fn check_source(source: &Source, findings: &mut Vec<Finding>) {

@@ -10,12 +10,14 @@ mod presence;
 mod range_pattern;
 mod scope;
 mod source_view;
+mod strings;
 
 pub use presence::{Lack, Presence};
 pub use range_pattern::RangePattern;
 pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
+pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events};
 
-use crate::catalog::{Catalog, ClassMaps, Relation, Rules};
+use crate::catalog::{Catalog, ClassMaps, Relation, Rules, is_built_in};
 use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
 use std::collections::BTreeSet;
@@ -46,8 +48,10 @@ const RANGE_READS: [&str; 9] = [
 /// The TEMP objects that a statement needs, in the order in which they can be made.
 #[derive(Debug, Clone, Default)]
 pub struct Installation {
-    /// `CREATE TEMP …` statements, without semicolons.
-    pub statements: Vec<String>,
+    /// `CREATE TEMP …` statements.
+    pub statements: Statements,
+    /// The tables whose times are read by statements, and whether one of them is no number.
+    pub times: Vec<Times>,
     /// Relations that nsq computes; they exist before the statements run.
     pub natives: Vec<Native>,
     /// What native relations are computed from.
@@ -62,6 +66,49 @@ pub struct Installation {
     pub classes: ClassMaps,
     /// Scope options that some relation could not follow, as `--device does not apply to cuda_call`.
     pub notes: Vec<String>,
+    /// Captured environments, command lines and all strings may be read.
+    pub reveals_secrets: bool,
+}
+
+/// `CREATE TEMP …` statements, without semicolons.
+#[derive(Debug, Clone, Default)]
+pub struct Statements {
+    /// What may be seen of secret tables. They are made with all rights, and are the library's own.
+    pub copies: Vec<String>,
+    /// All others, which may read no secret. Some may be a stranger's.
+    pub others: Vec<String>,
+    /// Strings are copied too: of those in the table, none may be read.
+    pub has_strings: bool,
+}
+
+impl Statements {
+    /// All of them, in the order in which they can be made.
+    pub fn iter(&self) -> impl Iterator<Item = &String> {
+        self.copies.iter().chain(&self.others)
+    }
+
+    /// Puts the strings that events refer to in the place of all strings.
+    pub fn copy_strings(&mut self, schema: &Schema) -> Result<()> {
+        if !self.has_strings {
+            let view = format!("CREATE TEMP VIEW {STRING_VIEW} AS ");
+            let statements = strings_of_events(schema)?;
+            if !statements.is_empty() {
+                self.others.retain(|statement| !statement.starts_with(&view));
+            }
+            self.copies.extend(statements);
+            self.has_strings = true;
+        }
+        Ok(())
+    }
+}
+
+/// When the rows of a raw table began and ended.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// The table, as the report spells it.
+    pub table: String,
+    /// A statement that answers 1 if one of them is no whole number: SQL would count with it all the same.
+    pub is_no_number: String,
 }
 
 /// A relation that nsq computes.
@@ -81,7 +128,7 @@ pub struct Native {
 #[derive(Debug, Clone)]
 pub struct Input {
     /// Statements that make the relations that are read, on whatever connection reads them.
-    pub statements: Vec<String>,
+    pub statements: Statements,
     /// The relations that are read.
     reads: BTreeSet<String>,
     /// What is looked at, and how.
@@ -104,13 +151,34 @@ pub fn plan<'a>(
     scope: &Scope,
     roots: impl IntoIterator<Item = &'a str>,
 ) -> Result<Installation> {
+    plan_with(schema, catalog, scope, roots, false)
+}
+
+/// The same, where the user asked to see captured environments: tables are read whole.
+pub fn plan_revealing<'a>(
+    schema: &Schema,
+    catalog: &Catalog,
+    scope: &Scope,
+    roots: impl IntoIterator<Item = &'a str>,
+) -> Result<Installation> {
+    plan_with(schema, catalog, scope, roots, true)
+}
+
+fn plan_with<'a>(
+    schema: &Schema,
+    catalog: &Catalog,
+    scope: &Scope,
+    roots: impl IntoIterator<Item = &'a str>,
+    reveals_secrets: bool,
+) -> Result<Installation> {
     let mut planner = Planner {
         schema,
         catalog,
         scope,
         planned: BTreeSet::new(),
         open: Vec::new(),
-        installation: Installation::default(),
+        has_strangers: false,
+        installation: Installation { reveals_secrets, ..Installation::default() },
     };
     if scope.selects_ranges() {
         let whole = scope.unfiltered();
@@ -120,11 +188,17 @@ pub fn plan<'a>(
     for root in roots {
         planner.visit(root)?;
     }
-    let mut installation = planner.installation;
+    let (mut installation, mut has_strangers) = (planner.installation, planner.has_strangers);
     installation.classes = catalog.classes().clone();
     for input in &mut installation.inputs {
         let reads = input.reads.iter().map(String::as_str);
-        input.statements = plan(schema, catalog, &input.scope.without_ranges(), reads)?.statements;
+        let scope = input.scope.without_ranges();
+        input.statements = plan_with(schema, catalog, &scope, reads, reveals_secrets)?.statements;
+        has_strangers |= input.statements.has_strings;
+    }
+    // The library looks up the numbers that its relations give it: a stranger's could give it any.
+    if has_strangers && !reveals_secrets {
+        installation.statements.copy_strings(schema)?;
     }
     if !installation.inputs.is_empty() {
         for (rules, name) in installation.rules.iter_mut().zip(["layers", "phases"]) {
@@ -140,6 +214,8 @@ struct Planner<'a> {
     scope: &'a Scope,
     planned: BTreeSet<String>,
     open: Vec<String>,
+    /// Some relation or spec is a user's own.
+    has_strangers: bool,
     installation: Installation,
 }
 
@@ -158,7 +234,7 @@ impl Planner<'_> {
         let statements = self.define(name)?;
         self.open.pop();
         self.planned.insert(name.to_owned());
-        self.installation.statements.extend(statements);
+        self.installation.statements.others.extend(statements);
         Ok(())
     }
 
@@ -173,14 +249,28 @@ impl Planner<'_> {
                     "ask the report that it was made from, or read a relation (`nsq list --relations`)",
                 ));
             }
-            return Ok(source_view::define(source?, self.schema));
+            let source = source?;
+            self.has_strangers |= !is_built_in(name.trim_start_matches("src_"), &source.text);
+            let reveals = self.installation.reveals_secrets;
+            let copy = if reveals { None } else { source_view::copy(source, self.schema)? };
+            if let Some(copy) = copy {
+                self.installation.statements.copies.push(copy);
+                return Ok(Vec::new());
+            }
+            self.installation.times.extend(source_view::times(source, self.schema));
+            return Ok(source_view::define(source, self.schema, reveals));
         }
         if let Some(relation) = self.catalog.relation(name) {
-            return self.define_scoped(relation?);
+            let relation = relation?;
+            self.has_strangers |= !is_built_in(name, &relation.text);
+            return self.define_scoped(relation);
         }
-        if let Some(relation) = name.strip_prefix(UNSCOPED).and_then(|name| self.catalog.relation(name))
+        if let Some(bare) = name.strip_prefix(UNSCOPED)
+            && let Some(relation) = self.catalog.relation(bare)
         {
-            return self.define_body(name, relation?);
+            let relation = relation?;
+            self.has_strangers |= !is_built_in(bare, &relation.text);
+            return self.define_body(name, relation);
         }
         let near = nearest(name, self.catalog.relation_names());
         Err(Error::Unknown {
@@ -256,7 +346,7 @@ impl Planner<'_> {
         if known.is_none() {
             let scope = scope.clone();
             inputs.push(Input {
-                statements: Vec::new(),
+                statements: Statements::default(),
                 reads: BTreeSet::new(),
                 scope,
                 kernel_names: false,

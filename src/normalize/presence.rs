@@ -22,7 +22,7 @@ pub struct Lack {
     pub relations: Vec<String>,
     /// Kinds of data in words, such as `CUDA kernels`.
     pub titles: Vec<String>,
-    /// One line per raw table: `table X is missing`.
+    /// One line per raw table: `table X is missing`, or `table X has no column end`.
     pub tables: Vec<String>,
     /// The `nsys profile` flags that record them; for a PyTorch trace, the profiler's activities.
     pub flags: Vec<String>,
@@ -74,7 +74,7 @@ impl<'a> Presence<'a> {
         };
         for source in &leaves {
             lack.titles.push(source.title.clone());
-            lack.tables.push(format!("table {} is missing", source.tables.join(" or ")));
+            lack.tables.push(self.reason(source));
             if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
                 lack.flags.push(source.capture.clone());
             }
@@ -90,8 +90,20 @@ impl<'a> Presence<'a> {
         Ok(Some(lack))
     }
 
+    /// The raw table of a source, if its rows can be read.
     fn table_of(&self, source: &Source) -> Option<&Table> {
-        source.tables.iter().find_map(|name| self.schema.table(name))
+        let table = source.tables.iter().find_map(|name| self.schema.table(name))?;
+        source.essential_columns().all(|column| table.column(column).is_some()).then_some(table)
+    }
+
+    /// Why the report has no such table.
+    fn reason(&self, source: &Source) -> String {
+        let Some(table) = source.tables.iter().find_map(|name| self.schema.table(name)) else {
+            return format!("table {} is missing", source.tables.join(" or "));
+        };
+        let lost: Vec<&str> =
+            source.essential_columns().filter(|column| table.column(column).is_none()).collect();
+        format!("table {} has no column {}, which every nsys writes", table.name, lost.join(" and "))
     }
 
     /// The sources that a relation's data comes from, in the order in which they are named.

@@ -1,16 +1,66 @@
 //! Source spec → the generated `src_…` view.
 
-use crate::catalog::Source;
-use crate::schema::{Schema, quote};
+use super::Times;
+use crate::catalog::{Catalog, Source, is_built_in};
+use crate::error::Result;
+use crate::schema::{Schema, Table, quote};
 
 /// Statements that make the view of a raw table, or the TEMP table of an ENUM table.
-pub(super) fn define(source: &Source, schema: &Schema) -> Vec<String> {
-    if source.is_enum() { enum_table(source, schema) } else { vec![view(source, schema)] }
+///
+/// Where a secret table was not copied, the view is there, and the guard lets nobody read it.
+pub(super) fn define(source: &Source, schema: &Schema, reveals_secrets: bool) -> Vec<String> {
+    if source.is_enum() {
+        return enum_table(source, schema);
+    }
+    let table = source.tables.iter().find_map(|table| schema.table(table));
+    let shown = match table {
+        None => Some("0".to_owned()),
+        Some(_) => source.keep_condition().filter(|_| !reveals_secrets),
+    };
+    let condition = shown.map_or(String::new(), |shown| format!("\nWHERE {shown}"));
+    vec![format!("CREATE TEMP VIEW {} AS {}{condition}", source.view, select(source, table))]
 }
 
-fn view(source: &Source, schema: &Schema) -> String {
-    let name = &source.view;
+/// How the times of a raw table are checked; none where it has none.
+pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
+    let table = source.tables.iter().find_map(|table| schema.table(table))?;
+    let columns = source.essential_columns().filter_map(|column| table.column(column));
+    let conditions: Vec<String> =
+        columns.map(|column| format!("typeof({}) NOT IN ('integer', 'null')", quote(column))).collect();
+    (!conditions.is_empty()).then(|| Times {
+        table: table.name.clone(),
+        is_no_number: format!(
+            "SELECT EXISTS (SELECT 1 FROM main.{} WHERE {})",
+            quote(&table.name),
+            conditions.join(" OR ")
+        ),
+    })
+}
+
+/// The statement that copies what may be seen of a secret table; none where nothing is secret, or where a user's
+/// spec would show more than the library's does.
+///
+/// Once it is made, nothing needs to read the table again.
+pub(super) fn copy(source: &Source, schema: &Schema) -> Result<Option<String>> {
     let table = source.tables.iter().find_map(|table| schema.table(table));
+    let (Some(table), Some(shown)) = (table, source.keep_condition()) else { return Ok(None) };
+    if !is_built_in(source.view.trim_start_matches("src_"), &source.text) && !shows_no_more(source)? {
+        return Ok(None);
+    }
+    let select = select(source, Some(table));
+    Ok(Some(format!("CREATE TEMP TABLE {} AS {select}\nWHERE {shown}", source.view)))
+}
+
+/// What a user's spec keeps of a secret table is kept by the library's spec of the same view.
+fn shows_no_more(source: &Source) -> Result<bool> {
+    let library = Catalog::load(&[])?;
+    let Some(ours) = library.source(&source.view).transpose()? else { return Ok(false) };
+    let is_kept = |glob: &String| ours.keep.contains(glob);
+    Ok(ours.secret && ours.tables == source.tables && source.keep.iter().all(is_kept))
+}
+
+/// The columns of a spec, from its table where the report has it.
+fn select(source: &Source, table: Option<&Table>) -> String {
     let row_id = match table {
         Some(table) if table.has_rowid => "rowid AS row_id",
         _ => "NULL AS row_id",
@@ -23,20 +73,8 @@ fn view(source: &Source, schema: &Schema) -> String {
             None => format!("NULL AS {wanted}"),
         });
     }
-    let columns = columns.join(",\n  ");
-    match table {
-        None => format!("CREATE TEMP VIEW {name} AS SELECT\n  {columns}\nWHERE 0"),
-        Some(table) => {
-            let from = quote(&table.name);
-            match source.keep_condition() {
-                None => format!("CREATE TEMP VIEW {name} AS SELECT\n  {columns}\nFROM main.{from}"),
-                // A copy of what may be seen: once it is made, nothing needs to read the table again.
-                Some(shown) => format!(
-                    "CREATE TEMP TABLE {name} AS SELECT\n  {columns}\nFROM main.{from}\nWHERE {shown}"
-                ),
-            }
-        }
-    }
+    let from = table.map_or(String::new(), |table| format!("\nFROM main.{}", quote(&table.name)));
+    format!("SELECT\n  {}{from}", columns.join(",\n  "))
 }
 
 /// The report's labels where it has them, the literal ones for every id it lacks.
@@ -45,9 +83,8 @@ fn enum_table(source: &Source, schema: &Schema) -> Vec<String> {
     let mut statements =
         vec![format!("CREATE TEMP TABLE {name} (id INTEGER PRIMARY KEY, name TEXT, label TEXT)")];
     let table = source.tables.iter().find_map(|table| schema.table(table));
-    let complete = |table: &&crate::schema::Table| {
-        ["id", "name", "label"].iter().all(|column| table.column(column).is_some())
-    };
+    let complete =
+        |table: &&Table| ["id", "name", "label"].iter().all(|column| table.column(column).is_some());
     if let Some(table) = table.filter(complete) {
         statements.push(format!(
             "INSERT OR IGNORE INTO {name} SELECT id, name, label FROM main.{}",

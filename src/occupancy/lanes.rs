@@ -2,6 +2,7 @@
 
 use super::{Level, NONE, Occupancy};
 use crate::classify::Activity;
+use crate::projection::{Pace, Stop};
 
 /// A time in which a lane was busy throughout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,16 +40,26 @@ pub struct Gap {
 
 impl Occupancy {
     /// When the lanes of a level were busy, with one activity or with any, lane by lane in order of time.
-    pub fn stretches(&self, level: Level, activity: Option<Activity>) -> Vec<Stretch> {
-        let mut all = Vec::new();
+    /// `None`: it was stopped.
+    pub fn stretches(
+        &self,
+        level: Level,
+        activity: Option<Activity>,
+        stop: Stop<'_>,
+    ) -> Option<Vec<Stretch>> {
+        let mut pace = Pace::new(stop);
+        let mut all: Vec<Stretch> = Vec::new();
         for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
-            let mut stretches: Vec<Stretch> = Vec::new();
+            let first = all.len();
             for &index in &ops {
+                if pace.is_over() {
+                    return None;
+                }
                 let op = &self.ops[index as usize];
                 if activity.is_some_and(|wanted| wanted != op.activity) {
                     continue;
                 }
-                match stretches.last_mut() {
+                match all[first..].last_mut() {
                     Some(last) if op.start < last.end || (op.start == last.end && op.start < op.end) => {
                         last.ops += 1;
                         // Of those that end together, the one that began last is the one that was waited for.
@@ -57,7 +68,7 @@ impl Occupancy {
                         }
                     }
                     Some(last) if op.start == last.end => last.ops += 1,
-                    _ => stretches.push(Stretch {
+                    _ => all.push(Stretch {
                         lane,
                         start: op.start,
                         end: op.end,
@@ -68,17 +79,23 @@ impl Occupancy {
                     }),
                 }
             }
-            match self.window_of(&ops) {
-                Some(window) => all.append(&mut clip(&stretches, window.intervals())),
-                None => all.append(&mut stretches),
+            if let Some(window) = self.window_of(&ops) {
+                if pace.is_over_after(window.intervals().len()) {
+                    return None;
+                }
+                let clipped = clip(&all[first..], window.intervals());
+                all.truncate(first);
+                all.extend(clipped);
             }
         }
-        all
+        Some(all)
     }
 
     /// When the lanes of a level were not busy: between two operations and, where a window is given, to its ends.
-    pub fn gaps(&self, level: Level) -> Vec<Gap> {
-        let stretches = self.stretches(level, None);
+    /// `None`: it was stopped.
+    pub fn gaps(&self, level: Level, stop: Stop<'_>) -> Option<Vec<Gap>> {
+        let stretches = self.stretches(level, None, stop)?;
+        let mut pace = Pace::new(stop);
         let mut gaps = Vec::new();
         let mut add = |gap: Gap| {
             if gap.start < gap.end {
@@ -98,6 +115,9 @@ impl Occupancy {
             };
             let mut rest = busy;
             for (piece, &(from, to)) in (0u32..).zip(window.intervals()) {
+                if pace.is_over() {
+                    return None;
+                }
                 let (inside, after) = rest.split_at(rest.partition_point(|s| s.piece <= piece));
                 rest = after;
                 let (mut reached, mut before) = (from, NONE);
@@ -108,7 +128,7 @@ impl Occupancy {
                 add(Gap { lane, start: reached, end: to, before, after: NONE });
             }
         }
-        gaps
+        Some(gaps)
     }
 }
 

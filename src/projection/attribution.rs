@@ -1,6 +1,6 @@
 //! The innermost range of each launch, and the ranges' own nesting.
 
-use super::groups::{share, sort_in_groups, split};
+use super::groups::{both, share, sort_in_groups, split};
 use super::nesting::Sweep;
 use super::{Capture, Launch, NONE, Op, OpKind, Range, Stop};
 use std::cmp::Reverse;
@@ -69,9 +69,11 @@ impl Attribution {
         let threads = capture.threads.len();
         let order = |range: &Range| (range.start, Reverse(range.end), range.id);
         let ranges = std::mem::take(&mut capture.ranges);
-        let (ranges, bounds) = sort_in_groups(ranges, threads, |range| range.thread, order);
+        let ((ranges, bounds), launched) = both(
+            || sort_in_groups(ranges, threads, |range| range.thread, order),
+            || sort_launches(&mut capture, Reach::Thread),
+        );
         capture.ranges = ranges;
-        let launched = sort_launches(&mut capture, Reach::Thread);
         let mut parent = vec![NONE; capture.ranges.len()];
         let (ranges, launches) = (&capture.ranges, &mut capture.launches);
         let size = ranges.len() + launches.len();
@@ -81,7 +83,7 @@ impl Attribution {
                 return;
             }
             let order = order_of(ranges, base..base + parent.len(), |_| true);
-            let mut sweep = Sweep::new(ranges, &order);
+            let mut sweep = Sweep::new(ranges, &order, stop);
             let mut found = |index: u32, above: u32| parent[index as usize - base] = above;
             for launch in launches {
                 sweep.advance(launch.start, &mut found);
@@ -104,16 +106,20 @@ impl Attribution {
     }
 
     /// Parents and depths among some of the ranges: those of one thread that `takes_part` holds for.
-    pub fn nesting_of(&self, takes_part: impl Fn(&Range) -> bool) -> Nesting {
+    /// `None`: it was stopped.
+    pub fn nesting_of(&self, takes_part: impl Fn(&Range) -> bool, stop: Stop<'_>) -> Option<Nesting> {
         let ranges = &self.capture.ranges;
         let mut parent = vec![NONE; ranges.len()];
         for thread in 0..self.capture.threads.len() as u32 {
             let order = order_of(ranges, slice_of(ranges, thread, |range| range.thread), &takes_part);
-            let mut sweep = Sweep::new(ranges, &order);
+            let mut sweep = Sweep::new(ranges, &order, stop);
             sweep.advance(i64::MAX, |index, above| parent[index as usize] = above);
+            if stop() {
+                return None;
+            }
         }
         let depth = depths(&self.capture, Reach::Thread, &parent);
-        Nesting { parent, depth }
+        Some(Nesting { parent, depth })
     }
 
     /// The number of the group whose launches a range of this thread can hold.
@@ -232,7 +238,7 @@ fn take_elsewhere(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_>) -> 
             let range = &ranges[index as usize];
             (range.start, Reverse(range.end), range.id)
         });
-        let mut sweep = Sweep::new(ranges, &order);
+        let mut sweep = Sweep::new(ranges, &order, stop);
         let mut adopt = |index: u32, above: u32| {
             let parent = &mut parent[index as usize];
             *parent = if *parent == NONE { above } else { *parent };
@@ -246,7 +252,7 @@ fn take_elsewhere(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_>) -> 
         }
         sweep.advance(i64::MAX, &mut adopt);
     }
-    Some(())
+    (!stop()).then_some(())
 }
 
 /// Ranges above each range. A parent comes before its children in time, but by process not in place.

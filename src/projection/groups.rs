@@ -1,5 +1,7 @@
 //! Work on groups of neighbours, side by side where that is worth it.
 
+use crate::threads;
+use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -15,8 +17,22 @@ pub(super) fn sort_in_groups<T: Copy + Send, K: Ord>(
     group_of: impl Fn(&T) -> u32,
     key: impl Fn(&T) -> K + Sync,
 ) -> (Vec<T>, Vec<usize>) {
+    let (mut sorted, bounds) = by_group(&elements, groups, group_of);
+    drop(elements);
+    let size = sorted.len();
+    share(split(&mut sorted, &bounds), size, |group| group.sort_by_key(&key));
+    (sorted, bounds)
+}
+
+/// Puts the elements of a group together, in the order in which they come; also says where each group
+/// begins, and the last one ends.
+pub(super) fn by_group<T: Copy>(
+    elements: &[T],
+    groups: usize,
+    group_of: impl Fn(&T) -> u32,
+) -> (Vec<T>, Vec<usize>) {
     let mut bounds = vec![0; groups + 1];
-    for element in &elements {
+    for element in elements {
         bounds[group_of(element) as usize + 1] += 1;
     }
     for group in 0..groups {
@@ -24,15 +40,12 @@ pub(super) fn sort_in_groups<T: Copy + Send, K: Ord>(
     }
     let mut next = bounds.clone();
     let mut order = vec![0u32; elements.len()];
-    for (index, element) in (0u32..).zip(&elements) {
+    for (index, element) in (0u32..).zip(elements) {
         let place = &mut next[group_of(element) as usize];
         order[*place] = index;
         *place += 1;
     }
-    let mut sorted: Vec<T> = order.iter().map(|&index| elements[index as usize]).collect();
-    let size = sorted.len();
-    share(split(&mut sorted, &bounds), size, |group| group.sort_by_key(&key));
-    (sorted, bounds)
+    (order.iter().map(|&index| elements[index as usize]).collect(), bounds)
 }
 
 /// The elements of each group.
@@ -48,7 +61,7 @@ pub(super) fn split<'a, T>(mut elements: &'a mut [T], bounds: &[usize]) -> Vec<&
 
 /// Does all pieces of work, of `size` elements in all.
 pub(super) fn share<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Sync) {
-    if size < WORTH_SHARING {
+    if size < WORTH_SHARING || !threads::may_share() {
         return pieces.into_iter().for_each(work);
     }
     let pieces = Mutex::new(pieces.into_iter());
@@ -62,4 +75,62 @@ pub(super) fn share<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Syn
         scope.spawn(run);
         run();
     });
+}
+
+/// Does two things, side by side where a second thread may help.
+pub(super) fn both<A: Send, B>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
+    if !threads::may_share() {
+        return (a(), b());
+    }
+    thread::scope(|scope| {
+        let a = scope.spawn(a);
+        let b = b();
+        (a.join().unwrap_or_else(|panic| resume_unwind(panic)), b)
+    })
+}
+
+/// Pieces that work on a long sequence is cut into: enough for both cores to end at about the same time.
+const PIECES: usize = 8;
+
+/// Cuts a sequence into pieces of about the same length; neighbours that are `alike` stay together.
+pub(super) fn pieces<T>(elements: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<&[T]> {
+    let length = elements.len().div_ceil(PIECES).max(1);
+    let (mut pieces, mut rest) = (Vec::new(), elements);
+    while rest.len() > length {
+        let (last, behind) = (&rest[length - 1], &rest[length..]);
+        let more = behind.iter().take_while(|element| alike(last, element)).count();
+        let (piece, behind) = rest.split_at(length + more);
+        pieces.push(piece);
+        rest = behind;
+    }
+    pieces.push(rest);
+    pieces
+}
+
+/// Does all pieces of work as [`share`] does; what comes of them stands in their order.
+pub(super) fn share_out<P: Send, R: Send>(
+    pieces: Vec<P>,
+    size: usize,
+    work: impl Fn(P) -> Vec<R> + Sync,
+) -> Vec<Vec<R>> {
+    let mut parts: Vec<Vec<R>> = pieces.iter().map(|_| Vec::new()).collect();
+    let places = parts.iter_mut().zip(pieces);
+    share(places.collect(), size, |(part, piece)| *part = work(piece));
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_all_of_it_and_keep_together_what_is_alike() {
+        let elements: Vec<usize> = (0..1000).map(|n| n / 7).collect();
+        for length in [0, 1, 7, 8, 9, 1000] {
+            let pieces = pieces(&elements[..length], |a, b| a == b);
+            assert_eq!(pieces.concat(), elements[..length]);
+            assert!(pieces.windows(2).all(|two| two[0].last() != two[1].first()));
+            assert!(pieces.len() <= PIECES);
+        }
+    }
 }

@@ -9,19 +9,24 @@
 //! a range holds a launch when `range.start <= call.start` and `range.end >= call.end`.
 
 mod attribution;
+mod by_name;
 mod extremes;
 mod groups;
 mod kernels;
 mod link;
 mod nesting;
+mod open;
+mod pace;
 mod paths;
 mod range_sums;
 mod selection;
 mod slices;
 
 pub use attribution::{Attribution, Nesting, Reach, Unattributed};
-pub use kernels::{Naming, PathKernel, RangeKernel, path_kernels, range_kernels};
+pub use by_name::Listing;
+pub use kernels::{Naming, PathKernel, RangeKernel, RangeKernels, path_kernels};
 pub use link::Links;
+pub use pace::{Pace, Stop};
 pub use paths::{Path, Paths};
 pub use range_sums::{RangeSum, range_sums};
 pub use selection::{Instances, Selected};
@@ -29,9 +34,6 @@ pub use slices::{Keep, Own, Projection, Work};
 
 /// The index that stands for nothing.
 pub const NONE: u32 = u32::MAX;
-
-/// Asked now and then whether to go on; `true` stops.
-pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// Why there is no projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! does: a suffix of the ends. A Fenwick tree over the ends keeps the best range of each suffix, so
 //! that every question costs O(log n), however the ranges cross.
 
-use super::{NONE, Range};
+use super::{NONE, Pace, Range, Stop};
 
 /// The greatest key of every suffix of the ends, as keys are added.
 struct Suffixes<K> {
@@ -54,10 +54,11 @@ pub(super) struct Sweep<'a> {
     /// Keys: the place in `order`, plus one.
     latest: Suffixes<u32>,
     added: usize,
+    pace: Pace<'a>,
 }
 
 impl<'a> Sweep<'a> {
-    pub(super) fn new(ranges: &'a [Range], order: &'a [u32]) -> Self {
+    pub(super) fn new(ranges: &'a [Range], order: &'a [u32], stop: Stop<'a>) -> Self {
         let mut by_end: Vec<(i64, u32)> =
             (0u32..).zip(order).map(|(place, &index)| (ranges[index as usize].end, place)).collect();
         by_end.sort_unstable();
@@ -71,7 +72,7 @@ impl<'a> Sweep<'a> {
         }
         let shortest = Suffixes::new(ends.len(), (i64::MIN, NONE));
         let latest = Suffixes::new(ends.len(), 0);
-        Self { ranges, order, ends, ranks, shortest, latest, added: 0 }
+        Self { ranges, order, ends, ranks, shortest, latest, added: 0, pace: Pace::new(stop) }
     }
 
     /// Adds the next range; returns it and the shortest range around it, or [`NONE`].
@@ -87,8 +88,10 @@ impl<'a> Sweep<'a> {
     }
 
     /// Adds the ranges that began by `time`; `found` is told each of them and the shortest around it.
+    /// Where it is stopped, what it found is not all.
     pub(super) fn advance(&mut self, time: i64, mut found: impl FnMut(u32, u32)) {
-        while let Some(&next) = self.order.get(self.added)
+        while !self.pace.is_over()
+            && let Some(&next) = self.order.get(self.added)
             && self.ranges[next as usize].start <= time
             && let Some((index, parent)) = self.add_next()
         {

@@ -2,8 +2,8 @@
 
 use super::attribution::slice_of;
 use super::extremes::Extremes;
-use super::groups::{share, split};
-use super::{Attribution, Failure, NONE, Op, OpKind, Reach, Stop};
+use super::groups::{both, share, split};
+use super::{Attribution, Failure, NONE, Op, OpKind, Pace, Reach, Stop};
 use crate::interval::union_length;
 
 /// The launches inside a range: `from..to`, but those that end after the range if it is `ragged`.
@@ -38,6 +38,7 @@ pub struct Projection {
     last_end: Extremes,
     /// Of each range: what was launched in it and in no range within.
     own: Vec<Own>,
+    has_work: Vec<bool>,
     children: Vec<u32>,
 }
 
@@ -81,47 +82,23 @@ impl Projection {
             attribution.capture.ops.retain(is_kept);
             attribution.capture.drop_idle_launches();
         }
-        let op_places = sort_ops(&mut attribution.capture.ops, attribution.capture.launches.len());
-        let (ops, launches) = (&attribution.capture.ops, &attribution.capture.launches);
-        // Lengths below zero must not hide that a sum of some of them overflows.
-        let total: u128 = ops.iter().map(|op| u128::from(op.dur().unsigned_abs())).sum();
-        if i64::try_from(total).is_err() {
-            return Err(Failure::Overflow);
-        }
-        let mut own = vec![Own::default(); attribution.capture.ranges.len()];
-        let mut gpu_before = Vec::with_capacity(op_places.len());
-        let (mut first_start, mut last_end) =
-            (Vec::with_capacity(launches.len()), Vec::with_capacity(launches.len()));
-        let mut before = 0i64;
-        gpu_before.push(before);
-        for (launch, places) in launches.iter().zip(op_places.windows(2)) {
-            let (mut time, mut start, mut end) = (0, i64::MAX, i64::MIN);
-            for op in &ops[places[0] as usize..places[1] as usize] {
-                time += op.dur();
-                start = start.min(op.start);
-                end = end.max(op.end);
-            }
-            if let Some(own) = own.get_mut(launch.innermost as usize) {
-                own.ops += places[1] - places[0];
-                own.launches += 1;
-                own.gpu_ns += time;
-            }
-            before += time;
-            gpu_before.push(before);
-            first_start.push(!start);
-            last_end.push(end);
-        }
+        let mut ops = std::mem::take(&mut attribution.capture.ops);
+        let (slices, sums) = both(|| slices(&attribution, stop), || sums(&mut ops, &attribution, stop));
+        let Sums { op_places, gpu_before, graphs_before, first_start, last_end, own } = sums?;
+        attribution.capture.ops = ops;
         let mut projection = Self {
-            slices: slices(&attribution, stop).ok_or(Failure::Stopped)?,
-            graphs_before: graphs_before(ops, &op_places),
+            slices: slices.ok_or(Failure::Stopped)?,
             op_places,
             gpu_before,
-            first_start: Extremes::new(first_start),
-            last_end: Extremes::new(last_end),
+            graphs_before,
+            first_start,
+            last_end,
             own,
+            has_work: Vec::new(),
             children: Vec::new(),
             attribution,
         };
+        projection.has_work = projection.find_work(stop).ok_or(Failure::Stopped)?;
         projection.children = projection.count_children();
         Ok(projection)
     }
@@ -142,6 +119,16 @@ impl Projection {
         let end = self.attribution.capture.ranges[range].end;
         (slice.from as usize..slice.to as usize)
             .filter(move |&launch| !slice.ragged || self.attribution.capture.launches[launch].end <= end)
+    }
+
+    /// From the first launch inside a range to behind the last one; see [`Self::is_ragged`].
+    pub(super) fn span(&self, range: usize) -> std::ops::Range<usize> {
+        self.slices[range].from as usize..self.slices[range].to as usize
+    }
+
+    /// Not all launches between the first and the last one inside a range are.
+    pub(super) fn is_ragged(&self, range: usize) -> bool {
+        self.slices[range].ragged
     }
 
     /// The stretches of neighbouring launches inside a range.
@@ -229,10 +216,80 @@ impl Projection {
         children
     }
 
+    /// Of each range, whether anything was launched in it: of a ragged slice, none may be inside.
+    fn find_work(&self, stop: Stop<'_>) -> Option<Vec<bool>> {
+        let mut pace = Pace::new(stop);
+        let mut has_work = Vec::with_capacity(self.slices.len());
+        for range in 0..self.slices.len() {
+            if pace.is_over_after(self.effort(range)) {
+                return None;
+            }
+            has_work.push(self.launches_in(range).next().is_some());
+        }
+        Some(has_work)
+    }
+
     /// Anything at all was launched in the range.
     pub fn has_work(&self, range: usize) -> bool {
-        self.launches_in(range).next().is_some()
+        self.has_work[range]
     }
+
+    /// How many launches may have to be looked at one by one to say what a range amounts to.
+    pub(super) fn effort(&self, range: usize) -> usize {
+        let slice = self.slices[range];
+        1 + if slice.ragged { (slice.to - slice.from) as usize } else { 0 }
+    }
+}
+
+/// What is known of launches and their operations, as in [`Projection`].
+struct Sums {
+    op_places: Vec<u32>,
+    gpu_before: Vec<i64>,
+    graphs_before: Vec<u32>,
+    first_start: Extremes,
+    last_end: Extremes,
+    own: Vec<Own>,
+}
+
+/// Puts operations in the order of their launches, and adds them up.
+fn sums(ops: &mut Vec<Op>, attribution: &Attribution, stop: Stop<'_>) -> Result<Sums, Failure> {
+    let launches = &attribution.capture.launches;
+    let op_places = sort_ops(ops, launches.len());
+    // Lengths below zero must not hide that a sum of some of them overflows.
+    let total: u128 = ops.iter().map(|op| u128::from(op.dur().unsigned_abs())).sum();
+    if i64::try_from(total).is_err() {
+        return Err(Failure::Overflow);
+    }
+    let mut pace = Pace::new(stop);
+    let mut own = vec![Own::default(); attribution.capture.ranges.len()];
+    let mut gpu_before = Vec::with_capacity(op_places.len());
+    let (mut first_start, mut last_end) =
+        (Vec::with_capacity(launches.len()), Vec::with_capacity(launches.len()));
+    let mut before = 0i64;
+    gpu_before.push(before);
+    for (launch, places) in launches.iter().zip(op_places.windows(2)) {
+        let (mut time, mut start, mut end) = (0, i64::MAX, i64::MIN);
+        if pace.is_over_after(1 + (places[1] - places[0]) as usize) {
+            return Err(Failure::Stopped);
+        }
+        for op in &ops[places[0] as usize..places[1] as usize] {
+            time += op.dur();
+            start = start.min(op.start);
+            end = end.max(op.end);
+        }
+        if let Some(own) = own.get_mut(launch.innermost as usize) {
+            own.ops += places[1] - places[0];
+            own.launches += 1;
+            own.gpu_ns += time;
+        }
+        before += time;
+        gpu_before.push(before);
+        first_start.push(!start);
+        last_end.push(end);
+    }
+    let graphs_before = graphs_before(ops, &op_places);
+    let (first_start, last_end) = (Extremes::new(first_start), Extremes::new(last_end));
+    Ok(Sums { op_places, gpu_before, graphs_before, first_start, last_end, own })
 }
 
 /// Puts operations in the order of their launches; returns where those of each launch begin.
@@ -290,6 +347,7 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
         // Where ends come in order too, no slice can be ragged.
         let ends = (!here.is_sorted_by_key(|launch| launch.end))
             .then(|| Extremes::new(here.iter().map(|launch| launch.end).collect()));
+        let mut pace = Pace::new(stop);
         let mut from = 0;
         for (slice, range) in slices.iter_mut().zip(&ranges[first..]) {
             while here.get(from).is_some_and(|launch| launch.start < range.start) {
@@ -299,8 +357,12 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
                 continue;
             }
             let mut to = from + gallop(&here[from..], |launch| launch.start <= range.end);
+            let reached = to;
             while to > from && here[to - 1].end > range.end {
                 to -= 1;
+            }
+            if pace.is_over_after(1 + reached - to) {
+                return;
             }
             let ragged = ends.as_ref().is_some_and(|ends| ends.greatest(from, to) > range.end);
             let place = |index: usize| (places.start + index) as u32;

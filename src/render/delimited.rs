@@ -65,19 +65,91 @@ pub(super) fn plain(value: &Value, column: &Column) -> String {
 }
 
 fn write_plain(out: &mut String, value: &Value, column: &Column) {
-    // Writing to a String cannot fail.
-    let _ = match (value, column.decimals) {
-        (Value::Null, _) => Ok(()),
-        (Value::Int(int), _) => write!(out, "{int}"),
-        (Value::Real(real), Some(decimals)) => write!(out, "{real:.decimals$}"),
-        (Value::Real(real), None) => write!(out, "{real:?}"),
-        (Value::Text(text), _) => write!(out, "{text}"),
-    };
+    match (value, column.decimals) {
+        (Value::Null, _) => {}
+        (Value::Int(int), _) => out.push_str(itoa::Buffer::new().format(*int)),
+        (Value::Real(real), Some(decimals)) => {
+            // Writing to a String cannot fail.
+            let _ = write!(out, "{real:.decimals$}");
+        }
+        (Value::Real(real), None) => write_real(out, *real),
+        (Value::Text(text), _) => out.push_str(text),
+    }
+}
+
+/// The shortest number that reads back the same, with an exponent if it is very small or great.
+fn write_real(out: &mut String, real: f64) {
+    let whole = real as i64;
+    // Times mostly are whole, and then there are no digits to be found out.
+    if whole as f64 == real && real.abs() < 1e15 && (whole != 0 || real.is_sign_positive()) {
+        out.push_str(itoa::Buffer::new().format(whole));
+        out.push_str(".0");
+    } else {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{real:?}");
+    }
 }
 
 fn failed(error: csv::Error) -> Error {
     match error.into_kind() {
         csv::ErrorKind::Io(source) => Error::Output(source),
         other => Error::Output(io::Error::other(format!("{other:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_number_is_written_as_the_standard_library_would() {
+        let known = [0.0, -0.0, 1.0, -2.5, 1e-4, 9.9e-5, 1e15, 9_999_999_999_999_998.0, 1e16, 5e-324];
+        let mut bits = 1u64;
+        let others = std::iter::repeat_with(|| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            // Of any size, or as times, means and percentages are.
+            match bits >> 32 & 1 {
+                0 => f64::from_bits(bits),
+                _ => (bits >> 12) as f64 / (1 + (bits >> 40 & 3)) as f64,
+            }
+        });
+        for real in known.into_iter().chain(others.take(200_000)) {
+            let mut written = String::new();
+            write_real(&mut written, real);
+            assert_eq!(written, format!("{real:?}"));
+        }
+    }
+
+    #[test]
+    fn lines_read_back_as_they_were() -> Result<()> {
+        let rows = [
+            vec![Value::Text("a,b".to_owned()), Value::Text("say \"it\"".to_owned())],
+            vec![Value::Text("\"".to_owned()), Value::Text("two\r\nlines\t".to_owned())],
+            vec![Value::Null, Value::Text(String::new())],
+            vec![Value::Int(i64::MIN), Value::Real(0.5)],
+        ];
+        for delimiter in [b',', b'\t'] {
+            let mut out = Vec::new();
+            let style = Style { no_header: true, ..Style::default() };
+            let mut lines = Delimited::new(&mut out, delimiter, &style);
+            let columns = [Column::untyped("a"), Column::untyped("b")];
+            lines.begin(&columns)?;
+            rows.iter().try_for_each(|row| lines.row(row))?;
+            lines.end()?;
+            drop(lines);
+            let mut reader = csv::ReaderBuilder::new()
+                .delimiter(delimiter)
+                .has_headers(false)
+                .from_reader(out.as_slice());
+            let read: Result<Vec<Vec<String>>, csv::Error> = reader.deserialize().collect();
+            let written = |row: &Vec<Value>| -> Vec<String> {
+                row.iter().zip(&columns).map(|(value, column)| plain(value, column)).collect()
+            };
+            assert_eq!(
+                read.expect("they are lines of fields"),
+                rows.iter().map(written).collect::<Vec<_>>()
+            );
+        }
+        Ok(())
     }
 }

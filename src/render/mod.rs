@@ -10,6 +10,7 @@ pub mod breakdown;
 mod delimited;
 pub mod diff;
 mod escape;
+mod formula;
 mod html;
 mod json;
 mod lead;
@@ -76,6 +77,8 @@ pub struct Style {
     pub no_header: bool,
     /// Numbers as they are instead of by their unit.
     pub raw: bool,
+    /// In CSV and TSV, an apostrophe before texts that a spreadsheet takes for formulas.
+    pub for_spreadsheets: bool,
 }
 
 /// What a result is the answer to.
@@ -95,12 +98,13 @@ pub struct Writer<'a> {
     written: usize,
     /// How many results will come: JSON puts several into one array.
     expected: usize,
+    formulas: usize,
 }
 
 impl<'a> Writer<'a> {
     /// A writer of `expected` results.
     pub fn new(out: &'a mut dyn Write, format: Format, style: Style, expected: usize) -> Self {
-        Self { out, format, style, written: 0, expected }
+        Self { out, format, style, written: 0, expected, formulas: 0 }
     }
 
     /// Writes what stands over all results in the formats that are read from the top: a heading, and
@@ -123,13 +127,22 @@ impl<'a> Writer<'a> {
         let (out, style) = (&mut *self.out, &self.style);
         match self.format {
             Format::Text => produce(&mut text::Text::new(out, style, heading)),
-            Format::Csv => produce(&mut delimited::Delimited::new(out, b',', style)),
-            Format::Tsv => produce(&mut delimited::Delimited::new(out, b'\t', style)),
+            Format::Csv | Format::Tsv => {
+                let delimiter = if self.format == Format::Csv { b',' } else { b'\t' };
+                let sink = &mut delimited::Delimited::new(out, delimiter, style);
+                let (defuse, found) = (style.for_spreadsheets, &mut self.formulas);
+                produce(&mut formula::Formulas { sink, defuse, found })
+            }
             Format::Json => produce(&mut json::Document::new(out, style, heading)),
             Format::Ndjson => produce(&mut json::Lines::new(out, style, heading, self.expected > 1)),
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),
         }
+    }
+
+    /// Texts in CSV or TSV so far that a spreadsheet would take for formulas.
+    pub fn formulas(&self) -> usize {
+        self.formulas
     }
 
     /// What stands before, between and behind results.

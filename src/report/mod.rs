@@ -12,8 +12,8 @@ mod import;
 mod news;
 
 pub use cache::{
-    CacheEntry, CacheOptions, Cleared, Derived, cache_entries, cache_folder, clear_cache,
-    discard_temporaries,
+    CacheEntry, CacheOptions, Cleared, Derived, OwnFolder, abandon_folders, cache_entries, cache_folder,
+    clear_cache, discard_temporaries,
 };
 pub use export::{ExportOptions, become_other};
 pub use import::import;
@@ -279,10 +279,27 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     ] {
         connection.set_db_config(config, on)?;
     }
-    let len = database.metadata().map_or(0, |m| m.len());
-    connection.pragma_update(None, "mmap_size", i64::try_from(len).unwrap_or(i64::MAX))?;
+    connection.pragma_update(None, "mmap_size", bytes_to_map(database))?;
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(broken)?;
     Ok(connection)
+}
+
+/// Bytes of a database that are mapped at most: what lies beyond is read, which is nearly as fast. Each
+/// connection maps its own, and what is mapped counts as memory of the process.
+const MOST_MAPPED: i64 = 256 << 20;
+
+/// Bytes of a database that are mapped.
+fn bytes_to_map(database: &Path) -> i64 {
+    // Where addresses are scarce (`ulimit -v`), they are kept for what must have them.
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        if getrlimit(Resource::As).current.is_some() {
+            return 0;
+        }
+    }
+    let len = database.metadata().map_or(0, |metadata| metadata.len());
+    i64::try_from(len).map_or(MOST_MAPPED, |len| len.min(MOST_MAPPED))
 }
 
 /// A further connection to the database of an open report.

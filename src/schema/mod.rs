@@ -6,7 +6,7 @@
 //! Not for: knowing what a table means, or any query.
 
 use crate::error::{Error, Result};
-use crate::report::Report;
+use crate::report::{Report, plain_message};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
@@ -137,26 +137,30 @@ impl Schema {
 
 fn list_tables(connection: &Connection) -> Result<HashMap<String, Table>> {
     let mut tables: HashMap<String, Table> = HashMap::new();
-    let mut columns = connection.prepare(
-        "SELECT m.name, c.name, m.type = 'table' AND NOT t.wr \
-         FROM main.sqlite_master AS m \
-         JOIN pragma_table_list(m.name) AS t ON t.schema = 'main' \
-         JOIN pragma_table_xinfo(m.name, 'main') AS c \
-         WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'sqlite_*' \
-         ORDER BY m.name, c.cid",
+    let mut listed = connection.prepare(
+        "SELECT m.name, m.type = 'table' AND NOT t.wr \
+         FROM main.sqlite_master AS m JOIN pragma_table_list(m.name) AS t ON t.schema = 'main' \
+         WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'sqlite_*'",
     )?;
-    let mut rows = columns.query([])?;
+    let mut columns =
+        connection.prepare("SELECT name FROM pragma_table_xinfo(?1, 'main') ORDER BY cid")?;
+    let mut rows = listed.query([])?;
     while let Some(row) = rows.next()? {
-        let name: String = row.get(0)?;
-        let has_rowid: bool = row.get(2)?;
-        let table = tables.entry(name.to_ascii_lowercase()).or_insert_with(|| Table {
-            name,
-            columns: Vec::new(),
-            has_rowid,
-        });
-        table.columns.push(row.get(1)?);
+        let (name, has_rowid): (String, bool) = (row.get(0)?, row.get(1)?);
+        // A view may name what is not there, or call what it must not.
+        let read = columns.query_map([&name], |row| row.get(0)).and_then(Iterator::collect);
+        let columns = read.map_err(|e| unreadable(connection, &name, &e))?;
+        tables.insert(name.to_ascii_lowercase(), Table { name, columns, has_rowid });
     }
     Ok(tables)
+}
+
+fn unreadable(connection: &Connection, name: &str, error: &rusqlite::Error) -> Error {
+    Error::Report {
+        path: connection.path().unwrap_or("the report").into(),
+        reason: format!("has a table or view {name} that cannot be read: {}", plain_message(error)),
+        help: "export the report again, or drop what was added to it".to_owned(),
+    }
 }
 
 /// A name as SQL writes it.

@@ -51,8 +51,10 @@ struct Distributed {
     backend: Option<String>,
 }
 
-/// Bytes that one event, or one fact, may take: none that a profiler wrote comes near.
+/// Bytes that one event may take: none that a profiler wrote comes near.
 const LONGEST: usize = 64 << 20;
+/// Bytes that one fact may take, which is held as a tree of values: many times its text.
+const LONGEST_FACT: usize = 1 << 20;
 
 /// How long to wait for more before asking whether to go on.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -69,6 +71,8 @@ pub(super) struct Document<'d> {
     text: String,
     /// What of it has been read.
     at: usize,
+    /// Bytes that what is being read may take.
+    longest: usize,
     /// Where `text` begins in the whole.
     offset: u64,
 }
@@ -79,7 +83,7 @@ impl<'d> Document<'d> {
         chunks: Receiver<io::Result<String>>,
         go_on: &'d dyn Fn() -> Result<()>,
     ) -> Self {
-        Self { path, chunks, go_on, text: String::new(), at: 0, offset: 0 }
+        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0 }
     }
 
     /// Reads it to its end; every event goes to `recorder`.
@@ -241,7 +245,10 @@ impl<'d> Document<'d> {
 
     /// A fact; `None` where it is of another shape than any that is known.
     fn fact<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
-        Ok(serde_json::from_value(self.value()?).ok())
+        self.longest = LONGEST_FACT;
+        let value = self.value();
+        self.longest = LONGEST;
+        Ok(serde_json::from_value(value?).ok())
     }
 
     /// The next byte that is no blank; `None` at the end.
@@ -276,11 +283,12 @@ impl<'d> Document<'d> {
     /// Waits for more of what is being read; it doubles, so that nothing long is read over and over.
     fn must_grow(&mut self) -> Result<()> {
         let unread = self.text.len() - self.at;
-        if unread >= LONGEST {
+        if unread >= self.longest {
             let help = "a value of this length is nothing that a profiler writes: is it a trace?";
-            return Err(self.malformed("holds a value of more than 64 MiB", help));
+            let what = format!("holds a value of more than {} MiB", self.longest >> 20);
+            return Err(self.malformed(&what, help));
         }
-        let least = unread.min(LONGEST - unread);
+        let least = unread.min(self.longest - unread);
         if self.grow(least)? { Ok(()) } else { Err(self.cut_short()) }
     }
 
@@ -359,6 +367,10 @@ impl<'d> Document<'d> {
             io::ErrorKind::UnexpectedEof => self.refuse(
                 format!("is cut short: its gzip data ends behind byte {end} of the text"),
                 "the profiler or a copy was interrupted: copy the trace again, or record it again",
+            ),
+            io::ErrorKind::FileTooLarge => self.refuse(
+                format!("unpacks to far more than a trace does: {end} bytes of text, and on it goes"),
+                "it may be made to fill memory and disks; if it is a trace, unpack it with gunzip first",
             ),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.refuse(
                 format!("is damaged: its gzip data cannot be unpacked behind byte {end} of the text"),

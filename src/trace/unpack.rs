@@ -11,6 +11,11 @@ use std::sync::mpsc::SyncSender;
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 /// Bytes in a chunk.
 const CHUNK: usize = 1 << 20;
+/// How many bytes of text a byte of gzip may hold: traces of profilers hold about 20, and deflate a
+/// thousand at most.
+const DENSEST: u64 = 200;
+/// Bytes of text up to which it does not matter.
+const DENSE: u64 = 256 << 20;
 /// Chunks that wait to be read.
 pub(super) const CHUNKS: usize = 4;
 
@@ -64,12 +69,17 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
     let mut bytes: Box<dyn Read> =
         if is_gzip { Box::new(Members(Some(GzDecoder::new(packed)))) } else { Box::new(packed) };
     let mut cut = Vec::new();
+    let mut unpacked = 0;
     loop {
         let mut chunk = Vec::with_capacity(CHUNK + cut.len());
         chunk.append(&mut cut);
         let whole = chunk.len() + CHUNK;
         let ended = bytes.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
         let is_last = chunk.len() < whole;
+        unpacked += CHUNK as u64;
+        if unpacked > DENSE && unpacked / DENSEST > read.load(Ordering::Relaxed) {
+            return drop(chunks.send(Err(io::ErrorKind::FileTooLarge.into())));
+        }
         if !is_last {
             cut = chunk.split_off(whole_characters(&chunk));
         }

@@ -85,10 +85,11 @@ impl<'a> Desk<'a> {
     pub(super) fn open(questions: &'a Questions<'a>, paths: &[PathBuf]) -> Result<Self> {
         let mut subjects = Vec::new();
         for path in paths {
-            let opened = Opened::open(path, &questions.args.open)?;
+            let open = || Opened::open(path, &questions.args.open);
+            let opened = questions.clock.borrow_mut().pause(open)?;
             subjects.push(Subject { opened, ranges: None, found: BTreeMap::new() });
         }
-        let limits = questions.args.limits.limits();
+        let limits = questions.clock.borrow().limits();
         Ok(Self { questions, subjects, limits, memo: BTreeMap::new() })
     }
 

@@ -8,7 +8,7 @@ mod settings;
 mod stats_reports;
 
 use super::note;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, Clock, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::answer::Templates;
 use crate::catalog::{Catalog, Part, Playbook};
@@ -19,6 +19,7 @@ use crate::table::Value;
 use asking::Desk;
 use part::{PartAnswer, Status};
 use settings::Settings;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 /// The playbook that is used unless another is named.
@@ -146,6 +147,8 @@ struct Questions<'a> {
     parts: Vec<&'a Part>,
     settings: Settings,
     templates: Templates,
+    /// One for all reports of a folder.
+    clock: RefCell<Clock>,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
@@ -184,7 +187,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         })?;
     }
     let templates = Templates::new(visible);
-    let questions = Questions { args, catalog: &catalog, playbook, parts, settings, templates };
+    let clock = RefCell::new(args.limits.start());
+    let questions = Questions { args, catalog: &catalog, playbook, parts, settings, templates, clock };
     if args.reports.iter().any(|path| path.is_dir()) {
         return folder::run(&questions, format);
     }

@@ -184,6 +184,8 @@ impl<'o> Page<'o> {
     }
 
     fn wrapped(&mut self, bullet: &str, text: &str) -> Result<()> {
+        let words: Vec<String> = text.split_whitespace().map(visible).collect();
+        let text = &words.join(" ");
         if self.is_markdown() {
             return self.put(&format!("{bullet}{}\n", markdown_text(text)));
         }

@@ -10,7 +10,7 @@ mod result_csv;
 mod seconds;
 
 use super::opened::Opened;
-use super::options::{KeepArgs, LibraryArgs, LimitArgs};
+use super::options::{Clock, KeepArgs, LibraryArgs, LimitArgs};
 use super::output::{must_differ, replace, write_to};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
@@ -157,11 +157,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     // What is wrong on the command line is said before any report is opened.
     let maps = class_maps::of(&mut catalog, &args.classes, &inputs)?;
     let labels = input::labels(&inputs, args.seed_compat);
+    let mut clock = args.limits.start();
     let mut profiles = Vec::with_capacity(inputs.len());
     for ((input, label), map) in inputs.into_iter().zip(labels).zip(maps) {
         // One session a profile: each may go by another map.
         catalog.choose_classes(&map.name)?;
-        profiles.push(ask(args, &catalog, input, label, map)?);
+        profiles.push(ask(args, &catalog, input, label, map, &mut clock)?);
     }
     let breakdown = Breakdown {
         title: args.title.clone().unwrap_or_else(|| title(&profiles)),
@@ -186,14 +187,21 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-fn ask(args: &Args, catalog: &Catalog, input: Input, label: String, map: ClassMap) -> Result<Profile> {
+fn ask(
+    args: &Args,
+    catalog: &Catalog,
+    input: Input,
+    label: String,
+    map: ClassMap,
+    clock: &mut Clock,
+) -> Result<Profile> {
     let options = args.keep.export_options(args.nsys_cmd.as_deref());
-    let report = Report::open(&input.path, &options)?;
+    let report = clock.pause(|| Report::open(&input.path, &options))?;
     let schema = Schema::detect(&report)?;
     let mut opened = Opened { report, schema };
     let question =
         Question { merge_devices: args.merge_devices || args.seed_compat, graphs: !args.seed_compat };
-    let answer = Answer::ask(&mut opened, catalog, question, &args.limits.limits())?;
+    let answer = Answer::ask(&mut opened, catalog, question, &clock.limits())?;
     let total = match (input.elapsed_ns(), args.seed_compat) {
         (0, true) => Total::None,
         (0, false) => Total::Span,

@@ -45,8 +45,8 @@ pub(super) fn load(
     with_nvtx: bool,
     with_mem: bool,
 ) -> Result<Loaded> {
-    let report = Report { args, catalog, path, limits: args.limits.limits() };
     let opened = Opened::open(path, &args.open)?;
+    let report = Report { args, catalog, path, limits: args.limits.limits() };
     let mut scope = args.scope.resolve(&opened.schema)?;
     let tag = match (tag, scope.iterations.first()) {
         (None, Some(selector)) => Some(Tag::new(&selector.name)?),

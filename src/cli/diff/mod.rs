@@ -166,6 +166,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         .map(|name| catalog.query(name).map(|query| query.sql.clone()))
         .collect::<Result<_>>()?;
     args.classes.choose(&mut catalog, statements.iter().map(String::as_str))?;
+    let [a, b] = [Opened::open(&args.a, &args.open)?, Opened::open(&args.b, &args.open)?];
     let limits = args.limits.limits();
     let asked = |path, label| Asked {
         catalog: &catalog,
@@ -176,7 +177,6 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         notes: RefCell::new(BTreeSet::new()),
     };
     let reports = [asked(args.a.as_path(), "A"), asked(args.b.as_path(), "B")];
-    let [a, b] = [Opened::open(&args.a, &args.open)?, Opened::open(&args.b, &args.open)?];
     let scopes = [args.scope.resolve(&a.schema)?, args.scope.resolve(&b.schema)?];
     let headings = [a.heading(&scopes[0]), b.heading(&scopes[1])];
     let captures = [a.schema, b.schema];

@@ -103,9 +103,9 @@ pub(super) struct Bin {
 impl Answer {
     /// Asks the report of the command line.
     pub(super) fn ask(args: &Args, catalog: &Catalog, question: &Question) -> Result<Self> {
-        let limits = args.limits.limits();
         let plans = Plans::new(catalog, question)?;
         let mut opened = Opened::open(&args.report, &args.open)?;
+        let limits = args.limits.limits();
         let path = opened.report.path.clone();
         plans.check_presence(&Presence::new(&opened.schema, catalog), &path)?;
         let mut scope = args.scope.resolve(&opened.schema)?;

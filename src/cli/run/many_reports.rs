@@ -1,28 +1,43 @@
-//! `nsq run` on several reports at once: in parallel, under one first column that names the report.
+//! `nsq run` on several reports: some at once, under one first column that names the report.
 
 use super::{Args, answerable, heading_of, roots};
 use crate::cli::opened::{Opened, nsq_heading};
+use crate::cli::options::Clock;
 use crate::cli::{complain, note};
 use crate::compile::{Invocation, Plan};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
+use crate::execute::Session;
+use crate::normalize;
 use crate::render::Writer;
 use crate::table::{Column, ResultTable, Value};
+use crate::threads;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Each report on a thread of its own; the rows of one query stand together.
+/// Files that a report has open at most: the database once for the statement and four times for a native
+/// relation, the lock of a kept export, and what SQLite sorts in.
+const FILES: usize = 12;
+/// Files that are open besides.
+const OTHER_FILES: usize = 16;
+
+/// As many reports at once as there may be threads, and files for; the rows of one query stand together.
 pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(paths.len());
+    let allowed = args.threads.allow();
+    let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
+    // What is left over is for what each computes.
+    threads::allow((allowed / workers).max(1));
+    let clock = args.limits.start();
     let next = AtomicUsize::new(0);
     let answers: Vec<Mutex<Option<Result<Answer>>>> = paths.iter().map(|_| None.into()).collect();
-    std::thread::scope(|threads| {
+    std::thread::scope(|scope| {
         for _ in 0..workers {
-            threads.spawn(|| {
+            scope.spawn(|| {
+                let mut clock = clock.clone();
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = paths.get(index) else { break };
-                    let answer = answer(args, plans, path);
+                    let answer = answer(args, plans, path, &mut clock);
                     if let Ok(mut slot) = answers[index].lock() {
                         *slot = Some(answer);
                     }
@@ -30,23 +45,28 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
             });
         }
     });
-    let mut code = 0;
+    let (mut code, mut is_late) = (0, false);
     let mut facts: Vec<serde_json::Value> = Vec::new();
     let mut tables: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
     for (path, answer) in paths.iter().zip(answers) {
         let answer = answer.into_inner().ok().flatten();
         match answer {
             Some(Ok(answer)) => {
-                code = worse(code, answer.code);
+                code = answer.lacks.iter().map(complain).fold(code, worse);
+                answer.notes.iter().for_each(|text| note(text));
                 facts.push(answer.facts.clone().into());
                 answer.merge_into(&mut tables, path);
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
+            Some(Err(Error::Limit { .. })) if is_late => {
+                note(&format!("{} was not answered from in that time, either", path.display()));
+            }
             Some(Err(error)) => {
                 let named = path.display().to_string();
                 if !error.to_string().contains(&named) {
                     note(&format!("{named} could not be answered from:"));
                 }
+                is_late |= matches!(error, Error::Limit { .. });
                 code = worse(code, complain(&error));
             }
             None => code = EXIT_FAILED,
@@ -73,15 +93,28 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
     Ok(code)
 }
 
+/// Files that may be open at once.
+fn open_files() -> usize {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        let most = getrlimit(Resource::Nofile).current;
+        most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
+    }
+    #[cfg(not(unix))]
+    usize::MAX
+}
+
 /// What one of several reports has to say.
 struct Answer {
     facts: serde_json::Map<String, serde_json::Value>,
     tables: Vec<Option<ResultTable>>,
-    code: u8,
+    /// Why it does not answer everything, said in the order of the reports.
+    lacks: Vec<Error>,
+    notes: Vec<String>,
 }
 
-fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
-    let limits = args.limits.limits();
+fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result<Answer> {
     // A catalogue reads its files when they are asked for, so each thread has its own.
     let mut catalog = args.library.load()?;
     if let Some(spelling) = &args.classes.classes {
@@ -92,12 +125,14 @@ fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
             catalog.add_file(path)?;
         }
     }
-    let mut opened = Opened::open(path, &args.open)?;
-    let (answerable, code) = answerable(&opened, &catalog, plans)?;
+    let mut opened = clock.pause(|| Opened::open(path, &args.open))?;
+    let limits = clock.limits();
+    let (answerable, lacks) = answerable(&opened, &catalog, plans)?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
     let scope = args.scope.resolve(&opened.schema)?;
     let facts = opened.heading(&scope).facts;
-    let session = opened.session(&catalog, &scope, roots(&answerable), &limits)?;
+    let installation = normalize::plan(&opened.schema, &catalog, &scope, roots(&answerable))?;
+    let session = Session::begin(&mut opened.report.connection, &installation, &limits)?;
     let mut tables = Vec::with_capacity(plans.len());
     for plan in plans {
         if !names.contains(&plan.query) {
@@ -108,7 +143,7 @@ fn answer(args: &Args, plans: &[Plan], path: &Path) -> Result<Answer> {
         session.run(plan, &limits, &mut table)?;
         tables.push(Some(table));
     }
-    Ok(Answer { facts, tables, code })
+    Ok(Answer { facts, tables, lacks, notes: installation.notes })
 }
 
 impl Answer {

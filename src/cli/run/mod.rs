@@ -4,11 +4,11 @@ mod many_reports;
 
 use super::complain;
 use super::opened::Opened;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::normalize::Presence;
 use crate::render::Heading;
 use crate::table::Value;
@@ -44,6 +44,8 @@ pub(super) struct Args {
     output: OutputArgs,
     #[command(flatten)]
     limits: LimitArgs,
+    #[command(flatten)]
+    threads: ThreadArgs,
     #[command(flatten)]
     open: OpenArgs,
     #[command(flatten)]
@@ -103,18 +105,21 @@ fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[Stri
     Ok(())
 }
 
-/// The plans that the report can answer; the others are complained about. Also the exit code.
-fn answerable<'p>(opened: &Opened, catalog: &Catalog, plans: &'p [Plan]) -> Result<(Vec<&'p Plan>, u8)> {
+/// The plans that the report can answer, and why it cannot answer the others.
+fn answerable<'p>(
+    opened: &Opened,
+    catalog: &Catalog,
+    plans: &'p [Plan],
+) -> Result<(Vec<&'p Plan>, Vec<Error>)> {
     let presence = Presence::new(&opened.schema, catalog);
-    let mut code = 0;
-    let mut answerable = Vec::new();
+    let (mut answerable, mut lacks) = (Vec::new(), Vec::new());
     for plan in plans {
         match plan.check_presence(&presence, &opened.report.path) {
             Ok(()) => answerable.push(plan),
-            Err(error) => code = complain(&error),
+            Err(error) => lacks.push(error),
         }
     }
-    Ok((answerable, code))
+    Ok((answerable, lacks))
 }
 
 /// The relations that plans need.
@@ -149,9 +154,11 @@ fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
 
 /// Rows go straight from SQLite to the output.
 fn one_report(args: &Args, catalog: &Catalog, plans: &[Plan], path: &Path) -> Result<u8> {
-    let limits = args.limits.limits();
+    args.threads.allow();
     let mut opened = Opened::open(path, &args.open)?;
-    let (answerable, code) = answerable(&opened, catalog, plans)?;
+    let limits = args.limits.limits();
+    let (answerable, lacks) = answerable(&opened, catalog, plans)?;
+    let code = lacks.iter().fold(0, |_, error| complain(error));
     if answerable.is_empty() {
         return Ok(code);
     }

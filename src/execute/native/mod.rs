@@ -7,7 +7,7 @@ mod ids;
 mod nvtx;
 mod reader;
 mod relation;
-mod texts;
+pub(super) mod texts;
 mod vtab;
 
 use super::guard::{self, Limits};

@@ -9,7 +9,9 @@
 
 use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
+use crate::normalize::Statements;
 use crate::report::reopen;
+use crate::threads;
 use rusqlite::{Connection, Row, ffi};
 use std::ffi::{CString, c_int};
 use std::marker::PhantomData;
@@ -27,7 +29,7 @@ const WORTH_SPLITTING: i64 = 20_000;
 pub(super) struct Reader {
     /// Opened when something is to be read.
     connections: Vec<Connection>,
-    statements: Vec<String>,
+    statements: Statements,
     limits: Limits,
     database: PathBuf,
     path: String,
@@ -35,10 +37,10 @@ pub(super) struct Reader {
 
 impl Reader {
     /// A reader of the database, for relations that `statements` make.
-    pub(super) fn new(database: &Path, statements: &[String], limits: &Limits) -> Self {
+    pub(super) fn new(database: &Path, statements: &Statements, limits: &Limits) -> Self {
         Self {
             connections: Vec::new(),
-            statements: statements.to_vec(),
+            statements: statements.clone(),
             limits: limits.clone(),
             database: database.to_owned(),
             path: database.to_string_lossy().into_owned(),
@@ -50,12 +52,7 @@ impl Reader {
         while self.connections.len() < count {
             let mut connection = reopen(&self.database)?;
             guard::watch(&mut connection, &self.limits)?;
-            for statement in &self.statements {
-                connection
-                    .execute_batch(statement)
-                    .map_err(|e| guard::explain(&self.limits, e, &self.path))?;
-            }
-            guard::lock(&mut connection)?;
+            guard::make(&mut connection, &self.statements, false, &self.limits, &self.path)?;
             self.connections.push(connection);
         }
         Ok(())
@@ -157,7 +154,7 @@ impl Reader {
             };
         };
         let rows = last.saturating_sub(first);
-        if rows < WORTH_SPLITTING {
+        if rows < WORTH_SPLITTING || !threads::may_share() {
             return Ok(vec![(first, last)]);
         }
         let cuts: Vec<i64> = (1..CONNECTIONS).map(|n| first + rows / CONNECTIONS * n).collect();
@@ -245,14 +242,19 @@ impl Cells<'_> {
 
     /// A time; `None` for null. It is an error if it cannot be one.
     pub(super) fn time(&self, column: c_int) -> Result<Option<i64>> {
-        match self.int(column) {
-            Some(time) if time.unsigned_abs() >= LATEST => Err(Error::Report {
-                path: self.database.to_owned(),
-                reason: format!("has an event at {time} ns, more than a century from its start"),
-                help: "its times make no sense: export the report again".to_owned(),
-            }),
-            time => Ok(time),
-        }
+        let reason = match (self.kind(column), self.int(column)) {
+            (ffi::SQLITE_INTEGER, Some(time)) if time.unsigned_abs() >= LATEST => {
+                format!("has an event at {time} ns, more than a century from its start")
+            }
+            (ffi::SQLITE_INTEGER, time) => return Ok(time),
+            (ffi::SQLITE_NULL, _) => return Ok(None),
+            _ => "holds a time that is no whole number".to_owned(),
+        };
+        Err(Error::Report {
+            path: self.database.to_owned(),
+            reason,
+            help: "its times make no sense: export the report again".to_owned(),
+        })
     }
 
     /// A text's bytes; `None` for anything else.

@@ -115,11 +115,19 @@ pub(super) trait Relation: Copy + 'static {
         false
     }
 
+    /// Every row that is found has the key: nobody need compare again.
+    fn is_found_exactly(self) -> bool {
+        false
+    }
+
     /// What an input answers from, read when it is first asked for.
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
 
     /// Why there are no answers after all.
     fn failure(answers: &Self::Answers) -> Option<&str>;
+
+    /// Something was stopped before it was whole: no value counts.
+    fn is_stopped(answers: &Self::Answers) -> bool;
 
     /// How many rows there are.
     fn rows(self, answers: &Self::Answers) -> usize;

@@ -6,6 +6,12 @@ use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
+/// A text's bytes as text: what is not UTF-8 in them is replaced.
+pub(in crate::execute) fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    // Nearly all of them are, and finding that out takes a fraction of looking for what to replace.
+    str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
 /// Distinct texts.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
@@ -44,6 +50,6 @@ impl Texts {
     }
 
     pub(super) fn text(&self, place: u32) -> Option<Cow<'_, str>> {
-        self.texts.get(place as usize).map(|text| String::from_utf8_lossy(text))
+        self.texts.get(place as usize).map(|text| readable(text))
     }
 }

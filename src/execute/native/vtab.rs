@@ -4,8 +4,8 @@
 //! own part of a table or cursor comes first in memory, which `repr(C)` and the first field see to.
 #![allow(unsafe_code)]
 
-use super::Natives;
 use super::relation::{Cell, Key, Relation};
+use super::{Natives, interrupted};
 use rusqlite::types::Null;
 use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, VTab, VTabConfig, VTabConnection,
@@ -82,7 +82,9 @@ unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
             && let Some(found) = wanted.into_iter().collect::<Option<Vec<usize>>>()
         {
             for (argument, constraint) in (1..).zip(found) {
-                info.constraint_usage(constraint).set_argv_index(argument);
+                let mut usage = info.constraint_usage(constraint);
+                usage.set_argv_index(argument);
+                usage.set_omit(self.relation.is_found_exactly());
             }
             info.set_idx_num(LOOKUP);
             info.set_order_by_consumed(self.comes_in(info));
@@ -212,6 +214,8 @@ unsafe impl<R: Relation> VTabCursor for Cursor<'_, R> {
     }
 
     fn next(&mut self) -> Result<()> {
+        // A row may cost as much as thousands of SQLite's own, which are what its handler counts.
+        self.natives.go_on()?;
         self.rows.start += 1;
         self.settle();
         Ok(())
@@ -230,6 +234,9 @@ unsafe impl<R: Relation> VTabCursor for Cursor<'_, R> {
         let cell = self.relation.cell(answers, place, self.index, &self.key);
         if let Some(failure) = R::failure(answers) {
             return Err(Error::ModuleError(failure.to_owned()));
+        }
+        if R::is_stopped(answers) {
+            return Err(interrupted());
         }
         match cell {
             Cell::Null => context.set_result(Null),

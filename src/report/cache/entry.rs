@@ -2,6 +2,7 @@
 
 use super::key::Key;
 use super::lock::{KeyLock, is_at};
+use super::place::is_mine;
 use super::{Hold, Kept};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,12 @@ impl Entry {
                     continue;
                 }
             }
-            let size = file.metadata().map_err(|e| Error::io(&self.database, e))?.len();
+            let metadata = file.metadata().map_err(|e| Error::io(&self.database, e))?;
+            // Put there by another user while the folder was open to all.
+            if !is_mine(&metadata) || !self.facts.metadata().is_ok_and(|facts| is_mine(&facts)) {
+                return Ok(None);
+            }
+            let size = metadata.len();
             if !is_at(&file, &self.database) {
                 continue;
             }

@@ -20,10 +20,12 @@ mod entry;
 mod key;
 mod listing;
 mod lock;
+mod own_folder;
 mod place;
 mod temporary;
 
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
+pub use own_folder::{OwnFolder, abandon_folders};
 pub use place::cache_folder;
 pub(super) use place::private_folder;
 pub use temporary::discard_temporaries;
@@ -37,7 +39,6 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use temporary::Temporary;
 
 /// What is made from another file; each kind has a folder of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,7 +101,7 @@ enum Hold {
     /// A shared lock, so that no other run throws the entry away.
     Entry { _file: File },
     /// A folder that goes with its last user.
-    Temporary { _folder: Arc<Temporary> },
+    Temporary { _folder: Arc<OwnFolder> },
 }
 
 impl Cache {

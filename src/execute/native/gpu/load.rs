@@ -53,7 +53,7 @@ pub(in crate::execute::native) fn occupy(
     }
     let window = window(&input.scope, selection);
     let (streams, names) = (ids.streams.values, ids.names);
-    Ok(Answers::new(Occupancy::new(ops, streams, window), names))
+    Ok(Answers::new(Occupancy::new(ops, streams, window), names, limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {
@@ -96,6 +96,18 @@ impl Ids {
         place
     }
 
+    /// The place of a kernel's name among the names, and what the kernel does.
+    fn kernel(&mut self, reader: &mut Reader, id: i64) -> Result<(u32, Activity)> {
+        if let Some(&known) = self.kernels.get(&id) {
+            return Ok(known);
+        }
+        let text = reader.text_of(id)?;
+        let text = text.map_or(NAMELESS.into(), |text| String::from_utf8_lossy(&text).into_owned());
+        let known = (self.place_name(&text), activity(&text));
+        self.kernels.insert(id, known);
+        Ok(known)
+    }
+
     /// The GPU that an ordinal of a process stands for.
     fn gpu(&self, global_pid: i64, device_id: i64) -> i64 {
         let of = |pid| self.gpus.get(&(pid, device_id)).copied();
@@ -117,23 +129,19 @@ fn read_gpus(reader: &mut Reader, input: &Input) -> Result<HashMap<(Option<i64>,
     Ok(gpus)
 }
 
-/// An operation as its row tells it.
-struct Raw {
-    start: i64,
-    end: i64,
-    id: i64,
-    /// Place of the stream among those of the part that read it.
-    stream: u32,
-    /// Of a kernel, the number of its name; of a copy, the place of its direction in the part's texts.
-    name: i64,
-}
+/// Operations that are moved at a time, so that their old place is given back soon.
+const MOVED: usize = 1 << 18;
 
+/// The operations that one connection read; they refer to what the part knows, until it is handed over.
 #[derive(Default)]
 struct Part {
-    ops: Vec<Raw>,
+    ops: Vec<Op>,
     streams: Numbered<Stream>,
     last: Option<(Stream, u32)>,
-    texts: Texts,
+    /// Numbers of kernels' names.
+    kernels: Numbered<i64>,
+    /// Directions of copies.
+    directions: Texts,
 }
 
 /// The operations of one relation, at whatever time.
@@ -152,6 +160,7 @@ fn read_ops(
     let is_wanted = |wanted: &[i64], number: Option<i64>| {
         wanted.is_empty() || number.is_some_and(|number| wanted.contains(&number))
     };
+    let activity = if kind == OpKind::Graph { Activity::Compute } else { Activity::Memory };
     let parts =
         reader.scan(&format!("{UNSCOPED}{relation}"), &id, &columns, |part: &mut Part, cells| {
             let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?)
@@ -178,43 +187,52 @@ fn read_ops(
             };
             part.last = Some((stream, place));
             let name = match kind {
-                OpKind::Memcpy => cells.text(7).map_or(NOBODY, |text| part.texts.place(text).into()),
-                _ => cells.int(7).unwrap_or(NOBODY),
+                OpKind::Kernel => part.kernels.place(cells.int(7).unwrap_or(NOBODY)),
+                OpKind::Memcpy => part.directions.place(cells.text(7).unwrap_or_default()),
+                OpKind::Memset | OpKind::Graph => 0,
             };
             // What ends before it begins took no time that is known.
-            part.ops.push(Raw { start, end: end.max(start), id, stream: place, name });
+            part.ops.push(Op { start, end: end.max(start), kind, id, stream: place, name, activity });
             Ok(())
         })?;
-    for part in parts {
+    for mut part in parts {
+        if part.ops.is_empty() {
+            continue;
+        }
         let place =
             |stream: &Stream| Stream { gpu_id: ids.gpu(stream.global_pid, stream.device_id), ..*stream };
         let streams: Vec<Stream> = part.streams.values.iter().map(place).collect();
         let streams: Vec<u32> = streams.into_iter().map(|stream| ids.streams.place(stream)).collect();
-        into.reserve(part.ops.len());
-        for op in part.ops {
-            let (name, activity) = match kind {
-                OpKind::Kernel => match ids.kernels.get(&op.name) {
-                    Some(&known) => known,
-                    None => {
-                        let text = reader.text_of(op.name)?;
-                        let text = text
-                            .map_or(NAMELESS.into(), |text| String::from_utf8_lossy(&text).into_owned());
-                        let known = (ids.place_name(&text), activity(&text));
-                        ids.kernels.insert(op.name, known);
-                        known
-                    }
-                },
-                OpKind::Graph => (ids.place_name(GRAPH), Activity::Compute),
-                OpKind::Memset => (ids.place_name("[CUDA memset]"), Activity::Memory),
-                OpKind::Memcpy => {
-                    let direction = u32::try_from(op.name).ok().map(|place| part.texts.bytes(place));
-                    let direction = String::from_utf8_lossy(direction.unwrap_or_default());
-                    (ids.place_name(&format!("[CUDA memcpy {direction}]")), Activity::Memory)
-                }
-            };
-            let Raw { start, end, id, stream, .. } = op;
-            into.push(Op { start, end, kind, id, stream: streams[stream as usize], name, activity });
+        let names = match kind {
+            OpKind::Kernel => {
+                let kernels = part.kernels.values.iter();
+                kernels.map(|&id| ids.kernel(reader, id)).collect::<Result<Vec<_>>>()?
+            }
+            OpKind::Memcpy => (0..)
+                .map_while(|place| part.directions.text(place))
+                .map(|direction| (ids.place_name(&format!("[CUDA memcpy {direction}]")), activity))
+                .collect(),
+            OpKind::Memset => vec![(ids.place_name("[CUDA memset]"), activity)],
+            OpKind::Graph => vec![(ids.place_name(GRAPH), activity)],
+        };
+        for op in &mut part.ops {
+            op.stream = streams[op.stream as usize];
+            (op.name, op.activity) = names[op.name as usize];
         }
+        hand_over(part.ops, into);
     }
     Ok(())
+}
+
+/// Moves operations behind others; both together take little more memory than once. Their order changes.
+fn hand_over(mut ops: Vec<Op>, into: &mut Vec<Op>) {
+    if into.is_empty() {
+        *into = ops;
+        return;
+    }
+    into.reserve_exact(ops.len());
+    while !ops.is_empty() {
+        into.extend(ops.drain(ops.len().saturating_sub(MOVED)..));
+        ops.shrink_to_fit();
+    }
 }

@@ -1,14 +1,16 @@
 //! Occupancy → rows: every relation, column by column.
 
 use crate::classify::Activity;
+use crate::execute::guard::{self, Limits};
 use crate::execute::native::Natives;
 use crate::execute::native::ids;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::occupancy::{
     Decomposition, Gap, Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Stretch,
 };
-use crate::projection::OpKind;
+use crate::projection::{OpKind, Stop};
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The activities of `gpu_busy`: any, and each.
@@ -27,6 +29,9 @@ const ROW: usize = (1 << SHIFT) - 1;
 pub(in crate::execute::native) struct Answers {
     occupancy: Occupancy,
     names: Vec<String>,
+    limits: Limits,
+    /// Something is empty because it was stopped: no row of it may be used.
+    is_stopped: AtomicBool,
     stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
     gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
     decompositions: OnceLock<Vec<Decomposition>>,
@@ -35,23 +40,33 @@ pub(in crate::execute::native) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn new(occupancy: Occupancy, names: Vec<String>) -> Self {
+    pub(super) fn new(occupancy: Occupancy, names: Vec<String>, limits: &Limits) -> Self {
         let (stretches, gaps) = Default::default();
         let (decompositions, by_row) = Default::default();
-        Self { occupancy, names, stretches, gaps, decompositions, by_row }
+        let (limits, is_stopped) = (limits.clone(), AtomicBool::new(false));
+        Self { occupancy, names, limits, is_stopped, stretches, gaps, decompositions, by_row }
     }
 
     fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
-        self.stretches[level][activity]
-            .get_or_init(|| self.occupancy.stretches(Level::ALL[level], ACTIVITIES[activity].1))
+        self.stretches[level][activity].get_or_init(|| {
+            self.make(|stop| self.occupancy.stretches(Level::ALL[level], ACTIVITIES[activity].1, stop))
+        })
     }
 
     fn gaps(&self, level: usize) -> &[Gap] {
-        self.gaps[level].get_or_init(|| self.occupancy.gaps(Level::ALL[level]))
+        self.gaps[level].get_or_init(|| self.make(|stop| self.occupancy.gaps(Level::ALL[level], stop)))
     }
 
     fn decompositions(&self) -> &[Decomposition] {
-        self.decompositions.get_or_init(|| self.occupancy.decompositions())
+        self.decompositions.get_or_init(|| self.make(|stop| self.occupancy.decompositions(stop)))
+    }
+
+    /// What is made; nothing, and that is remembered, where it is stopped.
+    fn make<T>(&self, make: impl FnOnce(Stop<'_>) -> Option<Vec<T>>) -> Vec<T> {
+        make(&|| guard::is_over(&self.limits)).unwrap_or_else(|| {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            Vec::new()
+        })
     }
 
     fn op(&self, index: u32) -> Option<&Op> {
@@ -79,7 +94,8 @@ impl Answers {
     fn overlap(&self, overlap: Overlap, op: usize) -> i64 {
         let op = &self.occupancy.ops[op];
         let gpu = self.occupancy.lane(Level::Gpu, op.stream);
-        self.decompositions()[gpu as usize].overlap(overlap, op.start, op.end, op.activity)
+        let decomposition = self.decompositions().get(gpu as usize);
+        decomposition.map_or(0, |of| of.overlap(overlap, op.start, op.end, op.activity))
     }
 
     /// The index of the operation that is this row of the raw table of its kind.
@@ -191,6 +207,10 @@ impl Relation for Table {
 
     fn failure(_: &Answers) -> Option<&str> {
         None
+    }
+
+    fn is_stopped(answers: &Answers) -> bool {
+        answers.is_stopped.load(Ordering::Relaxed)
     }
 
     fn rows(self, answers: &Answers) -> usize {

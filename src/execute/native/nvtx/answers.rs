@@ -3,16 +3,16 @@
 use super::names::{Layers, LazyRules, Names};
 use super::scope::RangeScope;
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::NOBODY;
+use crate::execute::native::ids::{self, NOBODY};
 use crate::normalize::Scope;
 use crate::projection::{
-    NONE, Naming, Op, OpKind, PathKernel, Paths, Projection, Range, RangeKernel, RangeSum, Stop,
-    path_kernels, range_kernels, range_sums,
+    Listing, NONE, Naming, Op, OpKind, Pace, PathKernel, Paths, Projection, Range, RangeKernel,
+    RangeKernels, RangeSum, path_kernels, range_sums,
 };
 use foldhash::HashMap;
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// In an index of `nvtx_range_kernel`, the naming stands above these bits and the row in them.
@@ -26,15 +26,18 @@ pub(in crate::execute::native) struct Answers {
     scope: Scope,
     selected: RangeScope,
     limits: Limits,
+    /// Something is empty because it was stopped: no row of it may be used.
+    is_stopped: AtomicBool,
     rules: Arc<LazyRules>,
     layers: OnceLock<Layers>,
     shown: OnceLock<Vec<u32>>,
     range_sums: OnceLock<Vec<RangeSum>>,
     name_ranks: OnceLock<Vec<u32>>,
+    thread_ranks: OnceLock<Vec<u32>>,
     paths: OnceLock<Paths>,
     shown_paths: OnceLock<Vec<u32>>,
     path_kernels: OnceLock<Vec<PathKernel>>,
-    range_kernels: [OnceLock<Vec<RangeKernel>>; 3],
+    range_kernels: [OnceLock<RangeKernels>; 3],
     push_pop: OnceLock<PushPop>,
     printed: OnceLock<Vec<u32>>,
     pub(super) place_of_range: OnceLock<HashMap<i64, u32>>,
@@ -42,6 +45,7 @@ pub(in crate::execute::native) struct Answers {
 }
 
 /// Push/pop ranges among themselves, by index.
+#[derive(Default)]
 pub(super) struct PushPop {
     /// The ranges that have a row.
     pub(super) shown: Vec<u32>,
@@ -68,11 +72,13 @@ impl Answers {
             scope,
             selected: ranges,
             limits: limits.clone(),
+            is_stopped: AtomicBool::new(false),
             rules,
             layers: OnceLock::new(),
             shown: OnceLock::new(),
             range_sums: OnceLock::new(),
             name_ranks: OnceLock::new(),
+            thread_ranks: OnceLock::new(),
             paths: OnceLock::new(),
             shown_paths: OnceLock::new(),
             path_kernels: OnceLock::new(),
@@ -106,22 +112,43 @@ impl Answers {
         is_selected || self.projection.has_work(index)
     }
 
+    /// Something was stopped before it was whole.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// What was made; nothing, and that is remembered, where it was stopped.
+    fn unless_stopped<T: Default>(&self, made: Option<T>) -> T {
+        made.unwrap_or_else(|| {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            T::default()
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        guard::is_over(&self.limits)
+    }
+
     pub(super) fn shown(&self) -> &[u32] {
         self.shown.get_or_init(|| {
-            let count = self.ranges().len();
-            (0..count as u32).filter(|&index| self.is_shown(index as usize)).collect()
+            let stop = || self.is_over();
+            let mut pace = Pace::new(&stop);
+            let mut shown = Vec::new();
+            for index in 0..self.ranges().len() as u32 {
+                if pace.is_over() {
+                    return self.unless_stopped(None);
+                }
+                shown.extend(self.is_shown(index as usize).then_some(index));
+            }
+            shown
         })
     }
 
     pub(super) fn range_sums(&self) -> &[RangeSum] {
         self.range_sums.get_or_init(|| {
             let is_shown = |index| self.is_shown(index);
-            let mut sums = range_sums(&self.projection, &self.names.printed, is_shown);
-            let ranks = self.name_ranks();
-            sums.sort_unstable_by_key(|sum| {
-                (Reverse(sum.extent_ns), ranks[sum.name as usize], !sum.is_push_pop, sum.name)
-            });
-            sums
+            let stop = || self.is_over();
+            self.unless_stopped(range_sums(&self.projection, self.listing(), is_shown, &stop))
         })
     }
 
@@ -141,7 +168,10 @@ impl Answers {
 
     /// The folded names of ranges.
     pub(super) fn layers(&self) -> &Layers {
-        self.layers.get_or_init(|| self.names.fold(self.rules.get(), self.scope.keep_names))
+        self.layers.get_or_init(|| {
+            let stop = || self.is_over();
+            self.unless_stopped(self.names.fold(self.rules.get(), self.scope.keep_names, &stop))
+        })
     }
 
     /// The folded name that a path ends with.
@@ -156,7 +186,11 @@ impl Answers {
 
     pub(super) fn paths(&self) -> &Paths {
         self.paths.get_or_init(|| {
-            Paths::new(&self.projection, &self.layers().of_name, |index| self.is_shown(index))
+            let layers = self.layers();
+            if self.is_stopped() || self.is_over() {
+                return self.unless_stopped(None);
+            }
+            Paths::new(&self.projection, &layers.of_name, |index| self.is_shown(index))
         })
     }
 
@@ -180,28 +214,33 @@ impl Answers {
     }
 
     pub(super) fn path_kernels(&self) -> &[PathKernel] {
-        self.path_kernels.get_or_init(|| path_kernels(&self.projection, self.paths()))
+        self.path_kernels.get_or_init(|| match self.paths() {
+            _ if self.is_stopped() => Vec::new(),
+            paths => path_kernels(&self.projection, paths),
+        })
     }
 
-    pub(super) fn range_kernels(&self, naming: Naming) -> &[RangeKernel] {
-        // Where it is stopped, the cursor that asks is about to say so.
-        let stop: Stop<'_> = &|| guard::is_over(&self.limits);
+    pub(super) fn range_kernels(&self, naming: Naming) -> &RangeKernels {
+        let stop = || self.is_over();
         self.range_kernels[naming as usize].get_or_init(|| {
-            let kernels = range_kernels(&self.projection, naming, &self.names.printed, stop);
-            let mut kernels = kernels.unwrap_or_default();
-            let ranks = self.name_ranks();
-            // Nulls come first, as in SQL.
-            let rank = |name: u32| ranks.get(name as usize).copied().unwrap_or_default();
-            kernels.sort_unstable_by_key(|row| {
-                let tid = self.tid(row.thread);
-                let thread =
-                    if tid == NOBODY { (-1, -1) } else { (tid >> 24 & 0xFF_FFFF, tid & 0xFF_FFFF) };
-                let kind = (row.name != NONE, !row.is_push_pop);
-                let times = (Reverse(row.total_ns), Reverse(row.calls));
-                (rank(row.name), thread, times, kind, tid, row.name.wrapping_add(1), row.kernel_name)
-            });
-            kernels
+            let kernels = RangeKernels::new(&self.projection, naming, self.listing(), &stop);
+            self.unless_stopped(kernels)
         })
+    }
+
+    /// The order of names and threads in rows: nulls first, as in SQL.
+    fn listing(&self) -> Listing<'_> {
+        let threads = self.thread_ranks.get_or_init(|| {
+            let threads = &self.projection.attribution.capture.threads;
+            let shown = |tid: i64| (ids::pid(tid), ids::tid(tid));
+            let mut order = vec![shown(NOBODY)];
+            order.extend(threads.iter().map(|thread| shown(thread.global_tid)));
+            order.sort_unstable();
+            order.dedup();
+            let place = |tid| order.partition_point(|&before| before < shown(tid)) as u32;
+            threads.iter().map(|thread| place(thread.global_tid)).collect()
+        });
+        Listing { printed: &self.names.printed, names: self.name_ranks(), threads }
     }
 
     /// Of each name, its place in the order of what is printed; 0 where that is null.
@@ -214,13 +253,14 @@ impl Answers {
             for (rank, (text, name)) in (1u32..).zip(&order) {
                 ranks[*name as usize] = if text.is_some() { rank } else { 0 };
             }
-            ranks
+            self.names.printed.iter().map(|&name| ranks[name as usize]).collect()
         })
     }
 
     /// A row of `nvtx_range_kernel`: its index tells the naming, too.
     pub(super) fn range_kernel(&self, index: usize) -> &RangeKernel {
-        &self.range_kernels(Naming::ALL[index >> NAMING_SHIFT])[index & ((1 << NAMING_SHIFT) - 1)]
+        let place = index & ((1 << NAMING_SHIFT) - 1);
+        self.range_kernels(Naming::ALL[index >> NAMING_SHIFT]).at(place)
     }
 
     /// Distinct names as readers see them.
@@ -232,7 +272,9 @@ impl Answers {
 
     pub(super) fn push_pop(&self) -> &PushPop {
         self.push_pop.get_or_init(|| {
-            let nesting = self.projection.attribution.nesting_of(|range| range.is_push_pop);
+            let stop = || self.is_over();
+            let nesting = self.projection.attribution.nesting_of(|range| range.is_push_pop, &stop);
+            let Some(nesting) = nesting else { return self.unless_stopped(None) };
             let ranges = self.ranges();
             let mut children = vec![0; ranges.len()];
             let mut child_ns = vec![0i64; ranges.len()];

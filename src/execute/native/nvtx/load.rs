@@ -11,6 +11,7 @@ use crate::projection::{
     Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Projection,
     Range, Reach, Thread,
 };
+use crate::threads;
 use foldhash::{HashMap, HashMapExt};
 use std::hash::Hash;
 use std::panic::resume_unwind;
@@ -29,14 +30,19 @@ pub(super) struct Loaded {
 /// Reads what an input asks for: ranges and what is launched side by side.
 pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
     let ids = Interners::default();
-    let (launched, named) = thread::scope(|scope| {
-        let ranges = scope.spawn(|| {
-            let mut reader = Reader::new(database, &input.statements, limits);
-            read_ranges(&mut reader, &ids)
-        });
-        let launched = read_launched(database, input, limits, &ids);
-        (launched, ranges.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    });
+    let ranges = || read_ranges(&mut Reader::new(database, &input.statements, limits), &ids);
+    let launched = || read_launched(database, input, limits, &ids);
+    let (launched, named) = match threads::may_share() {
+        true => thread::scope(|scope| {
+            let ranges = scope.spawn(ranges);
+            let launched = launched();
+            (launched, ranges.join().unwrap_or_else(|panic| resume_unwind(panic)))
+        }),
+        false => (launched(), ranges()),
+    };
+    if guard::is_over(limits) {
+        return Err(guard::stopped(limits));
+    }
     let ((mut capture, kernel_names), (mut ranges, names)) = (launched?, named?);
     close_open_ranges(&mut ranges);
     capture.ranges = ranges;

@@ -3,7 +3,7 @@
 use crate::catalog::Rules;
 use crate::error::{Error, Result};
 use crate::execute::native::texts::Texts;
-use crate::projection::NONE;
+use crate::projection::{NONE, Pace, Stop};
 use foldhash::{HashMap, HashMapExt};
 use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
@@ -46,6 +46,16 @@ pub(super) struct Layers {
     /// Of each name, its place among them.
     pub(super) of_name: Vec<u32>,
 }
+
+impl Layers {
+    /// What a name is folded to.
+    pub(super) fn of(&self, name: usize) -> Option<&str> {
+        self.layers.get(*self.of_name.get(name)? as usize).map(String::as_str)
+    }
+}
+
+/// Turns of a plain loop that folding a name takes.
+const FOLD: usize = 64;
 
 impl Names {
     pub(super) fn place_text(&mut self, text: &[u8]) -> u32 {
@@ -108,11 +118,15 @@ impl Names {
         self.printed = printed;
     }
 
-    /// Folds every name.
-    pub(super) fn fold(&self, rules: &NameRules, keep_names: bool) -> Layers {
+    /// Folds every name. `None`: it was stopped.
+    pub(super) fn fold(&self, rules: &NameRules, keep_names: bool, stop: Stop<'_>) -> Option<Layers> {
+        let mut pace = Pace::new(stop);
         let mut folded = Layers::default();
         let mut places: HashMap<String, u32> = HashMap::new();
         for name in 0..self.names.len() as u32 {
+            if pace.is_over_after(FOLD) {
+                return None;
+            }
             let layer = match self.printed(name) {
                 None => Cow::Borrowed(UNNAMED),
                 Some(name) if keep_names => name,
@@ -129,7 +143,7 @@ impl Names {
             };
             folded.of_name.push(place);
         }
-        folded
+        Some(folded)
     }
 }
 

@@ -107,12 +107,21 @@ impl Relation for Table {
         self == Self::RangeKernel
     }
 
+    fn is_found_exactly(self) -> bool {
+        // There are three keys, and their rows are many.
+        self == Self::RangeKernel
+    }
+
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Answers>> {
         natives.projection(input)
     }
 
     fn failure(answers: &Answers) -> Option<&str> {
         answers.failure()
+    }
+
+    fn is_stopped(answers: &Answers) -> bool {
+        answers.is_stopped()
     }
 
     fn rows(self, answers: &Answers) -> usize {
@@ -193,7 +202,7 @@ const PROJECTION: &[Column] = &[
     ("range_kind", |a, i| range_kind(a.ranges()[i].is_push_pop)),
     ("name_id", |a, i| a.names.printed[a.ranges()[i].name as usize].into()),
     ("range_name", |a, i| range_name(a, a.ranges()[i].name)),
-    ("path_id", |a, i| a.paths().of_range[i].into()),
+    ("path_id", |a, i| a.paths().of_range.get(i).map_or(Cell::Null, |&path| path.into())),
     ("parent_id", |a, i| range_id(a, a.projection.attribution.parent[i])),
     ("depth", |a, i| a.projection.attribution.depth[i].into()),
     ("range_stack", |a, i| Cell::Text(a.stack(&a.projection.attribution.parent, i as u32).into())),
@@ -294,7 +303,7 @@ const RANGE_SUM: &[Column] = &[
 ];
 
 const RANGE_KERNEL: &[Column] = &[
-    ("naming", |a, i| Some(a.range_kernel(i).naming.as_str()).into()),
+    ("naming", |_, i| Naming::ALL[i >> NAMING_SHIFT].as_str().into()),
     ("global_tid", |a, i| given(a.tid(a.range_kernel(i).thread))),
     ("pid", |a, i| pid(a.tid(a.range_kernel(i).thread))),
     ("tid", |a, i| tid(a.tid(a.range_kernel(i).thread))),
@@ -321,7 +330,7 @@ const NAME: &[Column] = &[
     ("range_name", |a, i| range_name(a, i as u32)),
     ("range_text", |a, i| a.names.text(i as u32).into()),
     ("domain_name", |a, i| a.names.domain(i as u32).into()),
-    ("layer_name", |a, i| Some(a.layers().layers[a.layers().of_name[i] as usize].as_str()).into()),
+    ("layer_name", |a, i| a.layers().of(i).into()),
     ("phase", |a, i| a.phase(i).map(|(phase, _)| phase).into()),
     ("phase_rule", |a, i| a.phase(i).map(|(_, rule)| rule).into()),
 ];

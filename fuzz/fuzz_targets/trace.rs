@@ -1,0 +1,29 @@
+//! Any bytes as a PyTorch trace: it is imported and answers, or is refused with a reason.
+#![no_main]
+
+#[path = "../../tests/hostile/asking.rs"]
+mod asking;
+
+use asking::Asker;
+use libfuzzer_sys::fuzz_target;
+use nsq::error::Error;
+use nsq::trace::{ImportOptions, import};
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
+
+thread_local! {
+    static ASKER: Asker = Asker::new();
+}
+
+fuzz_target!(|data: &[u8]| {
+    let (trace, database) = (FOLDER.path().join("trace.json"), FOLDER.path().join("trace.sqlite"));
+    std::fs::write(&trace, data).unwrap();
+    let _ = std::fs::remove_file(&database);
+    match import(&trace, &database, ImportOptions::default(), &|_| true) {
+        Ok(_) => drop(ASKER.with(|asker| asker.ask(&database, data.len() as u64)).unwrap()),
+        Err(Error::Report { .. }) => {}
+        Err(other) => panic!("not imported: {other:?}"),
+    }
+});
