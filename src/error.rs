@@ -240,6 +240,10 @@ impl fmt::Display for Quoted<'_> {
 
 /// Up to three of `known` that a typo could have turned into `name`, nearest first.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    // No typo is that long, and to compare it takes as long.
+    if name.len() > 1000 {
+        return Vec::new();
+    }
     let name = name.to_lowercase();
     let mut scored: Vec<(usize, &str)> = known
         .into_iter()

@@ -35,3 +35,4 @@ pub mod statistics;
 pub mod table;
 pub mod threads;
 pub mod trace;
+pub mod whole_file;

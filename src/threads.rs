@@ -1,6 +1,8 @@
 //! How many threads one piece of work may have.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 /// 0: as many as there are cores.
 static MOST: AtomicUsize = AtomicUsize::new(0);
@@ -16,7 +18,7 @@ pub fn allow(most: usize) {
 /// process may run on.
 pub fn allowed() -> usize {
     match MOST.load(Ordering::Relaxed) {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => thread::available_parallelism().map_or(1, usize::from),
         most => most,
     }
 }
@@ -24,4 +26,16 @@ pub fn allowed() -> usize {
 /// A second thread may help.
 pub fn may_share() -> bool {
     allowed() > 1
+}
+
+/// Does two things, side by side where a second thread may help.
+pub fn both<A: Send, B>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
+    if !may_share() {
+        return (a(), b());
+    }
+    thread::scope(|scope| {
+        let a = scope.spawn(a);
+        let b = b();
+        (a.join().unwrap_or_else(|panic| resume_unwind(panic)), b)
+    })
 }

@@ -124,6 +124,10 @@ fn try_all(
                         Ok(Err(what)) => failures.lock().unwrap().push(format!("{name}: {what}")),
                         Err(_) => failures.lock().unwrap().push(format!("{name}: a panic")),
                     }
+                    // A long run that is stopped has said what it did.
+                    if tally.copies.is_multiple_of(1_000) {
+                        print(kind, &tally);
+                    }
                     if took > Duration::from_secs(5) {
                         eprintln!("{name} took {:.1} s", took.as_secs_f64());
                     }

@@ -210,6 +210,172 @@ fn a_view_that_never_ends_is_stopped() {
     }
 }
 
+/// One call of a function that goes on for days: SQLite asks nobody within it.
+const ENDLESS: [&str; 2] = [
+    "instr(replace(hex(zeroblob(8000000)), '00', 'a'), replace(hex(zeroblob(4000000)), '00', 'a') || 'b')",
+    "replace(hex(zeroblob(64000000)), '00', 'a') GLOB '*' || replace(hex(zeroblob(24000)), '00', 'a') || 'b'",
+];
+
+#[test]
+fn a_function_that_never_ends_is_stopped() {
+    let reports = Reports::new();
+    for function in ENDLESS {
+        let sql = format!("SELECT {function}");
+        let line = ["sql", "R", "--timeout", "500ms", &sql].map(str::to_owned);
+        let (code, out, error) = ask(&line, &reports.plain("nested_nvtx"));
+        assert_eq!((code, out.as_str()), (1, ""));
+        assert_eq!(error.matches("error: stopped: it ran longer than 0.5 s").count(), 1, "{error}");
+        assert!(error.contains("--timeout"), "{error}");
+    }
+    let report = reports.changed(
+        "nested_nvtx",
+        &format!(
+            "ALTER TABLE {KERNELS} RENAME TO k; CREATE VIEW {KERNELS} AS SELECT * FROM k WHERE NOT {}",
+            ENDLESS[0]
+        ),
+    );
+    let (before, out) = (reports.names(), reports.folder.path().join("out.csv"));
+    let out = out.to_str().unwrap();
+    for more in [&["--output", out][..], &["--threads", "1"], &["R", "--output", out]] {
+        let line = ["run", "R", "--timeout", "500ms", "--query", "top_kernels"].iter().chain(more);
+        let line: Vec<String> = line.map(|word| word.to_string()).collect();
+        let (code, _, error) = ask(&line, &report);
+        assert!(code == 1 && error.contains("it ran longer than 0.5 s"), "{line:?}: {code} {error}");
+        assert_eq!(reports.names(), before);
+    }
+    // What is looked at before any deadline is set.
+    for (table, column) in [("ANALYSIS_DETAILS", "duration"), ("META_DATA_EXPORT", "value")] {
+        let script = format!(
+            "DROP TABLE IF EXISTS {table}; CREATE VIEW {table} AS SELECT {} AS {column}, 1 AS name",
+            ENDLESS[0]
+        );
+        let line = ["run", "R", "--timeout", "500ms", "--query", "gpu_time"].map(str::to_owned);
+        assert_eq!(ask(&line, &reports.changed("nested_nvtx", &script)).0, 0, "{table}");
+    }
+}
+
+/// The first Ctrl-C ends what does not react, too.
+#[cfg(unix)]
+#[test]
+fn a_function_that_never_ends_is_interrupted() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let reports = Reports::new();
+    let (report, out) = (reports.plain("nested_nvtx"), reports.folder.path().join("out.csv"));
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_nsq"))
+        .args(["sql", report.to_str().unwrap(), "--output", out.to_str().unwrap()])
+        .arg(format!("SELECT {}", ENDLESS[0]))
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Its folder is there: it is about to ask, and knows of Ctrl-C.
+    while reports.names().len() == 1 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let begin = std::time::Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "it goes on");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&ended.stderr), "error: interrupted\n");
+    assert_eq!(reports.names(), ["report.sqlite"]);
+}
+
+/// Nor does it wait for somebody to read why it ends: standard output and error are a pipe that is full.
+#[cfg(unix)]
+#[test]
+fn what_nobody_reads_is_ended() {
+    let reports = Reports::new();
+    let (unread, full) = std::io::pipe().unwrap();
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000) \
+               SELECT i, 'as good as any' AS text FROM n";
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_nsq"))
+        .args(["sql", reports.plain("nested_nvtx").to_str().unwrap(), sql])
+        .args(["--format", "csv", "--timeout", "500ms"])
+        .stdout(full.try_clone().unwrap())
+        .stderr(full)
+        .spawn()
+        .unwrap();
+    let begin = std::time::Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > std::time::Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("it goes on");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    drop(unread);
+}
+
+#[test]
+fn cells_beyond_all_measure_are_refused_before_they_fill_the_memory() {
+    let reports = Reports::new();
+    let report = reports.plain("nested_nvtx");
+    let sql = |sql: &str| ask(&["sql", "R", "--format", "csv", sql].map(str::to_owned), &report);
+    for (cell, reason) in [
+        ("zeroblob(70000000)", "a cell holds 66 MiB"),
+        ("hex(zeroblob(35000000))", "a cell holds 66 MiB"),
+        ("'a' GLOB hex(zeroblob(60000))", "a pattern of LIKE or GLOB"),
+        ("length(zeroblob(300000000))", "of more than 256 MiB came up"),
+    ] {
+        let (code, _, error) = sql(&format!("SELECT {cell}"));
+        assert!(code == 1 && error.contains(reason) && error.contains("help: "), "{cell}: {error}");
+    }
+    let part = "SELECT substr(hex(zeroblob(35000000)), 1, 3) AS a, x'00ff10ab' AS b, x'' AS c";
+    assert_eq!(sql(part).1, "a,b,c\n000,00ff10ab,\n");
+}
+
+#[test]
+fn what_sqlite_refuses_is_told_with_a_remedy() {
+    let reports = Reports::new();
+    let report = reports.plain("nested_nvtx");
+    for (sql, reason, remedy) in [
+        (format!("SELECT {}1{}", "(".repeat(50_000), ")".repeat(50_000)), "", "smaller parts"),
+        (format!("SELECT 1{}", " + 1".repeat(5_000)), "Expression tree", "smaller parts"),
+        (format!("SELECT 1{}", " UNION SELECT 1".repeat(1_000)), "too many terms", "smaller parts"),
+        ("SELECT FTS3_tokenizer('simple')".to_owned(), "", "fts3_tokenizer() does more"),
+        ("SELECT load_extension('x')".to_owned(), "", "load_extension() does more"),
+        ("ATTACH 'x' AS x".to_owned(), "", "can only be read"),
+    ] {
+        let line = ["sql", "R", &sql].map(str::to_owned);
+        let (code, _, error) = ask(&line, &report);
+        let error = error.to_lowercase();
+        let is_told = error.contains(&reason.to_lowercase()) && error.contains(remedy);
+        assert!(matches!(code, 1 | 2) && is_told, "{}: {error}", &sql[..30.min(sql.len())]);
+    }
+    refused(
+        &format!(
+            "ALTER TABLE {KERNELS} RENAME TO k;
+             CREATE VIEW {KERNELS} AS SELECT * FROM k WHERE fts3_tokenizer('simple') IS NOT NULL"
+        ),
+        "top_kernels",
+        "fts3_tokenizer",
+    );
+}
+
+/// A name that is no text is a name all the same, to what nsq computes as to SQL.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_report_whose_name_is_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let reports = Reports::new();
+    let report = reports.plain("nested_nvtx");
+    let odd = reports.folder.path().join(std::ffi::OsStr::from_bytes(b"odd\xff%.sqlite"));
+    fs::copy(&report, &odd).unwrap();
+    let answer = |report: &Path, query: &str| {
+        let mut command = support::nsq();
+        command.arg("run").arg(report).args(["--format", "csv", "--query", query]);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    for query in queries().iter().filter(|query| *query != "report_info") {
+        assert_eq!(answer(&odd, query), answer(&report, query), "{query}");
+    }
+}
+
 #[test]
 fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
     harmless(

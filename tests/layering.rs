@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
+    ("whole_file", &["error"]),
     ("classify", &[]),
     ("interval", &[]),
     ("statistics", &[]),
@@ -22,7 +23,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
     ("trace", &["error", "classify"]),
     ("report", &["error", "interrupt", "trace"]),
     ("schema", &["error", "report"]),
-    ("catalog", &["error", "classify", "table"]),
+    ("catalog", &["error", "whole_file", "classify", "table"]),
     ("normalize", &["error", "glob", "schema", "catalog"]),
     ("answer", &["error", "classify", "glob", "table", "catalog", "normalize"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
@@ -46,7 +47,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "compile",
         ],
     ),
-    ("render", &["error", "table"]),
+    ("render", &["error", "threads", "table"]),
     (
         "lint",
         &["error", "answer", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
@@ -58,6 +59,7 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "error",
             "interrupt",
             "threads",
+            "whole_file",
             "table",
             "class_summary",
             "trace",

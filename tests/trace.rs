@@ -559,6 +559,39 @@ fn faults_that_profilers_write_cost_nothing() {
     assert_eq!(rows(&connection, names), ["C:\\Users\\x\u{fffd}", "a\tb"]);
 }
 
+/// A number that is none costs the fact that it is, and nothing else.
+#[test]
+fn facts_that_are_no_numbers_are_left_out() {
+    let text = br#"{"baseTimeNanoseconds": NaN, "memory": {"peak": [Infinity, 1e400]}, "traceName": "C:\Users\x\q",
+        "deviceProperties": [{"id": 0, "name": "A", "totalGlobalMem": 1e400, "numSms": NaN, "warpSize": 32},
+                             {"id": 1, "name": "B", "totalGlobalMem": 1e30, "numSms": "8", "warpSize": 32}],
+        "distributedInfo": {"rank": -Infinity, "world_size": 4, "backend": "nccl"}, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 1, "tid": 2, "ts": 1, "dur": 2}], "end": nan}"#;
+    let (imported, connection) = Text::new(text).import().unwrap();
+    assert_eq!((imported.rows, imported.mended, imported.mended_facts), (1, 0, 6));
+    assert!(imported.to_string().contains("6 of the facts beside them were no JSON"), "{imported}");
+    let gpus = "SELECT id, name, totalMemory, smCount, threadsPerWarp FROM TARGET_INFO_GPU ORDER BY 1";
+    assert_eq!(rows(&connection, gpus), ["0|A|-|-|32", "1|B|-|-|32"]);
+    let facts = "SELECT name, value FROM META_DATA_EXPORT WHERE name GLOB 'DISTR*' ORDER BY 1";
+    assert_eq!(rows(&connection, facts), ["DISTRIBUTED_BACKEND|nccl", "DISTRIBUTED_WORLD_SIZE|4"]);
+}
+
+#[test]
+fn text_in_utf16_is_refused_by_name() {
+    for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let utf16: Vec<u8> = "\u{feff}{\"traceEvents\": []}".encode_utf16().flat_map(to_bytes).collect();
+        for text in [gzip(&utf16), utf16] {
+            let text = Text::new(&text);
+            let error = text.import().unwrap_err();
+            assert!(error.to_string().contains("UTF-16") && error.help().unwrap().contains("iconv"));
+            let path = text.path();
+            let (code, _, error) =
+                outcome(&["run", "--no-cache", path.to_str().unwrap(), "-q", "gpu_time"]);
+            assert!(code == 1 && error.contains("UTF-16") && error.contains("iconv"), "{error}");
+        }
+    }
+}
+
 /// Ids that no system gives are told apart and shown by what stands for them; B and E are counted.
 #[test]
 fn odd_processes_have_names_and_halves_are_counted() {

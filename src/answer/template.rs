@@ -6,6 +6,12 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, UndefinedBehavior};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// Steps that a template may take: a sentence takes hundreds, a loop over all kernels of a report thousands.
+const MOST_STEPS: u64 = 20_000_000;
+/// Bytes that a template may write.
+const MOST_BYTES: usize = 16 << 20;
 
 /// Characters of a name in a sentence; tables have all of it.
 const NAME_CHARS: usize = 100;
@@ -58,6 +64,10 @@ impl From<&Fault> for Trouble {
             ErrorKind::InvalidOperation if has_null => {
                 Self::NoAnswer("a figure that it takes has no value here".to_owned())
             }
+            ErrorKind::OutOfFuel => Self::Fault(format!(
+                "takes more than {MOST_STEPS} steps: there are loops within loops, or over too many rows"
+            )),
+            ErrorKind::WriteFailure => Self::Fault(format!("writes more than {MOST_BYTES} bytes")),
             _ => Self::Fault(reason(fault)),
         }
     }
@@ -83,7 +93,9 @@ impl Templates {
             if value.is_none() {
                 return Err(Fault::new(ErrorKind::InvalidOperation, "null is no text"));
             }
-            out.write_str(&if is_own { shown } else { visible(&shown) }).map_err(Fault::from)
+            // Backquotes are the template's: no value of a row opens or ends what stands in them.
+            out.write_str(&if is_own { shown } else { visible(&shown).replace('`', "'") })
+                .map_err(Fault::from)
         });
         let mut plain = environment(visible);
         plain.set_formatter(|out, _, value| match value.is_none() {
@@ -144,7 +156,28 @@ fn render(
     context: &BTreeMap<String, Value>,
 ) -> Result<String, Trouble> {
     let template = environment.template_from_str(source).map_err(|e| Trouble::from(&e))?;
-    template.render(Value::from(context.clone())).map_err(|e| Trouble::from(&e))
+    let mut page = Page(Vec::new());
+    template
+        .render_captured_to(Value::from(context.clone()), &mut page)
+        .map_err(|e| Trouble::from(&e))?;
+    String::from_utf8(page.0).map_err(|_| Trouble::Fault("writes what is no text".to_owned()))
+}
+
+/// What a template has written, as far as there is room.
+struct Page(Vec<u8>);
+
+impl io::Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MOST_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// What is wrong, and in which line of the template.
@@ -159,6 +192,7 @@ fn reason(fault: &Fault) -> String {
 
 fn environment(visible: fn(&str) -> String) -> Environment<'static> {
     let mut environment = Environment::new();
+    environment.set_fuel(Some(MOST_STEPS));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
     // A figure that is not there is an error, never an empty place in a sentence.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -406,7 +440,7 @@ mod tests {
     #[test]
     fn names_are_harmless() {
         let say = |text: &str| templates().sentences(text, &context()).unwrap();
-        assert_eq!(say("{{ row.name|name }} {{ row.name }}"), "`a'bESC` a`bESC");
+        assert_eq!(say("{{ row.name|name }} {{ row.name }}"), "`a'bESC` a'bESC");
     }
 
     #[test]
@@ -431,6 +465,18 @@ mod tests {
         assert!(matches!(templates().value("1 / 0", &context()), Err(Trouble::NoAnswer(_))));
         assert!(templates().value("row.other", &context()).is_err());
         assert_eq!(templates().parameter("{{ row.null }}", &context()).unwrap(), "");
+    }
+
+    #[test]
+    fn what_never_ends_is_a_fault() {
+        let fails = |text: &str| match templates().sentences(text, &context()) {
+            Err(Trouble::Fault(reason)) => reason,
+            other => panic!("{text}: {other:?}"),
+        };
+        let forever = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}";
+        assert!(fails(forever).contains("loops within loops"));
+        let long = "x".repeat(10_000);
+        assert!(fails(&format!("{{% for a in range(9000) %}}{long}{{% endfor %}}")).contains("bytes"));
     }
 
     #[test]

@@ -5,7 +5,10 @@ use super::document::Document;
 use super::front_matter::line_of;
 use crate::classify::{Activity, ClassMap, Pattern, Rule};
 use crate::error::{Error, Result};
+use crate::whole_file::{self, Origin};
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -17,6 +20,11 @@ pub const DEFAULT_CLASSES: &str = "default";
 const SEED_CLASS: &str = "nccl";
 
 const HELP: &str = "queries/README.md shows the shapes of a class map";
+
+/// Rules that a file may hold, and a map that is put together from several.
+///
+/// To compile substrings takes the square of their number: as many as these, two seconds.
+const MOST_RULES: usize = 2_000;
 
 /// A file of class maps; read when it is first asked for.
 #[derive(Debug)]
@@ -82,6 +90,13 @@ impl fmt::Display for Duplicate {
 impl ClassMapSource {
     /// Makes the map ready for use; the error names file, map and rule.
     pub fn compile(&self) -> Result<ClassMap> {
+        let count = self.rules.iter().filter(|rule| !rule.is_implied).count();
+        if count > MOST_RULES {
+            return Err(Error::usage(
+                format!("class map {}: {}", self.name, too_many(count, "rules")),
+                TOO_MANY_HELP,
+            ));
+        }
         let rules = self.rules.iter().map(|rule| rule.rule.clone()).collect();
         ClassMap::compile(rules).map_err(|broken| match broken.index.and_then(|index| self.rules.get(index)) {
             Some(rule) => Error::catalog(
@@ -177,7 +192,7 @@ impl ClassMaps {
         if !is_file && !looks_like_file {
             return Err(self.unknown(spelling));
         }
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(Path::new(path), e))?;
+        let text = whole_file::read_text(Path::new(path), Origin::Named)?;
         let names = self.add_file(path.to_owned(), Cow::Owned(text))?;
         self.chosen = match (name, names.as_slice()) {
             (Some(name), _) if names.iter().any(|known| known == name) => name.to_owned(),
@@ -277,13 +292,23 @@ impl ClassFile {
     }
 }
 
+fn too_many(count: usize, what: &str) -> String {
+    format!("there are {count} {what}, and no more than {MOST_RULES} are taken")
+}
+
+const TOO_MANY_HELP: &str = "one regular expression may stand for many names: `gemm|dot|matmul`";
+
 /// The maps in a file.
 ///
 /// A file is ours (`name: {doc, rules}`), the third seed's (`{engine: {model: {regex: class}}}`), or the
 /// first two seeds' (`{substring: class}`, by itself or as `kernel_to_class_map` in their settings).
 pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
-    let parser = Parser { file, text };
     let document = Document::read(file, text)?;
+    let count = entries_in(&document);
+    if count > MOST_RULES {
+        return Err(Error::catalog(file, 1, too_many(count, "entries"), TOO_MANY_HELP));
+    }
+    let parser = Parser { file, text, place: Cell::default() };
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(map) = document.get("kernel_to_class_map") {
         return Ok(vec![parser.substrings(&stem, parser.entries(map, "kernel_to_class_map")?)?]);
@@ -313,12 +338,103 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
     Ok(maps)
 }
 
+/// What the document holds in the shape of rules, and at least one thing for each map.
+fn entries_in(document: &Document) -> usize {
+    match document {
+        // A rule in a list is a map of texts.
+        Document::List(items) => items.len().max(1),
+        Document::Map(entries) => {
+            entries.iter().map(|(_, value)| entries_in(value)).sum::<usize>().max(1)
+        }
+        _ => 1,
+    }
+}
+
 struct Parser<'a> {
     file: &'a str,
     text: &'a str,
+    /// Where the last rule was found.
+    place: Cell<Place>,
 }
 
+/// A place in a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// Bytes before it.
+    at: usize,
+    /// Line breaks before it.
+    line: usize,
+    /// Looked for and not found.
+    misses: usize,
+}
+
+/// Texts that are looked for in all of a file although they do not stand where they should.
+const MOST_MISSES: usize = 100;
+
 impl Parser<'_> {
+    /// Line, from 1, of the next text like this behind the place, which moves behind it.
+    fn next_line_with(&self, needle: &str) -> Option<usize> {
+        let mut place = self.place.get();
+        if place.misses >= MOST_MISSES {
+            return None;
+        }
+        let rest = &self.text[place.at..];
+        let end = |needle: &str| rest.find(needle).map(|at| at + needle.len());
+        match end(needle).or_else(|| end(&needle.replace('\\', "\\\\"))) {
+            Some(end) => {
+                place.line += rest[..end].matches('\n').count();
+                place.at += end;
+            }
+            None => place.misses += 1,
+        }
+        let is_found = place.misses == self.place.get().misses;
+        self.place.set(place);
+        is_found.then_some(place.line + 1)
+    }
+
+    /// Line of a key and its class, from 1.
+    fn line_of_key(&self, key: &str, class: &str) -> usize {
+        let line = self.next_line_with(key);
+        let mut place = self.place.get();
+        if line.is_some() {
+            // The class may read like the next key.
+            let rest = self.text[place.at..].split('\n').next().unwrap_or_default();
+            place.at += rest.find(class).map_or(0, |at| at + class.len());
+            self.place.set(place);
+        }
+        line.unwrap_or_else(|| match place.misses < MOST_MISSES {
+            true => line_of(self.text, &self.spelled(key)),
+            false => place.line + 1,
+        })
+    }
+
+    /// Moves behind the name of a map, where there is one further on.
+    fn go_to_map(&self, name: &str) {
+        let mut place = self.place.get();
+        if place.misses >= MOST_MISSES {
+            return;
+        }
+        let (start, mut at) = (place.at, place.at);
+        for (number, line) in self.text[start..].split_inclusive('\n').enumerate() {
+            let key = line.trim_start().trim_start_matches(['"', '\'']);
+            if key.starts_with(name) {
+                place.at = at + line.len() - key.len() + name.len();
+                place.line += number;
+                return self.place.set(place);
+            }
+            at += line.len();
+        }
+        place.misses += 1;
+        self.place.set(place);
+    }
+
+    /// Moves to the end of the line.
+    fn end_line(&self) {
+        let mut place = self.place.get();
+        place.at += self.text[place.at..].find('\n').unwrap_or(0);
+        self.place.set(place);
+    }
+
     fn error(&self, needle: &str, reason: String) -> Error {
         Error::catalog(self.file, line_of(self.text, needle), reason, HELP)
     }
@@ -349,9 +465,15 @@ impl Parser<'_> {
     fn regexes(&self, name: &str, entries: &[(String, Document)]) -> Result<ClassMapSource> {
         let doc = format!("From {}.", file_name(self.file));
         let mut map = ClassMapSource { name: name.to_owned(), doc, ..ClassMapSource::default() };
+        let mut known = HashMap::new();
         for (pattern, value) in entries {
             let class = self.class(name, pattern, value)?;
-            self.put(&mut map, pattern, Rule { class, pattern: Pattern::Match(pattern.clone()) });
+            self.put(
+                &mut map,
+                &mut known,
+                pattern,
+                Rule { class, pattern: Pattern::Match(pattern.clone()) },
+            );
         }
         Ok(map)
     }
@@ -360,26 +482,34 @@ impl Parser<'_> {
     fn substrings(&self, name: &str, entries: &[(String, Document)]) -> Result<ClassMapSource> {
         let doc = format!("From {}.", file_name(self.file));
         let mut map = ClassMapSource { name: name.to_owned(), doc, ..ClassMapSource::default() };
+        let mut known = HashMap::new();
         let nccl =
             Rule { class: SEED_CLASS.to_owned(), pattern: Pattern::Substring(SEED_CLASS.to_owned()) };
-        self.put(&mut map, SEED_CLASS, nccl);
-        map.rules[0].is_implied = true;
-        map.rules[0].why = "Goes before every key of a file of this shape.".to_owned();
+        known.insert(nccl.pattern.clone(), 0);
+        map.rules.push(ClassRule {
+            rule: nccl,
+            why: "Goes before every key of a file of this shape.".to_owned(),
+            file: self.file.to_owned(),
+            line: line_of(self.text, SEED_CLASS),
+            is_implied: true,
+        });
         for (key, value) in entries {
             let class = self.class(name, key, value)?;
             // Without case, as it is looked for: keys that differ in case alone are the same.
-            self.put(&mut map, key, Rule { class, pattern: Pattern::Substring(key.to_lowercase()) });
+            let pattern = Pattern::Substring(key.to_lowercase());
+            self.put(&mut map, &mut known, key, Rule { class, pattern });
         }
         Ok(map)
     }
 
     /// A key that stands twice: the later value counts, in the place of the earlier one, as in JSON.
-    fn put(&self, map: &mut ClassMapSource, key: &str, rule: Rule) {
-        let line = line_of(self.text, &self.spelled(key));
+    fn put(&self, map: &mut ClassMapSource, known: &mut HashMap<Pattern, usize>, key: &str, rule: Rule) {
+        let line = self.line_of_key(key, &rule.class);
         let file = self.file.to_owned();
-        match map.rules.iter_mut().find(|known| known.rule.pattern == rule.pattern) {
+        match known.get(&rule.pattern).map(|&index| &mut map.rules[index]) {
             None => {
                 let why = String::new();
+                known.insert(rule.pattern.clone(), map.rules.len());
                 map.rules.push(ClassRule { rule, why, file, line, is_implied: false });
             }
             Some(known) if known.is_implied => {
@@ -398,14 +528,19 @@ impl Parser<'_> {
     /// `{doc, rules: [{class, match | substring | activity, why}]}`.
     fn rules(&self, name: &str, value: &Document) -> Result<ClassMapSource> {
         let mut map = ClassMapSource { name: name.to_owned(), ..ClassMapSource::default() };
-        let mut from = self.line_of_map(name);
+        let mut known = HashMap::<Pattern, usize>::new();
+        self.go_to_map(name);
         for (key, value) in self.entries(value, name)? {
             match (key.as_str(), value) {
                 ("doc", Document::Text(doc)) => map.doc = doc.trim_end().to_owned(),
                 ("rules", Document::List(rules)) => {
                     for rule in rules {
-                        let rule = self.rule(name, rule, &mut from)?;
-                        self.note_duplicate(&mut map, &rule);
+                        let rule = self.rule(name, rule)?;
+                        let index = *known.entry(rule.rule.pattern.clone()).or_insert(map.rules.len());
+                        if let Some(first) = map.rules.get(index) {
+                            let twice = twice(&map.name, first, &rule);
+                            map.duplicates.push(twice);
+                        }
                         map.rules.push(rule);
                     }
                 }
@@ -420,29 +555,11 @@ impl Parser<'_> {
         Ok(map)
     }
 
-    fn note_duplicate(&self, map: &mut ClassMapSource, rule: &ClassRule) {
-        if let Some(first) = map.rules.iter().find(|known| known.rule.pattern == rule.rule.pattern) {
-            map.duplicates.push(Duplicate {
-                file: rule.file.clone(),
-                line: rule.line,
-                message: format!(
-                    "class map {}: `{}` stands twice; the first one, {}, decides",
-                    map.name, rule.rule.pattern, first.rule.class
-                ),
-            });
-        }
-    }
-
-    fn line_of_map(&self, name: &str) -> usize {
-        let is_key = |line: &&str| line.trim_start().trim_start_matches(['"', '\'']).starts_with(name);
-        self.text.lines().position(|line| is_key(&line)).map_or(0, |index| index + 1)
-    }
-
-    /// A rule; `from` is the line, from 1, behind which it stands, and moves on to its own.
-    fn rule(&self, map: &str, value: &Document, from: &mut usize) -> Result<ClassRule> {
+    /// The rule that stands behind the place.
+    fn rule(&self, map: &str, value: &Document) -> Result<ClassRule> {
         let (mut class, mut pattern, mut why) = (None, None, String::new());
         let mut needle = String::new();
-        let line = (*from).max(1);
+        let line = self.place.get().line + 1;
         let malformed = |key: &str| {
             Error::catalog(
                 self.file,
@@ -460,7 +577,7 @@ impl Parser<'_> {
                 return Err(malformed(&format!("an empty `{key}`")));
             }
             if !matches!(key.as_str(), "class" | "why") {
-                needle = self.spelled(&text);
+                needle.clone_from(&text);
             }
             let found = match key.as_str() {
                 "class" => {
@@ -488,12 +605,22 @@ impl Parser<'_> {
         let class = class.ok_or_else(|| malformed("no `class`"))?;
         let pattern = pattern.ok_or_else(|| malformed("nothing to look for"))?;
         // Rules stand one below the other: the next line that has the pattern is this rule's.
-        if let Some(lines) = self.text.lines().skip(*from).position(|line| line.contains(&needle)) {
-            *from += lines + 1;
-        }
-        let line = (*from).max(1);
+        let line = self.next_line_with(&needle).unwrap_or(line);
+        self.end_line();
         let file = self.file.to_owned();
         Ok(ClassRule { rule: Rule { class, pattern }, why, file, line, is_implied: false })
+    }
+}
+
+/// A rule whose pattern an earlier one has.
+fn twice(map: &str, first: &ClassRule, rule: &ClassRule) -> Duplicate {
+    Duplicate {
+        file: rule.file.clone(),
+        line: rule.line,
+        message: format!(
+            "class map {map}: `{}` stands twice; the first one, {}, decides",
+            rule.rule.pattern, first.rule.class
+        ),
     }
 }
 
@@ -578,6 +705,49 @@ mod tests {
             "class map m: `x` stands twice; the first one, a, decides"
         );
         assert_eq!(ours.duplicates[0].line, 4);
+    }
+
+    #[test]
+    fn lines_are_those_of_the_rules_and_not_of_what_reads_alike() {
+        let lines = |file: &str, text: &str| -> Vec<usize> {
+            let maps = parse(file, text).unwrap();
+            maps.iter().flat_map(|map| &map.rules).map(|rule| rule.line).collect()
+        };
+        let two = "{\"e\": {\n\"a\": {\n\"gemm\": \"dot\",\n\"dot\": \"x\\\\d\"},\n\"b\": {\n\"gemm\": \"y\"}}}";
+        assert_eq!(lines("f.json", two), [3, 4, 6]);
+        // A key that is spelled otherwise does not lead astray those behind it.
+        assert_eq!(
+            lines("f.json", "{\n\"\\u0061\": \"x\",\n\"b\\\\d\": \"y\",\n\"c\": \"z\"}")[2..],
+            [3, 4]
+        );
+        let ours = "m:\n  rules:\n    - {class: gemm, match: gemm}\n    - {class: a, substring: gemm}\nn:\n  rules:\n    - {class: b, match: gemm}\n";
+        assert_eq!(lines("f.yml", ours), [3, 4, 7]);
+    }
+
+    #[test]
+    fn as_many_rules_as_there_may_be_are_read_and_no_more() {
+        let keys = |count: usize| -> String {
+            let keys: Vec<String> =
+                (0..count).map(|n| format!("\"k\\u0065rnel_{n}\": \"class_{n}\"")).collect();
+            keys.join(",\n")
+        };
+        let flat = format!("{{{}}}", keys(MOST_RULES));
+        let map = parse("f.json", &flat).unwrap().remove(0);
+        assert_eq!(map.rules.len(), MOST_RULES + 1);
+        assert_eq!(map.compile().unwrap().classify("a KERNEL_1999 b").class, "class_1");
+        let mut maps = ClassMaps::default();
+        maps.add("f.json".into(), flat.clone().into());
+        maps.add("f.yml".into(), "f:\n  rules:\n    - {class: c, match: x}\n".into());
+        let error = maps.map("f").unwrap().compile().unwrap_err().to_string();
+        assert_eq!(error, "class map f: there are 2001 rules, and no more than 2000 are taken");
+        let nested = format!("{{\"e\": {{\"m\": {{{}}}}}}}", keys(MOST_RULES));
+        assert_eq!(parse("f.json", &nested).unwrap()[0].rules.len(), MOST_RULES);
+        let rules: String =
+            (0..MOST_RULES).map(|n| format!("    - {{class: c, match: 'kernel_{n}'}}\n")).collect();
+        let ours = parse("f.yml", &format!("m:\n  rules:\n{rules}")).unwrap();
+        assert_eq!(ours[0].rules[MOST_RULES - 1].line, MOST_RULES + 2);
+        let error = parse("f.json", &format!("{{{}}}", keys(100_000))).unwrap_err().to_string();
+        assert_eq!(error, "f.json:1: there are 100000 entries, and no more than 2000 are taken");
     }
 
     #[test]

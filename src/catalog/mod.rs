@@ -32,11 +32,12 @@ pub use rules::{Rule, Rules};
 pub use source::{EnumRow, Source, SourceColumn};
 
 use crate::error::{Error, Result};
+use crate::whole_file::{self, Origin};
 use include_dir::{Dir, File, include_dir};
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/queries");
 
@@ -78,7 +79,7 @@ struct Entry<T> {
     file: String,
     domain: String,
     text: Cow<'static, str>,
-    parsed: OnceCell<T>,
+    parsed: OnceLock<T>,
 }
 
 impl<T> Entry<T> {
@@ -105,6 +106,15 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The embedded library and nothing else, read once.
+    pub fn built_in() -> Result<&'static Self> {
+        static BUILT_IN: OnceLock<Catalog> = OnceLock::new();
+        match BUILT_IN.get() {
+            Some(library) => Ok(library),
+            None => Self::load(&[]).map(|library| BUILT_IN.get_or_init(|| library)),
+        }
+    }
+
     /// The embedded library, and on top of it the query folders, in order: a later file replaces
     /// an earlier one of the same name.
     pub fn load(folders: &[PathBuf]) -> Result<Self> {
@@ -159,11 +169,13 @@ impl Catalog {
             for path in paths {
                 if path.is_dir() {
                     pending.push(path);
+                } else if path.metadata().is_ok_and(|m| !m.is_file()) {
+                    // A pipe or a device is no part of a library.
                 } else if matches!(
                     path.extension().and_then(|e| e.to_str()),
                     Some("sql" | "yml" | "yaml" | "json")
                 ) {
-                    let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, e))?;
+                    let bytes = whole_file::read(&path, Origin::Found, whole_file::MOST)?;
                     // Text that is not UTF-8 fails where the file is used, not where another is.
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     let mut inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
@@ -185,31 +197,31 @@ impl Catalog {
         let domain = if folder.is_empty() { "user".to_owned() } else { folder };
         let file = path.to_string_lossy().into_owned();
         if extension == "yml" && domain == SOURCES {
-            let entry = Entry { file, domain, text, parsed: OnceCell::new() };
+            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
             self.sources.insert(format!("src_{stem}"), entry);
         } else if extension == "yml" && domain == NAMES {
-            let entry = Entry { file, domain, text, parsed: OnceCell::new() };
+            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
             self.rules.entry(stem).or_default().insert(0, entry);
         } else if extension == "yml" && domain == PLAYBOOKS {
-            let entry = Entry { file, domain, text, parsed: OnceCell::new() };
+            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
             self.playbooks.insert(stem, entry);
         } else if inside.starts_with(CLASSES)
             && ["yml", "yaml", "json"].iter().any(|known| extension == *known)
         {
             self.classes.add(file, text);
         } else if extension == "sql" && domain == VIEWS {
-            self.relations.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });
+            self.relations.insert(stem, Entry { file, domain, text, parsed: OnceLock::new() });
         } else if extension == "sql" {
-            self.queries.insert(stem, Entry { file, domain, text, parsed: OnceCell::new() });
+            self.queries.insert(stem, Entry { file, domain, text, parsed: OnceLock::new() });
         }
     }
 
     /// Adds the query in the file at `path` and returns its name.
     pub fn add_file(&mut self, path: &Path) -> Result<String> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let text = whole_file::read_text(path, Origin::Named)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (file, domain) = (path.to_string_lossy().into_owned(), "user".to_owned());
-        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceCell::new() };
+        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
         self.queries.insert(name.clone(), entry);
         Ok(name)
     }
@@ -315,7 +327,7 @@ impl Catalog {
 
     /// Adds the class maps in the file at `path`, before those that are there, and returns their names.
     pub fn add_classes(&mut self, path: &Path) -> Result<Vec<String>> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let text = whole_file::read_text(path, Origin::Named)?;
         self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))
     }
 
@@ -349,10 +361,10 @@ impl Catalog {
 
     /// Adds the playbook in the file at `path` and returns its name.
     pub fn add_playbook(&mut self, path: &Path) -> Result<String> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, e))?;
+        let text = whole_file::read_text(path, Origin::Named)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (file, domain) = (path.to_string_lossy().into_owned(), PLAYBOOKS.to_owned());
-        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceCell::new() };
+        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
         self.playbooks.insert(name.clone(), entry);
         Ok(name)
     }

@@ -136,6 +136,13 @@ impl Config {
         let Value::Object(map) = map else {
             return Err(json.fault(map.start(), "`kernel_to_class_map` is no object", SEE_HELP));
         };
+        if map.properties.len() > MOST_KEYS {
+            let count = map.properties.len();
+            let reason = format!(
+                "`kernel_to_class_map` has {count} keys, and no more than {MOST_KEYS} are taken"
+            );
+            return Err(json.fault(map.start(), &reason, SEE_HELP));
+        }
         for property in &map.properties {
             let key = property.name.as_str();
             let class = json.text(&property.value, key)?;
@@ -153,6 +160,9 @@ impl Config {
         Ok(())
     }
 }
+
+/// Keys that a class map may have, as in files of class maps.
+const MOST_KEYS: usize = 2_000;
 
 const SEE_HELP: &str = "`nsq classes --help` shows what a config looks like";
 

@@ -11,6 +11,7 @@ mod cache;
 mod check;
 mod classes;
 mod completions;
+mod deadline;
 mod diff;
 mod export;
 mod import;
@@ -24,6 +25,7 @@ mod progress;
 mod record;
 mod run;
 mod schema;
+mod short;
 mod show;
 mod sql;
 mod stats;
@@ -33,6 +35,8 @@ use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
 use crate::report::{abandon_folders, become_other, discard_temporaries};
 use clap::{Parser, Subcommand};
+use short::{LONG_USAGE, short_line, short_quotes};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
@@ -91,24 +95,36 @@ pub fn main() -> ExitCode {
         Err(e) => {
             // Help and version are asked for: they go to standard output and are a success.
             let code = if e.use_stderr() { EXIT_USAGE } else { 0 };
-            return match e.print() {
+            let text = e.render().to_string();
+            let printed = match e.use_stderr() && text.len() > LONG_USAGE {
+                true => {
+                    let text = short_quotes(&text, '\'');
+                    let lines: Vec<String> = text.trim_end().lines().map(short_line).collect();
+                    writeln!(io::stderr(), "{}", lines.join("\n"))
+                }
+                false => e.print(),
+            };
+            return match printed {
                 Err(e) if !is_closed_pipe(&e) => ExitCode::FAILURE,
                 _ => ExitCode::from(code),
             };
         }
     };
-    let code = dispatch(cli.command).unwrap_or_else(|error| complain(&error));
+    let ended = dispatch(cli.command);
+    deadline::call_off();
+    let code = ended.unwrap_or_else(|error| complain(&error));
     discard_temporaries();
     ExitCode::from(code)
 }
 
-/// Ctrl-C: asks what runs to stop; asked twice, ends it: SQLite cannot be stopped within a function.
+/// Ctrl-C: asks what runs to stop; what does not react is ended soon, and at once when asked twice.
 fn stop() {
     if is_interrupted() {
         abandon_folders();
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
     interrupt();
+    deadline::keep_interrupted();
 }
 
 fn dispatch(command: Command) -> Result<u8> {
@@ -137,10 +153,12 @@ fn dispatch(command: Command) -> Result<u8> {
 fn complain(error: &Error) -> u8 {
     let code = error.exit_code();
     if code != 0 {
-        let lines: Vec<String> = error.to_string().lines().map(visible).collect();
+        let text = error.to_string();
+        let text = if matches!(error, Error::Sql { .. }) { text } else { short_quotes(&text, '`') };
+        let lines: Vec<String> = text.lines().map(|line| short_line(&visible(line))).collect();
         eprintln!("error: {}", lines.join("\n"));
         if let Some(help) = error.help() {
-            eprintln!("  help: {}", visible(&help));
+            eprintln!("  help: {}", short_line(&visible(&help)));
         }
     }
     code
@@ -148,5 +166,5 @@ fn complain(error: &Error) -> u8 {
 
 /// Says something on standard error that is no error.
 fn note(text: &str) {
-    eprintln!("note: {}", visible(text));
+    eprintln!("note: {}", short_line(&visible(&short_quotes(text, '`'))));
 }

@@ -1,7 +1,7 @@
 //! A report that is open, and what every answer about it says of it.
 
-use super::note;
 use super::options::OpenArgs;
+use super::{deadline, note};
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::execute::{Limits, Session};
@@ -19,7 +19,7 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<Self> {
-        let report = Report::open(path, &args.export_options())?;
+        let report = deadline::pause(|| Report::open(path, &args.export_options()))?;
         let schema = Schema::detect(&report)?;
         Ok(Self { report, schema })
     }

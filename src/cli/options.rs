@@ -1,6 +1,6 @@
 //! Options that several verbs share.
 
-use super::{note, progress};
+use super::{deadline, note, progress};
 use crate::catalog::Catalog;
 use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
@@ -312,8 +312,8 @@ fn instant(whole: &str, text: &str, schema: &Schema) -> Result<Option<i64>> {
 pub(super) struct LimitArgs {
     /// Give up after this long, such as 30s; default: never.
     ///
-    /// It is the time of all that is asked, however many reports and queries. The time that an export of a
-    /// .nsys-rep takes is not counted.
+    /// It is the time of all that is asked, however many reports and queries, to the end of the output. The
+    /// time that an export of a .nsys-rep takes is not counted.
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub(super) timeout: Option<Duration>,
 }
@@ -321,7 +321,9 @@ pub(super) struct LimitArgs {
 impl LimitArgs {
     /// The limits of what is asked of one report from now on.
     pub(super) fn limits(&self) -> Limits {
-        Limits::with_timeout(self.timeout)
+        let limits = Limits::with_timeout(self.timeout);
+        deadline::keep(&limits);
+        limits
     }
 
     /// A clock for all that is asked of several reports.
@@ -340,7 +342,7 @@ impl Clock {
     /// Does `work` while the time stands still.
     pub(super) fn pause<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
-        let done = work();
+        let done = deadline::pause(work);
         if let Some((deadline, _)) = &mut self.limits.deadline {
             *deadline += begin.elapsed();
         }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const DEFAULT_ROWS: usize = 100;
 
 /// Whoever opens a stranger's names in a spreadsheet should know.
-const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet takes for formulas: \
+pub(super) const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet takes for formulas: \
                         --spreadsheet makes them harmless";
 
 /// Options of every verb that prints rows.
@@ -43,16 +43,20 @@ pub(super) struct OutputArgs {
 impl OutputArgs {
     /// The format asked for.
     pub(super) fn format(&self) -> Result<Format> {
-        match (self.format, &self.output) {
-            (Some(format), _) => Ok(format),
-            (None, None) => Ok(Format::Text),
+        let format = match (self.format, &self.output) {
+            (Some(format), _) => format,
+            (None, None) => Format::Text,
             (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
                 Error::usage(
                     format!("{}: its extension is that of no format", path.display()),
                     "add --format text, csv, tsv, json, ndjson, markdown or html",
                 )
-            }),
+            })?,
+        };
+        if self.spreadsheet && !matches!(format, Format::Csv | Format::Tsv) {
+            return Err(no_formulas());
         }
+        Ok(format)
     }
 
     /// Opens the output, lets `produce` write `expected` results to it, and puts it in place.
@@ -96,6 +100,14 @@ impl OutputArgs {
             for_spreadsheets: self.spreadsheet,
         }
     }
+}
+
+/// `--spreadsheet` where nothing is written that a spreadsheet would run.
+pub(super) fn no_formulas() -> Error {
+    Error::usage(
+        "--spreadsheet is for csv and tsv, in which a spreadsheet looks for formulas",
+        "add --format csv or tsv, or leave --spreadsheet out",
+    )
 }
 
 /// Writes to a file, whole or not at all, or to standard output.

@@ -9,7 +9,8 @@ use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, nearest};
 use crate::execute::Session;
 use crate::normalize;
-use std::io::{IsTerminal, Read};
+use crate::whole_file::{self, Origin};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 /// Ask in SQL, over the normalised tables, which are the same for every nsys version
@@ -149,19 +150,19 @@ fn statement(args: &Args) -> Result<(String, String)> {
         return Ok((sql.clone(), "SQL".to_owned()));
     }
     if let Some(file) = args.file.as_ref().filter(|file| file.as_os_str() != "-") {
-        let text = std::fs::read_to_string(file).map_err(|e| Error::io(file, e))?;
+        let text = whole_file::read_text(file, Origin::Named)?;
         return Ok((text, file.display().to_string()));
     }
-    let mut input = std::io::stdin().lock();
+    let input = std::io::stdin().lock();
     if input.is_terminal() && args.file.is_none() {
         return Err(Error::usage(
             "there is no statement",
             "give it as the second argument, by --file, or on standard input",
         ));
     }
-    let mut text = String::new();
-    input.read_to_string(&mut text).map_err(|e| Error::io("standard input".as_ref(), e))?;
-    Ok((text, "standard input".to_owned()))
+    let origin = "standard input";
+    let bytes = whole_file::read_from(input, origin.as_ref(), whole_file::MOST)?;
+    Ok((whole_file::text(bytes, origin.as_ref())?, origin.to_owned()))
 }
 
 /// The statement makes or fills TEMP objects; whether it may is for the session to say.

@@ -1,14 +1,15 @@
 //! `nsq stats`: the command line of `nsys stats`, answered by nsq.
 
 use super::options::{LibraryArgs, OpenArgs};
-use super::{complain, output};
+use super::output::{self, FORMULAS, no_formulas};
+use super::{complain, note};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::{EXIT_LACKS_DATA, Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NsysFormat};
-use crate::render::visible;
+use crate::render::{Style, visible};
 use crate::report::{ExportOptions, Listener, Report};
 use crate::schema::Schema;
 use crate::table::ResultTable;
@@ -57,6 +58,9 @@ pub(super) struct Args {
     /// Read this export instead of making one from the input.
     #[arg(long, value_name = "FILE")]
     sqlite: Option<PathBuf>,
+    /// In csv and tsv, an apostrophe before names that a spreadsheet would run as formulas.
+    #[arg(long)]
+    spreadsheet: bool,
     /// Print nothing but reports and errors.
     #[arg(short, long)]
     quiet: bool,
@@ -110,14 +114,24 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let input = args.input.as_deref().unwrap_or(Path::new(""));
     let outputs = outputs(args)?;
+    let is_delimited = |format: &NsysFormat| matches!(format, NsysFormat::Csv | NsysFormat::Tsv);
+    if args.spreadsheet && !outputs.iter().all(|(_, format, _)| is_delimited(format)) {
+        return Err(no_formulas());
+    }
     let path = args.sqlite.as_deref().unwrap_or(input);
     let mut options = args.open.export_options();
     options.cache.again = args.force_export;
     if args.quiet {
         options.cache.listener = Listener::default();
     }
-    let mut stats =
-        Stats { args, catalog: &catalog, report: Report::open(path, &options)?, code: 0, answered: 0 };
+    let mut stats = Stats {
+        args,
+        catalog: &catalog,
+        report: Report::open(path, &options)?,
+        code: 0,
+        answered: 0,
+        formulas: 0,
+    };
     let schema = Schema::detect(&stats.report)?;
     let scope = scope(args)?;
     for (spelling, format, output) in &outputs {
@@ -133,6 +147,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         if (*output == "-" && stats.answered > answered) || !args.quiet {
             say("\n")?;
         }
+    }
+    if stats.formulas > 0 && !args.spreadsheet && !args.quiet {
+        note(FORMULAS);
     }
     let nothing = stats.answered == 0 && stats.code == 0;
     Ok(if nothing { EXIT_LACKS_DATA } else { stats.code })
@@ -233,6 +250,8 @@ struct Stats<'a> {
     report: Report,
     code: u8,
     answered: usize,
+    /// Texts that a spreadsheet takes for formulas.
+    formulas: usize,
 }
 
 impl Stats<'_> {
@@ -277,12 +296,19 @@ impl Stats<'_> {
         plan.check_presence(&Presence::new(schema, self.catalog), &self.report.path)?;
         let table = rows_of(&plan, self.catalog, &self.report, schema, scope)?;
         let title = format!("{} ({})", plan.title, query.header.name);
-        let on_terminal = path.is_none() && std::io::stdout().is_terminal();
-        match output.strip_prefix('@') {
-            Some(command) => pipe(command, |out| nsys::write(out, format, &title, &table, false))?,
-            None => output::write_to(path.as_deref(), |out| {
-                nsys::write(out, format, &title, &table, on_terminal)
-            })?,
+        let command = output.strip_prefix('@');
+        let style = Style {
+            on_terminal: path.is_none() && command.is_none() && std::io::stdout().is_terminal(),
+            for_spreadsheets: self.args.spreadsheet,
+            ..Style::default()
+        };
+        let write = |out: &mut dyn Write| {
+            self.formulas += nsys::write(out, format, &title, &table, &style)?;
+            Ok(())
+        };
+        match command {
+            Some(command) => pipe(command, write)?,
+            None => output::write_to(path.as_deref(), write)?,
         }
         self.answered += 1;
         Ok(())
@@ -333,7 +359,7 @@ pub(super) fn text_of(
     let table = rows_of(&plan, catalog, report, schema, &Scope::default())?;
     let mut text = format!("Processing [{}] with [{name}]... \n", visible(&report.name())).into_bytes();
     let title = format!("{} ({name})", plan.title);
-    nsys::write(&mut text, NsysFormat::Column, &title, &table, false)?;
+    nsys::write(&mut text, NsysFormat::Column, &title, &table, &Style::default())?;
     text.push(b'\n');
     Ok(text)
 }

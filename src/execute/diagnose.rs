@@ -59,8 +59,16 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
     if message.starts_with("no such table: ") {
         return "`nsq list --relations` shows the vocabulary".to_owned();
     }
-    if message.starts_with("not authorized") || message.contains("prohibited") {
+    if let Some(function) = message.strip_prefix("not authorized to use function: ") {
+        return format!("a report can only be read, and {function}() does more: leave it out");
+    }
+    if message.starts_with(guard::NOT_AUTHORIZED) || message.contains("prohibited") {
         return "a report can only be read".to_owned();
+    }
+    if guard::is_beyond_sqlite(message) {
+        return "the statement, or a view that it reads, is nested deeper or is longer than SQLite takes: \
+                ask in smaller parts, by WITH or in several statements"
+            .to_owned();
     }
     String::new()
 }

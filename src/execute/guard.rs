@@ -9,7 +9,7 @@ use crate::compile::words_in;
 use crate::error::{Error, Result};
 use crate::interrupt::is_interrupted;
 use crate::normalize::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, Statements};
-use crate::report::plain_message;
+use crate::report::{LONGEST, STEPS, plain_message};
 use rusqlite::Connection;
 use rusqlite::ErrorCode;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
@@ -31,6 +31,14 @@ impl Limits {
         Self { deadline: timeout.map(|allowed| (Instant::now() + allowed, allowed)), max_rows: None }
     }
 
+    /// The error of having taken longer than was `allowed`.
+    pub fn passed(allowed: Duration) -> Error {
+        Error::Limit {
+            reason: format!("stopped: it ran longer than {} s", allowed.as_secs_f64()),
+            help: "raise --timeout, or look at less with --time, --device or --process".to_owned(),
+        }
+    }
+
     fn is_past(&self) -> bool {
         self.deadline.is_some_and(|(deadline, _)| Instant::now() >= deadline)
     }
@@ -40,9 +48,6 @@ impl Limits {
 pub(super) fn is_over(limits: &Limits) -> bool {
     is_interrupted() || limits.is_past()
 }
-
-/// Steps of SQLite's virtual machine between two looks at the clock: well under a millisecond.
-const STEPS: i32 = 10_000;
 
 /// Stops statements at the deadline or on Ctrl-C.
 pub(super) fn watch(connection: &mut Connection, limits: &Limits) -> Result<()> {
@@ -106,10 +111,17 @@ impl Rights {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives back what was taken.
-    pub(super) fn all(&self, connection: &Connection) -> Result<()> {
+    /// Does `work` with what was taken given back, and takes it again, whatever comes of the work.
+    pub(super) fn with_all<T>(
+        &self,
+        connection: &Connection,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         self.held().stage = Stage::All;
-        Ok(connection.pragma_update(None, "query_only", false)?)
+        let given = connection.pragma_update(None, "query_only", false);
+        let done = given.map_err(Error::from).and_then(|()| work());
+        self.only_reading(connection)?;
+        done
     }
 
     /// Leaves the right to make TEMP objects, and nothing else. `has_strings`: the strings that may be seen are
@@ -123,14 +135,19 @@ impl Rights {
     /// Takes away every right but reading.
     pub(super) fn only_reading(&self, connection: &Connection) -> Result<()> {
         self.held().stage = Stage::All;
-        connection.pragma_update(None, "query_only", true)?;
+        let taken = connection.pragma_update(None, "query_only", true);
         self.held().stage = Stage::Read;
-        Ok(())
+        Ok(taken?)
     }
 
     /// The secret table that a statement was denied, once.
     pub(super) fn denied(&self) -> Option<String> {
         self.held().denied.take()
+    }
+
+    /// Forgets what another statement was denied.
+    pub(super) fn forget_denied(&self) {
+        self.held().denied = None;
     }
 
     pub(super) fn reveals_secrets(&self) -> bool {
@@ -163,7 +180,9 @@ impl Held {
                 self.denied = Some(table_name.to_owned());
                 Authorization::Deny
             }
-            AuthAction::Function { function_name: "load_extension" } => Authorization::Deny,
+            AuthAction::Function { function_name } if does_more_than_read(function_name) => {
+                Authorization::Deny
+            }
             AuthAction::Select
             | AuthAction::Read { .. }
             | AuthAction::Function { .. }
@@ -184,6 +203,12 @@ impl Held {
         }
         SECRET.iter().any(|secret| secret.eq_ignore_ascii_case(table))
     }
+}
+
+/// A function that loads or registers code, or reaches files: no question needs one.
+fn does_more_than_read(function: &str) -> bool {
+    const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"];
+    FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(function))
 }
 
 /// The statement names something from which strings are read by their numbers.
@@ -246,19 +271,47 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
                 help: "the file is damaged: export the report again".to_owned(),
             };
         }
+        Some(ErrorCode::TooBig) => {
+            let most = LONGEST >> 20;
+            return Error::Limit {
+                reason: format!("{path}: a text, a blob or a row of more than {most} MiB came up"),
+                help: "no nsys writes one; a statement of your own must build less".to_owned(),
+            };
+        }
+        _ if plain_message(&error) == "LIKE or GLOB pattern too complex" => {
+            return Error::Limit {
+                reason: format!("{path}: a pattern of LIKE or GLOB is longer than SQLite takes"),
+                help: "compare by = or instr() instead".to_owned(),
+            };
+        }
         _ => return senseless(&plain_message(&error), path).unwrap_or(Error::Sqlite(error)),
     }
     stopped(limits)
+}
+
+/// How SQLite begins to say that the authorizer refused something.
+pub(super) const NOT_AUTHORIZED: &str = "not authorized";
+
+/// A statement, or a view that it reads, is nested deeper or is longer than SQLite takes.
+pub(super) fn is_beyond_sqlite(message: &str) -> bool {
+    const BEYOND: [&str; 5] = [
+        "Recursion limit",
+        "parser stack overflow",
+        "Expression tree is too large",
+        "too many ",
+        "at most ",
+    ];
+    BEYOND.iter().any(|beginning| message.starts_with(beginning))
 }
 
 /// A failure that comes of what a report holds and no nsys writes.
 fn senseless(message: &str, path: &str) -> Option<Error> {
     let what = match message {
         "integer overflow" => "times or sizes that add up to more than 64 bits hold".to_owned(),
-        "string or blob too big" => "a text of more than a gigabyte".to_owned(),
-        _ if message.starts_with("unsafe use of ") => {
+        _ if message.starts_with("unsafe use of ") || message.starts_with(NOT_AUTHORIZED) => {
             format!("a view that does more than read: {message}")
         }
+        _ if is_beyond_sqlite(message) => format!("a view that SQLite cannot take in: {message}"),
         _ => {
             let rest = message.strip_prefix("Invalid function parameter type ")?;
             format!("a value where another kind belongs: {}", rest.split(' ').next()?.to_lowercase())
@@ -274,10 +327,23 @@ fn senseless(message: &str, path: &str) -> Option<Error> {
 /// The error of having stopped: the deadline, or Ctrl-C.
 pub(super) fn stopped(limits: &Limits) -> Error {
     match limits.deadline {
-        Some((_, allowed)) if !is_interrupted() => Error::Limit {
-            reason: format!("stopped: it ran longer than {} s", allowed.as_secs_f64()),
-            help: "raise --timeout, or look at less with --time, --device or --process".to_owned(),
-        },
+        Some((_, allowed)) if !is_interrupted() => Limits::passed(allowed),
         _ => Error::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::SECRET;
+    use crate::catalog::Catalog;
+
+    #[test]
+    fn the_specs_and_the_guard_agree_on_what_is_secret() {
+        let library = Catalog::built_in().unwrap();
+        for source in library.sources().unwrap() {
+            for table in &source.tables {
+                assert_eq!(source.secret, SECRET.contains(&table.as_str()), "{table}");
+            }
+        }
     }
 }

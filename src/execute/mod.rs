@@ -19,6 +19,7 @@ pub use table_writer::TableWriter;
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
 use crate::normalize::{Installation, Times, strings_of_events};
+use crate::report::path_of;
 use crate::schema::Schema;
 use crate::table::{Column, RowSink, Value};
 use guard::Rights;
@@ -35,6 +36,8 @@ pub struct Session<'a> {
     natives: Option<Arc<Natives>>,
     rights: Rights,
     limits: Limits,
+    /// The file, for messages.
+    path: String,
 }
 
 impl<'a> Session<'a> {
@@ -46,8 +49,9 @@ impl<'a> Session<'a> {
     ) -> Result<Self> {
         functions::register(connection, &installation.classes)?;
         guard::watch(connection, limits)?;
-        let (natives, rights) = install(connection, installation, limits)?;
-        Ok(Self { connection, natives, rights, limits: limits.clone() })
+        let path = file_of(connection);
+        let (natives, rights) = install(connection, installation, limits, &path)?;
+        Ok(Self { connection, natives, rights, limits: limits.clone(), path })
     }
 
     /// As [`Session::begin`], and then runs `preamble`: statements of a script that make TEMP objects.
@@ -64,18 +68,16 @@ impl<'a> Session<'a> {
         if preamble.is_empty() {
             return Ok(session);
         }
-        let connection = session.connection;
-        session.rights.all(connection)?;
-        session.rights.only_temp(session.rights.has_strings());
-        for plan in preamble {
-            connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::OperationInterrupted) => {
-                    guard::explain(limits, e, &file_of(connection))
-                }
-                _ => diagnose::statement_error(plan, e, connection, &session.rights),
-            })?;
-        }
-        session.rights.only_reading(connection)?;
+        let (connection, rights) = (session.connection, &session.rights);
+        rights.with_all(connection, || {
+            rights.only_temp(rights.has_strings());
+            preamble.iter().try_for_each(|plan| {
+                connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
+                    Some(rusqlite::ErrorCode::OperationInterrupted) => session.explain(limits, e),
+                    _ => diagnose::statement_error(plan, e, connection, rights),
+                })
+            })
+        })?;
         Ok(session)
     }
 
@@ -108,9 +110,9 @@ impl<'a> Session<'a> {
             for (index, (cell, column)) in cells.iter_mut().zip(&columns).enumerate() {
                 let value = row.get_ref(index)?;
                 if column.kind.is_numeric() && matches!(value, ValueRef::Text(_) | ValueRef::Blob(_)) {
-                    return Err(no_number(&file_of(self.connection), column, value));
+                    return Err(no_number(&self.path, column, value));
                 }
-                put(value, cell);
+                put(value, cell)?;
             }
             sink.row(&cells)?;
             count += 1;
@@ -121,7 +123,7 @@ impl<'a> Session<'a> {
 
     fn explain(&self, limits: &Limits, error: rusqlite::Error) -> Error {
         let failure = self.natives.as_ref().and_then(|natives| natives.failure());
-        failure.unwrap_or_else(|| guard::explain(limits, error, &file_of(self.connection)))
+        failure.unwrap_or_else(|| guard::explain(limits, error, &self.path))
     }
 
     /// The names of the columns that a plan's statement returns.
@@ -144,16 +146,22 @@ impl<'a> Session<'a> {
         {
             return Ok(());
         }
-        rights.all(self.connection)?;
-        for statement in strings_of_events(&Schema::read(self.connection)?)? {
-            self.connection.execute_batch(&statement).map_err(|e| self.explain(&self.limits, e))?;
-        }
-        rights.only_temp(true);
-        rights.only_reading(self.connection)
+        rights.with_all(self.connection, || {
+            let failed = |e| self.explain(&self.limits, e);
+            // What fails half-way leaves things as they were, for the next statement.
+            let whole = self.connection.unchecked_transaction().map_err(failed)?;
+            for statement in strings_of_events(&Schema::read(self.connection)?)? {
+                self.connection.execute_batch(&statement).map_err(failed)?;
+            }
+            whole.commit().map_err(failed)?;
+            rights.only_temp(true);
+            Ok(())
+        })
     }
 
     fn prepare(&self, plan: &Plan) -> Result<Statement<'a>> {
         self.copy_strings_for(plan)?;
+        self.rights.forget_denied();
         let statement = self
             .connection
             .prepare(&plan.sql)
@@ -174,17 +182,17 @@ fn install(
     connection: &mut Connection,
     installation: &Installation,
     limits: &Limits,
+    path: &str,
 ) -> Result<(Option<Arc<Natives>>, Rights)> {
     let natives = native::install(connection, installation, limits)?;
-    let path = file_of(connection);
     let reveals_secrets = installation.reveals_secrets;
-    let rights = guard::make(connection, &installation.statements, reveals_secrets, limits, &path)?;
+    let rights = guard::make(connection, &installation.statements, reveals_secrets, limits, path)?;
     for Times { table, is_no_number } in &installation.times {
         let is_senseless: bool = connection
             .query_row(is_no_number, [], |row| row.get(0))
-            .map_err(|e| guard::explain(limits, e, &path))?;
+            .map_err(|e| guard::explain(limits, e, path))?;
         if is_senseless {
-            return Err(no_time(Path::new(&path), table));
+            return Err(no_time(Path::new(path), table));
         }
     }
     Ok((natives, rights))
@@ -213,7 +221,18 @@ fn columns(statement: &Statement<'_>, plan: &Plan) -> Vec<Column> {
 }
 
 /// Puts a cell where the one above it was: a text takes over the other's memory.
-fn put(cell: ValueRef<'_>, value: &mut Value) {
+fn put(cell: ValueRef<'_>, value: &mut Value) -> Result<()> {
+    if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = cell
+        && bytes.len() > LONGEST_CELL
+    {
+        return Err(Error::Limit {
+            reason: format!("stopped: a cell holds {} MiB", bytes.len() >> 20),
+            help: format!(
+                "cells of up to {} MiB are shown: take a part by substr()",
+                LONGEST_CELL >> 20
+            ),
+        });
+    }
     *value = match cell {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(int) => Value::Int(int),
@@ -223,15 +242,25 @@ fn put(cell: ValueRef<'_>, value: &mut Value) {
             if let Value::Text(above) = value {
                 above.clear();
                 above.push_str(&text);
-                return;
+                return Ok(());
             }
             Value::Text(text.into_owned())
         }
         ValueRef::Blob(blob) => {
-            Value::Text(blob.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+            let mut hex = String::with_capacity(2 * blob.len());
+            for byte in blob {
+                hex.extend([byte >> 4, byte & 15].map(|digit| char::from(DIGITS[usize::from(digit)])));
+            }
+            Value::Text(hex)
         }
     };
+    Ok(())
 }
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Bytes of a cell that is shown: all that shows it holds it several times.
+const LONGEST_CELL: usize = 64 << 20;
 
 /// A report that holds text where every nsys writes numbers says nothing that can be relied on.
 fn no_number(path: &str, column: &Column, value: ValueRef<'_>) -> Error {
@@ -268,5 +297,69 @@ const SHOWN: usize = 40;
 
 /// The file behind a connection, for messages.
 fn file_of(connection: &Connection) -> String {
-    connection.path().unwrap_or("the report").to_owned()
+    match path_of(connection).to_string_lossy() {
+        path if path.is_empty() => "the report".to_owned(),
+        path => path.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::normalize;
+    use crate::table::ResultTable;
+
+    const REPORT: &str = "
+        CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
+        CREATE TABLE TARGET_INFO_SYSTEM_ENV (name, value);
+        INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('TOKEN', 'secret');
+        CREATE TABLE ThreadNames (priority, globalTid, x);
+        INSERT INTO ThreadNames (x) VALUES (1);";
+
+    fn asking(script: &str, test: impl FnOnce(&Session<'_>, &dyn Fn(&str) -> Result<usize>)) {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(&format!("{REPORT}{script}")).unwrap();
+        let (schema, catalog) = (Schema::read(&connection).unwrap(), Catalog::built_in().unwrap());
+        let scope = normalize::Scope::default();
+        let installation = normalize::plan(&schema, catalog, &scope, ["string"]).unwrap();
+        let limits = Limits::default();
+        let session = Session::begin(&mut connection, &installation, &limits).unwrap();
+        test(&session, &|sql| {
+            let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
+            session.run(&plan, &limits, &mut ResultTable::default())
+        });
+    }
+
+    const SECRETS: &str = "SELECT * FROM TARGET_INFO_SYSTEM_ENV";
+
+    fn is_denied(asked: Result<usize>) -> bool {
+        asked.is_err_and(|error| error.to_string().contains("TARGET_INFO_SYSTEM_ENV is not shown"))
+    }
+
+    #[test]
+    fn rights_are_taken_again_whatever_fails_in_between() {
+        // A column of names that cannot be computed: the strings are not copied.
+        let script =
+            "ALTER TABLE ThreadNames ADD COLUMN nameId AS (abs(-9223372036854775807 - x)) VIRTUAL";
+        asking(script, |_, run| {
+            for _ in 0..2 {
+                let error = run("SELECT text FROM string").unwrap_err().to_string();
+                assert!(error.contains("64 bits"), "{error}");
+                assert!(is_denied(run(SECRETS)));
+                assert_eq!(run("SELECT 1").unwrap(), 1);
+            }
+        });
+        asking("", |_, run| assert_eq!(run("SELECT text FROM string").unwrap(), 0));
+    }
+
+    #[test]
+    fn what_one_statement_was_denied_is_not_told_of_another() {
+        asking("", |session, run| {
+            session.connection.prepare(SECRETS).unwrap_err();
+            let error = run("SELECT * FROM absent").unwrap_err().to_string();
+            assert!(error.contains("no such table: absent"), "{error}");
+            assert!(is_denied(run(SECRETS)));
+        });
+    }
 }

@@ -30,7 +30,7 @@ pub fn strings_of_events(schema: &Schema) -> Result<Vec<String>> {
         return Ok(Vec::new());
     };
     let is_table = |table: &&Table| table.has_rowid;
-    let library = Catalog::load(&[])?;
+    let library = Catalog::built_in()?;
     let mut references = BTreeSet::new();
     for source in library.sources()?.into_iter().filter(|source| !source.secret) {
         let table = source.tables.iter().find_map(|table| schema.table(table));

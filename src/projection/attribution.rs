@@ -1,8 +1,9 @@
 //! The innermost range of each launch, and the ranges' own nesting.
 
-use super::groups::{both, share, sort_in_groups, split};
+use super::groups::{share, sort_in_groups, split};
 use super::nesting::Sweep;
 use super::{Capture, Launch, NONE, Op, OpKind, Range, Stop};
+use crate::threads;
 use std::cmp::Reverse;
 use std::ops;
 
@@ -69,7 +70,7 @@ impl Attribution {
         let threads = capture.threads.len();
         let order = |range: &Range| (range.start, Reverse(range.end), range.id);
         let ranges = std::mem::take(&mut capture.ranges);
-        let ((ranges, bounds), launched) = both(
+        let ((ranges, bounds), launched) = threads::both(
             || sort_in_groups(ranges, threads, |range| range.thread, order),
             || sort_launches(&mut capture, Reach::Thread),
         );

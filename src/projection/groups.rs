@@ -1,7 +1,6 @@
 //! Work on groups of neighbours, side by side where that is worth it.
 
 use crate::threads;
-use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -75,18 +74,6 @@ pub(super) fn share<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Syn
         scope.spawn(run);
         run();
     });
-}
-
-/// Does two things, side by side where a second thread may help.
-pub(super) fn both<A: Send, B>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
-    if !threads::may_share() {
-        return (a(), b());
-    }
-    thread::scope(|scope| {
-        let a = scope.spawn(a);
-        let b = b();
-        (a.join().unwrap_or_else(|panic| resume_unwind(panic)), b)
-    })
 }
 
 /// Pieces that work on a long sequence is cut into: enough for both cores to end at about the same time.

@@ -2,9 +2,10 @@
 
 use super::attribution::slice_of;
 use super::extremes::Extremes;
-use super::groups::{both, share, split};
+use super::groups::{share, split};
 use super::{Attribution, Failure, NONE, Op, OpKind, Pace, Reach, Stop};
 use crate::interval::union_length;
+use crate::threads;
 
 /// The launches inside a range: `from..to`, but those that end after the range if it is `ragged`.
 ///
@@ -83,7 +84,8 @@ impl Projection {
             attribution.capture.drop_idle_launches();
         }
         let mut ops = std::mem::take(&mut attribution.capture.ops);
-        let (slices, sums) = both(|| slices(&attribution, stop), || sums(&mut ops, &attribution, stop));
+        let (slices, sums) =
+            threads::both(|| slices(&attribution, stop), || sums(&mut ops, &attribution, stop));
         let Sums { op_places, gpu_before, graphs_before, first_start, last_end, own } = sums?;
         attribution.capture.ops = ops;
         let mut projection = Self {

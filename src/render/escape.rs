@@ -19,9 +19,17 @@ pub fn visible(text: &str) -> String {
     out
 }
 
+/// The text made visible, and without backquotes: no name ends the quotation that it stands in.
+pub fn quotable(text: &str) -> String {
+    visible(text).replace('`', "'")
+}
+
+/// It moves the cursor, turns the direction of text, or cannot be seen, so that two names look like one.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+        || matches!(c,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -32,5 +40,15 @@ mod tests {
     fn control_characters_are_written_out() {
         assert_eq!(visible("a\u{1b}[31mb\nc\u{202e}"), "a\\u{1b}[31mb\\nc\\u{202e}");
         assert_eq!(visible("größe<T> µs"), "größe<T> µs");
+        assert_eq!(quotable("a`b\n"), "a'b\\n");
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_written_out() {
+        let hidden = "\u{61c}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{2066}\u{206a}\u{206f}\
+                      \u{feff}\u{fff9}\u{fffb}\u{e0001}\u{e0041}\u{e007f}";
+        for c in hidden.chars() {
+            assert_eq!(visible(&format!("gemm{c}")), format!("gemm\\u{{{:x}}}", u32::from(c)));
+        }
     }
 }

@@ -41,9 +41,12 @@ fn defused(value: &Value) -> Value {
     }
 }
 
-/// It begins as formulas do, and is no number.
 fn is_formula(value: &Value) -> bool {
-    let Value::Text(text) = value else { return false };
+    matches!(value, Value::Text(text) if reads_as_formula(text))
+}
+
+/// It begins as formulas do, and is no number.
+pub fn reads_as_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 && text.parse::<f64>().is_err()
 }
 

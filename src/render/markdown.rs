@@ -54,10 +54,12 @@ impl RowSink for Markdown<'_> {
 }
 
 /// Sentences that Markdown prints as they stand; what is in backquotes stays code.
+///
+/// Where backquotes do not pair up one by one, none of it is code.
 pub fn markdown_text(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    if pieces.len().is_multiple_of(2) {
-        // A quote that does not end: none of it is code.
+    // A quote that does not end, or backquotes side by side, which pair up with as many only.
+    if pieces.len().is_multiple_of(2) || text.contains("``") {
         return inert(text);
     }
     let piece = |(place, text): (usize, &&str)| match place % 2 {
@@ -65,6 +67,16 @@ pub fn markdown_text(text: &str) -> String {
         _ => format!("`{}`", visible(text)),
     };
     pieces.iter().enumerate().map(piece).collect()
+}
+
+/// A text as code, whatever is in it: more backquotes stand around it than anywhere within.
+pub fn markdown_code(text: &str) -> String {
+    let text = visible(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let quotes = "`".repeat(longest + 1);
+    // A blank at both ends is no part of the code.
+    let blank = if longest > 0 { " " } else { "" };
+    format!("{quotes}{blank}{text}{blank}{quotes}")
 }
 
 /// Text that Markdown prints as it stands.
@@ -87,6 +99,7 @@ pub(super) fn inert(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::quotable;
     use super::*;
 
     #[test]
@@ -94,5 +107,68 @@ mod tests {
         assert_eq!(inert("a|b<img>[x](y)"), "a\\|b&lt;img&gt;\\[x\\](y)");
         assert_eq!(markdown_text("a_b `x_<i>` <i>"), "a\\_b `x_<i>` &lt;i&gt;");
         assert_eq!(markdown_text("a`<i>"), "a\\`&lt;i&gt;");
+        assert_eq!(markdown_code("nsq 'a``b'"), "``` nsq 'a``b' ```");
+        assert_eq!(markdown_code("nsq"), "`nsq`");
+    }
+
+    /// What of Markdown stands outside of code: backquotes pair up with the next run of as many.
+    fn outside_of_code(text: &str) -> String {
+        let chars: Vec<char> = text.chars().collect();
+        let run = |at: usize| chars[at..].iter().take_while(|c| **c == '`').count();
+        let (mut out, mut at) = (String::new(), 0);
+        while at < chars.len() {
+            match chars[at] {
+                '\\' if chars.get(at + 1).is_some_and(char::is_ascii_punctuation) => at += 2,
+                '`' => {
+                    let opens = run(at);
+                    at += opens;
+                    let mut end = at;
+                    while end < chars.len() {
+                        match run(end) {
+                            0 => end += 1,
+                            closes if closes == opens => break,
+                            other => end += other,
+                        }
+                    }
+                    if end < chars.len() {
+                        at = end + opens;
+                    }
+                }
+                c => {
+                    out.push(c);
+                    at += 1;
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn no_value_opens_or_ends_code() {
+        // The scan itself: what it would find if nothing were done.
+        assert!(outside_of_code("```<b>`").contains('<'));
+        assert!(!outside_of_code("``a`<b>``").contains('<'));
+        let alphabet = ['`', '`', '<', 'b', '>', '|', '\n', '\\', '&', '*', ']', ' '];
+        let mut bits = 7u64;
+        let mut value = || -> String {
+            let mut next = || {
+                bits =
+                    bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (bits >> 33) as usize
+            };
+            (0..next() % 12).map(|_| alphabet[next() % alphabet.len()]).collect()
+        };
+        for _ in 0..50_000 {
+            let (a, b, c) = (value(), value(), value());
+            let quoted = markdown_text(&format!("report `{}`, by {}: <b>", quotable(&a), quotable(&b)));
+            // What is not quotable is harmless too.
+            let raw = markdown_text(&format!("`{a}`, `{b}` {c}"));
+            for text in [&quoted, &raw, &markdown_code(&a), &inert(&a)] {
+                let outside = outside_of_code(text);
+                assert!(!outside.contains(['<', '>', '|', '*', ']']), "{a:?} {b:?} {c:?}\n{text}");
+            }
+            // The playbook's own quotes hold what they should.
+            assert!(quoted.starts_with(&format!("report `{}`, by ", quotable(&a))) || a.is_empty());
+        }
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! Not for: computing, sorting or leaving out rows.
 
+mod aside;
 pub mod breakdown;
 mod delimited;
 pub mod diff;
@@ -18,8 +19,10 @@ mod markdown;
 pub mod nsys;
 mod text;
 
-pub use escape::visible;
-pub use markdown::markdown_text;
+use aside::{Feed, aside};
+pub use escape::{quotable, visible};
+pub use formula::reads_as_formula;
+pub use markdown::{markdown_code, markdown_text};
 
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink};
@@ -129,12 +132,24 @@ impl<'a> Writer<'a> {
             Format::Text => produce(&mut text::Text::new(out, style, heading)),
             Format::Csv | Format::Tsv => {
                 let delimiter = if self.format == Format::Csv { b',' } else { b'\t' };
-                let sink = &mut delimited::Delimited::new(out, delimiter, style);
                 let (defuse, found) = (style.for_spreadsheets, &mut self.formulas);
-                produce(&mut formula::Formulas { sink, defuse, found })
+                let write = |out: &mut dyn Write, feed: Feed<'_>| {
+                    let sink = &mut delimited::Delimited::new(out, delimiter, style);
+                    feed(&mut formula::Formulas { sink, defuse, found })
+                };
+                aside(out, write, produce)
             }
-            Format::Json => produce(&mut json::Document::new(out, style, heading)),
-            Format::Ndjson => produce(&mut json::Lines::new(out, style, heading, self.expected > 1)),
+            Format::Json => {
+                aside(out, |out, feed| feed(&mut json::Document::new(out, style, heading)), produce)
+            }
+            Format::Ndjson => {
+                let several = self.expected > 1;
+                aside(
+                    out,
+                    |out, feed| feed(&mut json::Lines::new(out, style, heading, several)),
+                    produce,
+                )
+            }
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),
         }

@@ -1,5 +1,6 @@
 //! The layouts of `nsys stats`, so that what reads them keeps working.
 
+use super::formula::Formulas;
 use super::{Style, delimited, put, visible};
 use crate::error::Result;
 use crate::table::{Column, ResultTable, Value};
@@ -53,29 +54,36 @@ impl NsysFormat {
 const WIDEST: usize = 100;
 
 /// Writes one report; `title` is `CUDA API Summary (cuda_api_sum)`.
+///
+/// Returns how many texts in CSV or TSV a spreadsheet takes for formulas; `style` may have them made harmless.
 pub fn write(
     out: &mut dyn Write,
     format: NsysFormat,
     title: &str,
     table: &ResultTable,
-    on_terminal: bool,
-) -> Result<()> {
-    let style = Style { on_terminal, ..Style::default() };
+    style: &Style,
+) -> Result<usize> {
+    let mut found = 0;
     match format {
         NsysFormat::Csv | NsysFormat::Tsv if table.rows.is_empty() => Ok(()),
-        NsysFormat::Csv => table.replay(&mut delimited::Delimited::new(out, b',', &style)),
-        NsysFormat::Tsv => table.replay(&mut delimited::Delimited::new(out, b'\t', &style)),
+        NsysFormat::Csv | NsysFormat::Tsv => {
+            let delimiter = if format == NsysFormat::Csv { b',' } else { b'\t' };
+            let sink = &mut delimited::Delimited::new(out, delimiter, style);
+            table.replay(&mut Formulas { sink, defuse: style.for_spreadsheets, found: &mut found })
+        }
         NsysFormat::Json => put(out, &json(table)),
         NsysFormat::Hdoc => put(out, &page(title, table)),
         NsysFormat::Htable => put(out, &html(table)),
         NsysFormat::Column | NsysFormat::Table => {
             put(out, &format!("\n ** {title}:\n\n"))?;
             if table.rows.is_empty() {
-                return put(out, "Report was successfully run, but no data was returned.\n");
+                put(out, "Report was successfully run, but no data was returned.\n")
+            } else {
+                put(out, &drawn(table, format == NsysFormat::Table))
             }
-            put(out, &drawn(table, format == NsysFormat::Table))
         }
-    }
+    }?;
+    Ok(found)
 }
 
 fn drawn(table: &ResultTable, framed: bool) -> String {

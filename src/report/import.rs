@@ -15,7 +15,8 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept>
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
         let imported = import(trace, fresh, ImportOptions::default(), listener)?;
-        if imported.mended + imported.timeless + imported.halves > 0 {
+        let odd = imported.mended + imported.mended_facts + imported.timeless + imported.halves;
+        if odd > 0 {
             listener.note(&format!("{}: {imported}", trace.display()));
         }
         Ok(())

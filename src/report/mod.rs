@@ -24,6 +24,7 @@ use crate::interrupt::is_interrupted;
 use crate::trace::looks_like_trace;
 use export::Export;
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
 use std::io::Read;
@@ -215,8 +216,7 @@ fn check_database(path: &Path) -> Result<(), String> {
 /// Why a database is none that can be read to its end: a look at every page, which Ctrl-C ends.
 fn check_pages(path: &Path) -> Result<(), String> {
     let said = |e: rusqlite::Error| format!("cannot be read as a database: {}", plain_message(&e));
-    let mut connection = open_read_only(path, path).map_err(|e| e.to_string())?;
-    connection.progress_handler(10_000, Some(is_interrupted)).map_err(said)?;
+    let connection = open_read_only(path, path).map_err(|e| e.to_string())?;
     let found: String =
         connection.query_row("PRAGMA main.quick_check(1)", [], |row| row.get(0)).map_err(said)?;
     if found == "ok" { Ok(()) } else { Err(format!("is damaged: {}", found.replace('\n', "; "))) }
@@ -270,7 +270,10 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
         reason: format!("cannot be read as a database: {}", plain_message(&e)),
         help: "the file is damaged or still being written: export the report again".to_owned(),
     };
-    let connection = Connection::open_with_flags(&uri, flags).map_err(broken)?;
+    let mut connection = Connection::open_with_flags(&uri, flags).map_err(broken)?;
+    // Whoever sets a deadline replaces it.
+    connection.progress_handler(STEPS, Some(is_interrupted))?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
     // The file comes from a stranger: nothing that its schema defines may run on its own.
     for (config, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -283,6 +286,12 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).map_err(broken)?;
     Ok(connection)
 }
+
+/// Steps of SQLite's virtual machine between two looks at whether to go on: well under a millisecond.
+pub(crate) const STEPS: i32 = 10_000;
+
+/// Bytes that one text, blob or row may have: far more than any name, and less than what fills the memory.
+pub(crate) const LONGEST: i32 = 256 << 20;
 
 /// Bytes of a database that are mapped at most: what lies beyond is read, which is nearly as fast. Each
 /// connection maps its own, and what is mapped counts as memory of the process.
@@ -305,6 +314,28 @@ fn bytes_to_map(database: &Path) -> i64 {
 /// A further connection to the database of an open report.
 pub(crate) fn reopen(database: &Path) -> Result<Connection> {
     open_read_only(database, database)
+}
+
+/// The file behind a connection, whatever bytes its name is of; empty where there is none.
+pub(crate) fn path_of(connection: &Connection) -> PathBuf {
+    // The wrapper knows no name that is not UTF-8.
+    let path = connection.prepare("PRAGMA main.database_list").and_then(|mut listed| {
+        let mut rows = listed.query([])?;
+        while let Some(row) = rows.next()? {
+            if row.get_ref("name")?.as_str() == Ok("main") {
+                return Ok(row.get_ref("file")?.as_bytes().map(to_path).unwrap_or_default());
+            }
+        }
+        Ok(PathBuf::new())
+    });
+    path.unwrap_or_default()
+}
+
+fn to_path(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes).into();
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// SQLite's message without the wrapper's decoration.

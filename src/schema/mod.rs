@@ -6,7 +6,7 @@
 //! Not for: knowing what a table means, or any query.
 
 use crate::error::{Error, Result};
-use crate::report::{Report, plain_message};
+use crate::report::{Report, path_of, plain_message};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
@@ -75,7 +75,7 @@ impl Schema {
         let mut schema = Self { tables, is_materialized, ..Self::default() };
         let meta = ["META_DATA_EXPORT", "EXPORT_META_DATA", MATERIALIZED]
             .into_iter()
-            .find_map(|name| schema.table(name));
+            .find_map(|name| schema.plain_table(name));
         if let Some(meta) = meta {
             let fact = |key: &str| -> Option<String> {
                 let sql = format!("SELECT value FROM main.{} WHERE name = ?1", quote(&meta.name));
@@ -91,12 +91,12 @@ impl Schema {
         }
         let length =
             if is_materialized { ("capture", "dur_ns") } else { ("ANALYSIS_DETAILS", "duration") };
-        if let Some(table) = schema.table(length.0) {
+        if let Some(table) = schema.plain_table(length.0) {
             let sql = format!("SELECT max({}) FROM main.{}", length.1, quote(&table.name));
             schema.capture_ns = connection.query_row(&sql, [], |row| row.get(0)).ok().flatten();
         }
         let graphs = if is_materialized { "graph_trace" } else { "CUPTI_ACTIVITY_KIND_GRAPH_TRACE" };
-        if let Some(table) = schema.table(graphs) {
+        if let Some(table) = schema.plain_table(graphs) {
             let sql = format!("SELECT EXISTS (SELECT 1 FROM main.{})", quote(&table.name));
             schema.has_whole_graphs = connection.query_row(&sql, [], |row| row.get(0)).unwrap_or(false);
         }
@@ -106,6 +106,11 @@ impl Schema {
     /// The table called `name`, found without regard to case.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(&name.to_ascii_lowercase())
+    }
+
+    /// The same, unless a view stands in its place: that could take for ever, and no deadline is set yet.
+    fn plain_table(&self, name: &str) -> Option<&Table> {
+        self.table(name).filter(|table| table.has_rowid)
     }
 
     /// All tables, by name.
@@ -157,7 +162,7 @@ fn list_tables(connection: &Connection) -> Result<HashMap<String, Table>> {
 
 fn unreadable(connection: &Connection, name: &str, error: &rusqlite::Error) -> Error {
     Error::Report {
-        path: connection.path().unwrap_or("the report").into(),
+        path: path_of(connection),
         reason: format!("has a table or view {name} that cannot be read: {}", plain_message(error)),
         help: "export the report again, or drop what was added to it".to_owned(),
     }

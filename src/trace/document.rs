@@ -1,11 +1,11 @@
 //! The text of a trace → its events, one at a time, and the facts around them.
 
 use super::event::Event;
-use super::mend::mend;
+use super::mend::{mend, mend_value};
 use super::record::Recorder;
 use crate::error::{Error, Result};
-use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
+use serde_json::Value;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -22,11 +22,12 @@ pub(super) struct Facts {
     pub(super) rank: Option<i64>,
     pub(super) world_size: Option<i64>,
     pub(super) backend: Option<String>,
+    /// Values beside the events that are no JSON: numbers that are none were left out of them.
+    pub(super) mended: u64,
 }
 
 /// A GPU that the trace describes.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Device {
     pub(super) id: Option<i64>,
     pub(super) name: Option<String>,
@@ -43,12 +44,26 @@ pub(super) struct Device {
     pub(super) regs_per_multiprocessor: Option<i64>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Distributed {
-    rank: Option<i64>,
-    world_size: Option<i64>,
-    backend: Option<String>,
+impl From<&Value> for Device {
+    /// What is no whole number of 64 bits is left out, and nothing else.
+    fn from(said: &Value) -> Self {
+        let int = |key: &str| said[key].as_i64();
+        Self {
+            id: int("id"),
+            name: said["name"].as_str().map(str::to_owned),
+            total_global_mem: int("totalGlobalMem"),
+            compute_major: int("computeMajor"),
+            compute_minor: int("computeMinor"),
+            num_sms: int("numSms"),
+            warp_size: int("warpSize"),
+            max_threads_per_block: int("maxThreadsPerBlock"),
+            regs_per_block: int("regsPerBlock"),
+            shared_mem_per_block: int("sharedMemPerBlock"),
+            shared_mem_per_block_optin: int("sharedMemPerBlockOptin"),
+            shared_mem_per_multiprocessor: int("sharedMemPerMultiprocessor"),
+            regs_per_multiprocessor: int("regsPerMultiprocessor"),
+        }
+    }
 }
 
 /// Bytes that one event may take: none that a profiler wrote comes near.
@@ -75,6 +90,8 @@ pub(super) struct Document<'d> {
     longest: usize,
     /// Where `text` begins in the whole.
     offset: u64,
+    /// Values beside the events that had to be mended.
+    mended: u64,
 }
 
 impl<'d> Document<'d> {
@@ -83,7 +100,7 @@ impl<'d> Document<'d> {
         chunks: Receiver<io::Result<String>>,
         go_on: &'d dyn Fn() -> Result<()>,
     ) -> Self {
-        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0 }
+        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0, mended: 0 }
     }
 
     /// Reads it to its end; every event goes to `recorder`.
@@ -110,7 +127,7 @@ impl<'d> Document<'d> {
             true if recorder.saw_only_other_things() => {
                 "is JSON, but no trace: none of its objects has a \"ph\""
             }
-            true => return Ok(facts),
+            true => return Ok(Facts { mended: self.mended, ..facts }),
         };
         let help = "give what torch.profiler's export_chrome_trace() wrote, or an nsys export";
         Err(self.refuse(reason.to_owned(), help))
@@ -139,20 +156,23 @@ impl<'d> Document<'d> {
                     has_events = true;
                     self.events(recorder)?;
                 }
-                "baseTimeNanoseconds" => facts.base_ns = self.fact()?,
+                "baseTimeNanoseconds" => facts.base_ns = self.fact()?.as_i64(),
                 "schemaVersion" => {
-                    facts.schema_version =
-                        self.fact::<serde_json::Value>()?.map(|version| match version {
-                            serde_json::Value::String(version) => version,
-                            version => version.to_string(),
-                        });
+                    facts.schema_version = match self.fact()? {
+                        Value::Null => None,
+                        Value::String(version) => Some(version),
+                        version => Some(version.to_string()),
+                    };
                 }
-                "deviceProperties" => facts.devices = self.fact()?.unwrap_or_default(),
+                "deviceProperties" => {
+                    let said = self.fact()?;
+                    facts.devices = said.as_array().into_iter().flatten().map(Device::from).collect();
+                }
                 "distributedInfo" => {
-                    let distributed: Distributed = self.fact()?.unwrap_or_default();
-                    facts.rank = distributed.rank;
-                    facts.world_size = distributed.world_size;
-                    facts.backend = distributed.backend;
+                    let said = self.fact()?;
+                    facts.rank = said["rank"].as_i64();
+                    facts.world_size = said["world_size"].as_i64();
+                    facts.backend = said["backend"].as_str().map(str::to_owned);
                 }
                 // Among the rest are the environment and the command line: nobody's business.
                 _ => drop(self.value::<IgnoredAny>()?),
@@ -227,7 +247,7 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// A value, whatever it takes.
+    /// A value, whatever it takes; numbers in it that are none are null.
     fn value<T: DeserializeOwned>(&mut self) -> Result<T> {
         loop {
             let mut values = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter::<T>();
@@ -237,18 +257,31 @@ impl<'d> Document<'d> {
                     self.at += values.byte_offset();
                     return Ok(value);
                 }
-                Some(Err(fault)) if !self.is_at_end(&fault) => return Err(self.faulty(&fault)),
+                Some(Err(fault)) if !self.is_at_end(&fault) => {
+                    let faulty = self.faulty(&fault);
+                    let Some((mended, used)) = mend_value(&self.text.as_bytes()[self.at..]) else {
+                        // It may go on, as an event may.
+                        if self.text.len() - self.at > MENDABLE.min(self.longest) || !self.grow(0)? {
+                            return Err(faulty);
+                        }
+                        continue;
+                    };
+                    let value = serde_json::from_str(&mended).map_err(|_| faulty)?;
+                    self.mended += 1;
+                    self.at += used;
+                    return Ok(value);
+                }
                 _ => self.must_grow()?,
             }
         }
     }
 
-    /// A fact; `None` where it is of another shape than any that is known.
-    fn fact<T: DeserializeOwned>(&mut self) -> Result<Option<T>> {
+    /// A fact, of whatever shape.
+    fn fact(&mut self) -> Result<Value> {
         self.longest = LONGEST_FACT;
         let value = self.value();
         self.longest = LONGEST;
-        Ok(serde_json::from_value(value?).ok())
+        value
     }
 
     /// The next byte that is no blank; `None` at the end.
@@ -371,6 +404,10 @@ impl<'d> Document<'d> {
             io::ErrorKind::FileTooLarge => self.refuse(
                 format!("unpacks to far more than a trace does: {end} bytes of text, and on it goes"),
                 "it may be made to fill memory and disks; if it is a trace, unpack it with gunzip first",
+            ),
+            io::ErrorKind::Unsupported => self.refuse(
+                "is text in UTF-16, and JSON is UTF-8".to_owned(),
+                "convert it, as by `iconv -f UTF-16 -t UTF-8 TRACE > trace.json`",
             ),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.refuse(
                 format!("is damaged: its gzip data cannot be unpacked behind byte {end} of the text"),

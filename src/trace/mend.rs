@@ -24,16 +24,8 @@ pub(super) fn mend(text: &[u8]) -> Option<(String, usize)> {
                 }
             }
             b'-' | b'+' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                let is_part =
-                    |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-                let length = text[at..].iter().take_while(|byte| is_part(byte)).count();
-                let word = &text[at..at + length];
-                // Beyond what a double holds, such as 1e999, it is a number to no one.
-                let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f64>().ok());
-                let begins = word.get(usize::from(word[0] == b'-')).is_some_and(u8::is_ascii_digit);
-                let is_number = begins && number.is_some_and(f64::is_finite);
-                let is_json = is_number || matches!(word, b"true" | b"false" | b"null");
-                mended.extend_from_slice(if is_json { word } else { b"null" });
+                let (word, length) = mend_word(&text[at..]);
+                mended.extend_from_slice(word);
                 at += length;
                 continue;
             }
@@ -43,6 +35,35 @@ pub(super) fn mend(text: &[u8]) -> Option<(String, usize)> {
         at += 1;
     }
     None
+}
+
+/// As [`mend`], for a value of any kind; a word or a number must not be the last of `text`: it could go on.
+pub(super) fn mend_value(text: &[u8]) -> Option<(String, usize)> {
+    match text.first()? {
+        b'{' | b'[' => mend(text),
+        b'"' => {
+            let mut mended = Vec::new();
+            let used = mend_string(text, 0, &mut mended)?;
+            Some((String::from_utf8_lossy(&mended).into_owned(), used))
+        }
+        _ => {
+            let (mended, used) = mend_word(text);
+            (used > 0 && used < text.len()).then(|| (String::from_utf8_lossy(mended).into_owned(), used))
+        }
+    }
+}
+
+/// The word or number that `text` begins with, null where it is none that JSON knows; and its length.
+fn mend_word(text: &[u8]) -> (&[u8], usize) {
+    let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+    let length = text.iter().take_while(is_part).count();
+    let word = &text[..length];
+    // Beyond what a double holds, such as 1e999, it is a number to no one.
+    let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f64>().ok());
+    let begins = word.get(usize::from(word.first() == Some(&b'-'))).is_some_and(u8::is_ascii_digit);
+    let is_number = begins && number.is_some_and(f64::is_finite);
+    let is_json = is_number || matches!(word, b"true" | b"false" | b"null");
+    (if is_json { word } else { b"null" }, length)
 }
 
 /// Copies the string that opens at `start`; returns where it ends.

@@ -52,6 +52,8 @@ pub struct Imported {
     pub rows: u64,
     /// Events whose text is no JSON, such as a bare `inf`, and could be read all the same.
     pub mended: u64,
+    /// Facts beside the events that are no JSON: numbers in them that are none, such as NaN, are left out.
+    pub mended_facts: u64,
     /// Events of a kind that is imported whose times make no sense: these are left out.
     pub timeless: u64,
     /// The same that are told as a beginning and an end, as Kineto never does: left out too.
@@ -74,6 +76,13 @@ impl fmt::Display for Imported {
         if self.mended > 0 {
             write!(f, "; {} were no JSON and could be read all the same", self.mended)?;
         }
+        if self.mended_facts > 0 {
+            write!(
+                f,
+                "; {} of the facts beside them were no JSON: numbers that are none were left out",
+                self.mended_facts
+            )?;
+        }
         Ok(())
     }
 }
@@ -81,10 +90,12 @@ impl fmt::Display for Imported {
 /// Changes with what an import writes: derived data of another version is not used any more.
 pub const RECIPE: &str = "1";
 
-/// The first bytes look like a trace: JSON, or gzip.
+/// The first bytes look like a trace: JSON, or gzip; or JSON as it must not be, in UTF-16.
 pub fn looks_like_trace(header: &[u8]) -> bool {
     let text = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header).trim_ascii_start();
-    header.starts_with(unpack::GZIP) || matches!(text.first(), Some(b'{' | b'['))
+    header.starts_with(unpack::GZIP)
+        || unpack::is_utf16(header)
+        || matches!(text.first(), Some(b'{' | b'['))
 }
 
 /// Batches of rows on their way to the database.

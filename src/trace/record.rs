@@ -397,6 +397,7 @@ impl Recorder {
         }
         let (owner, process) = self.owner();
         let mut fills = self.name_tables();
+        self.imported.mended_facts = said.mended;
         self.send()?;
         fills.push(facts::export(said));
         fills.push(self.counted());

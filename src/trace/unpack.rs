@@ -9,6 +9,11 @@ use std::sync::mpsc::SyncSender;
 
 /// How a gzip file begins.
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
+/// The text says that it is UTF-16, as some shells write.
+pub(super) fn is_utf16(text: &[u8]) -> bool {
+    text.starts_with(&[0xff, 0xfe]) || text.starts_with(&[0xfe, 0xff])
+}
+
 /// Bytes in a chunk.
 const CHUNK: usize = 1 << 20;
 /// How many bytes of text a byte of gzip may hold: traces of profilers hold about 20, and deflate a
@@ -76,6 +81,9 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
         let whole = chunk.len() + CHUNK;
         let ended = bytes.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
         let is_last = chunk.len() < whole;
+        if unpacked == 0 && is_utf16(&chunk) {
+            return drop(chunks.send(Err(io::ErrorKind::Unsupported.into())));
+        }
         unpacked += CHUNK as u64;
         if unpacked > DENSE && unpacked / DENSEST > read.load(Ordering::Relaxed) {
             return drop(chunks.send(Err(io::ErrorKind::FileTooLarge.into())));

@@ -2,45 +2,20 @@
 
 use super::page::{Page, parts_json, playbook, preamble, put_json, report_line};
 use super::part::{PartAnswer, Status};
+use super::profiles::{Profile, find};
 use super::stats_reports::{self, Written};
 use super::{Questions, answer};
 use crate::cli::note;
 use crate::cli::output::{must_differ, write_to};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
-use crate::render::{Format, Heading, Writer, visible};
+use crate::render::{Format, Heading, Writer, quotable, visible};
 use crate::table::{Column, ResultTable, Value as Cell};
-use crate::trace::looks_like_trace;
-use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value as Json, json};
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// A profile in the folder: a capture, its export, or both.
-#[derive(Debug, Default)]
-struct Profile {
-    capture: Option<PathBuf>,
-    export: Option<PathBuf>,
-}
-
-impl Profile {
-    /// The file to read: the export, unless the capture is newer than it.
-    fn path(&self) -> Option<&Path> {
-        match (&self.capture, &self.export) {
-            (Some(capture), Some(export)) => {
-                let modified = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
-                let is_stale = modified(capture) > modified(export);
-                Some(if is_stale { capture } else { export })
-            }
-            (one, other) => one.as_deref().or(other.as_deref()),
-        }
-    }
-}
 
 /// A profile and what became of it.
 struct Answered {
-    /// Path inside the folder, without the extension.
+    /// What people call it.
     name: String,
     outcome: Result<(Vec<PartAnswer>, Vec<Json>)>,
     /// NVIDIA's reports, where they were asked for.
@@ -54,7 +29,11 @@ pub(super) fn run(questions: &Questions<'_>, format: Format) -> Result<u8> {
             "give the folder alone, or two reports",
         ));
     };
-    let (profiles, mut failures) = find(folder)?;
+    let found = find(folder)?;
+    let profiles = &found.profiles;
+    let failed = |(path, error): (PathBuf, Error)| told(&path.display().to_string(), &error);
+    let mut failures: Vec<String> = found.failures.into_iter().map(failed).collect();
+    found.notes.iter().for_each(|text| note(text));
     if profiles.is_empty() && failures.is_empty() {
         return Err(Error::Report {
             path: folder.clone(),
@@ -63,25 +42,24 @@ pub(super) fn run(questions: &Questions<'_>, format: Format) -> Result<u8> {
         });
     }
     let output = questions.args.output.output.as_deref();
-    let files = profiles.values().flat_map(|profile| profile.capture.iter().chain(&profile.export));
-    must_differ(output, files.map(PathBuf::as_path))?;
+    must_differ(output, profiles.iter().flat_map(Profile::files))?;
     let mut all = Vec::new();
-    for (name, profile) in &profiles {
-        let Some(path) = profile.path() else { continue };
+    for profile in profiles {
+        let path = profile.path();
         let outcome = match answer(questions, &[path.to_owned()]) {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             outcome => outcome,
         };
         let reports = match &questions.args.reports_to {
             Some(target) if outcome.is_ok() => {
-                match stats_reports::write(questions, path, &target.join(name)) {
+                match stats_reports::write(questions, path, &target.join(&profile.base)) {
                     Err(Error::Interrupted) => return Err(Error::Interrupted),
                     written => Some(written),
                 }
             }
             _ => None,
         };
-        all.push(Answered { name: name.clone(), outcome, reports });
+        all.push(Answered { name: profile.name(), outcome, reports });
     }
     for answered in &all {
         if let Err(error) = &answered.outcome {
@@ -117,68 +95,6 @@ fn told(name: &str, error: &Error) -> String {
     let lines: Vec<String> = error.to_string().lines().map(|line| line.trim().to_owned()).collect();
     let help = error.help().map_or(String::new(), |help| format!("; {help}"));
     format!("{name}: {}{help}", lines.join(": "))
-}
-
-/// The profiles below a folder by path, and what could not be looked into. Links to folders are not followed.
-fn find(folder: &Path) -> Result<(BTreeMap<String, Profile>, Vec<String>)> {
-    let mut profiles = BTreeMap::<String, Profile>::new();
-    let mut traces = Vec::new();
-    let mut failures = Vec::new();
-    let mut pending = vec![folder.to_owned()];
-    while let Some(current) = pending.pop() {
-        let entries = match std::fs::read_dir(&current) {
-            Ok(entries) => entries,
-            Err(e) if current == folder => return Err(Error::io(folder, e)),
-            Err(e) => {
-                failures.push(told(&current.display().to_string(), &Error::io(&current, e)));
-                continue;
-            }
-        };
-        for entry in entries {
-            let entry = entry.map_err(|e| Error::io(&current, e))?;
-            let path = entry.path();
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                pending.push(path);
-                continue;
-            }
-            let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-            let inside = path.strip_prefix(folder).unwrap_or(&path).with_extension("");
-            let name = inside.to_string_lossy().into_owned();
-            match extension.as_str() {
-                "nsys-rep" | "qdrep" => profiles.entry(name).or_default().capture = Some(path),
-                "sqlite" => profiles.entry(name).or_default().export = Some(path),
-                "json" | "gz" if is_trace(&path) => {
-                    traces.push((name.strip_suffix(".json").unwrap_or(&name).to_owned(), path));
-                }
-                _ => {}
-            }
-        }
-    }
-    // An export beside a trace of its name is its import.
-    traces.sort();
-    for (name, path) in traces {
-        let is_taken = profiles.get(&name).is_some_and(|profile| profile.capture.is_some());
-        let inside = path.strip_prefix(folder).unwrap_or(&path).to_string_lossy().into_owned();
-        profiles.entry(if is_taken { inside } else { name }).or_default().capture = Some(path);
-    }
-    Ok((profiles, failures))
-}
-
-/// Bytes at the beginning of a trace that say that it is one.
-const HEAD: u64 = 64 * 1024;
-
-/// A trace of PyTorch's, and not some other JSON.
-fn is_trace(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let mut head = Vec::new();
-    if file.take(HEAD).read_to_end(&mut head).is_err() || !looks_like_trace(&head) {
-        return false;
-    }
-    let mut text = Vec::new();
-    // The end of what was read is the end of no stream: what came before counts.
-    let _ = MultiGzDecoder::new(head.as_slice()).take(HEAD).read_to_end(&mut text);
-    let text = String::from_utf8_lossy(if text.is_empty() { &head } else { &text });
-    ["\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\""].iter().any(|key| text.contains(key))
 }
 
 fn document(
@@ -242,7 +158,7 @@ fn summary(
         let Ok((answers, facts)) = &answered.outcome else { continue };
         page.gap()?;
         let mark = if format == Format::Markdown { "" } else { "=== " };
-        page.heading(1, &format!("{mark}{}", answered.name))?;
+        page.heading(1, &format!("{mark}{}", quotable(&answered.name)))?;
         for report in facts {
             page.line(&format!("report {}", report_line(report)))?;
         }

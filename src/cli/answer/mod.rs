@@ -4,6 +4,7 @@ mod asking;
 mod folder;
 mod page;
 mod part;
+mod profiles;
 mod settings;
 mod stats_reports;
 

@@ -8,7 +8,7 @@ use crate::catalog::Attribution;
 use crate::cli::output::write_to;
 use crate::cli::show::wrapped;
 use crate::error::{Error, Result};
-use crate::render::{Format, Heading, Style, Writer, markdown_text, visible};
+use crate::render::{Format, Heading, Style, Writer, markdown_code, markdown_text, quotable, visible};
 use crate::table::{ResultTable, Value as Cell};
 use serde_json::{Map, Value as Json, json};
 use std::io::Write;
@@ -66,8 +66,8 @@ pub(super) fn preamble(questions: &Questions<'_>) -> Map<String, Json> {
 pub(super) fn report_line(facts: &Json) -> String {
     let text = |key: &str| facts.get(key).and_then(Json::as_str).unwrap_or_default();
     match text("nsys") {
-        "" => format!("`{}`", visible(text("report"))),
-        nsys => format!("`{}`, captured by nsys {}", visible(text("report")), visible(nsys)),
+        "" => format!("`{}`", quotable(text("report"))),
+        nsys => format!("`{}`, captured by nsys {}", quotable(text("report")), quotable(nsys)),
     }
 }
 
@@ -242,7 +242,7 @@ impl<'o> Page<'o> {
                 Line::Words(text) => self.wrapped("- ", &text)?,
                 // A command stays on one line, to be copied.
                 Line::Command(text) if self.is_markdown() => {
-                    self.put(&format!("- `{}`\n", visible(&text).replace('`', "'")))?;
+                    self.put(&format!("- {}\n", markdown_code(&text)))?;
                 }
                 Line::Command(text) => self.put(&format!("{:INDENT$}- {}\n", "", visible(&text)))?,
             }
@@ -344,7 +344,7 @@ fn how(pieces: &[Piece]) -> Vec<Line> {
             }
         }
         for note in &reply.notes {
-            add(&mut words, format!("{}: {}.", visible(&reply.report), visible(note)));
+            add(&mut words, format!("{}: {}.", quotable(&reply.report), visible(note)));
         }
         if let Some(command) = &reply.command {
             add(&mut commands, command.clone());
@@ -355,8 +355,8 @@ fn how(pieces: &[Piece]) -> Vec<Line> {
 
 /// What a pattern meant in a report.
 fn meant(meaning: &Meaning, report: &str) -> String {
-    let quoted = |name: &str| format!("`{}`", visible(name).replace('`', "'"));
-    let report = visible(report);
+    let quoted = |name: &str| format!("`{}`", quotable(name));
+    let report = quotable(report);
     match &meaning.found {
         Ok(found) => {
             let count = found.count();

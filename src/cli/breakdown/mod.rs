@@ -9,9 +9,10 @@ mod profile;
 mod result_csv;
 mod seconds;
 
+use super::note;
 use super::opened::Opened;
 use super::options::{Clock, KeepArgs, LibraryArgs, LimitArgs};
-use super::output::{must_differ, replace, write_to};
+use super::output::{FORMULAS, must_differ, replace, write_to};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::render::breakdown::{percent, time};
@@ -21,6 +22,7 @@ use crate::schema::Schema;
 use class_maps::ClassMap;
 use input::Input;
 use profile::{Answer, Bar, Question};
+use result_csv::Cells;
 use std::path::PathBuf;
 
 /// Break elapsed time down by class of GPU work: result.html and result.csv
@@ -65,6 +67,9 @@ pub(super) struct Args {
     /// Takes the union over all GPUs, leaves out CUDA graphs that were traced as wholes, and takes SECONDS 0 for no time.
     #[arg(long, alias = "seed_compat")]
     seed_compat: bool,
+    /// In result.csv, an apostrophe before names that a spreadsheet would run as formulas.
+    #[arg(long)]
+    spreadsheet: bool,
     /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else those on PATH, then those installed. Also --nsys_cmd.
     #[arg(long = "nsys-cmd", aliases = ["nsys_cmd", "nsys"], value_name = "PATH")]
     nsys_cmd: Option<PathBuf>,
@@ -170,10 +175,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         profiles,
         is_seed: args.seed_compat,
     };
-    let table = match breakdown.is_seed {
-        true => result_csv::seed(&breakdown)?,
-        false => result_csv::own(&breakdown)?,
-    };
+    let mut cells = Cells::new(args.spreadsheet);
+    match breakdown.is_seed {
+        true => result_csv::seed(&breakdown, &mut cells)?,
+        false => result_csv::own(&breakdown, &mut cells)?,
+    }
+    let (table, formulas) = cells.finish()?;
     let page = page::render(&breakdown)?;
     std::fs::create_dir_all(&args.out_dir).map_err(|e| Error::io(&args.out_dir, e))?;
     // Neither file is put in place before the other could be written.
@@ -182,6 +189,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         replace(&html, |fresh| std::fs::write(fresh, &page).map_err(|e| Error::io(&html, e)))
     })?;
     let written = [(csv, table.len()), (html, page.len())];
+    if formulas > 0 && !args.spreadsheet {
+        note(FORMULAS);
+    }
     let text = summary(&breakdown, &written);
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)

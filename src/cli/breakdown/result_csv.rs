@@ -4,6 +4,7 @@ use super::profile::{Bar, NON_GPU, Row};
 use super::seconds::{as_python, exact, to_tenths};
 use super::{Breakdown, Total};
 use crate::error::{Error, Result};
+use crate::render::reads_as_formula;
 use std::io;
 
 /// The columns of gputrc2graph.
@@ -20,13 +21,45 @@ const MORE: [&str; 8] = [
     "class_also",
 ];
 
+/// The lines of the file, and the names in them that a spreadsheet takes for formulas.
+pub(super) struct Cells {
+    lines: csv::Writer<Vec<u8>>,
+    /// Put an apostrophe before such names.
+    defuse: bool,
+    formulas: usize,
+}
+
+impl Cells {
+    pub(super) fn new(defuse: bool) -> Self {
+        Self { lines: csv::Writer::from_writer(Vec::new()), defuse, formulas: 0 }
+    }
+
+    fn line<'c>(&mut self, cells: impl IntoIterator<Item = &'c str>) -> Result<()> {
+        for cell in cells {
+            let is_formula = reads_as_formula(cell);
+            self.formulas += usize::from(is_formula);
+            match is_formula && self.defuse {
+                true => self.lines.write_field(format!("'{cell}")),
+                false => self.lines.write_field(cell),
+            }
+            .map_err(failed)?;
+        }
+        self.lines.write_record(None::<&[u8]>).map_err(failed)
+    }
+
+    /// The file, and how many such names it holds.
+    pub(super) fn finish(self) -> Result<(Vec<u8>, usize)> {
+        let bytes =
+            self.lines.into_inner().map_err(|e| Error::Output(io::Error::other(e.to_string())))?;
+        Ok((bytes, self.formulas))
+    }
+}
+
 /// Its columns first, and in them exact seconds, so that what reads its file reads this.
 ///
 /// Each bar is a Model_Engine of its own: over one of them nothing counts twice.
-pub(super) fn own(breakdown: &Breakdown) -> Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let columns: Vec<&str> = SEED.iter().chain(&MORE).copied().collect();
-    writer.write_record(&columns).map_err(failed)?;
+pub(super) fn own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
+    writer.line(SEED.into_iter().chain(MORE))?;
     for profile in &breakdown.profiles {
         for bar in &profile.answer.bars {
             let label = profile.bar_label(bar);
@@ -38,19 +71,19 @@ pub(super) fn own(breakdown: &Breakdown) -> Result<Vec<u8>> {
                 let (elapsed_ns, total_ns) = (row.elapsed_ns.to_string(), row.total_ns.to_string());
                 let record = [&label, &row.class, &calls, &row.name, &elapsed, &elapsed_ns, &total_ns];
                 let more = [&gpu, &ordinal, &row.kind, &size, &row.rule, &row.also];
-                writer.write_record(record.into_iter().chain(more)).map_err(failed)?;
+                writer.line(record.into_iter().chain(more).map(String::as_str))?;
             }
             let rest = profile.rest_ns(bar);
             let (elapsed, ns) = (exact(rest), rest.to_string());
-            let record = [&label, NON_GPU, "1", NON_GPU, &elapsed, &ns, &ns, &gpu, &ordinal];
-            writer.write_record(record.into_iter().chain([""; 4])).map_err(failed)?;
+            let record = [label.as_str(), NON_GPU, "1", NON_GPU, &elapsed, &ns, &ns, &gpu, &ordinal];
+            writer.line(record.into_iter().chain([""; 4]))?;
         }
     }
-    finish(writer)
+    Ok(())
 }
 
 /// gputrc2graph's columns, arithmetic, rounding and order: by category, over all profiles.
-pub(super) fn seed(breakdown: &Breakdown) -> Result<Vec<u8>> {
+pub(super) fn seed(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     let mut rows: Vec<(String, usize, [String; 5])> = Vec::new();
     for (index, profile) in breakdown.profiles.iter().enumerate() {
         let Some(bar) = profile.answer.bars.first() else { continue };
@@ -75,12 +108,11 @@ pub(super) fn seed(breakdown: &Breakdown) -> Result<Vec<u8>> {
     }
     // Stable: inside a category the profiles stay in order, and their rows by elapsed time.
     rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(SEED).map_err(failed)?;
-    for (_, _, cells) in rows {
-        writer.write_record(cells).map_err(failed)?;
+    writer.line(SEED)?;
+    for (_, _, cells) in &rows {
+        writer.line(cells.iter().map(String::as_str))?;
     }
-    finish(writer)
+    Ok(())
 }
 
 /// What no rule takes has no category there.
@@ -98,8 +130,4 @@ fn in_order<'b>(breakdown: &Breakdown, bar: &'b Bar) -> Vec<&'b Row> {
 
 fn failed(error: csv::Error) -> Error {
     Error::Output(io::Error::other(error))
-}
-
-fn finish(writer: csv::Writer<Vec<u8>>) -> Result<Vec<u8>> {
-    writer.into_inner().map_err(|e| Error::Output(io::Error::other(e.to_string())))
 }

@@ -7,6 +7,7 @@ use crate::class_summary::{
     read_ranges,
 };
 use crate::error::{Error, Result};
+use crate::whole_file::{self, Origin};
 use std::path::{Path, PathBuf};
 
 /// One thing to analyse.
@@ -24,7 +25,7 @@ pub(super) struct Input {
 /// The inputs, and the classes of a config.
 pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
     if let Some(file) = &args.config {
-        let bytes = std::fs::read(file).map_err(|e| Error::io(file, e))?;
+        let bytes = whole_file::read(file, Origin::Named, whole_file::MOST)?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()]
                 .iter()
@@ -205,7 +206,8 @@ impl Input {
         if let Some(error) = self.missing(path) {
             return Err(error);
         }
-        std::fs::read(path).map_err(|e| Error::io(path, e))
+        let origin = if self.config.is_some() { Origin::Found } else { Origin::Named };
+        whole_file::read(path, origin, whole_file::MOST_OF_TABLE)
     }
 
     /// A table that can be done without. With --seed-compat one that cannot be read is left out, as the

@@ -5,6 +5,7 @@
 mod gpu;
 mod ids;
 mod nvtx;
+mod pages;
 mod reader;
 mod relation;
 pub(super) mod texts;
@@ -14,6 +15,7 @@ use super::guard::{self, Limits};
 use crate::catalog::Rules;
 use crate::error::{Error, Result};
 use crate::normalize::{IN_WINDOW, Input, Installation, Native, SELECTS_CALL, SELECTS_OP};
+use crate::report::path_of;
 use crate::schema::quote;
 use nvtx::{LazyRules, NameRules, Selection};
 use relation::Relation;
@@ -21,7 +23,7 @@ use rusqlite::Connection;
 use rusqlite::ffi;
 use rusqlite::vtab::Module;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The native relations of a connection, and what they answer from.
@@ -118,7 +120,7 @@ pub(super) fn install(
         return Ok(None);
     }
     let natives = Arc::new(Natives {
-        database: connection.path().map(Path::new).unwrap_or(Path::new("")).to_owned(),
+        database: path_of(connection),
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
         rules: Arc::new(LazyRules::new(installation.rules.clone())),

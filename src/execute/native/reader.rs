@@ -1,12 +1,14 @@
 //! Rows of a relation, read by several connections at once.
 //!
-//! The seam between native relations and SQLite: whoever finds a faster way to read the same columns
-//! (pages read directly, say) puts it behind [`Reader::scan`] and changes nothing else.
+//! The seam between native relations and SQLite: how rows are read is known here and nowhere else. A
+//! large table behind a plain relation is decoded from its [`pages`](super::pages); all else is read by
+//! a statement.
 //!
 //! Cells are taken from SQLite's C API: that is half the price of a checked value each, which
 //! matters for tens of millions of them. Hence the `unsafe`.
 #![allow(unsafe_code)]
 
+use super::pages::{self, Plain};
 use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
 use crate::normalize::Statements;
@@ -15,7 +17,9 @@ use crate::threads;
 use rusqlite::{Connection, Row, ffi};
 use std::ffi::{CString, c_int};
 use std::marker::PhantomData;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{ptr, slice, thread};
 
 /// Times beyond this are no times: 146 years from the start of the capture.
@@ -24,26 +28,40 @@ const LATEST: u64 = 1 << 62;
 const CONNECTIONS: i64 = 2;
 /// Rows below which one connection is as fast.
 const WORTH_SPLITTING: i64 = 20_000;
+/// Rows below which a statement is as fast as finding out what the pages hold.
+const WORTH_DECODING: u64 = 4_000;
+/// Rows between two looks at the clock where SQLite takes none.
+const ROWS_A_LOOK: usize = 10_000;
 
 /// Connections on which the relations to read are installed.
-pub(super) struct Reader {
+pub(super) struct Reader<'a> {
     /// Opened when something is to be read.
     connections: Vec<Connection>,
     statements: Statements,
     limits: Limits,
     database: PathBuf,
     path: String,
+    given_up: Option<&'a AtomicBool>,
 }
 
-impl Reader {
+impl<'a> Reader<'a> {
     /// A reader of the database, for relations that `statements` make.
-    pub(super) fn new(database: &Path, statements: &Statements, limits: &Limits) -> Self {
+    ///
+    /// With `given_up`, pages are read where they can be; it is set where that had to be given up after
+    /// some rows had been told, which then are told again to fresh parts.
+    pub(super) fn new(
+        database: &Path,
+        statements: &Statements,
+        limits: &Limits,
+        given_up: Option<&'a AtomicBool>,
+    ) -> Self {
         Self {
             connections: Vec::new(),
             statements: statements.clone(),
             limits: limits.clone(),
             database: database.to_owned(),
             path: database.to_string_lossy().into_owned(),
+            given_up,
         }
     }
 
@@ -51,6 +69,8 @@ impl Reader {
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
             let mut connection = reopen(&self.database)?;
+            // Mapped for each connection, a large report would count as several times its size.
+            connection.pragma_update(None, "mmap_size", 0)?;
             guard::watch(&mut connection, &self.limits)?;
             guard::make(&mut connection, &self.statements, false, &self.limits, &self.path)?;
             self.connections.push(connection);
@@ -72,35 +92,62 @@ impl Reader {
         self.connect_to(1)?;
         let parts = self.parts(relation, id)?;
         self.connect_to(parts.len())?;
+        let is_large = parts.first().is_some_and(|&(from, to)| to.abs_diff(from) >= WORTH_DECODING);
+        let table = if is_large { self.table(relation, id, columns)? } else { None };
         let (limits, path, database) = (&self.limits, &self.path, &self.database);
-        let read = |connection: &Connection, (from, to): (i64, i64)| -> Result<T> {
+        // None: the pages do not say what the part holds.
+        let read = |connection: &Connection,
+                    (from, to): (i64, i64),
+                    table: Option<&pages::Table>|
+         -> Result<Option<T>> {
             let sql = format!("SELECT {columns} FROM {relation} WHERE {id} BETWEEN {from} AND {to}");
             let mut part = T::default();
             let mut rows = Rows::new(connection, database, &sql)?;
+            if let Some(table) = table {
+                // A statement that has begun has asked whether the table may be read, and holds the lock of
+                // a file that can change.
+                if rows.next().map_err(|e| guard::explain(limits, e, path))?.is_none() {
+                    return Ok(Some(part));
+                }
+                let mut count = 0;
+                let goes_on = || {
+                    count += 1;
+                    count % ROWS_A_LOOK != 0 || !guard::is_over(limits)
+                };
+                let take =
+                    |cells: &pages::Row<'_>| row(&mut part, &Cells::Page { row: cells, database }).ok();
+                return Ok(table.scan(connection, (from, to), goes_on, take).map(|()| part));
+            }
             while let Some(cells) = rows.next().map_err(|e| guard::explain(limits, e, path))? {
                 row(&mut part, &cells)?;
             }
-            Ok(part)
+            Ok(Some(part))
         };
-        let results = thread::scope(|scope| {
-            let mut pairs = self.connections.iter_mut().zip(&parts);
-            let first = pairs.next();
-            let mut running = Vec::new();
-            for (connection, &part) in pairs {
-                running.push(scope.spawn(move || read(connection, part)));
-            }
-            let mut results = Vec::new();
-            if let Some((connection, &part)) = first {
-                results.push(read(connection, part)?);
-            }
-            for part in running {
-                results.push(part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
-            }
-            Ok(results)
-        });
-        // What SQLite has mapped of the table counts as memory as long as it is open.
-        self.connections.clear();
-        results
+        let read_all = |connections: &mut [Connection], table| -> Result<Option<Vec<T>>> {
+            thread::scope(|scope| {
+                let mut pairs = connections.iter_mut().zip(&parts);
+                let first = pairs.next();
+                let mut running = Vec::new();
+                for (connection, &part) in pairs {
+                    running.push(scope.spawn(move || read(connection, part, table)));
+                }
+                let mut results = Vec::new();
+                if let Some((connection, &part)) = first {
+                    results.push(read(connection, part, table)?);
+                }
+                for part in running {
+                    results.push(part.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+                }
+                Ok(results.into_iter().collect())
+            })
+        };
+        let mut results = read_all(&mut self.connections, table.as_ref());
+        if let (Ok(None), Some(given_up)) = (&results, self.given_up) {
+            given_up.store(true, Ordering::Relaxed);
+            // What is odd in one part may have hidden rows of another.
+            results = read_all(&mut self.connections, None);
+        }
+        results.map(Option::unwrap_or_default)
     }
 
     /// Reads a statement to its end on one connection.
@@ -129,6 +176,18 @@ impl Reader {
             Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
             other => other.map_err(|e| guard::explain(&self.limits, e, &self.path)),
         }
+    }
+
+    /// The table whose pages hold what is to be read; `None` where a statement must read it.
+    fn table(&self, relation: &str, id: &str, columns: &str) -> Result<Option<pages::Table>> {
+        if self.given_up.is_none() {
+            return Ok(None);
+        }
+        let columns: Vec<&str> = columns.split(", ").collect();
+        let plain = Plain::of(&self.statements, relation, id, &columns);
+        // What a table is declared as can be asked for before rights are taken away only.
+        let connection = plain.as_ref().map(|_| reopen(&self.database)).transpose()?;
+        Ok(plain.zip(connection).and_then(|(plain, connection)| pages::Table::find(&connection, &plain)))
     }
 
     /// The first and last row of each part.
@@ -197,7 +256,7 @@ impl<'a> Rows<'a> {
         match unsafe { ffi::sqlite3_step(self.statement) } {
             ffi::SQLITE_ROW => {
                 let (statement, database) = (self.statement, self.database);
-                Ok(Some(Cells { statement, database, row: PhantomData }))
+                Ok(Some(Cells::Statement { statement, database, row: PhantomData }))
             }
             ffi::SQLITE_DONE => Ok(None),
             code => Err(self.error(code)),
@@ -220,54 +279,69 @@ impl Drop for Rows<'_> {
 }
 
 /// The cells of a row.
-pub(super) struct Cells<'a> {
-    statement: *mut ffi::sqlite3_stmt,
-    database: &'a Path,
-    row: PhantomData<&'a ()>,
+pub(super) enum Cells<'a> {
+    Statement { statement: *mut ffi::sqlite3_stmt, database: &'a Path, row: PhantomData<&'a ()> },
+    Page { row: &'a pages::Row<'a>, database: &'a Path },
 }
 
 impl Cells<'_> {
-    fn kind(&self, column: c_int) -> c_int {
-        // SAFETY: a row is at hand as long as `self` is; SQLite answers null for a column out of range.
-        unsafe { ffi::sqlite3_column_type(self.statement, column) }
-    }
-
     /// An integer; `None` for null. What is no number counts as SQLite casts it.
-    pub(super) fn int(&self, column: c_int) -> Option<i64> {
-        // SAFETY: as in `kind`.
-        let int = unsafe { ffi::sqlite3_column_int64(self.statement, column) };
-        // Only a zero can be a null.
-        (int != 0 || self.kind(column) != ffi::SQLITE_NULL).then_some(int)
+    pub(super) fn int(&self, column: usize) -> Option<i64> {
+        match self {
+            Self::Statement { statement, .. } => {
+                // SAFETY: a row is at hand as long as `self` is; SQLite answers null for a column out of range.
+                let int = unsafe { ffi::sqlite3_column_int64(*statement, column as c_int) };
+                // Only a zero can be a null.
+                (int != 0 || kind(*statement, column) != ffi::SQLITE_NULL).then_some(int)
+            }
+            Self::Page { row, .. } => row.int(column),
+        }
     }
 
     /// A time; `None` for null. It is an error if it cannot be one.
-    pub(super) fn time(&self, column: c_int) -> Result<Option<i64>> {
-        let reason = match (self.kind(column), self.int(column)) {
-            (ffi::SQLITE_INTEGER, Some(time)) if time.unsigned_abs() >= LATEST => {
+    pub(super) fn time(&self, column: usize) -> Result<Option<i64>> {
+        let (database, is_odd) = match self {
+            Self::Statement { statement, database, .. } => {
+                let kind = kind(*statement, column);
+                (database, kind != ffi::SQLITE_INTEGER && kind != ffi::SQLITE_NULL)
+            }
+            // What is odd on a page is looked at again by a statement.
+            Self::Page { database, .. } => (database, false),
+        };
+        let reason = match self.int(column) {
+            _ if is_odd => "holds a time that is no whole number".to_owned(),
+            Some(time) if time.unsigned_abs() >= LATEST => {
                 format!("has an event at {time} ns, more than a century from its start")
             }
-            (ffi::SQLITE_INTEGER, time) => return Ok(time),
-            (ffi::SQLITE_NULL, _) => return Ok(None),
-            _ => "holds a time that is no whole number".to_owned(),
+            time => return Ok(time),
         };
         Err(Error::Report {
-            path: self.database.to_owned(),
+            path: database.to_path_buf(),
             reason,
             help: "its times make no sense: export the report again".to_owned(),
         })
     }
 
     /// A text's bytes; `None` for anything else.
-    pub(super) fn text(&self, column: c_int) -> Option<&[u8]> {
-        if self.kind(column) != ffi::SQLITE_TEXT {
+    pub(super) fn text(&self, column: usize) -> Option<&[u8]> {
+        let statement = match self {
+            Self::Statement { statement, .. } => *statement,
+            Self::Page { row, .. } => return row.text(column),
+        };
+        if kind(statement, column) != ffi::SQLITE_TEXT {
             return None;
         }
         // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`; the length is
         // asked for after the text, as it demands.
         unsafe {
-            let text = ffi::sqlite3_column_text(self.statement, column);
-            let len = usize::try_from(ffi::sqlite3_column_bytes(self.statement, column)).ok()?;
+            let text = ffi::sqlite3_column_text(statement, column as c_int);
+            let len = usize::try_from(ffi::sqlite3_column_bytes(statement, column as c_int)).ok()?;
             (!text.is_null()).then(|| slice::from_raw_parts(text, len))
         }
     }
+}
+
+fn kind(statement: *mut ffi::sqlite3_stmt, column: usize) -> c_int {
+    // SAFETY: a row is at hand as long as its cells are; SQLite answers null for a column out of range.
+    unsafe { ffi::sqlite3_column_type(statement, column as c_int) }
 }

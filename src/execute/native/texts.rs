@@ -2,7 +2,6 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
@@ -16,40 +15,33 @@ pub(in crate::execute) fn readable(bytes: &[u8]) -> Cow<'_, str> {
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     places: HashTable<u32>,
-    texts: Vec<Box<[u8]>>,
+    /// One behind the other.
+    bytes: Vec<u8>,
+    /// Of each text its hash, and where it ends.
+    ends: Vec<(u64, usize)>,
     state: RandomState,
 }
 
 impl Texts {
     pub(super) fn place(&mut self, text: &[u8]) -> u32 {
         let hash = self.state.hash_one(text);
-        let (texts, state) = (&self.texts, &self.state);
-        let entry = self.places.entry(
-            hash,
-            |&place| *texts[place as usize] == *text,
-            |&place| state.hash_one(&*texts[place as usize]),
-        );
-        match entry {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(free) => {
-                let place = texts.len() as u32;
-                free.insert(place);
-                self.texts.push(text.into());
-                place
-            }
+        if let Some(&known) = self.places.find(hash, |&place| self.bytes(place) == text) {
+            return known;
         }
+        let place = self.ends.len() as u32;
+        self.bytes.extend_from_slice(text);
+        self.ends.push((hash, self.bytes.len()));
+        let ends = &self.ends;
+        self.places.insert_unique(hash, place, |&place| ends[place as usize].0);
+        place
     }
 
     pub(super) fn bytes(&self, place: u32) -> &[u8] {
-        &self.texts[place as usize]
-    }
-
-    pub(super) fn find(&self, text: &[u8]) -> Option<u32> {
-        let is_it = |&place: &u32| *self.texts[place as usize] == *text;
-        self.places.find(self.state.hash_one(text), is_it).copied()
+        let begin = (place as usize).checked_sub(1).map_or(0, |before| self.ends[before].1);
+        &self.bytes[begin..self.ends[place as usize].1]
     }
 
     pub(super) fn text(&self, place: u32) -> Option<Cow<'_, str>> {
-        self.texts.get(place as usize).map(|text| readable(text))
+        ((place as usize) < self.ends.len()).then(|| readable(self.bytes(place)))
     }
 }

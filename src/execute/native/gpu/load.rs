@@ -14,6 +14,7 @@ use crate::occupancy::{Occupancy, Op, Stream, Window};
 use crate::projection::OpKind;
 use foldhash::{HashMap, HashMapExt};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// What a kernel is called that the export has no name for.
 const NAMELESS: &str = "(no name)";
@@ -27,7 +28,9 @@ pub(in crate::execute::native) fn occupy(
     selection: Option<&Selection>,
     limits: &Limits,
 ) -> Result<Answers> {
-    let mut reader = Reader::new(database, &input.statements, limits);
+    // Each part keeps what it is told to itself: nothing is left of those that are read again.
+    let given_up = AtomicBool::new(false);
+    let mut reader = Reader::new(database, &input.statements, limits, Some(&given_up));
     let gpus = read_gpus(&mut reader, input)?;
     let mut ids = Ids { gpus, ..Ids::default() };
     let mut ops = Vec::new();

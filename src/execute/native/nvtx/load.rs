@@ -14,10 +14,9 @@ use crate::projection::{
 use crate::threads;
 use foldhash::{HashMap, HashMapExt};
 use std::hash::Hash;
-use std::panic::resume_unwind;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// A capture in the order in which it was read, with the names of its ranges.
 pub(super) struct Loaded {
@@ -27,19 +26,30 @@ pub(super) struct Loaded {
     pub(super) kernel_names: HashMap<i64, String>,
 }
 
-/// Reads what an input asks for: ranges and what is launched side by side.
+/// Reads what an input asks for.
 pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
+    let given_up = AtomicBool::new(false);
+    let loaded = load_by(database, input, limits, Some(&given_up));
+    // What was told before pages were given up has left its processes and threads behind.
+    if !given_up.into_inner() {
+        return loaded;
+    }
+    drop(loaded);
+    load_by(database, input, limits, None)
+}
+
+/// Reads ranges and what is launched side by side.
+fn load_by(
+    database: &Path,
+    input: &Input,
+    limits: &Limits,
+    given_up: Option<&AtomicBool>,
+) -> Result<Loaded> {
     let ids = Interners::default();
-    let ranges = || read_ranges(&mut Reader::new(database, &input.statements, limits), &ids);
-    let launched = || read_launched(database, input, limits, &ids);
-    let (launched, named) = match threads::may_share() {
-        true => thread::scope(|scope| {
-            let ranges = scope.spawn(ranges);
-            let launched = launched();
-            (launched, ranges.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        }),
-        false => (launched(), ranges()),
-    };
+    let reader = || Reader::new(database, &input.statements, limits, given_up);
+    let ranges = || read_ranges(&mut reader(), &ids);
+    let launched = || read_launched(&mut reader(), input, &ids);
+    let (named, launched) = threads::both(ranges, launched);
     if guard::is_over(limits) {
         return Err(guard::stopped(limits));
     }
@@ -52,12 +62,10 @@ pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Lo
 
 /// The operations and the calls that launched them, and the names of kernels.
 fn read_launched(
-    database: &Path,
+    reader: &mut Reader<'_>,
     input: &Input,
-    limits: &Limits,
     ids: &Interners,
 ) -> Result<(Capture, HashMap<i64, String>)> {
-    let mut reader = Reader::new(database, &input.statements, limits);
     let by_node = input.scope.attribute == Attribute::Capture;
     let more = Columns { names: input.kernel_names, nodes: by_node };
     let mut ops = Vec::new();
@@ -68,12 +76,12 @@ fn read_launched(
         ("graph_trace", OpKind::Graph),
     ] {
         if input.reads(relation) {
-            ops = joined(ops, read_ops(&mut reader, relation, kind, more, ids)?);
+            ops = joined(ops, read_ops(reader, relation, kind, more, ids)?);
         }
     }
     let links = Links::of(&mut ops, ids.processes.len());
     let found = match input.reads("all_cuda_call") {
-        true => read_calls(&mut reader, &links, ids)?,
+        true => read_calls(reader, &links, ids)?,
         false => Vec::new(),
     };
     let calls = links.resolve(found, &mut ops);
@@ -99,7 +107,7 @@ fn read_launched(
         }
     }
     if by_node && input.reads("all_graph_node") {
-        place_at_creation(&mut reader, &mut capture, ids)?;
+        place_at_creation(reader, &mut capture, ids)?;
     }
     Ok((capture, kernel_names))
 }
@@ -191,7 +199,14 @@ impl<T: Copy + Eq + Hash> Known<T> {
             Some((last, place)) if last == value => return place,
             _ => {}
         }
-        let place = *self.places.entry(value).or_insert_with(|| shared.place(value));
+        let place = match self.places.get(&value) {
+            Some(&place) => place,
+            None => {
+                let place = shared.place(value);
+                self.places.insert(value, place);
+                place
+            }
+        };
         self.last = Some((value, place));
         place
     }
@@ -214,7 +229,7 @@ struct Columns {
 
 /// The operations of one relation.
 fn read_ops(
-    reader: &mut Reader,
+    reader: &mut Reader<'_>,
     relation: &str,
     kind: OpKind,
     more: Columns,
@@ -232,7 +247,7 @@ fn read_ops(
     if has_names {
         columns.push_str(", name_id, short_name_id, mangled_name_id");
     }
-    let node = (more.nodes && kind != OpKind::Graph).then(|| columns.matches(',').count() as i32 + 1);
+    let node = (more.nodes && kind != OpKind::Graph).then(|| columns.matches(',').count() + 1);
     if node.is_some() {
         columns.push_str(", graph_node_id");
     }
@@ -272,7 +287,7 @@ fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
 }
 
 /// The calls that launched something, each with the slot of what it launched.
-fn read_calls(reader: &mut Reader, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
+fn read_calls(reader: &mut Reader<'_>, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
     #[derive(Default)]
     struct Part {
         calls: Vec<(u32, Call)>,
@@ -323,13 +338,14 @@ enum RawText {
     Given(u32),
 }
 
-fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Vec<Range>, Names)> {
+fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Vec<Range>, Names)> {
     #[derive(Default)]
     struct Part {
         ranges: Vec<Range>,
         threads: Known<i64>,
         names: Numbered<RawName>,
         texts: Texts,
+        last_domain: Option<((i64, i64), Domain)>,
     }
     let mut names = Names::default();
     let mut domains: HashMap<(i64, i64), Domain> = HashMap::new();
@@ -347,9 +363,17 @@ fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Vec<Range>, Name
     let parts = reader.scan("all_nvtx_span", "range_id", columns, |part: &mut Part, cells| {
         let (Some(id), Some(start)) = (cells.int(0), cells.time(1)?) else { return Ok(()) };
         let thread = cells.int(6).unwrap_or(NOBODY);
-        let domain = match cells.int(5) {
-            Some(domain) => domains.get(&(thread >> 24 & 0xFF_FFFF, domain)).copied().unwrap_or(outside),
+        let domain = match cells.int(5).map(|domain| (thread >> 24 & 0xFF_FFFF, domain)) {
             None => outside,
+            // Neighbouring rows often hold the same.
+            Some(key) => match part.last_domain {
+                Some((last, domain)) if last == key => domain,
+                _ => {
+                    let domain = domains.get(&key).copied().unwrap_or(outside);
+                    part.last_domain = Some((key, domain));
+                    domain
+                }
+            },
         };
         let text = match cells.int(4) {
             Some(id) => RawText::Registered(id),
@@ -399,7 +423,7 @@ fn close_open_ranges(ranges: &mut [Range]) {
 const MOST_CLONES: usize = 64;
 
 /// Gives each node of a CUDA graph a launch of its own, at the time and on the thread of its creation.
-fn place_at_creation(reader: &mut Reader, capture: &mut Capture, ids: &Interners) -> Result<()> {
+fn place_at_creation(reader: &mut Reader<'_>, capture: &mut Capture, ids: &Interners) -> Result<()> {
     struct Node {
         original: Option<i64>,
         start: i64,
@@ -461,9 +485,15 @@ fn number(capture: &mut Capture, ids: &Interners) {
     let process_of: Vec<u32> = processes.iter().map(|&id| process_at(id)).collect();
     let thread_of: Vec<u32> =
         unsorted.iter().map(|thread| sorted.partition_point(|known| known < thread) as u32).collect();
-    capture.ops.iter_mut().for_each(|op| op.process = process_of[op.process as usize]);
-    capture.calls.iter_mut().for_each(|call| call.thread = thread_of[call.thread as usize]);
-    capture.launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
-    capture.ranges.iter_mut().for_each(|range| range.thread = thread_of[range.thread as usize]);
+    let Capture { ops, calls, launches, ranges, .. } = capture;
+    let number_threads = || {
+        launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
+        ranges.iter_mut().for_each(|range| range.thread = thread_of[range.thread as usize]);
+    };
+    let number_rest = || {
+        ops.iter_mut().for_each(|op| op.process = process_of[op.process as usize]);
+        calls.iter_mut().for_each(|call| call.thread = thread_of[call.thread as usize]);
+    };
+    threads::both(number_threads, number_rest);
     (capture.processes, capture.threads) = (all, sorted);
 }

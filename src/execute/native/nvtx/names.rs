@@ -34,6 +34,8 @@ pub(super) struct Names {
     places: HashMap<Name, u32>,
     /// Distinct names: what `Range::name` counts.
     names: Vec<Name>,
+    /// Of each name, the text that is printed; [`NONE`] if it is empty.
+    shown: Vec<u32>,
     /// Of each name, the first that reads the same.
     pub(super) printed: Vec<u32>,
 }
@@ -85,37 +87,38 @@ impl Names {
         self.names.get(name as usize).and_then(|name| self.texts.text(name.domain))
     }
 
-    /// Domain, colon and message; `None` if the message is empty.
+    /// Domain, colon and message; `None` if the message is empty. Known once all names are there.
     pub(super) fn printed(&self, name: u32) -> Option<Cow<'_, str>> {
-        let known = self.names.get(name as usize).filter(|name| !name.is_domain_nameless)?;
-        let text = self.texts.text(known.text)?;
-        match self.texts.text(known.domain) {
-            Some(domain) => Some(format!("{domain}:{text}").into()),
-            None => Some(text),
-        }
+        self.shown.get(name as usize).and_then(|&text| self.texts.text(text))
     }
 
-    /// Finds out which names read the same, once all are there.
+    /// Finds out how names read and which read the same, once all are there.
     pub(super) fn finish(&mut self) {
-        let mut by_text: HashMap<Cow<'_, str>, u32> = HashMap::new();
-        let mut nothing = None;
-        let mut printed = Vec::with_capacity(self.names.len());
-        for (index, name) in (0u32..).zip(&self.names) {
-            printed.push(match self.printed(index) {
-                None => *nothing.get_or_insert(index),
-                // Only a name in a domain can read like another one.
-                Some(_) if name.domain == NONE => index,
-                Some(text) => {
-                    let bare = Name { domain: NONE, is_domain_nameless: false, text: NONE };
-                    let bare = self.texts.find(text.as_bytes()).map(|text| Name { text, ..bare });
-                    match bare.and_then(|bare| self.places.get(&bare)) {
-                        Some(&same) => same,
-                        None => *by_text.entry(text).or_insert(index),
-                    }
+        let texts = &mut self.texts;
+        let shown =
+            self.names.iter().map(|name| match (texts.text(name.domain), texts.text(name.text)) {
+                _ if name.is_domain_nameless => NONE,
+                (_, None) => NONE,
+                (None, Some(_)) => name.text,
+                (Some(domain), Some(text)) => {
+                    let shown = format!("{domain}:{text}");
+                    texts.place(shown.as_bytes())
                 }
             });
+        self.shown = shown.collect();
+        // A name outside any domain goes before those that read like it.
+        let (mut first, mut nothing) = (HashMap::new(), NONE);
+        for is_bare in [true, false] {
+            let names = (0u32..).zip(self.names.iter().zip(&self.shown));
+            for (index, (_, &shown)) in names.filter(|(_, (name, _))| (name.domain == NONE) == is_bare) {
+                match shown {
+                    NONE => nothing = nothing.min(index),
+                    shown => _ = first.entry(shown).or_insert(index),
+                }
+            }
         }
-        self.printed = printed;
+        let first = |shown: &u32| first.get(shown).copied().unwrap_or(nothing);
+        self.printed = self.shown.iter().map(first).collect();
     }
 
     /// Folds every name. `None`: it was stopped.
