@@ -15,23 +15,32 @@ pub fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     Some(low + (high - low) * fraction)
 }
 
-/// The median of values that come in order, each with how often it is there; `None` of no values.
+/// The median of whole numbers, each with how often it is there; `None` of none.
 ///
 /// It is [`percentile`] 50 of all of them.
-pub fn weighted_median(values: impl Iterator<Item = (f64, u64)> + Clone) -> Option<f64> {
-    let count: u64 = values.clone().map(|(_, times)| times).sum();
+pub fn weighted_median(values: &mut [(i64, u32)]) -> Option<f64> {
+    let between = |low: i64, high: i64| low as f64 + (high as f64 - low as f64) * 0.5;
+    let count: u64 = values.iter().map(|&(_, times)| u64::from(times)).sum();
     let last = count.checked_sub(1)?;
+    let first = values.first()?.1;
+    if values.iter().all(|&(_, times)| times == first) {
+        // They need not be in order for that.
+        let last = values.len() - 1;
+        let (_, &mut (low, _), above) = values.select_nth_unstable_by_key(last / 2, |&(value, _)| value);
+        let high =
+            if last.is_multiple_of(2) { low } else { above.iter().map(|&(value, _)| value).min()? };
+        return Some(between(low, high));
+    }
+    values.sort_unstable();
     let mut passed = 0;
-    let mut values = values.map(|(value, times)| {
-        passed += times;
+    let mut values = values.iter().map(|&(value, times)| {
+        passed += u64::from(times);
         (value, passed)
     });
     let (low, passed) = values.find(|&(_, passed)| passed > last / 2)?;
-    if last % 2 == 0 || passed > last / 2 + 1 {
-        return Some(low);
-    }
-    let (high, _) = values.next()?;
-    Some(low + (high - low) * 0.5)
+    let is_alone = last.is_multiple_of(2) || passed > last / 2 + 1;
+    let high = if is_alone { low } else { values.find(|&(_, passed)| passed > last / 2 + 1)?.0 };
+    Some(between(low, high))
 }
 
 /// Mean and spread, the same in whatever order the values come.
@@ -55,19 +64,29 @@ struct Exact {
     is_lost: bool,
 }
 
+/// Up to here every whole number is a double.
+const WHOLE: u64 = 1 << 53;
+
 impl Exact {
     /// Takes in a value as often as it is there, the first of all if `is_first`.
     fn add(&mut self, value: f64, times: u64, is_first: bool) {
-        /// Up to here every whole number is a double.
-        const WHOLE: f64 = 9_007_199_254_740_992.0;
-        if self.is_lost || value.fract() != 0.0 || value.abs() > WHOLE {
+        if self.is_lost || value.fract() != 0.0 || value.abs() > WHOLE as f64 {
+            self.is_lost = true;
+            return;
+        }
+        self.add_whole(value as i64, times, is_first);
+    }
+
+    /// As [`Exact::add`], for a whole number.
+    fn add_whole(&mut self, value: i64, times: u64, is_first: bool) {
+        if self.is_lost || value.unsigned_abs() > WHOLE {
             self.is_lost = true;
             return;
         }
         if is_first {
-            self.first = value as i64;
+            self.first = value;
         }
-        let difference = i128::from(value as i64) - i128::from(self.first);
+        let difference = i128::from(value - self.first);
         let times = i128::from(times);
         let square = (difference * difference).checked_mul(times);
         match square.and_then(|square| self.squares.checked_add(square)) {
@@ -112,6 +131,24 @@ impl Moments {
                 let variance = self.exact.variance(count).unwrap_or(self.squares / (count - 1.0));
                 Some(variance.sqrt())
             }
+        }
+    }
+}
+
+/// The sample standard deviation of whole numbers, each with how often it is there: that of [`Moments`],
+/// quicker.
+pub fn whole_stddev(values: impl Iterator<Item = (i64, u64)> + Clone) -> Option<f64> {
+    let (mut exact, mut count) = (Exact::default(), 0);
+    for (value, times) in values.clone() {
+        exact.add_whole(value, times, count == 0);
+        count += times;
+    }
+    match exact.variance(count as f64) {
+        Some(variance) if count > 1 => Some(variance.sqrt()),
+        _ => {
+            let mut moments = Moments::default();
+            values.for_each(|(value, times)| moments.add_times(value as f64, times));
+            moments.stddev()
         }
     }
 }
@@ -255,18 +292,27 @@ mod tests {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (seed >> 33) % below
         };
-        assert_eq!(weighted_median([].into_iter()), None);
+        assert_eq!(weighted_median(&mut []), None);
+        assert_eq!(weighted_median(&mut [(5, 0)]), None);
         for _ in 0..500 {
-            let mut weighted: Vec<(f64, u64)> =
-                (0..=random(6)).map(|_| (random(1 << 20) as f64, random(4) + 1)).collect();
-            weighted.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let one = |&(value, times): &(f64, u64)| (0..times).map(move |_| value);
+            let most = 1 + random(4) as u32;
+            let mut weighted: Vec<(i64, u32)> = (0..=random(6))
+                .map(|_| {
+                    (
+                        random(1 << 20) as i64,
+                        if random(9) == 0 { 0 } else { 1 + random(most.into()) as u32 },
+                    )
+                })
+                .collect();
+            let one = |&(value, times): &(i64, u32)| (0..times).map(move |_| value as f64);
             let mut values: Vec<f64> = weighted.iter().flat_map(one).collect();
             let (mut moments, mut expected) = (Moments::default(), Moments::default());
-            weighted.iter().for_each(|&(value, times)| moments.add_times(value, times));
+            weighted.iter().for_each(|&(value, times)| moments.add_times(value as f64, times.into()));
             values.iter().for_each(|&value| expected.add(value));
             assert_eq!(moments.stddev(), expected.stddev(), "{weighted:?}");
-            assert_eq!(weighted_median(weighted.iter().copied()), percentile(&mut values, 50.0));
+            let whole = weighted.iter().map(|&(value, times)| (value, u64::from(times)));
+            assert_eq!(whole_stddev(whole), expected.stddev(), "{weighted:?}");
+            assert_eq!(weighted_median(&mut weighted), percentile(&mut values, 50.0));
         }
     }
 
@@ -288,6 +334,12 @@ mod tests {
         assert_eq!(of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), Some((32.0_f64 / 7.0).sqrt()));
         // Fractions and numbers beyond what is exact go by the recurrence.
         assert_eq!(of(&[0.5, 1.5]), Some(0.5_f64.sqrt()));
+        for values in [[i64::MAX, 1, i64::MIN], [1 << 53, (1 << 53) + 2, 0]] {
+            let expected = of(&values.map(|value| value as f64));
+            assert_eq!(whole_stddev(values.map(|value| (value, 1)).into_iter()), expected);
+        }
+        assert_eq!(whole_stddev([(7, 1)].into_iter()), Some(0.0));
+        assert_eq!(whole_stddev([].into_iter()), None);
         assert!(of(&[1e300, -1e300]).is_some_and(|stddev| stddev > 1e300));
     }
 

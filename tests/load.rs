@@ -90,6 +90,11 @@ const RANGES: i64 = 20_000;
 
 /// Nested by two, each with a kernel launched in it; every hundredth launch outlasts what follows.
 fn capture() -> Capture {
+    capture_of(RANGES)
+}
+
+/// The same with so many launches.
+fn capture_of(launched: i64) -> Capture {
     let thread = Thread { process: 0, global_tid: 1 };
     let range = |index: i64| Range {
         start: index / 2 * 100 + index % 2,
@@ -107,7 +112,7 @@ fn capture() -> Capture {
         thread: 0,
         is_runtime: true,
     };
-    let calls: Vec<Call> = (0..RANGES).map(call).collect();
+    let calls: Vec<Call> = (0..launched).map(call).collect();
     let launch = |(index, call): (u32, &Call)| Launch {
         start: call.start,
         end: call.end,
@@ -124,14 +129,13 @@ fn capture() -> Capture {
         process: 0,
         launch: index as u32,
         kernel: 0,
-        node: 0,
         kind: OpKind::Kernel,
     };
     Capture {
         processes: vec![1],
         threads: vec![thread],
         kernels: vec![Kernel { name: 1, short: 2, mangled: 3 }],
-        ops: (0..RANGES).map(op).collect::<Vec<Op>>(),
+        ops: (0..launched).map(op).collect::<Vec<Op>>(),
         launches: (0u32..).zip(&calls).map(launch).collect(),
         calls,
         ranges: (0..RANGES).map(range).collect(),
@@ -148,12 +152,16 @@ fn what_is_told_to_stop_midway_makes_nothing() {
         let attribution = || Attribution::new(capture(), reach, on).unwrap();
         stops_where_it_is_asked("projection", |stop| Projection::new(attribution(), None, stop).is_ok());
     }
+    // Of two threads that share the ranges, only one then asks often.
+    let half = Attribution::new(capture_of(RANGES / 2), Reach::Thread, on).unwrap();
+    let half = Projection::new(half, None, on).unwrap();
     let attribution = Attribution::new(capture(), Reach::Thread, on).unwrap();
     stops_where_it_is_asked("nesting", |stop| attribution.nesting_of(|_| true, stop).is_some());
     let projection = Projection::new(attribution, None, on).unwrap();
     let printed: Vec<u32> = (0..7).collect();
-    let listing = Listing { printed: &printed, names: &printed, threads: &[0] };
+    let listing = Listing { printed: &printed, names: &|| &printed, threads: &[0] };
     stops_where_it_is_asked("sums", |stop| range_sums(&projection, listing, |_| true, stop).is_some());
+    stops_where_it_is_asked("sums of half", |stop| range_sums(&half, listing, |_| true, stop).is_some());
     stops_where_it_is_asked("kernels", |stop| {
         RangeKernels::new(&projection, Naming::Demangled, listing, stop).is_some()
     });

@@ -27,9 +27,12 @@ impl Bench {
 
     /// A query of nsq's.
     pub(crate) fn nsq(&self, query: &str) -> Option<Cost> {
+        let answer = self.out.join("nsq.csv");
+        // To throw away what the query before it wrote, and may still be on its way to the disk, is not its work.
+        let _ = std::fs::remove_file(&answer);
         let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
         command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
-        command.0.arg(self.out.join("nsq.csv"));
+        command.0.arg(answer);
         command.run(&self.out)
     }
 

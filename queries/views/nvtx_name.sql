@@ -3,7 +3,7 @@ name: nvtx_name
 summary: One row per distinct name of NVTX ranges.
 native: true
 present_if: [src_nvtx_event]
-reads: [all_cuda_call, all_graph_node, all_nvtx_domain, all_nvtx_span, graph_trace, kernel, memcpy, memset, string]
+reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: name_id, type: id, doc: "Number of the name in this report."}
   - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty."}

@@ -3,7 +3,7 @@ name: nvtx_op
 summary: One row per GPU operation, with the innermost NVTX range that it was launched in.
 native: true
 present_if: [gpu_op, graph_trace]
-reads: [all_cuda_call, all_graph_node, all_nvtx_domain, all_nvtx_span, graph_trace, kernel, memcpy, memset, string]
+reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: op_kind, type: text, doc: "kernel, memcpy, memset, or graph for a CUDA graph that was traced as a whole."}
   - {name: op_id, type: id, doc: "Row of the raw table that op_kind names."}

@@ -3,7 +3,7 @@ name: nvtx_path
 summary: One row per path of NVTX range names, with the GPU work launched below it.
 native: true
 present_if: [src_nvtx_event]
-reads: [all_cuda_call, all_graph_node, all_nvtx_domain, all_nvtx_span, graph_trace, kernel, memcpy, memset, string]
+reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: path_id, type: id, doc: "Number of the path in this report."}
   - {name: parent_path_id, type: id, doc: "The path without its last name; null at the top."}

@@ -3,7 +3,7 @@ name: nvtx_path_kernel
 summary: One row per path of NVTX range names and kernel launched directly under it.
 native: true
 present_if: [src_cuda_kernel]
-reads: [all_cuda_call, all_graph_node, all_nvtx_domain, all_nvtx_span, graph_trace, kernel, memcpy, memset, string]
+reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: path_id, type: id, doc: "Path of the innermost range around the launch: the relation nvtx_path; null if there is none."}
   - {name: unattributed, type: text, doc: "Why there is no range: no API row, no open range, other thread; null if there is one."}

@@ -3,7 +3,7 @@ name: nvtx_projection
 summary: One row per NVTX range, with the GPU work that was launched inside it.
 native: true
 present_if: [src_nvtx_event]
-reads: [all_cuda_call, all_graph_node, all_nvtx_domain, all_nvtx_span, graph_trace, kernel, memcpy, memset, string]
+reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: range_id, type: id, doc: "Row of the raw table: NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Range began on the CPU, on the report's clock."}

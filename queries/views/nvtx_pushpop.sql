@@ -3,7 +3,7 @@ name: nvtx_pushpop
 summary: One row per NVTX push/pop range, with its place among the ranges of its thread.
 native: true
 present_if: [src_nvtx_event]
-reads: [all_nvtx_domain, all_nvtx_span, string]
+reads: [all_nvtx_record, string]
 columns:
   - {name: range_id, type: id, doc: "Row of the raw table: NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Range was pushed, on the report's clock."}

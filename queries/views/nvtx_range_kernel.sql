@@ -3,7 +3,7 @@ name: nvtx_range_kernel
 summary: One row per thread, NVTX range name and kernel, with the executions inside.
 native: true
 present_if: [src_cuda_kernel]
-reads: [all_cuda_call, all_graph_node, all_nvtx_domain, all_nvtx_span, graph_trace, kernel, memcpy, memset, string]
+reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: naming, type: text, doc: "Which name of a kernel makes a group: demangled, short or mangled. Ask for one: there is a set of rows for each."}
   - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}

@@ -2,7 +2,7 @@
 
 use super::note;
 use crate::error::{Error, Result};
-use crate::render::{Format, Heading, Style, Writer};
+use crate::render::{self, Format, Heading, Style, Writer};
 use crate::report::OwnFolder;
 use crate::table::ResultTable;
 use std::fs::File;
@@ -110,20 +110,23 @@ pub(super) fn no_formulas() -> Error {
     )
 }
 
+/// Bytes that are written at once.
+const BYTES: usize = 64 << 10;
+
 /// Writes to a file, whole or not at all, or to standard output.
 pub(super) fn write_to(
     path: Option<&Path>,
-    produce: impl FnOnce(&mut dyn Write) -> Result<()>,
+    produce: impl FnOnce(&mut render::Output) -> Result<()>,
 ) -> Result<()> {
     let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::with_capacity(BYTES, io::stdout());
         produce(&mut out)?;
         return out.flush().map_err(Error::Output);
     };
     if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         // A pipe or a device: there is nothing to put in place.
         let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| Error::io(path, e))?;
-        let mut out = BufWriter::new(file);
+        let mut out = BufWriter::with_capacity(BYTES, file);
         produce(&mut out).map_err(|e| match e {
             Error::Output(source) => Error::io(path, source),
             e => e,
@@ -133,7 +136,7 @@ pub(super) fn write_to(
     replace(path, |fresh| {
         let file =
             std::fs::OpenOptions::new().write(true).open(fresh).map_err(|e| Error::io(path, e))?;
-        let mut out = BufWriter::new(file);
+        let mut out = BufWriter::with_capacity(BYTES, file);
         produce(&mut out)?;
         out.flush().map_err(|e| Error::io(path, e))
     })

@@ -9,11 +9,11 @@ use crate::error::{EXIT_LACKS_DATA, Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NsysFormat};
-use crate::render::{Style, visible};
+use crate::render::{self, Style, visible};
 use crate::report::{ExportOptions, Listener, Report};
 use crate::schema::Schema;
 use crate::table::ResultTable;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -302,7 +302,7 @@ impl Stats<'_> {
             for_spreadsheets: self.args.spreadsheet,
             ..Style::default()
         };
-        let write = |out: &mut dyn Write| {
+        let write = |out: &mut render::Output| {
             self.formulas += nsys::write(out, format, &title, &table, &style)?;
             Ok(())
         };
@@ -385,7 +385,7 @@ fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysForm
 }
 
 /// Runs a command, split at blanks as nsys does, with the report as its standard input.
-fn pipe(command: &str, produce: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
+fn pipe(command: &str, produce: impl FnOnce(&mut render::Output) -> Result<()>) -> Result<()> {
     let mut words = command.split_whitespace();
     let program = words
         .next()

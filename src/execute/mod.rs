@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
                 }
                 put(value, cell)?;
             }
-            sink.row(&cells)?;
+            sink.take_row(&mut cells)?;
             count += 1;
         }
         sink.end()?;

@@ -33,11 +33,10 @@ const KERNEL_NAMES: [&str; 2] = ["mangled_name_id", "kernel_name_id"];
 const GRAPH_NOTE: &str = "CUDA graphs were traced as wholes here: each counts as one operation and its kernels \
                           are not in the report; capture with --cuda-graph-trace=node to see them";
 /// What the ranges of a scope are looked up in.
-const RANGE_READS: [&str; 9] = [
+const RANGE_READS: [&str; 8] = [
     "all_cuda_call",
     "all_graph_node",
-    "all_nvtx_domain",
-    "all_nvtx_span",
+    "all_nvtx_record",
     "graph_trace",
     "kernel",
     "memcpy",

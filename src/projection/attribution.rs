@@ -1,6 +1,6 @@
 //! The innermost range of each launch, and the ranges' own nesting.
 
-use super::groups::{share, sort_in_groups, split};
+use super::groups::{gather, order_in_groups, share, sort_in_groups, split};
 use super::nesting::Sweep;
 use super::{Capture, Launch, NONE, Op, OpKind, Range, Stop};
 use crate::threads;
@@ -169,18 +169,17 @@ fn sort_launches(capture: &mut Capture, reach: Reach) -> Vec<usize> {
         Reach::Thread => capture.threads.len(),
         Reach::Process => capture.processes.len(),
     };
-    let numbered = (0u32..).zip(capture.launches.iter().copied()).collect();
-    let (sorted, bounds) = sort_in_groups(
-        numbered,
+    let (order, bounds) = order_in_groups(
+        &capture.launches,
         groups,
-        |(_, launch): &(u32, Launch)| group_of(capture, reach, launch.thread),
-        |(_, launch)| (launch.start, Reverse(launch.end), launch.call),
+        |launch| group_of(capture, reach, launch.thread),
+        |launch| (launch.start, Reverse(launch.end), launch.call),
     );
-    let mut places = vec![NONE; sorted.len()];
-    for (place, &(index, _)) in (0u32..).zip(&sorted) {
+    capture.launches = gather(&capture.launches, &order);
+    let mut places = vec![NONE; order.len()];
+    for (place, index) in (0u32..).zip(order) {
         places[index as usize] = place;
     }
-    capture.launches = sorted.into_iter().map(|(_, launch)| launch).collect();
     for op in capture.ops.iter_mut().filter(|op| op.launch != NONE) {
         op.launch = places[op.launch as usize];
     }

@@ -7,29 +7,46 @@ use std::thread;
 /// Elements below which a second core is not worth starting.
 const WORTH_SHARING: usize = 50_000;
 
-/// Sorts by group, and each group by `key`; also says where each group begins, and the last one ends.
-///
-/// Rows of a report come in order of time, so that within a group there is mostly nothing left to do.
-pub(super) fn sort_in_groups<T: Copy + Send, K: Ord>(
+/// Sorts by group, and in each group by `key`; also says where each group begins, and the last one ends.
+pub(super) fn sort_in_groups<T: Copy + Sync, K: Ord>(
     elements: Vec<T>,
     groups: usize,
     group_of: impl Fn(&T) -> u32,
     key: impl Fn(&T) -> K + Sync,
 ) -> (Vec<T>, Vec<usize>) {
-    let (mut sorted, bounds) = by_group(&elements, groups, group_of);
-    drop(elements);
-    let size = sorted.len();
-    share(split(&mut sorted, &bounds), size, |group| group.sort_by_key(&key));
-    (sorted, bounds)
+    if elements.is_sorted_by_key(|element| (group_of(element), key(element))) {
+        let begin = |group| elements.partition_point(|element| group_of(element) < group);
+        let bounds = (0..=groups as u32).map(begin).collect();
+        return (elements, bounds);
+    }
+    let (order, bounds) = order_in_groups(&elements, groups, group_of, key);
+    (gather(&elements, &order), bounds)
 }
 
-/// Puts the elements of a group together, in the order in which they come; also says where each group
-/// begins, and the last one ends.
-pub(super) fn by_group<T: Copy>(
+/// The order by group, and in each group by `key`, as indices; also where each group begins, and the
+/// last one ends.
+///
+/// Rows of a report come in order of time, so that within a group there is mostly nothing left to do.
+pub(super) fn order_in_groups<T: Sync, K: Ord>(
     elements: &[T],
     groups: usize,
     group_of: impl Fn(&T) -> u32,
-) -> (Vec<T>, Vec<usize>) {
+    key: impl Fn(&T) -> K + Sync,
+) -> (Vec<u32>, Vec<usize>) {
+    let (mut order, bounds) = by_group(elements, groups, group_of);
+    let size = order.len();
+    let key_at = |&index: &u32| key(&elements[index as usize]);
+    share(split(&mut order, &bounds), size, |group| {
+        if !group.is_sorted_by_key(key_at) {
+            group.sort_by_cached_key(key_at);
+        }
+    });
+    (order, bounds)
+}
+
+/// The order by group, elements of a group as they come, as indices; also where each group begins, and
+/// the last one ends.
+fn by_group<T>(elements: &[T], groups: usize, group_of: impl Fn(&T) -> u32) -> (Vec<u32>, Vec<usize>) {
     let mut bounds = vec![0; groups + 1];
     for element in elements {
         bounds[group_of(element) as usize + 1] += 1;
@@ -44,7 +61,12 @@ pub(super) fn by_group<T: Copy>(
         order[*place] = index;
         *place += 1;
     }
-    (order.iter().map(|&index| elements[index as usize]).collect(), bounds)
+    (order, bounds)
+}
+
+/// The elements at these places.
+pub(super) fn gather<T: Copy>(elements: &[T], places: &[u32]) -> Vec<T> {
+    places.iter().map(|&place| elements[place as usize]).collect()
 }
 
 /// The elements of each group.
@@ -77,7 +99,7 @@ pub(super) fn share<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Syn
 }
 
 /// Pieces that work on a long sequence is cut into: enough for both cores to end at about the same time.
-const PIECES: usize = 8;
+const PIECES: usize = 32;
 
 /// Cuts a sequence into pieces of about the same length; neighbours that are `alike` stay together.
 pub(super) fn pieces<T>(elements: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<&[T]> {

@@ -1,12 +1,14 @@
 //! Kernels by where they were launched: aggregates that SQL would have to sort for.
 
-use super::by_name::{Listing, by_name};
+use super::by_name::{Listing, Named, by_name};
 use super::groups::{pieces, share_out};
 use super::open::{Held, sweep};
-use super::{Kernel, NONE, Op, OpKind, Pace, Paths, Projection, Range, Stop, Unattributed};
-use crate::statistics::{Moments, weighted_median};
+use super::{Kernel, NONE, OpKind, Pace, Paths, Projection, Stop, Unattributed};
+use crate::statistics::{weighted_median, whole_stddev};
+use crate::threads;
 use foldhash::HashMap;
 use std::cmp::Reverse;
+use std::{mem, ops};
 
 /// A kernel launched directly under a path.
 #[derive(Debug, Clone, Copy)]
@@ -150,26 +152,35 @@ impl RangeKernels {
             .iter()
             .map(|kernel| names.partition_point(|&name| name < naming.of(kernel)) as u32)
             .collect();
+        let execution = |&op: &u32| match capture.ops[op as usize] {
+            op if op.kind == OpKind::Kernel => {
+                Execution { dur: op.dur(), name: group_of_kernel[op.kernel as usize] }
+            }
+            _ => Execution { dur: 0, name: NONE },
+        };
+        let prepare =
+            || ((listing.names)(), projection.op_order().iter().map(execution).collect::<Vec<_>>());
+        let ((places, executions), order) =
+            threads::both(prepare, || by_name(projection, listing, stop));
+        let order = order?;
         let collector = || Collector {
             projection,
             names: &names,
-            group_of_kernel: &group_of_kernel,
+            executions: &executions,
             times: Vec::new(),
+            by_kernel: Vec::new(),
+            met: Vec::new(),
             samples: vec![Sample::default(); names.len()],
             begun: 0,
             rows: Vec::new(),
         };
-        let order = by_name(projection, listing, |_| true, stop)?;
-        let group_of = |index: u32| {
-            let range = &capture.ranges[index as usize];
-            (listing.printed[range.name as usize], listing.threads[range.thread as usize])
-        };
-        let alike = |a: &u32, b: &u32| group_of(*a) == group_of(*b);
+        let group_of = |range: &Named| (range.name, listing.threads[range.thread as usize]);
+        let alike = |a: &Named, b: &Named| group_of(a) == group_of(b);
         let mut parts = share_out(pieces(&order, alike), order.len(), |piece| {
             let mut collector = collector();
             let mut pace = Pace::new(stop);
             for ranges in piece.chunk_by(alike) {
-                if collector.inside(ranges, listing, &mut pace) {
+                if collector.inside(ranges, &mut pace) {
                     break;
                 }
             }
@@ -181,7 +192,7 @@ impl RangeKernels {
         let mut outside = collector();
         outside.outside();
         parts.push(outside.rows);
-        let order = in_order(&parts, listing);
+        let order = in_order(&parts, places, listing.threads);
         Some(Self { parts, order })
     }
 
@@ -195,18 +206,22 @@ impl RangeKernels {
         self.order.is_empty()
     }
 
-    /// The one at a place in the order.
-    pub fn at(&self, place: usize) -> &RangeKernel {
-        let (part, row) = self.order[place];
+    /// The part in which the one at a place in the order stands, and its place there.
+    pub fn place(&self, place: usize) -> (u32, u32) {
+        self.order[place]
+    }
+
+    /// The one at a place in a part.
+    pub fn at(&self, part: u32, row: u32) -> &RangeKernel {
         &self.parts[part as usize][row as usize]
     }
 }
 
 /// The part and place of each row, in order. Rows of a name and thread stand together, and in order.
-fn in_order(parts: &[Vec<RangeKernel>], listing: Listing<'_>) -> Vec<(u32, u32)> {
+fn in_order(parts: &[Vec<RangeKernel>], names: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
     let place_of = |row: &RangeKernel| {
         let place = |places: &[u32], index: u32| places.get(index as usize).copied().unwrap_or_default();
-        (place(listing.names, row.name), place(listing.threads, row.thread))
+        (place(names, row.name), place(threads, row.thread))
     };
     let mut groups = Vec::new();
     for (part, rows) in (0u32..).zip(parts) {
@@ -239,10 +254,20 @@ impl RangeKernel {
     }
 }
 
+/// What is needed of an operation: they are met many times over, and not in order.
+#[derive(Debug, Clone, Copy)]
+struct Execution {
+    dur: i64,
+    /// Place among the names of kernels; [`NONE`] of what is no kernel.
+    name: u32,
+}
+
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
     ranges: u32,
     calls: u32,
+    /// Where the next of its executions goes among those of the group.
+    next: u32,
     /// Ranges of the group that had begun when the kernel was last met.
     begun: u32,
     /// The last range that was looked at on its own and held the kernel, plus one.
@@ -253,9 +278,14 @@ struct Sample {
 struct Collector<'a> {
     projection: &'a Projection,
     names: &'a [i64],
-    group_of_kernel: &'a [u32],
-    /// Kernel's name, time, and in how many ranges: the executions of the group at hand, each once.
-    times: Vec<(u32, i64, u32)>,
+    /// Of each operation, in the order of their launches.
+    executions: &'a [Execution],
+    /// The executions of the group at hand, each once, and in how many ranges it was.
+    times: Vec<(Execution, u32)>,
+    /// Their times, and in how many ranges they were, kernel by kernel.
+    by_kernel: Vec<(i64, u32)>,
+    /// The kernels of the group at hand.
+    met: Vec<u32>,
     samples: Vec<Sample>,
     /// Ranges of the group that have begun.
     begun: u32,
@@ -264,18 +294,16 @@ struct Collector<'a> {
 
 impl Collector<'_> {
     /// The kernels in ranges of a name, on threads that read the same. `true`: it was stopped.
-    fn inside(&mut self, ranges: &[u32], listing: Listing<'_>, pace: &mut Pace<'_>) -> bool {
-        let all = &self.projection.attribution.capture.ranges;
-        let range_at = |index: u32| &all[index as usize];
+    fn inside(&mut self, ranges: &[Named], pace: &mut Pace<'_>) -> bool {
         let first_row = self.rows.len();
-        for ranges in ranges.chunk_by(|&a, &b| range_at(a).thread == range_at(b).thread) {
-            let Range { thread, name, .. } = *range_at(ranges[0]);
+        for ranges in ranges.chunk_by(|a, b| a.thread == b.thread) {
+            let Named { thread, name, .. } = ranges[0];
             for is_push_pop in [true, false] {
-                let of_kind = |&range: &u32| range_at(range).is_push_pop == is_push_pop;
-                if self.gather(ranges.iter().copied().filter(of_kind), pace) {
+                let of_kind = ranges.iter().filter(|range| range.is_push_pop == is_push_pop);
+                if self.gather(of_kind, pace) {
                     return true;
                 }
-                self.finish(thread, listing.printed[name as usize], is_push_pop);
+                self.finish(thread, name, is_push_pop);
             }
         }
         self.rows[first_row..].sort_unstable_by_key(RangeKernel::rank);
@@ -283,51 +311,54 @@ impl Collector<'_> {
     }
 
     /// The kernels in ranges of the group at hand, which come in order of their starts. `true`: it was stopped.
-    fn gather(&mut self, ranges: impl Iterator<Item = u32>, pace: &mut Pace<'_>) -> bool {
+    fn gather<'r>(&mut self, ranges: impl Iterator<Item = &'r Named>, pace: &mut Pace<'_>) -> bool {
         // Ranges that follow one another hold no launch twice.
         let mut together = Vec::new();
         let mut reached = 0;
-        for range in ranges {
-            let span = self.projection.span(range as usize);
-            if span.start >= reached {
+        for &range in ranges {
+            if range.from >= reached {
                 if self.take_ranges(&together, pace) {
                     return true;
                 }
                 together.clear();
             }
-            reached = reached.max(span.end);
+            reached = reached.max(range.to);
             together.push(range);
         }
         self.take_ranges(&together, pace)
     }
 
     /// The kernels in ranges that overlap.
-    fn take_ranges(&mut self, ranges: &[u32], pace: &mut Pace<'_>) -> bool {
+    fn take_ranges(&mut self, ranges: &[Named], pace: &mut Pace<'_>) -> bool {
         let projection = self.projection;
-        if let &[range] = ranges {
+        let launches_in = |range: u32| projection.launches_in(range as usize);
+        if let &[Named { range, from, to, is_ragged, .. }] = ranges {
             self.begun += 1;
             let begun = self.begun;
-            if pace.is_over_after(projection.effort(range as usize)) {
+            if pace.is_over_after(1 + (to - from) as usize) {
                 return true;
             }
-            for launch in projection.launches_in(range as usize) {
-                if pace.is_over() {
-                    return true;
-                }
-                self.take(launch, 1, begun, |_| 1);
+            if is_ragged {
+                launches_in(range).for_each(|launch| {
+                    self.take(projection.op_places(launch, launch + 1), 1, begun, |_| 1)
+                });
+            } else {
+                self.take(projection.op_places(from as usize, to as usize), 1, begun, |_| 1);
             }
             return false;
         }
         if ranges.is_empty() {
             return false;
         }
-        let (one_by_one, ranges): (Vec<u32>, Vec<u32>) =
-            ranges.iter().partition(|&&range| projection.is_ragged(range as usize));
+        let ids = |is_ragged: bool| {
+            ranges.iter().filter(move |range| range.is_ragged == is_ragged).map(|range| range.range)
+        };
+        let (one_by_one, ranges): (Vec<u32>, Vec<u32>) = (ids(true).collect(), ids(false).collect());
         for &range in &one_by_one {
             if pace.is_over_after(projection.effort(range as usize)) {
                 return true;
             }
-            for launch in projection.launches_in(range as usize) {
+            for launch in launches_in(range) {
                 if pace.is_over() {
                     return true;
                 }
@@ -338,14 +369,19 @@ impl Collector<'_> {
         self.begun += ranges.len() as u32;
         sweep(projection, first, &ranges, &one_by_one, pace, |held| {
             let &Held { launch, times, open, begun } = held;
-            self.take(launch, times, begun, |since| open.since(since));
+            self.take(projection.op_places(launch, launch + 1), times, begun, |since| open.since(since));
         })
     }
 
-    /// The kernels of a launch that is in a number of ranges, of which `open` knows those since another.
-    fn take(&mut self, launch: usize, times: u32, begun: u32, open: impl Fn(u32) -> u32) {
-        for op in self.projection.ops_of(launch) {
-            let Some(sample) = self.take_op(op, times) else { continue };
+    /// The kernels among operations that are in a number of ranges, of which `open` knows those since another.
+    fn take(&mut self, ops: ops::Range<usize>, times: u32, begun: u32, open: impl Fn(u32) -> u32) {
+        for &execution in &self.executions[ops] {
+            let Some(sample) = self.samples.get_mut(execution.name as usize) else { continue };
+            if sample.calls == 0 {
+                self.met.push(execution.name);
+            }
+            sample.calls += 1;
+            self.times.push((execution, times));
             if sample.begun < begun {
                 sample.ranges += open(sample.begun);
                 sample.begun = begun;
@@ -353,21 +389,10 @@ impl Collector<'_> {
         }
     }
 
-    fn take_op(&mut self, op: &Op, times: u32) -> Option<&mut Sample> {
-        if op.kind != OpKind::Kernel {
-            return None;
-        }
-        let name = self.group_of_kernel[op.kernel as usize];
-        self.times.push((name, op.dur(), times));
-        let sample = &mut self.samples[name as usize];
-        sample.calls += 1;
-        Some(sample)
-    }
-
     /// One more range for the kernels of a launch, but for those that it counts for already.
     fn meet(&mut self, launch: usize, range: u32) {
-        for op in self.projection.ops_of(launch).iter().filter(|op| op.kind == OpKind::Kernel) {
-            let sample = &mut self.samples[self.group_of_kernel[op.kernel as usize] as usize];
+        for execution in &self.executions[self.projection.op_places(launch, launch + 1)] {
+            let Some(sample) = self.samples.get_mut(execution.name as usize) else { continue };
             if sample.last_range != range + 1 {
                 sample.last_range = range + 1;
                 sample.ranges += 1;
@@ -378,16 +403,30 @@ impl Collector<'_> {
     /// Turns what was gathered into rows, by name of the kernel.
     fn finish(&mut self, thread: u32, name: u32, is_push_pop: bool) {
         self.begun = 0;
-        self.times.sort_unstable();
-        for times in self.times.chunk_by(|a, b| a.0 == b.0) {
-            let kernel = times[0].0 as usize;
-            let sample = std::mem::take(&mut self.samples[kernel]);
-            let values = times.iter().map(|&(_, dur, times)| (dur as f64, u64::from(times)));
-            let mut moments = Moments::default();
-            values.clone().for_each(|(value, times)| moments.add_times(value, times));
-            let count: u64 = times.iter().map(|&(_, _, times)| u64::from(times)).sum();
-            let total: i128 =
-                times.iter().map(|&(_, dur, times)| i128::from(dur) * i128::from(times)).sum();
+        self.met.sort_unstable();
+        let mut first = 0;
+        for &kernel in &self.met {
+            let sample = &mut self.samples[kernel as usize];
+            sample.next = first;
+            first += sample.calls;
+        }
+        self.by_kernel.resize(self.times.len(), (0, 0));
+        for (execution, times) in self.times.drain(..) {
+            let next = &mut self.samples[execution.name as usize].next;
+            self.by_kernel[*next as usize] = (execution.dur, times);
+            *next += 1;
+        }
+        let mut rest = self.by_kernel.as_mut_slice();
+        for kernel in self.met.drain(..).map(|kernel| kernel as usize) {
+            let sample = mem::take(&mut self.samples[kernel]);
+            let times = rest.split_off_mut(..sample.calls as usize).unwrap_or_default();
+            let values = times.iter().map(|&(dur, times)| (dur, u64::from(times)));
+            let (mut min_ns, mut max_ns, mut count, mut total) = (i64::MAX, i64::MIN, 0, 0);
+            for (dur, times) in values.clone() {
+                (min_ns, max_ns) = (min_ns.min(dur), max_ns.max(dur));
+                count += times;
+                total += i128::from(dur) * i128::from(times);
+            }
             let total_ns = total.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
             self.rows.push(RangeKernel {
                 thread,
@@ -398,30 +437,31 @@ impl Collector<'_> {
                 calls: sample.calls,
                 total_ns,
                 mean_ns: total_ns as f64 / count as f64,
-                median_ns: weighted_median(values).unwrap_or_default(),
-                min_ns: times[0].1,
-                max_ns: times[times.len() - 1].1,
-                stddev_ns: moments.stddev().unwrap_or_default(),
+                stddev_ns: whole_stddev(values).unwrap_or_default(),
+                median_ns: weighted_median(times).unwrap_or_default(),
+                min_ns,
+                max_ns,
             });
         }
-        self.times.clear();
     }
 
     /// The kernels in no range, by thread; those without a call last.
     fn outside(&mut self) {
-        let capture = &self.projection.attribution.capture;
-        let thread_of =
-            |op: &Op| capture.launches.get(op.launch as usize).map_or(NONE, |launch| launch.thread);
-        let mut outside: Vec<usize> = (0..capture.ops.len())
-            .filter(|&place| self.projection.attribution.innermost(&capture.ops[place]) == NONE)
+        let (capture, order) = (&self.projection.attribution.capture, self.projection.op_order());
+        let op_at = |place: usize| &capture.ops[order[place] as usize];
+        let thread_of = |&place: &usize| {
+            let launch = capture.launches.get(op_at(place).launch as usize);
+            launch.map_or(NONE, |launch| launch.thread)
+        };
+        let mut outside: Vec<usize> = (0..order.len())
+            .filter(|&place| self.projection.attribution.innermost(op_at(place)) == NONE)
             .collect();
-        outside.sort_by_key(|&place| thread_of(&capture.ops[place]));
-        for places in outside.chunk_by(|&a, &b| thread_of(&capture.ops[a]) == thread_of(&capture.ops[b]))
-        {
+        outside.sort_by_key(thread_of);
+        for places in outside.chunk_by(|a, b| thread_of(a) == thread_of(b)) {
             for &place in places {
-                self.take_op(&capture.ops[place], 1);
+                self.take(place..place + 1, 1, 0, |_| 0);
             }
-            self.finish(thread_of(&capture.ops[places[0]]), NONE, false);
+            self.finish(thread_of(&places[0]), NONE, false);
         }
     }
 }

@@ -70,9 +70,10 @@ impl Links {
     }
 
     /// Of the calls of each slot, the outermost: the first to begin, then the last to end, a runtime
-    /// call before a driver call, then the earlier row. Operations then point to their call.
+    /// call before a driver call, then the earlier row. They stay in order; operations then point to
+    /// their call.
     pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut [Op]) -> Vec<Call> {
-        // The index of each slot's call, later its place among those that remain.
+        // The index of each slot's call, later its place among those that remain, which is no greater.
         let mut places = vec![NONE; self.slots as usize];
         let key = |index: u32| {
             let call = &found[index as usize].1;
@@ -84,11 +85,16 @@ impl Links {
                 *best = index;
             }
         }
-        let mut calls = Vec::with_capacity(places.len());
-        for place in places.iter_mut().filter(|place| **place != NONE) {
-            calls.push(found[*place as usize].1);
-            *place = calls.len() as u32 - 1;
-        }
+        let mut remaining = 0;
+        let mut remains = |(index, (slot, call)): (u32, (u32, Call))| {
+            let place = &mut places[slot as usize];
+            (*place == index).then(|| {
+                *place = remaining;
+                remaining += 1;
+                call
+            })
+        };
+        let calls = (0u32..).zip(found).filter_map(&mut remains).collect();
         for op in ops.iter_mut().filter(|op| op.launch != NONE) {
             op.launch = places[op.launch as usize];
         }

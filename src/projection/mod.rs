@@ -94,8 +94,6 @@ pub struct Op {
     pub launch: u32,
     /// Index into [`Capture::kernels`], or [`NONE`].
     pub kernel: u32,
-    /// Node of the CUDA graph that ran it; 0 outside a graph.
-    pub node: i64,
     /// What it is.
     pub kind: OpKind,
 }

@@ -1,90 +1,56 @@
-//! Which range holds which: parents, depths, and the innermost range around a launch.
+//! Which range holds which: parents, and the innermost range around a launch.
 //!
 //! Ranges come in the order (start, end descending, row), so that whatever can hold a range stands
 //! before it. The ranges that hold an interval are then those met so far that end no earlier than it
-//! does: a suffix of the ends. A Fenwick tree over the ends keeps the best range of each suffix, so
-//! that every question costs O(log n), however the ranges cross.
+//! does. The last of them in order is the innermost; the shortest is the parent.
+//!
+//! A range that ends no later than one met after it is never the innermost again. Those that are left
+//! end ever earlier: a stack. On it starts rise and ends fall, so that the last one to hold an interval
+//! is also the shortest of them. What leaves the stack before it has ended was crossed by a range that
+//! outlasts it, and may be shorter: such ranges are remembered until they end. They are few, or else a
+//! Fenwick tree over all ends takes their place, so that every question costs O(log n) however ranges
+//! cross.
 
 use super::{NONE, Pace, Range, Stop};
-
-/// The greatest key of every suffix of the ends, as keys are added.
-struct Suffixes<K> {
-    greatest: Vec<K>,
-    least: K,
-}
-
-impl<K: Ord + Copy> Suffixes<K> {
-    fn new(ends: usize, least: K) -> Self {
-        Self { greatest: vec![least; ends + 1], least }
-    }
-
-    /// Adds the key of a range whose end has `rank`, counted from the smallest.
-    fn add(&mut self, rank: usize, key: K) {
-        // Suffixes are prefixes of the reversed order, which is what a Fenwick tree can answer.
-        let mut at = self.greatest.len() - 1 - rank;
-        while let Some(greatest) = self.greatest.get_mut(at) {
-            *greatest = key.max(*greatest);
-            at += at & at.wrapping_neg();
-        }
-    }
-
-    /// The greatest key among the ends of `rank` or more.
-    fn greatest_from(&self, rank: usize) -> K {
-        let mut at = self.greatest.len() - 1 - rank;
-        let mut greatest = self.least;
-        while at > 0 {
-            greatest = greatest.max(self.greatest[at]);
-            at &= at - 1;
-        }
-        greatest
-    }
-}
 
 /// Ranges in order of time, added one by one.
 pub(super) struct Sweep<'a> {
     ranges: &'a [Range],
     /// The ranges that take part, in order, as indices into `ranges`.
     order: &'a [u32],
-    /// Their distinct ends, ascending.
-    ends: Vec<i64>,
-    /// The place in `ends` of each range in `order`.
-    ranks: Vec<u32>,
-    /// Keys: the negative length, and the place in `order`, so that the later of equals wins.
-    shortest: Suffixes<(i64, u32)>,
-    /// Keys: the place in `order`, plus one.
-    latest: Suffixes<u32>,
+    /// End and place in `order` of those added that none after them outlasts.
+    stack: Vec<(i64, u32)>,
+    others: Others,
     added: usize,
     pace: Pace<'a>,
 }
 
+/// What can be a parent beside the ranges on the stack.
+enum Others {
+    /// Places in `order` of crossed ranges; those that have ended are taken away now and then.
+    Few(Vec<u32>),
+    /// All ranges added so far, the stack's among them.
+    All(Lengths),
+}
+
+/// Crossed ranges that are looked at one by one.
+const FEW: usize = 32;
+
 impl<'a> Sweep<'a> {
     pub(super) fn new(ranges: &'a [Range], order: &'a [u32], stop: Stop<'a>) -> Self {
-        let mut by_end: Vec<(i64, u32)> =
-            (0u32..).zip(order).map(|(place, &index)| (ranges[index as usize].end, place)).collect();
-        by_end.sort_unstable();
-        let mut ends: Vec<i64> = Vec::with_capacity(by_end.len());
-        let mut ranks = vec![0; order.len()];
-        for (end, place) in by_end {
-            if ends.last() != Some(&end) {
-                ends.push(end);
-            }
-            ranks[place as usize] = (ends.len() - 1) as u32;
+        let mut sweep = Self {
+            ranges,
+            order,
+            stack: Vec::new(),
+            others: Others::Few(Vec::new()),
+            added: 0,
+            pace: Pace::new(stop),
+        };
+        // What ends before it begins can be held by what had ended when it began.
+        if order.iter().any(|&index| ranges[index as usize].end < ranges[index as usize].start) {
+            sweep.remember_all();
         }
-        let shortest = Suffixes::new(ends.len(), (i64::MIN, NONE));
-        let latest = Suffixes::new(ends.len(), 0);
-        Self { ranges, order, ends, ranks, shortest, latest, added: 0, pace: Pace::new(stop) }
-    }
-
-    /// Adds the next range; returns it and the shortest range around it, or [`NONE`].
-    pub(super) fn add_next(&mut self) -> Option<(u32, u32)> {
-        let index = *self.order.get(self.added)?;
-        let (rank, place) = (self.ranks[self.added] as usize, self.added as u32);
-        let range = &self.ranges[index as usize];
-        let (_, parent) = self.shortest.greatest_from(rank);
-        self.shortest.add(rank, (range.start - range.end, place));
-        self.latest.add(rank, place + 1);
-        self.added += 1;
-        Some((index, if parent == NONE { NONE } else { self.order[parent as usize] }))
+        sweep
     }
 
     /// Adds the ranges that began by `time`; `found` is told each of them and the shortest around it.
@@ -93,18 +59,203 @@ impl<'a> Sweep<'a> {
         while !self.pace.is_over()
             && let Some(&next) = self.order.get(self.added)
             && self.ranges[next as usize].start <= time
-            && let Some((index, parent)) = self.add_next()
         {
-            found(index, parent);
+            let ranges = self.ranges;
+            found(next, self.add(&ranges[next as usize]));
         }
     }
 
     /// Of the ranges added so far, the last in order that does not end before `end`, or [`NONE`].
     pub(super) fn innermost(&self, end: i64) -> u32 {
-        let rank = self.ends.partition_point(|&candidate| candidate < end);
-        match self.latest.greatest_from(rank) {
-            0 => NONE,
-            place => self.order[place as usize - 1],
+        self.index(self.last_on_stack(end))
+    }
+
+    /// Adds the next range; returns the shortest range around it, or [`NONE`].
+    fn add(&mut self, range: &Range) -> u32 {
+        let parent = self.shortest(range);
+        while let Some(&(end, place)) = self.stack.last()
+            && end <= range.end
+        {
+            self.stack.pop();
+            if let Others::Few(crossed) = &mut self.others
+                && end >= range.start
+            {
+                crossed.push(place);
+            }
         }
+        self.stack.push((range.end, self.added as u32));
+        self.added += 1;
+        match &mut self.others {
+            Others::All(lengths) => lengths.add(self.added - 1, range),
+            Others::Few(crossed) if crossed.len() > FEW => self.remember_all(),
+            Others::Few(_) => {}
+        }
+        self.index(parent)
+    }
+
+    /// The place of the shortest of the ranges added so far that holds a range, the last of equals; or [`NONE`].
+    fn shortest(&mut self, range: &Range) -> u32 {
+        let from_stack = self.last_on_stack(range.end);
+        let crossed = match &mut self.others {
+            Others::All(lengths) => return lengths.shortest_from(self.added),
+            Others::Few(crossed) if crossed.is_empty() => return from_stack,
+            Others::Few(crossed) => crossed,
+        };
+        let range_at = |place: u32| &self.ranges[self.order[place as usize] as usize];
+        crossed.retain(|&place| range_at(place).end >= range.start);
+        let rank = |place: u32| (range_at(place).start - range_at(place).end, place);
+        let holding = crossed.iter().copied().filter(|&place| range_at(place).end >= range.end);
+        let all = holding.chain((from_stack != NONE).then_some(from_stack));
+        all.max_by_key(|&place| rank(place)).unwrap_or(NONE)
+    }
+
+    fn last_on_stack(&self, end: i64) -> u32 {
+        let holding = match self.stack.last() {
+            Some(&(last, _)) if last >= end => self.stack.len(),
+            _ => self.stack.partition_point(|&(other, _)| other >= end),
+        };
+        holding.checked_sub(1).map_or(NONE, |last| self.stack[last].1)
+    }
+
+    fn index(&self, place: u32) -> u32 {
+        self.order.get(place as usize).copied().unwrap_or(NONE)
+    }
+
+    fn remember_all(&mut self) {
+        let mut lengths = Lengths::new(self.ranges, self.order);
+        for (place, &index) in self.order[..self.added].iter().enumerate() {
+            lengths.add(place, &self.ranges[index as usize]);
+        }
+        self.others = Others::All(lengths);
+    }
+}
+
+/// The shortest of all ranges that end no earlier than one of them.
+struct Lengths {
+    /// For each range in order, the number of different ends after its own.
+    later_ends: Vec<u32>,
+    /// A Fenwick tree over the ends, the last one first: the negative length of the shortest range, and
+    /// its place, so that the later of equals wins.
+    shortest: Vec<(i64, u32)>,
+}
+
+/// No range.
+const NOTHING: (i64, u32) = (i64::MIN, NONE);
+
+impl Lengths {
+    fn new(ranges: &[Range], order: &[u32]) -> Self {
+        let mut by_end: Vec<(i64, u32)> =
+            (0u32..).zip(order).map(|(place, &index)| (ranges[index as usize].end, place)).collect();
+        by_end.sort_unstable();
+        let mut later_ends = vec![0; order.len()];
+        let mut ends = 0;
+        for same in by_end.chunk_by(|a, b| a.0 == b.0).rev() {
+            same.iter().for_each(|&(_, place)| later_ends[place as usize] = ends);
+            ends += 1;
+        }
+        Self { later_ends, shortest: vec![NOTHING; ends as usize + 1] }
+    }
+
+    /// Adds the range at a place in the order.
+    fn add(&mut self, place: usize, range: &Range) {
+        let key = (range.start - range.end, place as u32);
+        let mut at = self.later_ends[place] as usize + 1;
+        while let Some(shortest) = self.shortest.get_mut(at) {
+            *shortest = key.max(*shortest);
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// The place of the shortest of those added that end no earlier than the one at a place, or [`NONE`].
+    fn shortest_from(&self, place: usize) -> u32 {
+        let mut at = self.later_ends[place] as usize + 1;
+        let mut shortest = NOTHING;
+        while at > 0 {
+            shortest = shortest.max(self.shortest[at]);
+            at &= at - 1;
+        }
+        shortest.1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cmp::Reverse;
+
+    /// A number generator that any test can do without a crate for.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: i64) -> i64 {
+            self.0 =
+                self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33).cast_signed() % bound
+        }
+    }
+
+    /// Ranges of at most a length, or ranges that follow or hold one another.
+    fn made(random: &mut Random, count: i64, longest: i64, is_nested: bool) -> Vec<Range> {
+        let span = 4 * count;
+        let mut ranges: Vec<Range> = (0..count)
+            .map(|id| {
+                let start = random.below(span);
+                let (start, end) = match is_nested {
+                    true => {
+                        let width = 1 << random.below(6);
+                        (start / width * width, start / width * width + width - random.below(2))
+                    }
+                    false => (start, start + random.below(longest)),
+                };
+                let is_backward = longest == 1 && id % 9 == 0;
+                let end = if is_backward { end - 40 } else { end };
+                Range { start, end, id, thread: 0, name: 0, is_push_pop: true, is_cross_thread: false }
+            })
+            .collect();
+        ranges.sort_by_key(|range| (range.start, Reverse(range.end), range.id));
+        ranges
+    }
+
+    #[test]
+    fn every_answer_is_that_of_a_look_at_all_ranges() {
+        let mut random = Random(3);
+        let (mut few, mut all) = (0, 0);
+        for round in 0..400 {
+            let count = 1 + random.below(120);
+            let longest = [1, 3, 40, 400][round % 4];
+            let ranges = made(&mut random, count, longest, round % 8 == 2);
+            // Places are not indices.
+            let taking_part = |index: &u32| !index.is_multiple_of(5) || round % 3 == 0;
+            let order: Vec<u32> = (0..ranges.len() as u32).filter(taking_part).collect();
+            let range_at = |index: u32| &ranges[index as usize];
+            let mut sweep = Sweep::new(&ranges, &order, &|| false);
+            let mut time = -50;
+            while time < 10 * count {
+                time += random.below(30);
+                let before = sweep.added;
+                let mut met = Vec::new();
+                sweep.advance(time, |index, above| met.push((index, above)));
+                for (place, (index, above)) in (before..).zip(met) {
+                    assert_eq!(index, order[place]);
+                    let holding = order[..place]
+                        .iter()
+                        .copied()
+                        .filter(|&other| range_at(other).end >= range_at(index).end);
+                    let shortest = holding.max_by_key(|&other| {
+                        (Reverse(range_at(other).end - range_at(other).start), other)
+                    });
+                    assert_eq!(above, shortest.unwrap_or(NONE), "round {round}, {ranges:?}");
+                }
+                let end = time + random.below(20) - 2;
+                let mut begun = order.iter().copied().filter(|&index| range_at(index).start <= time);
+                let last = begun.rfind(|&index| range_at(index).end >= end);
+                assert_eq!(sweep.innermost(end), last.unwrap_or(NONE), "round {round}, {ranges:?}");
+            }
+            match sweep.others {
+                Others::Few(_) => few += 1,
+                Others::All(_) => all += 1,
+            }
+        }
+        assert!(few > 100 && all > 100, "{few} with few crossed ranges, {all} with many");
     }
 }

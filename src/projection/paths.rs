@@ -128,7 +128,7 @@ impl Paths {
         let mut intervals = Vec::new();
         for (from, to) in self.stretches(projection, path) {
             for launch in from as usize..to as usize {
-                intervals.extend(projection.ops_of(launch).iter().map(|op| (op.start, op.end)));
+                intervals.extend(projection.ops_of(launch).map(|op| (op.start, op.end)));
             }
         }
         union_length(&mut intervals)
@@ -142,7 +142,7 @@ impl Paths {
             let stretch = (from as usize..).zip(&launches[from as usize..to as usize]);
             for (place, launch) in stretch {
                 if self.of_range.get(launch.innermost as usize) == Some(&(path as u32)) {
-                    intervals.extend(projection.ops_of(place).iter().map(|op| (op.start, op.end)));
+                    intervals.extend(projection.ops_of(place).map(|op| (op.start, op.end)));
                 }
             }
         }

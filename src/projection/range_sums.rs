@@ -1,10 +1,15 @@
 //! Ranges by name: what all ranges of a name amount to on the GPU.
+//!
+//! Ranges are gone through where they stand, in order of time: what is known of neighbours is
+//! neighbours, too. Each leaves its extent among those of its group, and the rest in the group's totals.
 
-use super::by_name::{Listing, by_name};
-use super::groups::{pieces, share_out};
-use super::{Pace, Projection, Stop};
-use crate::statistics::{Moments, percentile};
+use super::by_name::Listing;
+use super::groups::share_out;
+use super::{NONE, Pace, Projection, Stop};
+use crate::statistics::{percentile, whole_stddev};
+use crate::threads;
 use std::cmp::Reverse;
+use std::ops;
 
 /// All ranges of a name and kind that launched anything.
 #[derive(Debug, Clone, Copy)]
@@ -47,82 +52,218 @@ pub fn range_sums(
     is_shown: impl Fn(usize) -> bool,
     stop: Stop<'_>,
 ) -> Option<Vec<RangeSum>> {
-    let order = by_name(projection, listing, is_shown, stop)?;
-    let ranges = &projection.attribution.capture.ranges;
-    let name_of = |index: u32| listing.printed[ranges[index as usize].name as usize];
-    let alike = |a: &u32, b: &u32| name_of(*a) == name_of(*b);
-    let parts = share_out(pieces(&order, alike), order.len(), |piece| {
-        let mut pace = Pace::new(stop);
-        let (mut sums, mut extents) = (Vec::new(), Vec::new());
-        for named in piece.chunk_by(alike) {
-            for is_push_pop in [true, false] {
-                sums.extend(sum_of(projection, listing, named, is_push_pop, &mut extents, &mut pace));
-            }
-        }
-        sums
-    });
+    let sums = || {
+        let groups = Groups::of(projection, listing.printed, is_shown, stop)?;
+        let parts = share_out(groups.parts.iter().collect(), groups.of_range.len(), |part| {
+            Vec::from_iter(part.totals(projection, &groups, stop))
+        });
+        // One of them may have been stopped, and the others not.
+        let parts = parts.into_iter().map(|mut part| part.pop()).collect::<Option<Vec<Totals>>>()?;
+        let sums = share_out(groups.pieces(), groups.of_range.len(), |piece| {
+            let (mut pace, mut extents) = (Pace::new(stop), Vec::new());
+            let sum = |group| sum_of(&groups, &parts, group, &mut extents, &mut pace);
+            piece.map_while(sum).collect()
+        });
+        Some(sums)
+    };
+    let (names, sums) = threads::both(listing.names, sums);
+    let mut sums = sums?.concat();
     if stop() {
         return None;
     }
-    let mut sums = parts.concat();
     sums.sort_unstable_by_key(|sum| {
-        (Reverse(sum.extent_ns), listing.names[sum.name as usize], !sum.is_push_pop)
+        (Reverse(sum.extent_ns), names[sum.name as usize], !sum.is_push_pop)
     });
     Some(sums)
 }
 
-/// The sum of those ranges of a name that are of the kind; `None` without any, or if it was stopped.
+/// Ranges that are gone through by one thread.
+const PARTS: usize = 2;
+
+/// Which ranges are of the same name and kind.
+struct Groups {
+    /// The name that is printed, and whether they are pushed and popped.
+    keys: Vec<(u32, bool)>,
+    /// Of each range its group, or [`NONE`] if it does not count.
+    of_range: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+/// Neighbouring ranges.
+struct Part {
+    ranges: ops::Range<usize>,
+    /// `bounds[g]..bounds[g + 1]`: where the extents of those of group `g` stand.
+    bounds: Vec<u32>,
+}
+
+/// What the ranges of a part amount to.
+struct Totals {
+    /// In order of their groups.
+    extents: Vec<i64>,
+    /// Of each group.
+    sums: Vec<Total>,
+}
+
+/// What is added up of the ranges of a group.
+#[derive(Debug, Clone, Copy, Default)]
+struct Total {
+    range_ns: i64,
+    gpu_ns: i64,
+    ops: i64,
+    launches: i64,
+    depths: i64,
+    children: i64,
+}
+
+impl Total {
+    /// The sum; times stay at the greatest number there is.
+    fn and(self, other: Self) -> Self {
+        Self {
+            range_ns: self.range_ns.saturating_add(other.range_ns),
+            gpu_ns: self.gpu_ns.saturating_add(other.gpu_ns),
+            ops: self.ops + other.ops,
+            launches: self.launches + other.launches,
+            depths: self.depths + other.depths,
+            children: self.children + other.children,
+        }
+    }
+}
+
+impl Groups {
+    /// Groups the ranges that launched anything and that `is_shown` holds for. `None`: it was stopped.
+    fn of(
+        projection: &Projection,
+        printed: &[u32],
+        is_shown: impl Fn(usize) -> bool,
+        stop: Stop<'_>,
+    ) -> Option<Self> {
+        let mut pace = Pace::new(stop);
+        let ranges = &projection.attribution.capture.ranges;
+        // Twice a name, one more for those that were started and ended.
+        let mut known = vec![NONE; 2 * printed.len()];
+        let mut groups =
+            Self { keys: Vec::new(), of_range: Vec::with_capacity(ranges.len()), parts: Vec::new() };
+        let mut counts = Vec::new();
+        for part in 0..PARTS {
+            let part = ranges.len() * part / PARTS..ranges.len() * (part + 1) / PARTS;
+            let mut count = vec![0u32; groups.keys.len()];
+            for index in part.clone() {
+                if pace.is_over() {
+                    return None;
+                }
+                if !projection.has_work(index) || !is_shown(index) {
+                    groups.of_range.push(NONE);
+                    continue;
+                }
+                let range = &ranges[index];
+                let name = printed[range.name as usize];
+                let group = &mut known[2 * name as usize + usize::from(!range.is_push_pop)];
+                if *group == NONE {
+                    *group = groups.keys.len() as u32;
+                    groups.keys.push((name, range.is_push_pop));
+                    count.push(0);
+                }
+                count[*group as usize] += 1;
+                groups.of_range.push(*group);
+            }
+            counts.push((part, count));
+        }
+        for (ranges, mut count) in counts {
+            count.resize(groups.keys.len(), 0);
+            let mut end = 0;
+            let ends = count.into_iter().map(|count| {
+                end += count;
+                end
+            });
+            let bounds = std::iter::once(0).chain(ends).collect();
+            groups.parts.push(Part { ranges, bounds });
+        }
+        Some(groups)
+    }
+
+    /// The groups, in pieces that hold about as many ranges.
+    fn pieces(&self) -> Vec<ops::Range<usize>> {
+        const PIECES: usize = 8;
+        let groups = self.keys.len();
+        let before =
+            |group: usize| self.parts.iter().map(|part| part.bounds[group] as usize).sum::<usize>();
+        let length = before(groups).div_ceil(PIECES);
+        let (mut pieces, mut first) = (Vec::new(), 0);
+        for end in 1..=groups {
+            if end == groups || before(end) - before(first) >= length {
+                pieces.push(first..end);
+                first = end;
+            }
+        }
+        pieces
+    }
+}
+
+impl Part {
+    /// Adds up the part's ranges. `None`: it was stopped.
+    fn totals(&self, projection: &Projection, groups: &Groups, stop: Stop<'_>) -> Option<Totals> {
+        let mut pace = Pace::new(stop);
+        let ranges = &projection.attribution.capture.ranges;
+        let mut next = self.bounds.clone();
+        let mut extents = vec![0; self.bounds.last().map_or(0, |&end| end as usize)];
+        let mut sums = vec![Total::default(); groups.keys.len()];
+        for index in self.ranges.clone() {
+            let group = groups.of_range[index] as usize;
+            let Some(sum) = sums.get_mut(group) else { continue };
+            if pace.is_over_after(projection.effort(index)) {
+                return None;
+            }
+            // Whatever launched something has an extent.
+            let (start, end) = projection.extent(index).unwrap_or_default();
+            extents[next[group] as usize] = end - start;
+            next[group] += 1;
+            let (range, work) = (&ranges[index], projection.work(index));
+            *sum = sum.and(Total {
+                range_ns: range.end - range.start,
+                gpu_ns: work.gpu_ns,
+                ops: work.ops.into(),
+                launches: work.launches.into(),
+                depths: projection.attribution.depth[index].into(),
+                children: projection.children(index).into(),
+            });
+        }
+        Some(Totals { extents, sums })
+    }
+}
+
+/// The sum of a group; `None`: it was stopped.
 fn sum_of(
-    projection: &Projection,
-    listing: Listing<'_>,
-    named: &[u32],
-    is_push_pop: bool,
+    groups: &Groups,
+    parts: &[Totals],
+    group: usize,
     extents: &mut Vec<f64>,
     pace: &mut Pace<'_>,
 ) -> Option<RangeSum> {
-    let ranges = &projection.attribution.capture.ranges;
-    let mut sum = RangeSum {
-        name: listing.printed[ranges[*named.first()? as usize].name as usize],
-        is_push_pop,
-        ranges: 0,
-        range_ns: 0,
-        extent_ns: 0,
-        median_ns: 0.0,
-        min_ns: i64::MAX,
-        max_ns: i64::MIN,
-        stddev_ns: 0.0,
-        ops: 0,
-        launches: 0,
-        gpu_ns: 0,
-        depths: 0,
-        children: 0,
-    };
-    let mut moments = Moments::default();
+    let (name, is_push_pop) = groups.keys[group];
+    let of_parts = groups.parts.iter().zip(parts).map(|(part, totals)| {
+        &totals.extents[part.bounds[group] as usize..part.bounds[group + 1] as usize]
+    });
+    let values = of_parts.flatten().copied();
     extents.clear();
-    for index in named.iter().map(|&index| index as usize) {
-        let range = &ranges[index];
-        if range.is_push_pop != is_push_pop {
-            continue;
-        }
-        if pace.is_over_after(projection.effort(index)) {
-            return None;
-        }
-        let Some((start, end)) = projection.extent(index) else { continue };
-        let (extent, work) = (end - start, projection.work(index));
-        extents.push(extent as f64);
-        moments.add(extent as f64);
-        sum.ranges += 1;
-        sum.extent_ns = sum.extent_ns.saturating_add(extent);
-        sum.min_ns = sum.min_ns.min(extent);
-        sum.max_ns = sum.max_ns.max(extent);
-        sum.range_ns = sum.range_ns.saturating_add(range.end - range.start);
-        sum.ops += i64::from(work.ops);
-        sum.launches += i64::from(work.launches);
-        sum.gpu_ns = sum.gpu_ns.saturating_add(work.gpu_ns);
-        sum.depths += i64::from(projection.attribution.depth[index]);
-        sum.children += i64::from(projection.children(index));
+    extents.extend(values.clone().map(|extent| extent as f64));
+    if pace.is_over_after(extents.len()) {
+        return None;
     }
-    sum.median_ns = percentile(extents, 50.0)?;
-    sum.stddev_ns = moments.stddev()?;
-    Some(sum)
+    let total = parts.iter().fold(Total::default(), |sum, part| sum.and(part.sums[group]));
+    Some(RangeSum {
+        name,
+        is_push_pop,
+        ranges: extents.len() as i64,
+        range_ns: total.range_ns,
+        extent_ns: values.clone().fold(0, i64::saturating_add),
+        median_ns: percentile(extents, 50.0)?,
+        min_ns: values.clone().min()?,
+        max_ns: values.clone().max()?,
+        stddev_ns: whole_stddev(values.map(|extent| (extent, 1)))?,
+        ops: total.ops,
+        launches: total.launches,
+        gpu_ns: total.gpu_ns,
+        depths: total.depths,
+        children: total.children,
+    })
 }

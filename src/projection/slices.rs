@@ -6,6 +6,7 @@ use super::groups::{share, split};
 use super::{Attribution, Failure, NONE, Op, OpKind, Pace, Reach, Stop};
 use crate::interval::union_length;
 use crate::threads;
+use std::sync::OnceLock;
 
 /// The launches inside a range: `from..to`, but those that end after the range if it is `ragged`.
 ///
@@ -25,10 +26,22 @@ pub type Keep<'a> = &'a dyn Fn(&Attribution, Option<u32>) -> bool;
 /// Every range with the GPU work that was launched inside it.
 #[derive(Debug)]
 pub struct Projection {
-    /// What is around what. Operations are in the order of their launches, those without one last.
+    /// What is around what.
     pub attribution: Attribution,
     slices: Vec<Slice>,
-    /// `op_places[l]..op_places[l + 1]`: the operations of launch `l`.
+    /// Of each range: the ranges directly below that launched anything.
+    children: Vec<u32>,
+    sums: Sums,
+    /// Operations in the order of their launches, those without one last.
+    op_order: OnceLock<Vec<u32>>,
+    /// Of each range: what was launched in it and in no range within.
+    own: OnceLock<Vec<Own>>,
+}
+
+/// Launches and their operations, added up.
+#[derive(Debug)]
+struct Sums {
+    /// `op_places[l]..op_places[l + 1]`: the operations of launch `l`, in their order.
     op_places: Vec<u32>,
     /// Time of all operations before those of launch `l`.
     gpu_before: Vec<i64>,
@@ -37,10 +50,6 @@ pub struct Projection {
     /// `!start` of the first operation of each launch, so that the greatest is the earliest.
     first_start: Extremes,
     last_end: Extremes,
-    /// Of each range: what was launched in it and in no range within.
-    own: Vec<Own>,
-    has_work: Vec<bool>,
-    children: Vec<u32>,
 }
 
 /// What was launched directly in a range.
@@ -83,36 +92,44 @@ impl Projection {
             attribution.capture.ops.retain(is_kept);
             attribution.capture.drop_idle_launches();
         }
-        let mut ops = std::mem::take(&mut attribution.capture.ops);
-        let (slices, sums) =
-            threads::both(|| slices(&attribution, stop), || sums(&mut ops, &attribution, stop));
-        let Sums { op_places, gpu_before, graphs_before, first_start, last_end, own } = sums?;
-        attribution.capture.ops = ops;
-        let mut projection = Self {
-            slices: slices.ok_or(Failure::Stopped)?,
-            op_places,
-            gpu_before,
-            graphs_before,
-            first_start,
-            last_end,
-            own,
-            has_work: Vec::new(),
-            children: Vec::new(),
-            attribution,
+        let (ops, launches) = (&attribution.capture.ops, attribution.capture.launches.len());
+        let sliced = || {
+            let slices = slices(&attribution, stop)?;
+            let children = children(&slices, &attribution.parent);
+            Some((slices, children))
         };
-        projection.has_work = projection.find_work(stop).ok_or(Failure::Stopped)?;
-        projection.children = projection.count_children();
-        Ok(projection)
+        let (sliced, sums) = threads::both(sliced, || sums(ops, launches, stop));
+        let (sums, (slices, children)) = (sums?, sliced.ok_or(Failure::Stopped)?);
+        let (op_order, own) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { attribution, slices, children, sums, op_order, own })
     }
 
-    /// Where the operations of a launch stand.
-    pub(super) fn op_places(&self, launch: usize) -> std::ops::Range<usize> {
-        self.op_places[launch] as usize..self.op_places[launch + 1] as usize
+    /// Operations in the order of their launches, those without one last; as indices.
+    pub(super) fn op_order(&self) -> &[u32] {
+        self.op_order.get_or_init(|| {
+            let ops = &self.attribution.capture.ops;
+            let mut next = self.sums.op_places.clone();
+            let mut order = vec![0u32; ops.len()];
+            let launches = next.len() - 1;
+            for (index, op) in (0u32..).zip(ops) {
+                let place = &mut next[(op.launch as usize).min(launches)];
+                order[*place as usize] = index;
+                *place += 1;
+            }
+            order
+        })
+    }
+
+    /// Where the operations of launches `from..to` stand in their order.
+    pub(super) fn op_places(&self, from: usize, to: usize) -> std::ops::Range<usize> {
+        let places = &self.sums.op_places;
+        places[from] as usize..places[to] as usize
     }
 
     /// The operations of a launch.
-    pub fn ops_of(&self, launch: usize) -> &[Op] {
-        &self.attribution.capture.ops[self.op_places(launch)]
+    pub fn ops_of(&self, launch: usize) -> impl Iterator<Item = &Op> {
+        let places = self.op_places(launch, launch + 1);
+        self.op_order()[places].iter().map(|&index| &self.attribution.capture.ops[index as usize])
     }
 
     /// The launches inside a range.
@@ -147,10 +164,10 @@ impl Projection {
     pub(super) fn work_of(&self, from: usize, to: usize) -> Work {
         let count = |counts: &[u32]| counts.get(to).map_or(0, |&after| after - counts[from]);
         Work {
-            ops: count(&self.op_places),
+            ops: count(&self.sums.op_places),
             launches: (to - from) as u32,
-            graphs: count(&self.graphs_before),
-            gpu_ns: self.gpu_before[to] - self.gpu_before[from],
+            graphs: count(&self.sums.graphs_before),
+            gpu_ns: self.sums.gpu_before[to] - self.sums.gpu_before[from],
         }
     }
 
@@ -173,7 +190,7 @@ impl Projection {
 
     /// What was launched directly in a range.
     pub fn own(&self, range: usize) -> Own {
-        self.own[range]
+        self.own.get_or_init(|| self.add_up_own())[range]
     }
 
     /// Ranges directly below a range that launched anything.
@@ -188,13 +205,13 @@ impl Projection {
         let (start, end) = if slice.ragged {
             self.launches_in(range).fold((i64::MIN, i64::MIN), |(start, end), launch| {
                 let here = (
-                    self.first_start.greatest(launch, launch + 1),
-                    self.last_end.greatest(launch, launch + 1),
+                    self.sums.first_start.greatest(launch, launch + 1),
+                    self.sums.last_end.greatest(launch, launch + 1),
                 );
                 (start.max(here.0), end.max(here.1))
             })
         } else {
-            (self.first_start.greatest(from, to), self.last_end.greatest(from, to))
+            (self.sums.first_start.greatest(from, to), self.sums.last_end.greatest(from, to))
         };
         (start != i64::MIN).then_some((!start, end))
     }
@@ -203,37 +220,28 @@ impl Projection {
     pub fn busy(&self, range: usize, buffer: &mut Vec<(i64, i64)>) -> Option<i64> {
         buffer.clear();
         for launch in self.launches_in(range) {
-            buffer.extend(self.ops_of(launch).iter().map(|op| (op.start, op.end)));
+            buffer.extend(self.ops_of(launch).map(|op| (op.start, op.end)));
         }
         (!buffer.is_empty()).then(|| union_length(buffer))
     }
 
-    fn count_children(&self) -> Vec<u32> {
-        let mut children = vec![0; self.slices.len()];
-        for (range, &parent) in self.attribution.parent.iter().enumerate() {
-            if parent != NONE && self.has_work(range) {
-                children[parent as usize] += 1;
+    fn add_up_own(&self) -> Vec<Own> {
+        let mut all = vec![Own::default(); self.slices.len()];
+        for (index, launch) in self.attribution.capture.launches.iter().enumerate() {
+            if let Some(own) = all.get_mut(launch.innermost as usize) {
+                let work = self.work_of(index, index + 1);
+                own.ops += work.ops;
+                own.launches += 1;
+                own.gpu_ns += work.gpu_ns;
             }
         }
-        children
-    }
-
-    /// Of each range, whether anything was launched in it: of a ragged slice, none may be inside.
-    fn find_work(&self, stop: Stop<'_>) -> Option<Vec<bool>> {
-        let mut pace = Pace::new(stop);
-        let mut has_work = Vec::with_capacity(self.slices.len());
-        for range in 0..self.slices.len() {
-            if pace.is_over_after(self.effort(range)) {
-                return None;
-            }
-            has_work.push(self.launches_in(range).next().is_some());
-        }
-        Some(has_work)
+        all
     }
 
     /// Anything at all was launched in the range.
     pub fn has_work(&self, range: usize) -> bool {
-        self.has_work[range]
+        // The last launch of a slice is inside, also where others are not.
+        self.slices[range].from < self.slices[range].to
     }
 
     /// How many launches may have to be looked at one by one to say what a range amounts to.
@@ -243,93 +251,57 @@ impl Projection {
     }
 }
 
-/// What is known of launches and their operations, as in [`Projection`].
-struct Sums {
-    op_places: Vec<u32>,
-    gpu_before: Vec<i64>,
-    graphs_before: Vec<u32>,
-    first_start: Extremes,
-    last_end: Extremes,
-    own: Vec<Own>,
-}
-
-/// Puts operations in the order of their launches, and adds them up.
-fn sums(ops: &mut Vec<Op>, attribution: &Attribution, stop: Stop<'_>) -> Result<Sums, Failure> {
-    let launches = &attribution.capture.launches;
-    let op_places = sort_ops(ops, launches.len());
+/// Adds operations up by their launches.
+fn sums(ops: &[Op], launches: usize, stop: Stop<'_>) -> Result<Sums, Failure> {
+    let mut pace = Pace::new(stop);
+    let (mut op_places, mut gpu_before) = (vec![0u32; launches + 1], vec![0i64; launches + 1]);
+    let mut graphs_before = Vec::new();
+    let (mut first_start, mut last_end) = (vec![i64::MIN; launches], vec![i64::MIN; launches]);
     // Lengths below zero must not hide that a sum of some of them overflows.
-    let total: u128 = ops.iter().map(|op| u128::from(op.dur().unsigned_abs())).sum();
+    let mut total = 0u128;
+    for op in ops {
+        if pace.is_over() {
+            return Err(Failure::Stopped);
+        }
+        total += u128::from(op.dur().unsigned_abs());
+        let launch = op.launch as usize;
+        let (Some(start), Some(end)) = (first_start.get_mut(launch), last_end.get_mut(launch)) else {
+            continue;
+        };
+        (*start, *end) = ((!op.start).max(*start), op.end.max(*end));
+        op_places[launch + 1] += 1;
+        gpu_before[launch + 1] = gpu_before[launch + 1].wrapping_add(op.dur());
+        if op.kind == OpKind::Graph {
+            graphs_before.resize(launches + 1, 0);
+            graphs_before[launch + 1] += 1;
+        }
+    }
     if i64::try_from(total).is_err() {
         return Err(Failure::Overflow);
     }
-    let mut pace = Pace::new(stop);
-    let mut own = vec![Own::default(); attribution.capture.ranges.len()];
-    let mut gpu_before = Vec::with_capacity(op_places.len());
-    let (mut first_start, mut last_end) =
-        (Vec::with_capacity(launches.len()), Vec::with_capacity(launches.len()));
-    let mut before = 0i64;
-    gpu_before.push(before);
-    for (launch, places) in launches.iter().zip(op_places.windows(2)) {
-        let (mut time, mut start, mut end) = (0, i64::MAX, i64::MIN);
-        if pace.is_over_after(1 + (places[1] - places[0]) as usize) {
-            return Err(Failure::Stopped);
-        }
-        for op in &ops[places[0] as usize..places[1] as usize] {
-            time += op.dur();
-            start = start.min(op.start);
-            end = end.max(op.end);
-        }
-        if let Some(own) = own.get_mut(launch.innermost as usize) {
-            own.ops += places[1] - places[0];
-            own.launches += 1;
-            own.gpu_ns += time;
-        }
-        before += time;
-        gpu_before.push(before);
-        first_start.push(!start);
-        last_end.push(end);
-    }
-    let graphs_before = graphs_before(ops, &op_places);
-    let (first_start, last_end) = (Extremes::new(first_start), Extremes::new(last_end));
-    Ok(Sums { op_places, gpu_before, graphs_before, first_start, last_end, own })
-}
-
-/// Puts operations in the order of their launches; returns where those of each launch begin.
-fn sort_ops(ops: &mut Vec<Op>, launches: usize) -> Vec<u32> {
-    let mut places = vec![0u32; launches + 1];
-    for op in ops.iter().filter(|op| op.launch != NONE) {
-        places[op.launch as usize + 1] += 1;
-    }
     for launch in 0..launches {
-        places[launch + 1] += places[launch];
+        op_places[launch + 1] += op_places[launch];
+        gpu_before[launch + 1] += gpu_before[launch];
     }
-    let mut next = places.clone();
-    let mut order = vec![0u32; ops.len()];
-    let mut last = places[launches];
-    for (index, op) in (0u32..).zip(ops.iter()) {
-        let place = if op.launch == NONE { &mut last } else { &mut next[op.launch as usize] };
-        order[*place as usize] = index;
-        *place += 1;
+    for launch in 1..graphs_before.len() {
+        graphs_before[launch] += graphs_before[launch - 1];
     }
-    *ops = order.iter().map(|&index| ops[index as usize]).collect();
-    places
+    let (first_start, last_end) = (Extremes::new(first_start), Extremes::new(last_end));
+    Ok(Sums { op_places, gpu_before, graphs_before, first_start, last_end })
 }
 
-fn graphs_before(ops: &[Op], op_places: &[u32]) -> Vec<u32> {
-    if !ops.iter().any(|op| op.kind == OpKind::Graph) {
-        return Vec::new();
+/// Of each range, how many directly below it launched anything.
+fn children(slices: &[Slice], parents: &[u32]) -> Vec<u32> {
+    let mut children = vec![0; slices.len()];
+    for (slice, &parent) in slices.iter().zip(parents) {
+        if slice.from < slice.to && parent != NONE {
+            children[parent as usize] += 1;
+        }
     }
-    let mut before = vec![0];
-    let mut count = 0;
-    for places in op_places.windows(2) {
-        let here = &ops[places[0] as usize..places[1] as usize];
-        count += here.iter().filter(|op| op.kind == OpKind::Graph).count() as u32;
-        before.push(count);
-    }
-    before
+    children
 }
 
-/// The slice of each range.
+/// The slice of each range: empty, or the last launch of it is inside.
 fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
     let capture = &attribution.capture;
     let (ranges, launches) = (&capture.ranges, &capture.launches);

@@ -1,15 +1,15 @@
 //! Rows → bytes on a thread of its own, while the statement goes on to the next rows.
 //!
 //! To find a row and to write it as text cost about the same, so that a long answer takes half the time.
-//! The bytes come back to the thread that has the output: what is written, and by whom, is the same.
 
+use super::Output;
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink, Value};
 use crate::threads;
 use std::io::{self, Write};
 use std::mem;
 use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle, scope};
 
 /// Rows that are handed over together; a result that is shorter is written where it was found.
@@ -24,38 +24,61 @@ pub(super) type Feed<'f> = &'f mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
 
 /// Lets `write` make bytes of the rows that `produce` finds, on another thread where there are many.
 pub(super) fn aside<T>(
-    out: &mut dyn Write,
+    out: &mut Output,
     write: impl FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send,
     produce: impl FnOnce(&mut dyn RowSink) -> Result<T>,
 ) -> Result<T> {
+    let mut out = UntilFailure { out, has_failed: false };
     if !threads::may_share() {
         let (mut produce, mut produced) = (Some(produce), None);
-        let fed = write(out, &mut |sink| {
+        let fed = write(&mut out, &mut |sink| {
             produced = produce.take().map(|produce| produce(sink)).transpose()?;
             Ok(())
         });
         return fed.and_then(|()| produced.ok_or_else(never_fed));
     }
     scope(|scope| {
+        let write = |feed: Feed<'_>| write(&mut out, feed);
         let mut front = Front {
-            out,
             scope,
             columns: None,
             batch: Batch::default(),
             is_whole: false,
-            has_failed: false,
             write: Some(write),
             writer: None,
         };
         let produced = produce(&mut front);
-        if front.has_failed {
-            // Nothing follows what could not be written; the other thread ends when nobody listens.
-            return produced;
-        }
         // What was found before something failed is shown.
         let written = front.finish();
         produced.and_then(|produced| written.map(|()| produced))
     })
+}
+
+/// Takes nothing more after a failure: what a buffer still holds when it goes would follow a gap.
+struct UntilFailure<'o> {
+    out: &'o mut Output,
+    has_failed: bool,
+}
+
+impl UntilFailure<'_> {
+    fn unless_failed<T>(&mut self, write: impl FnOnce(&mut Output) -> io::Result<T>) -> io::Result<T> {
+        if self.has_failed {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let written = write(self.out);
+        self.has_failed = written.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted);
+        written
+    }
+}
+
+impl Write for UntilFailure<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.unless_failed(|out| out.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.unless_failed(Write::flush)
+    }
 }
 
 fn never_fed() -> Error {
@@ -73,14 +96,20 @@ struct Batch {
 }
 
 impl Batch {
-    fn push(&mut self, row: &[Value]) {
+    /// Takes a row, and leaves the memory of an earlier one in its place.
+    fn push(&mut self, row: &mut [Value]) {
         let at = self.rows * row.len();
-        match self.values.get_mut(at..at + row.len()) {
-            Some(above) => above.iter_mut().zip(row).for_each(|(above, value)| put(value, above)),
-            None => self.values.extend_from_slice(row),
-        }
-        self.rows += 1;
         self.text += row.iter().map(len).sum::<usize>();
+        self.rows += 1;
+        let Some(above) = self.values.get_mut(at..at + row.len()) else {
+            return self.values.extend(row.iter_mut().map(|value| mem::replace(value, Value::Null)));
+        };
+        for (above, value) in above.iter_mut().zip(row) {
+            mem::swap(above, value);
+            if len(value) > KEPT {
+                *value = Value::Null;
+            }
+        }
     }
 
     fn is_full(&self) -> bool {
@@ -97,19 +126,8 @@ fn len(value: &Value) -> usize {
     if let Value::Text(text) = value { text.len() } else { 0 }
 }
 
-/// Memory of a text that is worth keeping for the next.
+/// Bytes of a text whose memory is kept for another one.
 const KEPT: usize = 1 << 10;
-
-/// Puts a value where another one was: a text takes over the other's memory, unless that is too much.
-fn put(value: &Value, above: &mut Value) {
-    match (value, above) {
-        (Value::Text(text), Value::Text(above)) if above.capacity() <= KEPT.max(2 * text.len()) => {
-            above.clear();
-            above.push_str(text);
-        }
-        (value, above) => *above = value.clone(),
-    }
-}
 
 /// What goes to the other thread.
 enum Sent {
@@ -122,52 +140,52 @@ enum Sent {
 struct Aside<'scope> {
     sent: SyncSender<Sent>,
     emptied: Receiver<Batch>,
-    bytes: Receiver<Vec<u8>>,
     thread: ScopedJoinHandle<'scope, Result<()>>,
 }
 
+impl Aside<'_> {
+    /// Waits for it to end, which it does when nothing more can be sent.
+    fn wait(self) -> Result<()> {
+        drop(self.sent);
+        self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
 /// Takes rows from a statement.
-struct Front<'o, 'scope, 'env, W> {
-    out: &'o mut dyn Write,
+struct Front<'scope, 'env, W> {
     scope: &'scope Scope<'scope, 'env>,
     /// None before the result has begun.
     columns: Option<Vec<Column>>,
     batch: Batch,
     is_whole: bool,
-    /// The output takes no more.
-    has_failed: bool,
     /// Taken by whoever writes.
     write: Option<W>,
     writer: Option<Aside<'scope>>,
 }
 
-impl<'scope, W> Front<'_, 'scope, '_, W>
+impl<'scope, W> Front<'scope, '_, W>
 where
-    W: FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send + 'scope,
+    W: FnOnce(Feed<'_>) -> Result<()> + Send + 'scope,
 {
-    /// Hands the batch over, and writes what has come back.
+    /// Hands the batch over.
     fn hand_over(&mut self) -> Result<()> {
         if self.writer.is_none() {
             self.writer = self.start();
         }
         let Some(aside) = &self.writer else { return Ok(()) };
         let empty = aside.emptied.try_recv().unwrap_or_default();
-        // A writer that has ended says why when it is waited for.
-        let _ = aside.sent.send(Sent::Rows(mem::replace(&mut self.batch, empty)));
+        let has_ended = aside.sent.send(Sent::Rows(mem::replace(&mut self.batch, empty))).is_err();
         (self.batch.rows, self.batch.text) = (0, 0);
-        let written = aside.bytes.try_iter().try_for_each(|bytes| self.out.write_all(&bytes));
-        self.has_failed = written.is_err();
-        written.map_err(Error::Output)
+        // It ends before the rows do where they cannot be written.
+        if has_ended { self.writer.take().map_or(Ok(()), Aside::wait) } else { Ok(()) }
     }
 
     fn start(&mut self) -> Option<Aside<'scope>> {
         let (write, columns) = (self.write.take()?, self.columns.clone()?);
         let (sent, received) = sync_channel(WAITING);
         let (back, emptied) = channel();
-        let (written, bytes) = channel();
         let thread = self.scope.spawn(move || {
-            let mut bytes = Bytes { written, buffer: Vec::new() };
-            let formatted = write(&mut bytes, &mut |sink| {
+            write(&mut |sink| {
                 sink.begin(&columns)?;
                 for sent in &received {
                     match sent {
@@ -180,10 +198,9 @@ where
                     }
                 }
                 Ok(())
-            });
-            bytes.flush().map_err(Error::Output).and(formatted)
+            })
         });
-        Some(Aside { sent, emptied, bytes, thread })
+        Some(Aside { sent, emptied, thread })
     }
 
     /// Writes what is left.
@@ -191,28 +208,25 @@ where
         if self.writer.is_some() {
             self.hand_over()?;
         }
-        let Some(Aside { sent, bytes, thread, .. }) = self.writer else {
-            let (Some(write), Some(columns)) = (self.write, self.columns) else { return Ok(()) };
-            return write(self.out, &mut |sink| {
-                sink.begin(&columns)?;
-                self.batch.replay(columns.len(), sink)?;
-                if self.is_whole { sink.end() } else { Ok(()) }
-            });
-        };
-        if self.is_whole {
-            let _ = sent.send(Sent::End);
+        if let Some(aside) = self.writer {
+            if self.is_whole {
+                // A thread that has ended says why when it is waited for.
+                let _ = aside.sent.send(Sent::End);
+            }
+            return aside.wait();
         }
-        drop(sent);
-        let written = bytes.iter().try_for_each(|bytes| self.out.write_all(&bytes));
-        drop(bytes);
-        let formatted = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
-        written.map_err(Error::Output).and(formatted)
+        let (Some(write), Some(columns)) = (self.write, self.columns) else { return Ok(()) };
+        write(&mut |sink| {
+            sink.begin(&columns)?;
+            self.batch.replay(columns.len(), sink)?;
+            if self.is_whole { sink.end() } else { Ok(()) }
+        })
     }
 }
 
-impl<'scope, W> RowSink for Front<'_, 'scope, '_, W>
+impl<'scope, W> RowSink for Front<'scope, '_, W>
 where
-    W: FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send + 'scope,
+    W: FnOnce(Feed<'_>) -> Result<()> + Send + 'scope,
 {
     fn begin(&mut self, columns: &[Column]) -> Result<()> {
         self.columns = Some(columns.to_vec());
@@ -220,6 +234,10 @@ where
     }
 
     fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.take_row(&mut row.to_vec())
+    }
+
+    fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
         self.batch.push(row);
         if self.batch.is_full() { self.hand_over() } else { Ok(()) }
     }
@@ -227,31 +245,6 @@ where
     fn end(&mut self) -> Result<()> {
         self.is_whole = true;
         Ok(())
-    }
-}
-
-/// Bytes that are sent together.
-const BYTES: usize = 64 << 10;
-
-/// Sends what is written to the thread that has the output.
-struct Bytes {
-    written: Sender<Vec<u8>>,
-    buffer: Vec<u8>,
-}
-
-impl Write for Bytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= BYTES {
-            self.flush()?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let room = Vec::with_capacity(self.buffer.capacity());
-        let bytes = mem::replace(&mut self.buffer, room);
-        self.written.send(bytes).map_err(|_| io::ErrorKind::BrokenPipe.into())
     }
 }
 
@@ -322,14 +315,16 @@ mod tests {
     #[test]
     fn long_texts_are_handed_over_in_small_batches() {
         let mut batch = Batch::default();
-        batch.push(&[Value::Text("x".repeat(TEXT / 2))]);
+        batch.push(&mut [Value::Text("x".repeat(TEXT / 2))]);
         assert!(!batch.is_full());
-        batch.push(&[Value::Text("x".repeat(TEXT / 2))]);
+        batch.push(&mut [Value::Text("x".repeat(TEXT / 2))]);
         assert!(batch.is_full());
         // What comes later does not keep their memory.
         batch.rows = 0;
-        batch.push(&[Value::Text("short".to_owned())]);
-        assert!(matches!(&batch.values[0], Value::Text(text) if text.capacity() < TEXT / 2));
+        let mut row = [Value::Text("short".to_owned())];
+        batch.push(&mut row);
+        assert_eq!(batch.values[0], Value::Text("short".to_owned()));
+        assert_eq!(row, [Value::Null]);
     }
 
     #[test]

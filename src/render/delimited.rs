@@ -6,6 +6,9 @@ use crate::table::{Column, RowSink, Value};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
+/// Bytes that are written at once.
+const BYTES: usize = 64 << 10;
+
 pub(super) struct Delimited<'a> {
     out: csv::Writer<&'a mut dyn Write>,
     columns: Vec<Column>,
@@ -17,7 +20,7 @@ pub(super) struct Delimited<'a> {
 
 impl<'a> Delimited<'a> {
     pub(super) fn new(out: &'a mut dyn Write, delimiter: u8, style: &Style) -> Self {
-        let out = csv::WriterBuilder::new().delimiter(delimiter).from_writer(out);
+        let out = csv::WriterBuilder::new().delimiter(delimiter).buffer_capacity(BYTES).from_writer(out);
         let (no_header, on_terminal) = (style.no_header, style.on_terminal);
         Self { out, columns: Vec::new(), no_header, on_terminal, buffer: String::new() }
     }

@@ -93,9 +93,12 @@ pub struct Heading {
     pub facts: Map<String, Json>,
 }
 
+/// Where results go: a thread of its own may write them.
+pub type Output = dyn Write + Send;
+
 /// Writes a sequence of results to one place.
 pub struct Writer<'a> {
-    out: &'a mut dyn Write,
+    out: &'a mut Output,
     format: Format,
     style: Style,
     written: usize,
@@ -106,7 +109,7 @@ pub struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// A writer of `expected` results.
-    pub fn new(out: &'a mut dyn Write, format: Format, style: Style, expected: usize) -> Self {
+    pub fn new(out: &'a mut Output, format: Format, style: Style, expected: usize) -> Self {
         Self { out, format, style, written: 0, expected, formulas: 0 }
     }
 

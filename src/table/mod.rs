@@ -107,6 +107,11 @@ pub trait RowSink {
     fn begin(&mut self, columns: &[Column]) -> Result<()>;
     /// Called for every row; `row` has as many values as there are columns.
     fn row(&mut self, row: &[Value]) -> Result<()>;
+    /// As [`RowSink::row`], of whoever needs the values no more: others are left in their place, whose
+    /// memory can be used again.
+    fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
+        self.row(row)
+    }
     /// Called once, after the last row.
     fn end(&mut self) -> Result<()>;
 }

@@ -33,11 +33,13 @@ impl<T> Default for Numbered<T> {
 
 impl<T: Copy + Eq + Hash> Numbered<T> {
     pub(super) fn place(&mut self, value: T) -> u32 {
-        let fresh = self.values.len() as u32;
-        let place = *self.places.entry(value).or_insert(fresh);
-        if place == fresh {
-            self.values.push(value);
+        // An entry would make room for one more each time.
+        if let Some(&place) = self.places.get(&value) {
+            return place;
         }
-        place
+        let fresh = self.values.len() as u32;
+        self.places.insert(value, fresh);
+        self.values.push(value);
+        fresh
     }
 }

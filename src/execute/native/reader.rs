@@ -286,6 +286,7 @@ pub(super) enum Cells<'a> {
 
 impl Cells<'_> {
     /// An integer; `None` for null. What is no number counts as SQLite casts it.
+    #[inline]
     pub(super) fn int(&self, column: usize) -> Option<i64> {
         match self {
             Self::Statement { statement, .. } => {
@@ -299,27 +300,32 @@ impl Cells<'_> {
     }
 
     /// A time; `None` for null. It is an error if it cannot be one.
+    #[inline]
     pub(super) fn time(&self, column: usize) -> Result<Option<i64>> {
-        let (database, is_odd) = match self {
-            Self::Statement { statement, database, .. } => {
-                let kind = kind(*statement, column);
-                (database, kind != ffi::SQLITE_INTEGER && kind != ffi::SQLITE_NULL)
+        let is_whole = match self {
+            Self::Statement { statement, .. } => {
+                matches!(kind(*statement, column), ffi::SQLITE_INTEGER | ffi::SQLITE_NULL)
             }
             // What is odd on a page is looked at again by a statement.
-            Self::Page { database, .. } => (database, false),
+            Self::Page { .. } => true,
         };
-        let reason = match self.int(column) {
-            _ if is_odd => "holds a time that is no whole number".to_owned(),
-            Some(time) if time.unsigned_abs() >= LATEST => {
-                format!("has an event at {time} ns, more than a century from its start")
-            }
-            time => return Ok(time),
-        };
-        Err(Error::Report {
+        let time = self.int(column);
+        if is_whole && time.is_none_or(|time| time.unsigned_abs() < LATEST) {
+            return Ok(time);
+        }
+        Err(self.no_time(time.filter(|_| is_whole)))
+    }
+
+    #[cold]
+    fn no_time(&self, time: Option<i64>) -> Error {
+        let (Self::Statement { database, .. } | Self::Page { database, .. }) = self;
+        Error::Report {
             path: database.to_path_buf(),
-            reason,
+            reason: time.map_or("holds a time that is no whole number".to_owned(), |time| {
+                format!("has an event at {time} ns, more than a century from its start")
+            }),
             help: "its times make no sense: export the report again".to_owned(),
-        })
+        }
     }
 
     /// A text's bytes; `None` for anything else.

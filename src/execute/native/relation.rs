@@ -135,8 +135,13 @@ pub(super) trait Relation: Copy + 'static {
     /// The index behind a row of a scan.
     fn index(self, answers: &Self::Answers, row: usize) -> usize;
 
-    /// The indices of the rows with this key.
+    /// The rows with this key.
     fn find(self, answers: &Self::Answers, key: &Key) -> Range<usize>;
+
+    /// The index behind a row that was found by a key.
+    fn found(self, _answers: &Self::Answers, row: usize) -> usize {
+        row
+    }
 
     /// The value of a column, by its place, in the row with this index that was found by `key`.
     fn cell<'a>(self, answers: &'a Self::Answers, column: usize, index: usize, key: &Key) -> Cell<'a>;

@@ -1,5 +1,6 @@
 //! Distinct texts, each kept once.
 
+use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::borrow::Cow;
@@ -16,7 +17,9 @@ pub(in crate::execute) fn readable(bytes: &[u8]) -> Cow<'_, str> {
 pub(super) struct Texts {
     places: HashTable<u32>,
     /// One behind the other.
-    bytes: Vec<u8>,
+    texts: String,
+    /// Those that are not UTF-8, by their places; nothing stands among the texts for them.
+    others: HashMap<u32, Vec<u8>>,
     /// Of each text its hash, and where it ends.
     ends: Vec<(u64, usize)>,
     state: RandomState,
@@ -29,19 +32,55 @@ impl Texts {
             return known;
         }
         let place = self.ends.len() as u32;
-        self.bytes.extend_from_slice(text);
-        self.ends.push((hash, self.bytes.len()));
+        match str::from_utf8(text) {
+            Ok(text) => self.texts.push_str(text),
+            Err(_) => _ = self.others.insert(place, text.to_vec()),
+        }
+        self.ends.push((hash, self.texts.len()));
         let ends = &self.ends;
         self.places.insert_unique(hash, place, |&place| ends[place as usize].0);
         place
     }
 
     pub(super) fn bytes(&self, place: u32) -> &[u8] {
-        let begin = (place as usize).checked_sub(1).map_or(0, |before| self.ends[before].1);
-        &self.bytes[begin..self.ends[place as usize].1]
+        match self.other(place) {
+            Some(other) => other,
+            None => self.known(place).as_bytes(),
+        }
     }
 
     pub(super) fn text(&self, place: u32) -> Option<Cow<'_, str>> {
-        ((place as usize) < self.ends.len()).then(|| readable(self.bytes(place)))
+        ((place as usize) < self.ends.len()).then(|| match self.other(place) {
+            Some(other) => String::from_utf8_lossy(other),
+            None => Cow::Borrowed(self.known(place)),
+        })
+    }
+
+    fn known(&self, place: u32) -> &str {
+        let begin = (place as usize).checked_sub(1).map_or(0, |before| self.ends[before].1);
+        &self.texts[begin..self.ends[place as usize].1]
+    }
+
+    fn other(&self, place: u32) -> Option<&[u8]> {
+        if self.others.is_empty() { None } else { self.others.get(&place).map(Vec::as_slice) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_kept_once_whatever_their_bytes() {
+        let mut texts = Texts::default();
+        let all: [&[u8]; 6] = [b"one", b"", "zwölf".as_bytes(), b"\xff", b"one\xc3", b"\xfe"];
+        for _ in 0..2 {
+            assert_eq!(all.map(|text| texts.place(text)), [0, 1, 2, 3, 4, 5]);
+        }
+        for (place, text) in (0..).zip(all) {
+            assert_eq!(texts.bytes(place), text);
+            assert_eq!(texts.text(place), Some(String::from_utf8_lossy(text)));
+        }
+        assert_eq!(texts.text(6), None);
     }
 }

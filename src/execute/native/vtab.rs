@@ -175,7 +175,7 @@ pub(super) struct Cursor<'vtab, R: Relation> {
     input: usize,
     columns: Vec<usize>,
     answers: Option<Arc<R::Answers>>,
-    /// Rows lead to indices; else they are indices.
+    /// Rows are those of a scan; else they were found by a key.
     is_scan: bool,
     /// What the rows were looked up by.
     key: Key,
@@ -189,7 +189,10 @@ impl<R: Relation> Cursor<'_, R> {
     fn settle(&mut self) {
         let Some(answers) = self.answers.as_ref().filter(|_| !self.rows.is_empty()) else { return };
         let row = self.rows.start;
-        self.index = if self.is_scan { self.relation.index(answers, row) } else { row };
+        self.index = match self.is_scan {
+            true => self.relation.index(answers, row),
+            false => self.relation.found(answers, row),
+        };
     }
 }
 

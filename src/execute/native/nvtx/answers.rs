@@ -15,8 +15,10 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// In an index of `nvtx_range_kernel`, the naming stands above these bits and the row in them.
-pub(super) const NAMING_SHIFT: u32 = 40;
+/// In an index of `nvtx_range_kernel`, a naming stands above these bits.
+const NAMING_SHIFT: u32 = 60;
+/// The part stands above these, and the row of the part in them.
+const PART_SHIFT: u32 = 32;
 
 /// What native relations of one scope answer from, computed once.
 pub(in crate::execute::native) struct Answers {
@@ -32,7 +34,7 @@ pub(in crate::execute::native) struct Answers {
     layers: OnceLock<Layers>,
     shown: OnceLock<Vec<u32>>,
     range_sums: OnceLock<Vec<RangeSum>>,
-    name_ranks: OnceLock<Vec<u32>>,
+    listed: OnceLock<Listed>,
     thread_ranks: OnceLock<Vec<u32>>,
     paths: OnceLock<Paths>,
     shown_paths: OnceLock<Vec<u32>>,
@@ -42,6 +44,16 @@ pub(in crate::execute::native) struct Answers {
     printed: OnceLock<Vec<u32>>,
     pub(super) place_of_range: OnceLock<HashMap<i64, u32>>,
     pub(super) place_of_op: OnceLock<HashMap<(OpKind, i64), u32>>,
+}
+
+/// Names in the order of what is printed of them.
+struct Listed {
+    /// Of each name, its place in the order from 1 on; 0 where nothing is printed.
+    ranks: Vec<u32>,
+    /// One behind the other in that order.
+    texts: String,
+    /// Where each of them ends, behind a zero.
+    ends: Vec<usize>,
 }
 
 /// Push/pop ranges among themselves, by index.
@@ -77,7 +89,7 @@ impl Answers {
             layers: OnceLock::new(),
             shown: OnceLock::new(),
             range_sums: OnceLock::new(),
-            name_ranks: OnceLock::new(),
+            listed: OnceLock::new(),
             thread_ranks: OnceLock::new(),
             paths: OnceLock::new(),
             shown_paths: OnceLock::new(),
@@ -148,7 +160,8 @@ impl Answers {
         self.range_sums.get_or_init(|| {
             let is_shown = |index| self.is_shown(index);
             let stop = || self.is_over();
-            self.unless_stopped(range_sums(&self.projection, self.listing(), is_shown, &stop))
+            let names = || self.listed().ranks.as_slice();
+            self.unless_stopped(range_sums(&self.projection, self.listing(&names), is_shown, &stop))
         })
     }
 
@@ -223,13 +236,14 @@ impl Answers {
     pub(super) fn range_kernels(&self, naming: Naming) -> &RangeKernels {
         let stop = || self.is_over();
         self.range_kernels[naming as usize].get_or_init(|| {
-            let kernels = RangeKernels::new(&self.projection, naming, self.listing(), &stop);
+            let names = || self.listed().ranks.as_slice();
+            let kernels = RangeKernels::new(&self.projection, naming, self.listing(&names), &stop);
             self.unless_stopped(kernels)
         })
     }
 
     /// The order of names and threads in rows: nulls first, as in SQL.
-    fn listing(&self) -> Listing<'_> {
+    fn listing<'a>(&'a self, names: &'a (dyn Fn() -> &'a [u32] + Sync)) -> Listing<'a> {
         let threads = self.thread_ranks.get_or_init(|| {
             let threads = &self.projection.attribution.capture.threads;
             let shown = |tid: i64| (ids::pid(tid), ids::tid(tid));
@@ -240,27 +254,50 @@ impl Answers {
             let place = |tid| order.partition_point(|&before| before < shown(tid)) as u32;
             threads.iter().map(|thread| place(thread.global_tid)).collect()
         });
-        Listing { printed: &self.names.printed, names: self.name_ranks(), threads }
+        Listing { printed: &self.names.printed, names, threads }
     }
 
-    /// Of each name, its place in the order of what is printed; 0 where that is null.
-    fn name_ranks(&self) -> &[u32] {
-        self.name_ranks.get_or_init(|| {
+    fn listed(&self) -> &Listed {
+        self.listed.get_or_init(|| {
             let mut order: Vec<(Option<Cow<'_, str>>, u32)> =
                 self.printed().iter().map(|&name| (self.names.printed(name), name)).collect();
             order.sort_unstable();
+            let mut listed = Listed { ranks: Vec::new(), texts: String::new(), ends: vec![0] };
             let mut ranks = vec![0; self.names.len()];
-            for (rank, (text, name)) in (1u32..).zip(&order) {
-                ranks[*name as usize] = if text.is_some() { rank } else { 0 };
+            for (text, name) in &order {
+                if let Some(text) = text {
+                    ranks[*name as usize] = listed.ends.len() as u32;
+                    listed.texts.push_str(text);
+                    listed.ends.push(listed.texts.len());
+                }
             }
-            self.names.printed.iter().map(|&name| ranks[name as usize]).collect()
+            listed.ranks = self.names.printed.iter().map(|&name| ranks[name as usize]).collect();
+            listed
         })
     }
 
-    /// A row of `nvtx_range_kernel`: its index tells the naming, too.
+    /// What is printed of a name, for whoever asks in the order of a listing: then neighbours are read.
+    pub(super) fn listed_name(&self, name: u32) -> Option<&str> {
+        let Listed { ranks, texts, ends } = self.listed();
+        let rank = *ranks.get(name as usize)? as usize;
+        Some(&texts[ends[rank.checked_sub(1)?]..ends[rank]])
+    }
+
+    /// Where a row of `nvtx_range_kernel` stands, so that each of its columns need not look for it.
+    pub(super) fn range_kernel_index(&self, naming: usize, row: usize) -> usize {
+        let (part, place) = self.range_kernels(Naming::ALL[naming]).place(row);
+        naming << NAMING_SHIFT | (part as usize) << PART_SHIFT | place as usize
+    }
+
+    /// The naming of a row of `nvtx_range_kernel`.
+    pub(super) fn naming(index: usize) -> Naming {
+        Naming::ALL[index >> NAMING_SHIFT]
+    }
+
+    /// The row of `nvtx_range_kernel` at an index.
     pub(super) fn range_kernel(&self, index: usize) -> &RangeKernel {
-        let place = index & ((1 << NAMING_SHIFT) - 1);
-        self.range_kernels(Naming::ALL[index >> NAMING_SHIFT]).at(place)
+        let part = index >> PART_SHIFT & ((1 << (NAMING_SHIFT - PART_SHIFT)) - 1);
+        self.range_kernels(Self::naming(index)).at(part as u32, index as u32)
     }
 
     /// Distinct names as readers see them.

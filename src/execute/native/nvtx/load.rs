@@ -13,7 +13,9 @@ use crate::projection::{
 };
 use crate::threads;
 use foldhash::{HashMap, HashMapExt};
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
+use std::mem;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
@@ -53,10 +55,8 @@ fn load_by(
     if guard::is_over(limits) {
         return Err(guard::stopped(limits));
     }
-    let ((mut capture, kernel_names), (mut ranges, names)) = (launched?, named?);
-    close_open_ranges(&mut ranges);
-    capture.ranges = ranges;
-    number(&mut capture, &ids);
+    let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);
+    number(&mut capture, ranges, &ids);
     Ok(Loaded { capture, names, kernel_names })
 }
 
@@ -68,7 +68,7 @@ fn read_launched(
 ) -> Result<(Capture, HashMap<i64, String>)> {
     let by_node = input.scope.attribute == Attribute::Capture;
     let more = Columns { names: input.kernel_names, nodes: by_node };
-    let mut ops = Vec::new();
+    let (mut ops, mut nodes) = (Vec::new(), Vec::new());
     for (relation, kind) in [
         ("kernel", OpKind::Kernel),
         ("memcpy", OpKind::Memcpy),
@@ -76,7 +76,8 @@ fn read_launched(
         ("graph_trace", OpKind::Graph),
     ] {
         if input.reads(relation) {
-            ops = joined(ops, read_ops(reader, relation, kind, more, ids)?);
+            let (found, of_found) = read_ops(reader, relation, kind, more, ids)?;
+            (ops, nodes) = (joined(ops, found), joined(nodes, of_found));
         }
     }
     let links = Links::of(&mut ops, ids.processes.len());
@@ -107,7 +108,7 @@ fn read_launched(
         }
     }
     if by_node && input.reads("all_graph_node") {
-        place_at_creation(reader, &mut capture, ids)?;
+        place_at_creation(reader, &mut capture, &nodes, ids)?;
     }
     Ok((capture, kernel_names))
 }
@@ -227,17 +228,19 @@ struct Columns {
     nodes: bool,
 }
 
-/// The operations of one relation.
+/// The operations of one relation; where nodes are asked for, also the node of a CUDA graph that ran each,
+/// 0 outside a graph.
 fn read_ops(
     reader: &mut Reader<'_>,
     relation: &str,
     kind: OpKind,
     more: Columns,
     ids: &Interners,
-) -> Result<Vec<Op>> {
+) -> Result<(Vec<Op>, Vec<i64>)> {
     #[derive(Default)]
     struct Part {
         ops: Vec<Op>,
+        nodes: Vec<i64>,
         processes: Known<i64>,
         kernels: Known<Kernel>,
     }
@@ -247,9 +250,9 @@ fn read_ops(
     if has_names {
         columns.push_str(", name_id, short_name_id, mangled_name_id");
     }
-    let node = (more.nodes && kind != OpKind::Graph).then(|| columns.matches(',').count() + 1);
+    let node = more.nodes.then(|| columns.matches(',').count() + 1);
     if node.is_some() {
-        columns.push_str(", graph_node_id");
+        columns.push_str(if kind == OpKind::Graph { ", NULL" } else { ", graph_node_id" });
     }
     let parts = reader.scan(relation, &id, &columns, |part: &mut Part, cells| {
         let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) else {
@@ -270,12 +273,18 @@ fn read_ops(
             process: part.processes.place(cells.int(3).unwrap_or(NOBODY), &ids.processes),
             launch: NONE,
             kernel,
-            node: node.and_then(|column| cells.int(column)).unwrap_or_default(),
             kind,
         });
+        if let Some(column) = node {
+            part.nodes.push(cells.int(column).unwrap_or_default());
+        }
         Ok(())
     })?;
-    Ok(parts.into_iter().map(|part| part.ops).reduce(joined).unwrap_or_default())
+    let (mut ops, mut nodes) = (Vec::new(), Vec::new());
+    for part in parts {
+        (ops, nodes) = (joined(ops, part.ops), joined(nodes, part.nodes));
+    }
+    Ok((ops, nodes))
 }
 
 fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
@@ -314,20 +323,18 @@ fn read_calls(reader: &mut Reader<'_>, links: &Links, ids: &Interners) -> Result
     Ok(parts.into_iter().map(|part| part.calls).reduce(joined).unwrap_or_default())
 }
 
+/// The type of event by which a domain is created.
+const DOMAIN_CREATED: i64 = 75;
+
 /// The end of a range that the export gives none.
 const OPEN: i64 = i64::MAX;
 
 /// A range's name before registered messages are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct RawName {
-    domain: Domain,
+    /// A place among the domains of the part; [`NONE`] outside any.
+    domain: u32,
     text: RawText,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Domain {
-    name: u32,
-    is_nameless: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -338,119 +345,185 @@ enum RawText {
     Given(u32),
 }
 
-fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Vec<Range>, Names)> {
+/// Ranges as they were read.
+struct Ranges {
+    /// Part by part those of each thread, and what their names are among all names.
+    parts: Vec<(Vec<Vec<Range>>, Vec<u32>)>,
+    /// When the last of them began or ended.
+    last: i64,
+}
+
+/// Threads that are kept apart: those beyond share the last place.
+const APART: usize = 1024;
+
+impl Ranges {
+    /// All ranges, thread by thread in the order of their numbers, which are given.
+    ///
+    /// One without an end lasts as long as anything does, as in NVIDIA's reports.
+    fn numbered(mut self, thread_of: &[u32]) -> Vec<Range> {
+        let all = self.parts.iter().flat_map(|(threads, _)| threads);
+        let mut ranges = Vec::with_capacity(all.map(Vec::len).sum());
+        let mut order: Vec<usize> = (0..thread_of.len().min(APART)).collect();
+        order.sort_unstable_by_key(|&thread| thread_of[thread]);
+        for thread in order {
+            for (threads, name_of) in &mut self.parts {
+                let here = threads.get_mut(thread).map(mem::take).unwrap_or_default();
+                ranges.extend(here.into_iter().map(|range| Range {
+                    thread: thread_of[range.thread as usize],
+                    name: name_of[range.name as usize],
+                    end: if range.end == OPEN { self.last } else { range.end },
+                    ..range
+                }));
+            }
+        }
+        ranges
+    }
+}
+
+/// The process and number of a domain.
+type DomainKey = (i64, i64);
+
+fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Names)> {
     #[derive(Default)]
     struct Part {
-        ranges: Vec<Range>,
+        /// Of each thread.
+        ranges: Vec<Vec<Range>>,
         threads: Known<i64>,
         names: Numbered<RawName>,
         texts: Texts,
-        last_domain: Option<((i64, i64), Domain)>,
+        /// When the last of them began or ended.
+        last: Option<i64>,
+        /// Domains of ranges.
+        domains: Numbered<DomainKey>,
+        /// Neighbouring rows often have the same.
+        last_domain: Option<(DomainKey, u32)>,
+        /// Domains that were created, by row, with their names.
+        created: Vec<(i64, DomainKey, RawText)>,
     }
-    let mut names = Names::default();
-    let mut domains: HashMap<(i64, i64), Domain> = HashMap::new();
-    reader.rows("SELECT pid, domain_id, domain_name FROM all_nvtx_domain", |cells| {
-        if let (Some(pid), Some(domain)) = (cells.int(0), cells.int(1)) {
-            let name = cells.text(2).map(|name| names.place_text(name));
-            let known = Domain { name: name.unwrap_or(NONE), is_nameless: name.is_none() };
-            domains.insert((pid, domain), known);
-        }
-        Ok(())
-    })?;
-    let outside = Domain { name: NONE, is_nameless: false };
     let columns =
-        "range_id, start_ns, end_ns, event_type, text_id, domain_id, global_tid, end_global_tid, text";
-    let parts = reader.scan("all_nvtx_span", "range_id", columns, |part: &mut Part, cells| {
+        "record_id, start_ns, end_ns, event_type, text_id, domain_id, global_tid, end_global_tid, text";
+    let parts = reader.scan("all_nvtx_record", "record_id", columns, |part: &mut Part, cells| {
+        let (event_type, thread) = (cells.int(3), cells.int(6).unwrap_or(NOBODY));
+        let domain = cells.int(5).map(|domain| (thread >> 24 & 0xFF_FFFF, domain));
+        let registered = cells.int(4).map(RawText::Registered);
+        let mut given = || cells.text(8).map(|text| RawText::Given(part.texts.place(text)));
+        if event_type == Some(DOMAIN_CREATED) {
+            let name = match given() {
+                // What is given and no text hides what is registered, and is no name.
+                None if cells.int(8).is_none() => registered,
+                given => given,
+            };
+            let (id, thread) = (cells.int(0), cells.int(6));
+            if let (Some(id), Some(domain), Some(_)) = (id, domain, thread) {
+                part.created.push((id, domain, name.unwrap_or(RawText::None)));
+            }
+            return Ok(());
+        }
+        let text = registered.or_else(given).unwrap_or(RawText::None);
         let (Some(id), Some(start)) = (cells.int(0), cells.time(1)?) else { return Ok(()) };
-        let thread = cells.int(6).unwrap_or(NOBODY);
-        let domain = match cells.int(5).map(|domain| (thread >> 24 & 0xFF_FFFF, domain)) {
-            None => outside,
-            // Neighbouring rows often hold the same.
-            Some(key) => match part.last_domain {
-                Some((last, domain)) if last == key => domain,
-                _ => {
-                    let domain = domains.get(&key).copied().unwrap_or(outside);
-                    part.last_domain = Some((key, domain));
-                    domain
-                }
-            },
-        };
-        let text = match cells.int(4) {
-            Some(id) => RawText::Registered(id),
-            None => cells.text(8).map_or(RawText::None, |text| RawText::Given(part.texts.place(text))),
-        };
-        part.ranges.push(Range {
+        let domain = domain.map(|key| match part.last_domain {
+            Some((last, place)) if last == key => place,
+            _ => {
+                let place = part.domains.place(key);
+                part.last_domain = Some((key, place));
+                place
+            }
+        });
+        let end = cells.time(2)?;
+        part.last = part.last.max(Some(end.map_or(start, |end| end.max(start))));
+        let thread = part.threads.place(thread, &ids.threads);
+        let place = (thread as usize).min(APART - 1);
+        if part.ranges.len() <= place {
+            part.ranges.resize_with(place + 1, Vec::new);
+        }
+        part.ranges[place].push(Range {
             start,
-            end: cells.time(2)?.unwrap_or(OPEN),
+            end: end.unwrap_or(OPEN),
             id,
-            thread: part.threads.place(thread, &ids.threads),
-            name: part.names.place(RawName { domain, text }),
-            is_push_pop: matches!(cells.int(3), Some(59 | 70)),
+            thread,
+            name: part.names.place(RawName { domain: domain.unwrap_or(NONE), text }),
+            is_push_pop: matches!(event_type, Some(59 | 70)),
             is_cross_thread: cells.int(7).is_some(),
         });
         Ok(())
     })?;
-    let mut ranges = Vec::new();
-    for mut part in parts {
+    let mut names = Names::default();
+    let mut place_of = |names: &mut Names, texts: &Texts, text| match text {
+        RawText::None => Ok(NONE),
+        RawText::Given(place) => Ok(names.place_text(texts.bytes(place))),
+        RawText::Registered(id) => {
+            Ok::<_, Error>(reader.text_of(id)?.map_or(NONE, |text| names.place_text(&text)))
+        }
+    };
+    let mut domains: HashMap<DomainKey, u32> = HashMap::new();
+    let mut created: Vec<(&Part, (i64, DomainKey, RawText))> = Vec::new();
+    parts.iter().for_each(|part| created.extend(part.created.iter().map(|&row| (part, row))));
+    // One that was created twice has the name of the first time.
+    created.sort_by_key(|&(_, (id, ..))| id);
+    for (part, (_, domain, name)) in created {
+        if let Entry::Vacant(unknown) = domains.entry(domain) {
+            unknown.insert(place_of(&mut names, &part.texts, name)?);
+        }
+    }
+    let last = parts.iter().filter_map(|part| part.last).max().unwrap_or_default();
+    let mut ranges = Ranges { parts: Vec::new(), last };
+    for part in parts {
         let mut name_of = Vec::with_capacity(part.names.values.len());
         for RawName { domain, text } in part.names.values {
-            let text = match text {
-                RawText::None => NONE,
-                RawText::Given(place) => names.place_text(part.texts.bytes(place)),
-                RawText::Registered(id) => {
-                    reader.text_of(id)?.map_or(NONE, |text| names.place_text(&text))
-                }
+            let domain = part.domains.values.get(domain as usize).and_then(|key| domains.get(key));
+            let name = Name {
+                domain: domain.copied().unwrap_or(NONE),
+                is_domain_nameless: domain == Some(&NONE),
+                text: place_of(&mut names, &part.texts, text)?,
             };
-            let name = Name { domain: domain.name, is_domain_nameless: domain.is_nameless, text };
             name_of.push(names.place(name));
         }
-        part.ranges.iter_mut().for_each(|range| range.name = name_of[range.name as usize]);
-        ranges = joined(ranges, part.ranges);
+        ranges.parts.push((part.ranges, name_of));
     }
     names.finish();
     Ok((ranges, names))
-}
-
-/// A range without an end lasts as long as anything does, as in NVIDIA's reports.
-fn close_open_ranges(ranges: &mut [Range]) {
-    let end_of =
-        |range: &Range| if range.end == OPEN { range.start } else { range.end.max(range.start) };
-    let last = ranges.iter().map(end_of).max().unwrap_or_default();
-    ranges.iter_mut().filter(|range| range.end == OPEN).for_each(|range| range.end = last);
 }
 
 /// Clones of clones that are followed back: a graph is captured, instantiated, perhaps copied.
 const MOST_CLONES: usize = 64;
 
 /// Gives each node of a CUDA graph a launch of its own, at the time and on the thread of its creation.
-fn place_at_creation(reader: &mut Reader<'_>, capture: &mut Capture, ids: &Interners) -> Result<()> {
+///
+/// `nodes` are those that ran the operations, in the same order.
+fn place_at_creation(
+    reader: &mut Reader<'_>,
+    capture: &mut Capture,
+    nodes: &[i64],
+    ids: &Interners,
+) -> Result<()> {
     struct Node {
         original: Option<i64>,
         start: i64,
         end: i64,
         thread: Option<i64>,
     }
-    let mut nodes: HashMap<(Option<i64>, i64), Node> = HashMap::new();
+    let mut known: HashMap<(Option<i64>, i64), Node> = HashMap::new();
     let sql = "SELECT global_pid, node_id, original_node_id, start_ns, end_ns, global_tid \
                FROM all_graph_node ORDER BY start_ns DESC, end_ns DESC";
     reader.rows(sql, |cells| {
         if let (Some(node), Some(start), Some(end)) = (cells.int(1), cells.time(3)?, cells.time(4)?) {
             let original = cells.int(2).filter(|&original| original != 0 && original != node);
-            nodes.insert((cells.int(0), node), Node { original, start, end, thread: cells.int(5) });
+            known.insert((cells.int(0), node), Node { original, start, end, thread: cells.int(5) });
         }
         Ok(())
     })?;
     let process_of_thread: Vec<i64> = ids.threads.values().iter().map(|id| id & PROCESS).collect();
     let mut placed: HashMap<(u32, i64), u32> = HashMap::new();
-    for op in capture.ops.iter_mut().filter(|op| op.node != 0 && op.launch != NONE) {
+    let of_graphs = |&(&mut Op { launch, .. }, &node): &(&mut Op, &i64)| node != 0 && launch != NONE;
+    for (op, &node) in capture.ops.iter_mut().zip(nodes).filter(of_graphs) {
         let launch = capture.launches[op.launch as usize];
         let process = Some(process_of_thread[launch.thread as usize]);
         // A node of an executable graph is a clone of one that was captured: that is where its ranges were.
-        let mut at = op.node;
-        let mut found = nodes.get(&(process, at));
+        let mut at = node;
+        let mut found = known.get(&(process, at));
         for _ in 0..MOST_CLONES {
             let Some(original) = found.and_then(|node| node.original) else { break };
-            let Some(above) = nodes.get(&(process, original)) else { break };
+            let Some(above) = known.get(&(process, original)) else { break };
             (at, found) = (original, Some(above));
         }
         let Some(node) = found else { continue };
@@ -468,7 +541,7 @@ fn place_at_creation(reader: &mut Reader<'_>, capture: &mut Capture, ids: &Inter
 }
 
 /// Numbers processes and threads by their ids, those of a process together.
-fn number(capture: &mut Capture, ids: &Interners) {
+fn number(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
     let (processes, threads) = (ids.processes.values(), ids.threads.values());
     let process_of = |thread: i64| if thread == NOBODY { NOBODY } else { thread & PROCESS };
     let mut all: Vec<i64> = processes.clone();
@@ -485,15 +558,12 @@ fn number(capture: &mut Capture, ids: &Interners) {
     let process_of: Vec<u32> = processes.iter().map(|&id| process_at(id)).collect();
     let thread_of: Vec<u32> =
         unsorted.iter().map(|thread| sorted.partition_point(|known| known < thread) as u32).collect();
-    let Capture { ops, calls, launches, ranges, .. } = capture;
-    let number_threads = || {
-        launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
-        ranges.iter_mut().for_each(|range| range.thread = thread_of[range.thread as usize]);
-    };
+    let Capture { ops, calls, launches, .. } = capture;
     let number_rest = || {
         ops.iter_mut().for_each(|op| op.process = process_of[op.process as usize]);
         calls.iter_mut().for_each(|call| call.thread = thread_of[call.thread as usize]);
+        launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
     };
-    threads::both(number_threads, number_rest);
+    (capture.ranges, ()) = threads::both(|| ranges.numbered(&thread_of), number_rest);
     (capture.processes, capture.threads) = (all, sorted);
 }

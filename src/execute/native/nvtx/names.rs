@@ -2,6 +2,7 @@
 
 use crate::catalog::Rules;
 use crate::error::{Error, Result};
+use crate::execute::native::ids::Numbered;
 use crate::execute::native::texts::Texts;
 use crate::projection::{NONE, Pace, Stop};
 use foldhash::{HashMap, HashMapExt};
@@ -31,9 +32,8 @@ pub(super) struct Name {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     texts: Texts,
-    places: HashMap<Name, u32>,
-    /// Distinct names: what `Range::name` counts.
-    names: Vec<Name>,
+    /// What `Range::name` counts.
+    names: Numbered<Name>,
     /// Of each name, the text that is printed; [`NONE`] if it is empty.
     shown: Vec<u32>,
     /// Of each name, the first that reads the same.
@@ -65,26 +65,21 @@ impl Names {
     }
 
     pub(super) fn place(&mut self, name: Name) -> u32 {
-        let fresh = self.names.len() as u32;
-        let place = *self.places.entry(name).or_insert(fresh);
-        if place == fresh {
-            self.names.push(name);
-        }
-        place
+        self.names.place(name)
     }
 
     pub(super) fn len(&self) -> usize {
-        self.names.len()
+        self.names.values.len()
     }
 
     /// The message alone.
     pub(super) fn text(&self, name: u32) -> Option<Cow<'_, str>> {
-        self.names.get(name as usize).and_then(|name| self.texts.text(name.text))
+        self.names.values.get(name as usize).and_then(|name| self.texts.text(name.text))
     }
 
     /// The domain's name.
     pub(super) fn domain(&self, name: u32) -> Option<Cow<'_, str>> {
-        self.names.get(name as usize).and_then(|name| self.texts.text(name.domain))
+        self.names.values.get(name as usize).and_then(|name| self.texts.text(name.domain))
     }
 
     /// Domain, colon and message; `None` if the message is empty. Known once all names are there.
@@ -95,8 +90,8 @@ impl Names {
     /// Finds out how names read and which read the same, once all are there.
     pub(super) fn finish(&mut self) {
         let texts = &mut self.texts;
-        let shown =
-            self.names.iter().map(|name| match (texts.text(name.domain), texts.text(name.text)) {
+        let shown = self.names.values.iter().map(|name| {
+            match (texts.text(name.domain), texts.text(name.text)) {
                 _ if name.is_domain_nameless => NONE,
                 (_, None) => NONE,
                 (None, Some(_)) => name.text,
@@ -104,12 +99,13 @@ impl Names {
                     let shown = format!("{domain}:{text}");
                     texts.place(shown.as_bytes())
                 }
-            });
+            }
+        });
         self.shown = shown.collect();
         // A name outside any domain goes before those that read like it.
         let (mut first, mut nothing) = (HashMap::new(), NONE);
         for is_bare in [true, false] {
-            let names = (0u32..).zip(self.names.iter().zip(&self.shown));
+            let names = (0u32..).zip(self.names.values.iter().zip(&self.shown));
             for (index, (_, &shown)) in names.filter(|(_, (name, _))| (name.domain == NONE) == is_bare) {
                 match shown {
                     NONE => nothing = nothing.min(index),
@@ -126,7 +122,7 @@ impl Names {
         let mut pace = Pace::new(stop);
         let mut folded = Layers::default();
         let mut places: HashMap<String, u32> = HashMap::new();
-        for name in 0..self.names.len() as u32 {
+        for name in 0..self.names.values.len() as u32 {
             if pace.is_over_after(FOLD) {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Projection → rows: every native relation, column by column.
 
-use super::answers::{Answers, NAMING_SHIFT};
+use super::answers::Answers;
 use crate::execute::native::Natives;
 use crate::execute::native::ids::{self, NOBODY, PROCESS};
 use crate::execute::native::relation::{Cell, Key, Relation};
@@ -17,6 +17,9 @@ fn place<'a>(index: u32) -> Cell<'a> {
 fn given<'a>(id: i64) -> Cell<'a> {
     if id == NOBODY { Cell::Null } else { id.into() }
 }
+
+/// Of `nvtx_range_kernel` that was found by a naming, the row stands in these bits and the naming above.
+const ROW_BITS: u32 = 40;
 
 /// A column: its name, and its value in a row.
 type Column = (&'static str, for<'a> fn(&'a Answers, usize) -> Cell<'a>);
@@ -149,7 +152,7 @@ impl Relation for Table {
                     row -= answers.range_kernels(Naming::ALL[naming]).len();
                     naming += 1;
                 }
-                naming << NAMING_SHIFT | row
+                answers.range_kernel_index(naming, row)
             }
             _ => row,
         }
@@ -181,11 +184,20 @@ impl Relation for Table {
             Self::RangeKernel => {
                 let naming = Naming::ALL.into_iter().find(|naming| Some(naming.as_str()) == key.text(0));
                 naming.map_or(0..0, |naming| {
-                    let from = (naming as usize) << NAMING_SHIFT;
+                    let from = (naming as usize) << ROW_BITS;
                     from..from + answers.range_kernels(naming).len()
                 })
             }
             Self::PathKernel | Self::RangeSum | Self::PushPop => 0..0,
+        }
+    }
+
+    fn found(self, answers: &Answers, row: usize) -> usize {
+        match self {
+            Self::RangeKernel => {
+                answers.range_kernel_index(row >> ROW_BITS, row & ((1 << ROW_BITS) - 1))
+            }
+            _ => row,
         }
     }
 
@@ -303,12 +315,12 @@ const RANGE_SUM: &[Column] = &[
 ];
 
 const RANGE_KERNEL: &[Column] = &[
-    ("naming", |_, i| Naming::ALL[i >> NAMING_SHIFT].as_str().into()),
+    ("naming", |_, i| Answers::naming(i).as_str().into()),
     ("global_tid", |a, i| given(a.tid(a.range_kernel(i).thread))),
     ("pid", |a, i| pid(a.tid(a.range_kernel(i).thread))),
     ("tid", |a, i| tid(a.tid(a.range_kernel(i).thread))),
     ("range_name_id", |a, i| place(a.range_kernel(i).name)),
-    ("range_name", |a, i| range_name(a, a.range_kernel(i).name)),
+    ("range_name", |a, i| a.listed_name(a.range_kernel(i).name).into()),
     ("range_kind", |a, i| match a.range_kernel(i).name {
         NONE => Cell::Null,
         _ => range_kind(a.range_kernel(i).is_push_pop),

@@ -14,7 +14,7 @@ mod tree;
 pub(super) use plain::Plain;
 pub(super) use record::Row;
 
-use record::Places;
+use record::{Places, Shapes};
 use rusqlite::Connection;
 use tree::File;
 
@@ -55,7 +55,7 @@ impl Table {
         mut goes_on: impl FnMut() -> bool,
         mut take: impl FnMut(&Row<'_>) -> Option<()>,
     ) -> Option<()> {
-        let mut room = Some(self.places.row());
+        let mut shapes = Shapes::new(&self.places);
         let mut last = None;
         File::of(connection)?.leaves(self.root, (from, to), |id, payload| {
             if last.is_some_and(|last| last >= id) || !goes_on() {
@@ -65,12 +65,11 @@ impl Table {
             if id < from || id > to {
                 return Some(());
             }
-            let row = room.take()?.fill(&self.places, id, payload)?;
+            let row = shapes.row(id, payload)?;
             if row.is_kept(&self.places)? {
                 take(&row)?;
                 row.was_understood()?;
             }
-            room = Some(row.empty());
             Some(())
         })
     }
@@ -275,14 +274,18 @@ mod tests {
     fn a_choice_of_texts_is_left_to_sqlite() {
         let folder = TempDir::new().unwrap();
         let connection = made(&folder, 4096, |connection| {
-            let rows = "INSERT INTO THING (a, kind, c) VALUES (1, 0, 2)";
-            connection.execute_batch(&format!("{TABLE}; {rows}")).unwrap();
+            connection.execute_batch(TABLE).unwrap();
         });
         let table = table(&connection).unwrap();
         let all = (i64::MIN, i64::MAX);
-        let first = |row: &Row<'_>| row.text(4).map_or(Some(()), |_| None);
-        assert_eq!(table.scan(&connection, all, || true, first), None);
-        assert_eq!(table.scan(&connection, all, || true, |row| row.int(4).map(|_| ())), Some(()));
+        for (value, is_understood) in [("2", true), ("NULL", true), ("'x'", false), ("1.5", false)] {
+            let row =
+                format!("DELETE FROM main.THING; INSERT INTO main.THING (kind, c) VALUES (0, {value})");
+            connection.execute_batch(&row).unwrap();
+            let text = |row: &Row<'_>| row.text(4).map_or(Some(()), |_| None);
+            let found = table.scan(&connection, all, || true, text);
+            assert_eq!(found.is_some(), is_understood, "{value}");
+        }
     }
 
     #[test]

@@ -49,11 +49,6 @@ impl Places {
             wanted,
         })
     }
-
-    /// Room for a row.
-    pub(super) fn row(&self) -> Room {
-        Room { found: vec![(NULL, 0); self.wanted.len()] }
-    }
 }
 
 fn place_of(name: &str, columns: &[(String, String)]) -> Option<usize> {
@@ -98,48 +93,158 @@ fn slot(field: &Field, columns: &[(String, String)], wanted: &[usize]) -> Option
 /// The serial type of null.
 const NULL: u64 = 0;
 
-/// Serial type and first byte of each wanted column.
+/// The shapes of records that were met. Rows of a table take few: their heads are read once.
 #[derive(Debug)]
-pub(super) struct Room {
-    found: Vec<(u64, usize)>,
+pub(super) struct Shapes<'a> {
+    places: &'a Places,
+    /// The latest of each remainder of their heads' hashes.
+    known: Vec<Shape>,
 }
 
-impl Room {
-    /// Finds the wanted columns of a row in its record.
-    pub(super) fn fill<'a>(mut self, places: &'a Places, id: i64, payload: &'a [u8]) -> Option<Row<'a>> {
-        let (head, at) = varint(payload, 0)?;
-        let head = usize::try_from(head).ok()?;
-        let mut serials = payload.get(at..head)?;
-        let (mut begin, mut column) = (head, 0);
-        for (&place, found) in places.wanted.iter().zip(&mut self.found) {
+/// A power of two.
+const SHAPES: usize = 256;
+
+/// Heads that are kept: no table of nsys has a hundred columns.
+const LONGEST_HEAD: usize = 1 << 10;
+
+/// What the head of a record says.
+#[derive(Debug, Default)]
+struct Shape {
+    /// The head, its own length included; empty before one is known.
+    head: Vec<u8>,
+    /// The length of a record with this head, or the least.
+    len: usize,
+    /// A longer record is damaged.
+    is_len_exact: bool,
+    /// Of each column of the relation, what it holds; then the same of those that rows are kept by.
+    held: Vec<Held>,
+}
+
+/// What a column holds, and where it ends in the record.
+#[derive(Debug, Clone, Copy)]
+enum Held {
+    Null,
+    RowId,
+    /// 0 or 1.
+    Bit(i64),
+    /// An integer of so many bytes.
+    Int {
+        end: usize,
+        len: usize,
+    },
+    Text {
+        begin: usize,
+        len: usize,
+    },
+    /// Something else: null where a text is asked for, and not understood as an integer.
+    Odd,
+    /// A choice of texts, which is not understood.
+    Choice,
+}
+
+impl<'a> Shapes<'a> {
+    pub(super) fn new(places: &'a Places) -> Self {
+        let mut known = Vec::new();
+        known.resize_with(SHAPES, Shape::default);
+        Self { places, known }
+    }
+
+    /// Finds the columns of a row in its record; `None` where it is damaged.
+    #[inline]
+    pub(super) fn row<'r>(&'r mut self, id: i64, payload: &'r [u8]) -> Option<Row<'r>> {
+        // Heads of 128 bytes or more have lengths of more than one.
+        let (head_len, at) = varint(payload, 0)?;
+        let head = payload.get(..usize::try_from(head_len).ok()?)?;
+        let shape = &mut self.known[hash(head) & (SHAPES - 1)];
+        if shape.head != head || head.is_empty() {
+            shape.read(head, at, self.places)?;
+        }
+        let is_whole = payload.len() == shape.len || (payload.len() > shape.len && !shape.is_len_exact);
+        is_whole.then_some(Row { held: &shape.held, payload, id, is_odd: Cell::new(false) })
+    }
+}
+
+/// Differs mostly where heads differ.
+#[inline]
+fn hash(head: &[u8]) -> usize {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    let (words, rest) = head.as_chunks::<8>();
+    let hash = words.iter().fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
+    // The last eight bytes once more are quicker than each of the rest.
+    let hash = match head.last_chunk::<8>() {
+        Some(last) => mix(hash, u64::from_le_bytes(*last)),
+        None => rest.iter().fold(hash, |hash, &byte| mix(hash, byte.into())),
+    };
+    (hash.wrapping_mul(FACTOR) >> 40) as usize
+}
+
+impl Shape {
+    /// Takes in a head whose serial types begin at `at`.
+    #[cold]
+    fn read(&mut self, head: &[u8], at: usize, places: &Places) -> Option<()> {
+        self.head.clear();
+        if head.len() > LONGEST_HEAD {
+            return None;
+        }
+        let mut serials = head.get(at..)?;
+        let (mut begin, mut column) = (head.len(), 0);
+        let mut found = vec![(NULL, 0); places.wanted.len()];
+        for (&place, found) in places.wanted.iter().zip(&mut found) {
             // A record ends with the last column that its table had when it was written.
-            *found = (NULL, 0);
             while column <= place {
                 let Some(serial) = next_serial(&mut serials) else { break };
                 if column == place {
                     *found = (serial, begin);
                 }
-                begin = begin.saturating_add(len_of(serial));
+                begin = begin.checked_add(len_of(serial)?)?;
                 column += 1;
             }
         }
+        if places.wanted.last().is_some_and(|&last| column <= last) && !serials.is_empty() {
+            return None;
+        }
+        self.len = begin;
         // Bytes that belong to no column are what SQLite calls a damaged record.
-        let is_whole = match serials {
-            [] => begin == payload.len(),
-            _ => begin <= payload.len() && places.wanted.last().is_none_or(|&last| column > last),
-        };
-        is_whole.then_some(Row {
-            found: self.found,
-            slots: &places.slots,
-            payload,
-            id,
-            is_odd: Cell::new(false),
-        })
+        self.is_len_exact = serials.is_empty();
+        let columns = places.slots.iter().chain(places.kept.iter().map(|(slot, _)| slot));
+        self.held.clear();
+        self.held.extend(columns.map(|slot| held(slot, &found)));
+        self.head.extend_from_slice(head);
+        Some(())
+    }
+}
+
+/// What a column of the relation holds, by serial type and first byte of the wanted columns.
+fn held(slot: &Slot, found: &[(u64, usize)]) -> Held {
+    match slot {
+        Slot::RowId => Held::RowId,
+        Slot::Null => Held::Null,
+        Slot::At(place) => match found[*place] {
+            (NULL, _) => Held::Null,
+            (8, _) => Held::Bit(0),
+            (9, _) => Held::Bit(1),
+            (serial @ (1..=6), begin) => {
+                let len = [1, 2, 3, 4, 6, 8][serial as usize - 1];
+                Held::Int { end: begin + len, len }
+            }
+            (serial, begin) if serial >= 13 && serial % 2 == 1 => {
+                Held::Text { begin, len: (serial as usize - 13) / 2 }
+            }
+            _ => Held::Odd,
+        },
+        Slot::FirstOf(slots) => {
+            let first =
+                slots.iter().map(|slot| held(slot, found)).find(|held| !matches!(held, Held::Null));
+            match first {
+                Some(Held::Text { .. } | Held::Odd) => Held::Choice,
+                held => held.unwrap_or(Held::Null),
+            }
+        }
     }
 }
 
 /// The next serial type; `None` at the end, or where there is none.
-#[inline(always)]
 fn next_serial(serials: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = serials.split_first()?;
     if first < 0x80 {
@@ -151,11 +256,10 @@ fn next_serial(serials: &mut &[u8]) -> Option<u64> {
     Some(serial)
 }
 
-/// The wanted columns of a row.
+/// The columns of a row.
 #[derive(Debug)]
 pub(in super::super) struct Row<'a> {
-    found: Vec<(u64, usize)>,
-    slots: &'a [Slot],
+    held: &'a [Held],
     payload: &'a [u8],
     id: i64,
     /// A value was no integer where one was asked for, or is not understood.
@@ -166,66 +270,50 @@ impl Row<'_> {
     /// An integer of the relation; `None` for null, and for what is none, which is remembered.
     #[inline]
     pub(in super::super) fn int(&self, column: usize) -> Option<i64> {
-        match self.slots.get(column)? {
-            Slot::At(place) => self.int_at(*place),
-            slot => self.int_of(slot),
-        }
-    }
-
-    fn int_of(&self, slot: &Slot) -> Option<i64> {
-        match slot {
-            Slot::RowId => Some(self.id),
-            Slot::Null => None,
-            Slot::At(place) => self.int_at(*place),
-            Slot::FirstOf(slots) => slots.iter().find_map(|slot| self.int_of(slot)),
+        match *self.held.get(column)? {
+            Held::Int { end, len } => Some(self.int_before(end, len)),
+            Held::Null => None,
+            Held::RowId => Some(self.id),
+            Held::Bit(bit) => Some(bit),
+            Held::Text { .. } | Held::Odd | Held::Choice => {
+                self.is_odd.set(true);
+                None
+            }
         }
     }
 
     #[inline]
-    fn int_at(&self, place: usize) -> Option<i64> {
-        let (serial, begin) = self.found[place];
-        let len = match serial {
-            NULL => return None,
-            1..=4 => serial as usize,
-            5 => 6,
-            6 => 8,
-            8 => return Some(0),
-            9 => return Some(1),
-            _ => {
-                self.is_odd.set(true);
-                return None;
-            }
-        };
-        // Eight bytes at once where they are there: the number stands in the first of them.
-        if let Some(eight) = self.payload.get(begin..).and_then(|rest| rest.first_chunk::<8>()) {
-            return Some(i64::from_be_bytes(*eight) >> (64 - 8 * len));
+    fn int_before(&self, end: usize, len: usize) -> i64 {
+        let bytes = &self.payload[..end];
+        // Eight bytes at once where they are there: the number stands in the last of them.
+        if let Some(eight) = bytes.last_chunk::<8>() {
+            let spare = 64 - 8 * len;
+            return i64::from_be_bytes(*eight) << spare >> spare;
         }
-        let bytes = &self.payload[begin..begin + len];
+        let bytes = &bytes[end - len..];
         let sign = if bytes[0] & 0x80 == 0 { 0 } else { -1 };
-        Some(bytes.iter().fold(sign, |number, &byte| number << 8 | i64::from(byte)))
+        bytes.iter().fold(sign, |number, &byte| number << 8 | i64::from(byte))
     }
 
     /// A text's bytes; `None` for anything else, and for a choice of texts, which is remembered.
     pub(in super::super) fn text(&self, column: usize) -> Option<&[u8]> {
-        let place = match self.slots.get(column)? {
-            Slot::At(place) => *place,
-            Slot::RowId | Slot::Null => return None,
-            Slot::FirstOf(_) => {
+        match *self.held.get(column)? {
+            Held::Text { begin, len } => Some(&self.payload[begin..begin + len]),
+            Held::Choice => {
                 self.is_odd.set(true);
-                return None;
+                None
             }
-        };
-        let (serial, begin) = self.found[place];
-        let is_text = serial >= 13 && serial % 2 == 1;
-        is_text.then(|| &self.payload[begin..begin + (serial as usize - 13) / 2])
+            _ => None,
+        }
     }
 
     /// The row is one of those that the relation has; `None` where that is not understood.
     pub(super) fn is_kept(&self, places: &Places) -> Option<bool> {
-        let is_one_of = |(slot, numbers): &(Slot, Vec<i64>)| {
-            self.int_of(slot).is_some_and(|number| numbers.contains(&number))
+        let columns = places.slots.len()..;
+        let is_one_of = |(column, (_, numbers)): (usize, &(Slot, Vec<i64>))| {
+            self.int(column).is_some_and(|number| numbers.contains(&number))
         };
-        let is_kept = places.kept.is_empty() || places.kept.iter().any(is_one_of);
+        let is_kept = places.kept.is_empty() || columns.zip(&places.kept).any(is_one_of);
         self.was_understood().map(|()| is_kept)
     }
 
@@ -233,21 +321,27 @@ impl Row<'_> {
     pub(super) fn was_understood(&self) -> Option<()> {
         (!self.is_odd.get()).then_some(())
     }
-
-    /// Room for the next row.
-    pub(super) fn empty(self) -> Room {
-        Room { found: self.found }
-    }
 }
 
-/// The bytes that a value of a serial type takes; more than there are for types that do not exist.
-#[inline(always)]
-fn len_of(serial: u64) -> usize {
-    const MORE: usize = usize::MAX;
-    const LENGTHS: [usize; 12] = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, MORE, MORE];
-    match LENGTHS.get(serial as usize) {
+/// The bytes that a value of a serial type takes; `None` for types that do not exist.
+fn len_of(serial: u64) -> Option<usize> {
+    const LENGTHS: [Option<usize>; 12] = [
+        Some(0),
+        Some(1),
+        Some(2),
+        Some(3),
+        Some(4),
+        Some(6),
+        Some(8),
+        Some(8),
+        Some(0),
+        Some(0),
+        None,
+        None,
+    ];
+    match LENGTHS.get(usize::try_from(serial).ok()?) {
         Some(&len) => len,
-        None => usize::try_from((serial - 12) / 2).unwrap_or(MORE),
+        None => usize::try_from((serial - 12) / 2).ok(),
     }
 }
 
@@ -272,7 +366,7 @@ pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Places, Slot, varint};
+    use super::{Places, SHAPES, Shapes, Slot, varint};
 
     #[test]
     fn numbers_of_any_length() {
@@ -286,11 +380,46 @@ mod tests {
     #[test]
     fn a_record_ends_with_its_last_column() {
         let places = Places { wanted: vec![1], slots: vec![Slot::At(0)], kept: Vec::new() };
-        let int = |payload: &[u8]| places.row().fill(&places, 1, payload).map(|row| row.int(0));
-        assert_eq!(int(&[3, 1, 1, 7, 9]), Some(Some(9)));
-        assert_eq!(int(&[2, 1, 7]), Some(None));
-        assert_eq!(int(&[3, 1, 1, 7, 9, 0]), None, "a byte too many");
-        assert_eq!(int(&[4, 1, 1, 1, 7, 9]), Some(Some(9)), "SQLite does not look at the third");
-        assert_eq!(int(&[4, 1, 1, 1, 7]), None, "a byte too few");
+        let mut shapes = Shapes::new(&places);
+        let mut int = |payload: &[u8]| shapes.row(1, payload).map(|row| row.int(0));
+        // Twice: a shape that is known is held to the same.
+        for _ in 0..2 {
+            assert_eq!(int(&[3, 1, 1, 7, 9]), Some(Some(9)));
+            assert_eq!(int(&[2, 1, 7]), Some(None));
+            assert_eq!(int(&[3, 1, 1, 7, 9, 0]), None, "a byte too many");
+            assert_eq!(int(&[3, 1, 1, 7]), None, "a byte too few");
+            assert_eq!(int(&[4, 1, 1, 1, 7, 9]), Some(Some(9)), "SQLite does not look at the third");
+            assert_eq!(int(&[4, 1, 1, 1, 7]), None, "a byte too few");
+            assert_eq!(int(&[4, 1, 10, 1, 7, 9]), None, "a type that does not exist");
+            assert_eq!(int(&[0]), None, "no head");
+            assert_eq!(int(&[9, 1]), None, "half a head");
+        }
+    }
+
+    #[test]
+    fn shapes_that_share_a_place_are_told_apart() {
+        let places = Places { wanted: vec![0, 1], slots: vec![Slot::At(1)], kept: Vec::new() };
+        let mut shapes = Shapes::new(&places);
+        // Texts of any length before the number that is wanted: more shapes than there is room for.
+        for round in 0..3 {
+            for len in 0..4 * SHAPES {
+                let serial = 13 + 2 * len as u64;
+                let mut payload = vec![0];
+                payload.extend(varint_of(serial));
+                payload.push(1);
+                payload[0] = payload.len() as u8;
+                payload.extend(std::iter::repeat_n(7, len));
+                payload.push(round + 40);
+                let number = shapes.row(1, &payload).map(|row| row.int(0));
+                assert_eq!(number, Some(Some(i64::from(round) + 40)), "a text of {len}");
+            }
+        }
+    }
+
+    fn varint_of(number: u64) -> Vec<u8> {
+        match number {
+            0..0x80 => vec![number as u8],
+            _ => vec![0x80 | (number >> 7) as u8, number as u8 & 0x7f],
+        }
     }
 }
