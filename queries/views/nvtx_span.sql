@@ -19,7 +19,7 @@ columns:
   - {name: tid, type: id, doc: "Operating system's thread id."}
   - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
   - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-limits: What people read is nvtx_range; this is what it and the projection are made from.
+limits: What people read is nvtx_range; this is what it is made from.
 ---*/
 SELECT
   row_id AS range_id,
