@@ -11,6 +11,7 @@ mod training;
 
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The DDL that the export is written in.
 const SCHEMA: &str = include_str!("../../fixtures/schema/3.25.0.sql");
@@ -19,6 +20,8 @@ const SCHEMA: &str = include_str!("../../fixtures/schema/3.25.0.sql");
 ///
 /// The file's name carries a version, to be raised with every change of what is written.
 pub(crate) fn export(kernels: i64) -> PathBuf {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("large-v2-{kernels}.sqlite"));
     if !path.exists() {
         let fresh = path.with_extension("part");

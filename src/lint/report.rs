@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::names::Place;
-use super::statement::count_of_ties;
+use super::statement::audit;
 use crate::catalog::{Catalog, Query};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
@@ -36,20 +36,14 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
             let place = Place { file: &query.file, text: &query.text };
             findings.push(place.finding(rule, needle, format!("on {} {message}", path.display()), help));
         };
-        for check in &query.header.checks {
-            let broken = count(&session, query, |sql| {
-                format!("SELECT count(*) FROM (\n{sql}\n) WHERE NOT ({check})")
-            })?;
-            if broken > 0 {
-                let message = format!("the check `{check}` fails for {broken} rows");
-                say("R16", check, message, "mend the query, or the check");
-            }
+        let counts = audit_counts(&session, query)?;
+        let (ties, broken) = counts.split_first().unwrap_or((&0, &[]));
+        for (check, broken) in query.header.checks.iter().zip(broken).filter(|(_, broken)| **broken > 0)
+        {
+            let message = format!("the check `{check}` fails for {broken} rows");
+            say("R16", check, message, "mend the query, or the check");
         }
-        let ties = match count_of_ties(&query.sql) {
-            Some(sql) => count(&session, query, |_| sql)?,
-            None => 0,
-        };
-        if ties > 0 {
+        if *ties > 0 {
             let message = format!("the order does not tell {ties} rows apart");
             say("R11", "ORDER BY", message, "end ORDER BY with what identifies a row");
         }
@@ -58,15 +52,16 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The one number that a statement made from the query's returns.
-fn count(session: &Session<'_>, query: &Query, make: impl FnOnce(&str) -> String) -> Result<i64> {
+/// The counts of [`audit`]: ties first, then the rows that break each check.
+fn audit_counts(session: &Session<'_>, query: &Query) -> Result<Vec<i64>> {
     let mut plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
-    plan.sql = make(&plan.sql);
+    plan.sql = audit(&plan.sql, &query.header.checks);
     plan.columns.clear();
     let mut table = ResultTable::default();
     session.run(&plan, &Limits::default(), &mut table)?;
-    match table.rows.first().and_then(|row| row.first()) {
-        Some(Value::Int(count)) => Ok(*count),
-        _ => Ok(0),
-    }
+    let count = |value: &Value| match value {
+        Value::Int(count) => *count,
+        _ => 0,
+    };
+    Ok(table.rows.first().into_iter().flatten().map(count).collect())
 }

@@ -147,9 +147,27 @@ fn alias_of(select: &Select, key: &Expr) -> Option<String> {
     })
 }
 
-/// A statement that counts the rows of `sql` that its ORDER BY cannot tell apart from another;
-/// `None` where there is no order.
-pub(super) fn count_of_ties(sql: &str) -> Option<String> {
+/// One statement that runs `sql` once, without its limit, and counts what is wrong with its rows.
+///
+/// Its only row holds the number of rows that the ORDER BY does not tell apart from another, 0 if there is no
+/// order, and then for each of `checks` the number of rows that break it.
+pub(super) fn audit(sql: &str, checks: &[String]) -> String {
+    let broken: String =
+        checks.iter().map(|check| format!(",\n  coalesce(sum(NOT ({check})), 0)")).collect();
+    // A window, not a second look at the rows: SQLite would expand all views of the statement twice.
+    let (rows, ties) = match rows_and_order(sql) {
+        Some((rows, keys)) => (
+            format!("SELECT *, count(*) OVER (PARTITION BY {keys}) AS rows_in_place FROM (\n{rows}\n)"),
+            "coalesce(sum(rows_in_place > 1), 0)",
+        ),
+        None => (sql.to_owned(), "0"),
+    };
+    format!("SELECT\n  {ties}{broken}\nFROM (\n{rows}\n)")
+}
+
+/// The statement without its order and limit, and the columns of it that the order goes by; `None` where
+/// there is no order.
+fn rows_and_order(sql: &str) -> Option<(String, String)> {
     let mut statements = parse(sql).ok()?;
     let [Statement::Query(query)] = statements.as_mut_slice() else { return None };
     let OrderByKind::Expressions(terms) = query.order_by.take()?.kind else { return None };
@@ -178,10 +196,7 @@ pub(super) fn count_of_ties(sql: &str) -> Option<String> {
             }
         }
     }
-    let keys = keys.join(", ");
-    Some(format!(
-        "SELECT coalesce(sum(n), 0) FROM (SELECT count(*) AS n FROM ({query}) GROUP BY {keys} HAVING n > 1)"
-    ))
+    Some((query.to_string(), keys.join(", ")))
 }
 
 /// The `:names` in a statement, outside quotes and comments.
@@ -236,14 +251,21 @@ mod tests {
     }
 
     #[test]
-    fn ties_are_counted_by_the_terms_of_the_order() {
+    fn ties_and_broken_checks_are_counted_in_one_run() {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
         connection
             .execute_batch("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 1), (1, 2), (2, 3)")
             .unwrap();
-        let ties = |sql: &str| -> i64 {
-            connection.query_row(&count_of_ties(sql).unwrap(), [], |row| row.get(0)).unwrap()
-        };
+        let ties =
+            |sql: &str| -> i64 { connection.query_row(&audit(sql, &[]), [], |row| row.get(0)).unwrap() };
+        let checks = ["a > 1".to_owned(), "a < 9".to_owned(), "NULL".to_owned()];
+        let counts: (i64, i64, i64, i64) = connection
+            .query_row(&audit("SELECT a FROM t ORDER BY a LIMIT 1", &checks), [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })
+            .unwrap();
+        assert_eq!(counts, (2, 2, 0, 0), "of all rows, and a check that is null holds");
+        assert_eq!(ties("SELECT a FROM t"), 0, "no order has no ties");
         assert_eq!(ties("SELECT a FROM t ORDER BY a"), 2);
         assert_eq!(ties("SELECT a FROM t ORDER BY a, b LIMIT 1"), 0);
         assert_eq!(ties("SELECT a AS x FROM t ORDER BY x DESC, t.b % 2"), 0);

@@ -11,6 +11,16 @@ use std::path::{Path, PathBuf};
 /// The schema that traces are written for.
 pub const NEWEST_COMMON: &str = "3.25.0";
 
+/// How many of `all` random captures, damaged copies or kills a test tries.
+///
+/// `NSQ_TEST_DEPTH` counts eighths: 1, the default, is what every run can afford; 8 is all of them, as CI
+/// does; more goes on with seeds that no run has tried.
+pub fn depth_of(all: usize) -> usize {
+    let depth = std::env::var("NSQ_TEST_DEPTH")
+        .map_or(1, |text| text.parse().expect("NSQ_TEST_DEPTH is a number of eighths"));
+    (all * depth).div_ceil(8)
+}
+
 /// A path inside the project.
 pub fn project(inside: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(inside)

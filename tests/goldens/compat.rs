@@ -1,0 +1,55 @@
+//! One logical trace, written as each export version would write it, gives the same answers.
+
+use crate::support::{Fixtures, can_express, outcome, queries, traces, versions};
+use libtest_mimic::{Failed, Trial};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One trial for each trace in each export version that can express it.
+pub fn trials() -> Vec<Trial> {
+    let queries = Arc::new(queries());
+    let fixtures = Fixtures::new();
+    let newest: BTreeMap<String, String> = traces()
+        .into_iter()
+        .map(|trace| (trace.clone(), answers(&fixtures.trace(&trace), &queries)))
+        .collect();
+    let newest = Arc::new(newest);
+    let mut trials = Vec::new();
+    for version in versions() {
+        for trace in traces().into_iter().filter(|trace| can_express(&version, trace)) {
+            let (version, queries, newest) = (version.clone(), queries.clone(), newest.clone());
+            let name = format!("{version}::{trace}");
+            trials.push(Trial::test(name, move || {
+                let got = answers(&Fixtures::new().version(&version, &trace), &queries);
+                if got == newest[&trace] { Ok(()) } else { Err(difference(&newest[&trace], &got)) }
+            }));
+        }
+    }
+    trials
+}
+
+/// What every query says, or why it cannot.
+fn answers(report: &Path, queries: &[String]) -> String {
+    let mut arguments = vec!["run", report.to_str().unwrap(), "--format", "csv"];
+    for query in queries {
+        arguments.extend(["--query", query.as_str()]);
+    }
+    let (code, out, error) = outcome(&arguments);
+    assert!(code == 0 || code == 3, "exit {code}: {error}");
+    // Facts about the export itself differ from version to version, as they should; paths too.
+    let is_same = |line: &&str| !line.starts_with("export,") && !line.contains("help:");
+    let lines: Vec<&str> = out.lines().chain(error.lines()).filter(is_same).collect();
+    lines.join("\n").replace(report.to_str().unwrap(), "REPORT")
+}
+
+fn difference(want: &str, got: &str) -> Failed {
+    let lines = want.lines().zip(got.lines());
+    let first = lines
+        .filter(|(want, got)| want != got)
+        .map(|(want, got)| format!("want {want}\ngot  {got}"))
+        .next();
+    first
+        .unwrap_or_else(|| format!("want {} lines, got {}", want.lines().count(), got.lines().count()))
+        .into()
+}

@@ -1,0 +1,177 @@
+//! The SQL library keeps its own rules, and the rules can fail.
+
+use crate::support::{Fixtures, nsq, outcome, project, queries, shared_exports, traces};
+use std::fs;
+
+#[test]
+fn no_rule_is_broken() {
+    let folder = project("queries");
+    let (code, out, error) = outcome(&["check", folder.to_str().unwrap()]);
+    assert_eq!(code, 0, "{out}{error}");
+}
+
+#[test]
+fn checks_hold_and_orders_are_total_on_every_fixture() {
+    let fixtures = Fixtures::new();
+    for trace in traces() {
+        check_on(&fixtures.trace(&trace));
+    }
+}
+
+#[test]
+fn checks_hold_and_orders_are_total_on_real_exports() {
+    for export in shared_exports() {
+        check_on(&export);
+    }
+}
+
+fn check_on(report: &std::path::Path) {
+    let (code, out, error) = outcome(&["check", "--report", report.to_str().unwrap()]);
+    assert_eq!(code, 0, "{}\n{out}{error}", report.display());
+}
+
+#[test]
+fn every_query_has_a_page_and_a_script() {
+    for query in queries() {
+        let (code, page, error) = outcome(&["show", &query]);
+        assert_eq!(code, 0, "{error}");
+        assert!(page.contains("COLUMNS") && page.contains("LIMITS"), "{page}");
+        let (code, script, error) = outcome(&["show", &query, "--sql"]);
+        assert_eq!(code, 0, "{error}");
+        assert!(script.contains(&format!("-- {query}@")), "{script}");
+    }
+}
+
+/// A query that breaks no rule.
+const GOOD: &str = r#"/*---
+name: good
+version: 1
+title: Long kernels
+summary: Kernels that ran longer than a limit.
+why: To find outliers.
+kind: sum
+tags: [kernel]
+reads: [kernel]
+params:
+  - {name: least_ns, type: int, default: 0, doc: "Shortest time that counts."}
+columns:
+  - {name: kernel_id, type: id, doc: "Row of the raw table."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "Execution time."}
+limits: None are known.
+---*/
+SELECT kernel_id, dur_ns
+FROM kernel
+WHERE dur_ns >= :least_ns
+ORDER BY dur_ns DESC, kernel_id
+"#;
+
+/// Runs `nsq check` on a folder with one query.
+fn check(text: &str) -> (i32, String) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good.sql"), text).unwrap();
+    let output = nsq().arg("check").arg(folder.path()).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code().unwrap(), text.replace(folder.path().to_str().unwrap(), ""))
+}
+
+#[test]
+fn a_good_query_passes() {
+    let (code, out) = check(GOOD);
+    assert_eq!(code, 0, "{out}");
+}
+
+#[test]
+fn each_fault_is_found_with_its_line_and_a_remedy() {
+    let faults = [
+        ("name: good", "name: other", "/good.sql:2: Q01 "),
+        ("why: To find outliers.", "wyh: To find outliers.", "/good.sql:6: Q02 unknown field `wyh`"),
+        ("summary: Kernels that ran longer than a limit.", "summary: Kernels", "/good.sql:5: Q03 "),
+        ("tags: [kernel]", "tags: [kernle]", "/good.sql:8: Q04 there is no tag `kernle`"),
+        ("kind: sum", "kind: trace", "/good.sql:7: Q04 a trace without start_ns"),
+        ("WHERE dur_ns >= :least_ns\n", "", "/good.sql:11: Q05 parameter least_ns is not used"),
+        (":least_ns\nORDER", ":most_ns\nORDER", "Q05 parameter :most_ns is not declared"),
+        (
+            "SELECT kernel_id, dur_ns",
+            "SELECT kernel_id, dur_ns, start_ns",
+            "Q06 column start_ns is not documented",
+        ),
+        (
+            "SELECT kernel_id, dur_ns",
+            "SELECT kernel_id",
+            "Q06 column dur_ns is documented, but not returned",
+        ),
+        ("type: duration, unit: ns, doc", "type: int, doc", "/good.sql:14: Q07 column dur_ns"),
+        ("\"Execution time.\"", "\"dur ns\"", "/good.sql:14: Q08 column dur_ns is not documented"),
+        ("reads: [kernel]", "reads: [kernel, gpu]", "/good.sql:9: Q09 `reads` names gpu"),
+        ("FROM kernel\n", "FROM src_cuda_kernel\n", "Q10 src_cuda_kernel is raw vocabulary"),
+        (
+            "FROM kernel\n",
+            "FROM CUPTI_ACTIVITY_KIND_KERNEL\n",
+            "Q10 cupti_activity_kind_kernel is no relation",
+        ),
+        ("FROM kernel\n", "FROM top_kernels\n", "queries do not read queries"),
+        (
+            "ORDER BY dur_ns DESC, kernel_id",
+            "ORDER BY dur_ns DESC",
+            "/good.sql:20: Q11 the rows have no total order",
+        ),
+        ("ORDER BY dur_ns DESC, kernel_id", "", "Q11 the rows have no total order"),
+        ("dur_ns >= :least_ns", "'a' LIKE :least_ns", "/good.sql:19: Q12 LIKE is not used here"),
+        ("dur_ns DESC, kernel_id", "dur_ns DESC, kernel_id;", "/good.sql:20: Q12 a semicolon"),
+        (
+            "limits: None",
+            "see_also: [nothing_such]\nlimits: None",
+            "Q13 there is no query `nothing_such`",
+        ),
+        ("dur_ns >= :least_ns", "dur_nss >= :least_ns", "/good.sql:19: Q17 no such column: dur_nss"),
+    ];
+    for (from, to, expected) in faults {
+        assert!(GOOD.contains(from), "{from}");
+        let (code, out) = check(&GOOD.replacen(from, to, 1));
+        assert!(
+            code == 1 && out.contains(expected) && out.contains("help: "),
+            "{to}: want {expected}\n{out}"
+        );
+    }
+}
+
+#[test]
+fn a_failing_check_is_found_on_a_report() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let folder = tempfile::tempdir().unwrap();
+    let with_check = GOOD.replace("limits:", "checks:\n  - dur_ns < 0\nlimits:");
+    fs::write(folder.path().join("good.sql"), with_check).unwrap();
+    let output = nsq().arg("check").arg(folder.path()).arg("--report").arg(&report).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text.contains("R16") && text.contains("the check `dur_ns < 0` fails"), "{text}");
+}
+
+#[test]
+fn a_lock_wants_a_higher_version_for_another_contract() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("good.sql");
+    let run = |bless: bool| {
+        let mut command = nsq();
+        command.arg("check").arg(folder.path());
+        if bless {
+            command.arg("--bless");
+        }
+        let output = command.output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    fs::write(&file, GOOD).unwrap();
+    assert_eq!(run(true).0, 0);
+    assert_eq!(run(false).0, 0);
+    fs::write(&file, GOOD.replace("dur_ns DESC,", "dur_ns,")).unwrap();
+    let (code, out) = run(false);
+    assert!(code == 1 && out.contains("Q14 changed since the lock was written"), "{out}");
+    assert_eq!(run(true).0, 0, "the same contract: blessing refreshes the lock");
+    let renamed = GOOD.replace("{name: kernel_id, type: id", "{name: kernel_id, type: int");
+    fs::write(&file, &renamed).unwrap();
+    let (code, out) = run(true);
+    assert!(code == 1 && out.contains("the version is still 1"), "{out}");
+    fs::write(&file, renamed.replace("version: 1", "version: 2")).unwrap();
+    assert_eq!(run(true).0, 0);
+}

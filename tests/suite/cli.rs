@@ -1,0 +1,492 @@
+//! What the verbs print, verb by verb.
+
+use crate::support::{Fixtures, nsq, outcome, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// A fixture and a folder to write into.
+fn fixture(trace: &str) -> (Fixtures, String) {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace(trace).to_str().unwrap().to_owned();
+    (fixtures, path)
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).unwrap()
+}
+
+#[test]
+fn json_explains_itself() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let document =
+        json(&["run", &report, "--query", "top_kernels", "-p", "limit=1", "--format", "json"]);
+    assert_eq!(document["query"], "top_kernels");
+    assert_eq!(document["version"], 1);
+    assert_eq!(document["export_schema"], "3.25.0");
+    assert_eq!(document["parameters"]["limit"], 1);
+    assert_eq!(document["columns"][0]["name"], "rank");
+    assert!(document["rows"][0]["total_ns"].is_i64(), "machine formats carry integers");
+    assert_eq!(document["rows"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn several_queries_stand_side_by_side() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let both = ["run", &report, "--query", "top_kernels", "--query", "osrt_sum", "--format"];
+    let with = |format| [&both[..], &[format]].concat();
+    let documents = json(&with("json"));
+    let names: Vec<&Value> =
+        documents.as_array().unwrap().iter().map(|document| &document["query"]).collect();
+    assert_eq!(names, ["top_kernels", "osrt_sum"]);
+    for line in stdout(&with("ndjson")).lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        assert!(row["query"] == "top_kernels" || row["query"] == "osrt_sum");
+    }
+    assert!(stdout(&with("csv")).contains("\n\n"), "an empty line parts the tables");
+}
+
+#[test]
+fn a_query_that_lacks_data_does_not_hide_the_others() {
+    let (_fixtures, report) = fixture("nvtx_only");
+    let (code, out, error) =
+        outcome(&["run", &report, "--query", "top_kernels", "--query", "nvtx_sum", "--format", "csv"]);
+    assert_eq!(code, 3);
+    assert!(
+        out.starts_with("time_pct,") && error.contains("top_kernels needs CUDA kernels"),
+        "{out}{error}"
+    );
+}
+
+#[test]
+fn several_reports_get_a_first_column() {
+    let fixtures = Fixtures::new();
+    let (one, two) = (fixtures.trace("two_streams_overlap"), fixtures.trace("two_processes_one_gpu"));
+    let (one, two) = (one.to_str().unwrap(), two.to_str().unwrap());
+    let ask = |reports: &[&str]| {
+        stdout(&[&["run"], reports, &["--query", "cuda_api_sum", "--format", "csv"]].concat())
+    };
+    let (first, second) = (ask(&[one]), ask(&[two]));
+    let mut expected = format!("report,{}\n", first.lines().next().unwrap());
+    for (report, rows) in [(one, &first), (two, &second)] {
+        for row in rows.lines().skip(1) {
+            expected.push_str(&format!("{report},{row}\n"));
+        }
+    }
+    assert_eq!(ask(&[one, two]), expected);
+    let (code, out, error) =
+        outcome(&["run", one, "/nowhere.sqlite", "--query", "cuda_api_sum", "--format", "csv"]);
+    assert!(code == 1 && error.contains("/nowhere.sqlite: no such file"), "{error}");
+    assert_eq!(out.lines().count(), first.lines().count(), "the others still answer");
+}
+
+#[test]
+fn names_from_strangers_do_no_harm() {
+    let (fixtures, report) = fixture("odd_rows");
+    for format in ["text", "markdown", "html"] {
+        for query in ["top_kernels", "cuda_gpu_trace", "cuda_api_trace"] {
+            let out = stdout(&["run", &report, "--query", query, "--format", format]);
+            let bad = out.chars().find(|c| c.is_control() && *c != '\n');
+            assert_eq!(bad, None, "{format} of {query} lets a control character through");
+            let has_markup = out.contains("<script") || out.contains("<img") || out.contains("<b>");
+            assert!(format == "text" || !has_markup, "{format} of {query} lets markup through");
+        }
+    }
+    let out = fixtures.path().join("all.csv");
+    stdout(&["run", &report, "--query", "cuda_gpu_trace", "-o", out.to_str().unwrap()]);
+    let mut reader = csv::Reader::from_path(out).unwrap();
+    let width = reader.headers().unwrap().len();
+    assert!(reader.records().all(|record| record.unwrap().len() == width));
+}
+
+#[test]
+fn the_extension_decides_the_format() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    for (extension, begins) in [
+        ("csv", "rank,calls"),
+        ("tsv", "rank\tcalls"),
+        ("json", "{\n  \"nsq\""),
+        ("ndjson", "{\"rank\":1"),
+        ("md", "### Kernels by GPU time"),
+        ("html", "<!DOCTYPE html>"),
+        ("txt", "Kernels by GPU time"),
+    ] {
+        let path = fixtures.path().join(format!("out.{extension}"));
+        let out = stdout(&["run", &report, "--query", "top_kernels", "-o", path.to_str().unwrap()]);
+        assert_eq!(out, "");
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(begins), "{extension}: {text}");
+    }
+}
+
+#[test]
+fn text_says_how_many_rows_it_leaves_out() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let out = stdout(&["run", &report, "--query", "cuda_api_trace", "--rows", "2"]);
+    let all =
+        stdout(&["run", &report, "--query", "cuda_api_trace", "--format", "csv"]).lines().count() - 1;
+    assert!(
+        out.ends_with(&format!("… {} rows of {all} not shown (--rows 0 shows all)\n", all - 2)),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_closed_pipe_is_success() {
+    use std::io::Read;
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let program = nsq().get_program().to_owned();
+    let endless =
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 10000000) SELECT x FROM n";
+    let mut child = std::process::Command::new(program)
+        .args(["sql", &report, endless, "--format", "csv"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = [0; 4];
+    child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+/// Every window, device, stream and process against a brute-force look at the raw rows.
+#[test]
+fn scopes_keep_what_overlaps() {
+    let fixtures = Fixtures::new();
+    for trace in ["two_streams_overlap", "two_processes_one_gpu", "odd_rows"] {
+        let report = fixtures.trace(trace);
+        let raw: Vec<[i64; 5]> = {
+            let connection = rusqlite::Connection::open(&report).unwrap();
+            let mut statement = connection
+                .prepare("SELECT start, end, deviceId, streamId, globalPid >> 24 & 16777215 FROM CUPTI_ACTIVITY_KIND_KERNEL")
+                .unwrap();
+            let rows = statement.query_map([], |row| {
+                Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?])
+            });
+            rows.unwrap().map(Result::unwrap).collect()
+        };
+        let count = |options: &[&str]| -> usize {
+            let report = report.to_str().unwrap();
+            let sql = ["sql", report, "SELECT count(*) FROM kernel", "--format", "csv", "--no-header"];
+            stdout(&[&sql[..], options].concat()).trim().parse().unwrap()
+        };
+        let brute = |keep: &dyn Fn(&[i64; 5]) -> bool| raw.iter().filter(|row| keep(row)).count();
+        let mut edges: Vec<i64> =
+            raw.iter().flat_map(|row| [row[0], row[1]]).filter(|ns| *ns >= 0).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        for (from, to) in edges
+            .iter()
+            .flat_map(|a| edges.iter().map(move |b| (*a, *b)))
+            .filter(|(a, b)| a < b)
+            .step_by(3)
+        {
+            let window = format!("{from}ns/{to}ns");
+            let overlaps = |row: &[i64; 5]| row[0] < to && (row[1] > from || row[0] >= from);
+            assert_eq!(count(&["--time", &window]), brute(&overlaps), "{trace} --time {window}");
+        }
+        for (option, column) in [("--device", 2), ("--stream", 3), ("--process", 4)] {
+            let value = raw[0][column];
+            let expected = brute(&|row: &[i64; 5]| row[column] == value);
+            assert_eq!(count(&[option, &value.to_string()]), expected, "{trace} {option} {value}");
+        }
+    }
+}
+
+#[test]
+fn a_scope_that_cannot_be_followed_is_said() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let output =
+        nsq().args(["run", &report, "--query", "cuda_api_sum", "--device", "0"]).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("note: --device does not apply to cuda_call"), "{error}");
+}
+
+#[test]
+fn schema_tells_what_can_be_asked_and_what_not() {
+    let (_fixtures, report) = fixture("nvtx_only");
+    let documents = json(&["schema", &report, "--format", "json"]);
+    let rows = documents[1]["rows"].as_array().unwrap();
+    let row = |name: &str| rows.iter().find(|row| row["query"] == name).unwrap();
+    assert_eq!(row("nvtx_sum")["can_run"], "yes");
+    assert_eq!(row("top_kernels")["can_run"], "no");
+    assert_eq!(row("top_kernels")["record_with"], "--trace=cuda");
+    assert!(row("top_kernels")["missing"].as_str().unwrap().contains("CUPTI_ACTIVITY_KIND_KERNEL"));
+}
+
+#[test]
+fn sql_is_read_from_a_file_and_from_standard_input() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let sql = "SELECT count(*) AS n FROM kernel";
+    let want = stdout(&["sql", &report, sql]);
+    let file = fixtures.path().join("q.sql");
+    fs::write(&file, format!("-- mine\n{sql};\n")).unwrap();
+    assert_eq!(stdout(&["sql", &report, "--file", file.to_str().unwrap()]), want);
+    let output = nsq().args(["sql", &report]).write_stdin(sql).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), want);
+}
+
+#[test]
+fn a_query_of_ones_own_can_replace_one_that_is_built_in() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let text = stdout(&["show", "top_kernels"]);
+    assert!(text.contains("queries/cuda/top_kernels.sql"));
+    let original = fs::read_to_string(crate::support::project("queries/cuda/top_kernels.sql")).unwrap();
+    let folder = fixtures.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("top_kernels.sql"), original.replace("version: 1", "version: 9")).unwrap();
+    let folder = folder.to_str().unwrap();
+    stdout(&["run", &report, "--query", "top_kernels@9", "--queries", folder]);
+    let by_path = format!("{folder}/top_kernels.sql");
+    stdout(&["run", &report, "--query", &by_path]);
+    let output = nsq().args(["list", "--format", "csv"]).env("NSQ_PATH", folder).output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("user,top_kernels"));
+}
+
+#[test]
+fn materialize_does_not_overwrite_unless_told() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let plain = fixtures.path().join("plain.sqlite");
+    let arguments = ["materialize", &report, "-o", plain.to_str().unwrap()];
+    assert_eq!(outcome(&arguments).0, 0);
+    let (code, _, error) = outcome(&arguments);
+    assert!(code == 2 && error.contains("exists") && error.contains("--force"), "{error}");
+    assert_eq!(outcome(&[&arguments[..], &["--force"]].concat()).0, 0);
+    let (code, _, error) = outcome(&["materialize", &report, "-o", &report, "--force"]);
+    assert!(code == 2 && error.contains("the report itself"), "{error}");
+    let documented = stdout(&[
+        "sql",
+        plain.to_str().unwrap(),
+        "SELECT count(*) FROM main.nsq_column",
+        "--format",
+        "csv",
+    ]);
+    assert!(documented.lines().nth(1).unwrap().parse::<usize>().unwrap() > 50);
+}
+
+#[test]
+fn stats_takes_the_command_line_of_nsys() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let folder = fixtures.path();
+    let base = folder.join("out");
+    let base = base.to_str().unwrap();
+    let arguments = [
+        "stats",
+        "-q",
+        "-r",
+        "cuda_gpu_kern_sum:base,cuda_api_sum",
+        "-f",
+        "csv,json",
+        "-o",
+        base,
+        &report,
+    ];
+    let (code, _, error) = outcome(&arguments);
+    assert_eq!(code, 0, "{error}");
+    let kernels = fs::read_to_string(folder.join("out_cuda_gpu_kern_sum_base.csv")).unwrap();
+    assert!(kernels.starts_with("Time (%),Total Time (ns),Instances,Avg (ns),"), "{kernels}");
+    let calls: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("out_cuda_api_sum.json")).unwrap())
+            .unwrap();
+    assert!(calls[0]["Total Time (ns)"].is_i64());
+    let (code, _, error) = outcome(&arguments);
+    assert!(code == 2 && error.contains("--force-overwrite"), "{error}");
+    assert_eq!(outcome(&[&["stats", "--force-overwrite=true"], &arguments[1..]].concat()).0, 0);
+    let (code, out, _) = outcome(&["stats", "-r", "mpi_event_trace", &report]);
+    assert!(code == 3 && out.contains("SKIPPED: "), "{out}");
+    let (code, _, error) = outcome(&["stats", "-r", "nothing", &report]);
+    assert!(code == 2 && error.contains("no query named `nothing`"), "{error}");
+    let milliseconds =
+        stdout(&["stats", "-q", "-r", "cuda_gpu_kern_sum", "-f", "csv", "--timeunit", "msec", &report]);
+    assert!(milliseconds.starts_with("Time (%),Total Time (ms),"), "{milliseconds}");
+    let names = |folder: &Path| fs::read_dir(folder).unwrap().count();
+    assert_eq!(names(folder), 3, "two outputs and the report");
+}
+
+#[test]
+fn completions_and_version() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(stdout(&["completions", shell]).contains("nsq"));
+    }
+    assert_eq!(stdout(&["--version"]), format!("nsq {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(outcome(&[]).0, 2);
+    assert_eq!(outcome(&["nonsense"]).0, 2);
+}
+
+#[test]
+fn a_materialized_window_answers_as_the_window_does() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let plain = fixtures.path().join("plain.sqlite");
+    let plain = plain.to_str().unwrap();
+    let window = ["--time", "1600ns/2600ns"];
+    stdout(&[&["materialize", &report, "-o", plain][..], &window].concat());
+    for query in crate::support::queries().iter().filter(|query| *query != "report_info") {
+        let want =
+            outcome(&[&["run", &report, "--query", query, "--format", "csv"][..], &window].concat());
+        let got = outcome(&["run", plain, "--query", query, "--format", "csv"]);
+        assert_eq!((got.0, got.1), (want.0, want.1), "{query}");
+    }
+}
+
+#[test]
+fn parameters_go_to_the_queries_that_take_them() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let both =
+        ["run", &report, "--query", "top_kernels", "--query", "osrt_sum", "--format", "json", "-p"];
+    let documents = json(&[&both[..], &["limit=1"]].concat());
+    assert_eq!(documents[0]["rows"].as_array().unwrap().len(), 1);
+    assert!(documents[1]["rows"].as_array().unwrap().len() > 1);
+    let (code, _, error) = outcome(&[&both[..], &["nobody=1"]].concat());
+    assert!(code == 2 && error.contains("no parameter named `nobody`"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_that_are_no_plain_files_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let write = |path: &Path| {
+        stdout(&["run", &report, "--query", "top_kernels", "-f", "csv", "-o", path.to_str().unwrap()])
+    };
+    write(Path::new("/dev/null"));
+    assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    let (target, link) = (fixtures.path().join("target.csv"), fixtures.path().join("link.csv"));
+    fs::write(&target, "old").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o600)).unwrap();
+    symlink(&target, &link).unwrap();
+    write(&link);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&target).unwrap().starts_with("rank,"));
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_file_is_not_replaced_by_half_an_answer() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let file = fixtures.path().join("out.csv");
+    fs::write(&file, "old").unwrap();
+    let arguments =
+        ["run", &report, "/nowhere.sqlite", "-q", "top_kernels", "-o", file.to_str().unwrap()];
+    assert_eq!(outcome(&arguments).0, 1);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+}
+
+#[test]
+fn columns_of_one_name_do_not_hide_each_other() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let document = json(&["sql", &report, "SELECT 1 AS a, 2 AS a", "--format", "json"]);
+    assert_eq!(document["rows"][0]["a"], 1);
+    assert_eq!(document["rows"][0]["a:2"], 2);
+}
+
+#[test]
+fn a_report_is_never_the_output() {
+    let (_fixtures, report) = fixture("two_streams_overlap");
+    let before = fs::read(&report).unwrap();
+    let outputs: [&[&str]; 4] = [
+        &["run", &report, "--query", "top_kernels", "-f", "csv", "-o", &report],
+        &["sql", &report, "SELECT 1", "-f", "csv", "-o", &report],
+        &["schema", &report, "-f", "csv", "-o", &report],
+        &["materialize", &report, "-o", &report, "--force"],
+    ];
+    for arguments in outputs {
+        let (code, _, error) = outcome(arguments);
+        assert!(
+            code == 2 && error.contains("the output is the report itself"),
+            "{arguments:?}: {error}"
+        );
+    }
+    assert_eq!(fs::read(&report).unwrap(), before);
+}
+
+#[test]
+fn a_query_by_path_is_that_file_whatever_it_is_called() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let query = "/*---\nname: top_kernels\nversion: 7\ntitle: Mine\nsummary: Mine.\nwhy: To test.\nkind: sum\n\
+                 tags: [kernel]\nreads: [all_kernel, scope]\ncolumns:\n  - {name: n, type: int, unit: count, doc: \"Kernels.\"}\n\
+                 limits: None.\n---*/\nSELECT count(*) AS n FROM all_kernel JOIN scope ON true";
+    for name in ["mine.sql", "top_kernels.txt"] {
+        let path = fixtures.path().join(name);
+        fs::write(&path, query).unwrap();
+        let document = json(&["run", &report, "--query", path.to_str().unwrap(), "--format", "json"]);
+        assert_eq!((&document["version"], &document["rows"][0]["n"]), (&7.into(), &7.into()), "{name}");
+    }
+}
+
+#[test]
+fn nvtx_ranges_choose_what_is_looked_at() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_projection");
+    let report = report.to_str().unwrap();
+    let ops = |options: &[&str]| {
+        let mut all = vec![
+            "sql",
+            report,
+            "SELECT count(*), sum(dur_ns) FROM gpu_op",
+            "--format",
+            "csv",
+            "--no-header",
+        ];
+        all.extend(options);
+        stdout(&all).trim_end().to_owned()
+    };
+    // By hand, from the header of the trace: launches 1, 2 and 6, and o1 and o2 (a whole graph is no gpu_op).
+    assert_eq!(ops(&["--nvtx", "step 0"]), "4,290");
+    assert_eq!(ops(&["--iter", "step", "0", "--process", "12001"]), "3,190");
+    assert_eq!(ops(&["--iter", "step 0", "--process", "12001"]), "3,190");
+    // Launch 1 alone is in the addmm of step 0.
+    assert_eq!(ops(&["--nvtx", "aten::addmm*", "--iter", "step", "0"]), "1,100");
+    assert_eq!(ops(&["--nvtx", "aten::addmm*/1"]), "1,100");
+    // The autograd thread's launches 3, 4 and 5 are in step 0 by process.
+    assert_eq!(ops(&["--nvtx", "step 0", "--process", "12001", "--attribute", "process"]), "6,510");
+    // What has no API row is in no range: nothing excludes it.
+    let (all, without) = (ops(&[]), ops(&["--exclude", "step *"]));
+    assert_ne!(all, without);
+    let early = "SELECT count(*) FROM kernel WHERE short_name = 'early'";
+    let (_, rows, _) =
+        outcome(&["sql", report, early, "--exclude", "step *", "--format", "csv", "--no-header"]);
+    assert_eq!(rows.trim_end(), "1");
+}
+
+#[test]
+fn a_range_that_is_not_there_is_told_with_the_nearest() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_projection");
+    let report = report.to_str().unwrap();
+    let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", "forwrd"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("did you mean `forward`"), "{error}");
+    let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--iter", "step", "9"]);
+    assert_eq!(code, 2, "{error}");
+    assert!(error.contains("no instance 9 of step"), "{error}");
+    let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", ""]);
+    assert_eq!(code, 2, "{error}");
+}
+
+#[test]
+fn rules_of_ones_own_come_first_and_broken_ones_are_told() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_projection");
+    let names = fixtures.path().join("names");
+    fs::create_dir(&names).unwrap();
+    let rules = names.join("phases.yml");
+    let write = |pattern: &str| {
+        let text = format!(
+            "name: phases\ndoc: Ours.\nrules:\n  - {{match: '{pattern}', phase: communication, why: A test.}}\n"
+        );
+        fs::write(&rules, text).unwrap();
+    };
+    let run = || {
+        let (report, folder) = (report.to_str().unwrap(), fixtures.path().to_str().unwrap());
+        outcome(&["run", report, "--query", "phases", "--queries", folder, "--format", "csv"])
+    };
+    write("^forward$");
+    let (code, rows, error) = run();
+    assert_eq!(code, 0, "{error}");
+    assert!(rows.contains("communication"), "{rows}");
+    write("(");
+    let (code, _, error) = run();
+    assert_eq!(code, 1, "{error}");
+    assert!(error.contains("phases.yml") && error.contains("rule `(`"), "{error}");
+}

@@ -1,0 +1,599 @@
+//! `nsq diff`: effects by hand, noise by brute force, and nothing called an improvement that is none.
+
+use crate::support::{NEWEST_COMMON, build, nsq, outcome, project, shared, shared_exports, stdout};
+use rusqlite::{Connection, OpenFlags};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The two reports of `fixtures/diff`.
+fn pair() -> (TempDir, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &str| {
+        let path = folder.path().join(format!("{name}.sqlite"));
+        build(NEWEST_COMMON, &format!("../diff/{name}"), &path);
+        path.to_str().unwrap().to_owned()
+    };
+    let (before, after) = (made("before"), made("after"));
+    (folder, before, after)
+}
+
+type Row = BTreeMap<String, String>;
+
+fn rows(csv: &str) -> Vec<Row> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let row =
+        |row: csv::StringRecord| names.iter().cloned().zip(row.iter().map(str::to_owned)).collect();
+    reader.records().map(Result::unwrap).map(row).collect()
+}
+
+fn diff(a: &str, b: &str, more: &[&str]) -> Vec<Row> {
+    rows(&stdout(&[&["diff", a, b, "--format", "csv"], more].concat()))
+}
+
+fn int(row: &Row, column: &str) -> i64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column} of {row:?}"))
+}
+
+fn real(row: &Row, column: &str) -> f64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column} of {row:?}"))
+}
+
+fn effects(row: &Row) -> [i64; 4] {
+    ["change_ns", "calls_effect_ns", "cost_effect_ns", "other_effect_ns"].map(|column| int(row, column))
+}
+
+fn of<'r>(rows: &'r [Row], section: &str, name: &str) -> &'r Row {
+    let is_meant = |row: &&Row| {
+        row["section"] == section && (row["name_a"].starts_with(name) || row["name_b"].starts_with(name))
+    };
+    let found: Vec<&Row> = rows.iter().filter(is_meant).collect();
+    assert_eq!(found.len(), 1, "{section} {name}: {found:?}");
+    found[0]
+}
+
+/// The header of `fixtures/diff/before.sql`, line by line.
+#[test]
+fn the_effects_are_those_derived_by_hand() {
+    let (_folder, before, after) = pair();
+    let rows = diff(&before, &after, &[]);
+    let expect = |section: &str, name: &str, want: [i64; 4], verdict: &str, matched: &str| {
+        let row = of(&rows, section, name);
+        assert_eq!(effects(row), want, "{name}");
+        assert_eq!((row["verdict"].as_str(), row["match"].as_str()), (verdict, matched), "{name}");
+    };
+    expect("kernels", "tiny_gemm", [2000, 0, 2000, 0], "slower", "numbers");
+    expect("kernels", "softmax", [400, 400, 0, 0], "within noise", "exact");
+    expect("kernels", "void demo::layer_norm", [-650, 310, -960, 0], "faster", "function");
+    expect("kernels", "mixed", [-1700, 100, 0, -1800], "cannot tell", "exact");
+    expect("kernels", "old_kernel", [-500, 0, 0, -500], "only in A", "none");
+    expect("kernels", "new_kernel", [1400, 0, 0, 1400], "only in B", "none");
+    expect("kernels", "<script>", [30, 0, 30, 0], "cannot tell", "exact");
+    assert_eq!(of(&rows, "kernels", "<script>")["reason"], "one call");
+    expect("memory", "[CUDA memcpy", [1100, 400, 0, 700], "within noise", "exact");
+    expect("classes", "gemm", [2000, 0, 2000, 0], "slower", "exact");
+    expect("classes", "others", [-770, 100, 30, -900], "cannot tell", "exact");
+    let gemm = of(&rows, "kernels", "tiny_gemm");
+    assert_eq!(
+        (gemm["name_a"].as_str(), gemm["name_b"].as_str()),
+        ("tiny_gemm_128(float *)", "tiny_gemm_256(float *)")
+    );
+    assert_eq!((real(gemm, "cost_change_ns"), real(gemm, "cost_change_pct")), (500.0, 50.0));
+    // The mean of a call of `mixed` falls from 475 ns to 50 ns: the shape that is in both did not change, and
+    // is 100 ns of 1900 in A, too little to judge the kernel by.
+    let mixed = of(&rows, "kernels", "mixed");
+    assert_eq!(mixed["reason"], "other shapes");
+    assert!((real(mixed, "compared_pct") - 100.0 * 100.0 / 1900.0).abs() < 1e-9);
+    assert_eq!(
+        (real(mixed, "mean_a_ns"), real(mixed, "mean_b_ns"), real(mixed, "cost_change_ns")),
+        (475.0, 50.0, 0.0)
+    );
+
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&["diff", &before, &after, "--format", "json"])).unwrap();
+    let kernels =
+        json["totals"].as_array().unwrap().iter().find(|total| total["section"] == "kernels").unwrap();
+    let total = |key: &str| kernels[key].as_i64().unwrap();
+    assert_eq!(
+        [total("calls_a"), total("total_a_ns"), total("calls_b"), total("total_b_ns")],
+        [18, 8650, 22, 9630]
+    );
+    assert_eq!(
+        [
+            total("change_ns"),
+            total("calls_effect_ns"),
+            total("cost_effect_ns"),
+            total("other_effect_ns")
+        ],
+        [980, 810, 1070, -900]
+    );
+    assert_eq!(json["compared"], "per call");
+}
+
+#[test]
+fn a_report_against_itself_has_no_difference() {
+    let (_folder, before, _) = pair();
+    let mut reports = vec![before, project("fixtures/example.sqlite").to_str().unwrap().to_owned()];
+    reports.extend(shared_exports().into_iter().map(|path| path.to_str().unwrap().to_owned()));
+    let mut compared = 0;
+    for report in &reports {
+        let (code, out, error) = outcome(&["diff", report, report, "--gate", "0"]);
+        if code == 3 {
+            assert!(error.contains("nothing that is compared"), "{report}: {error}");
+            continue;
+        }
+        assert_eq!(code, 0, "{report}: {error}");
+        assert!(out.contains("no difference: every figure is the same"), "{report}: {out}");
+        assert!(diff(report, report, &[]).is_empty(), "{report}");
+        compared += 1;
+    }
+    assert!(compared >= 2);
+}
+
+#[test]
+fn swapping_the_sides_turns_every_change() {
+    let (_folder, before, after) = pair();
+    let mut reports = vec![(before, after)];
+    if let Some(shared) = shared() {
+        let export =
+            |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
+        reports.push((export("a100_fwd_nvtx_2026.3"), export("a100_opt_nvtx_2026.3")));
+        reports.push((export("h100_2gpu_1s"), export("h100_mfu_2gpu_before")));
+    }
+    for (a, b) in &reports {
+        let (there, back) = (diff(a, b, &[]), diff(b, a, &[]));
+        assert_eq!(there.len(), back.len());
+        let key = |row: &Row, names: [&str; 2]| {
+            ["section", "part"]
+                .into_iter()
+                .chain(names)
+                .map(|name| row[name].clone())
+                .collect::<Vec<_>>()
+        };
+        let back: BTreeMap<Vec<String>, &Row> =
+            back.iter().map(|row| (key(row, ["name_b", "name_a"]), row)).collect();
+        for row in &there {
+            let turned = back[&key(row, ["name_a", "name_b"])];
+            assert_eq!(int(row, "change_ns"), -int(turned, "change_ns"), "{row:?}");
+            let [a, b] = ["calls_a", "calls_b"].map(|name| row[name].clone());
+            assert_eq!([&a, &b], [&turned["calls_b"], &turned["calls_a"]]);
+            if row["section"] == "gpu_time" {
+                continue;
+            }
+            for row in [row, turned] {
+                let [change, calls, cost, other] = effects(row);
+                assert_eq!(change, calls + cost + other, "{row:?}");
+            }
+            assert_eq!(int(row, "other_effect_ns"), -int(turned, "other_effect_ns"));
+        }
+    }
+}
+
+/// Rows of kernels and of their classes are two views of one sum.
+#[test]
+fn classes_are_sums_of_kernels() {
+    let Some(shared) = shared() else { return };
+    let export =
+        |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
+    let rows = diff(&export("a100_fwd_nvtx_2026.3"), &export("a100_opt_nvtx_2026.3"), &[]);
+    let sums = |section: &str| {
+        let rows = rows.iter().filter(|row| row["section"] == section).map(effects);
+        rows.fold([0; 4], |sum, row| [0, 1, 2, 3].map(|part| sum[part] + row[part]))
+    };
+    assert_eq!(sums("kernels"), sums("classes"));
+    assert!(sums("kernels")[0] > 0);
+}
+
+/// Cost and noise of every kernel, from the raw rows by plain loops.
+#[test]
+fn noise_is_that_of_the_raw_rows() {
+    let (_folder, before, after) = pair();
+    let mut reports = vec![(PathBuf::from(before), PathBuf::from(after))];
+    if let Some(shared) = shared() {
+        let export = |name: &str| shared.join(format!("data/exports/{name}.sqlite"));
+        reports.push((export("a100_gpt2.7b_2024.6.2"), export("a100_gpt2.7b_nvtx")));
+        reports.push((export("a100_fwd_nvtx_2026.3"), export("a100_opt_nvtx_2026.3")));
+    }
+    let mut judged = 0;
+    for (a, b) in &reports {
+        let (raw_a, raw_b) = (raw_kernels(a), raw_kernels(b));
+        let rows = diff(a.to_str().unwrap(), b.to_str().unwrap(), &["--section", "kernels"]);
+        for row in rows.iter().filter(|row| row["match"] == "exact") {
+            let name = &row["name_a"];
+            let (mut judged_x, mut judged_y) = (0.0, 0.0);
+            let (mut cost, mut base, mut calls) = (0.0, 0.0, 0.0);
+            // Of each side: errors add up, as those that one clock makes do.
+            let mut sides = [(0.0f64, 0.0f64); 2];
+            for ((_, shape), x) in raw_a.iter().filter(|((kernel, _), _)| kernel == name) {
+                let Some(y) = raw_b.get(&(name.clone(), shape.clone())) else { continue };
+                let (Some((error_x, freedom_x)), Some((error_y, freedom_y))) = (error(x), error(y))
+                else {
+                    continue;
+                };
+                let n = y.len() as f64;
+                cost += n * (mean(y) - mean(x));
+                base += n * mean(x);
+                calls += n;
+                judged_x += x.iter().sum::<f64>();
+                judged_y += y.iter().sum::<f64>();
+                let errors = [(n * error_x.sqrt(), freedom_x), (n * error_y.sqrt(), freedom_y)];
+                for ((sum, by_root), (part, freedom)) in sides.iter_mut().zip(errors) {
+                    *sum += part;
+                    *by_root += part / freedom.sqrt();
+                }
+            }
+            if calls == 0.0 {
+                assert_eq!(row["verdict"], "cannot tell", "{row:?}");
+                continue;
+            }
+            let variance: f64 = sides.iter().map(|(error, _)| error * error).sum();
+            let of_side = |(error, by_root): (f64, f64)| error.powi(4) / (error / by_root).powi(2);
+            let by_freedom: f64 = sides.into_iter().map(of_side).sum();
+            let bound =
+                nsq::statistics::student_bound(0.99, variance * variance / by_freedom) * variance.sqrt();
+            let close = |column: &str, want: f64| {
+                let got = real(row, column);
+                assert!(
+                    (got - want).abs() <= 1e-6 * want.abs().max(1.0),
+                    "{column}: {got}, by hand {want}: {row:?}"
+                );
+            };
+            close("cost_change_ns", cost / calls);
+            close("noise_ns", bound / calls);
+            close("cost_change_pct", 100.0 * cost / base);
+            let is_most =
+                2.0 * judged_x >= real(row, "total_a_ns") && 2.0 * judged_y >= real(row, "total_b_ns");
+            let verdict = match cost {
+                _ if !is_most => "cannot tell",
+                cost if cost.abs() <= bound => "within noise",
+                cost if cost < 0.0 => "faster",
+                _ => "slower",
+            };
+            assert_eq!(row["verdict"], verdict, "{row:?}");
+            judged += 1;
+        }
+    }
+    assert!(judged >= 2);
+}
+
+/// Times of a kernel and launch shape, in order.
+fn raw_kernels(path: &Path) -> BTreeMap<(String, String), Vec<f64>> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let sql = "SELECT s.value, gridX || ' ' || gridY || ' ' || gridZ || ' ' || blockX || ' ' || blockY || ' ' || blockZ, k.end - k.start
+         FROM CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN StringIds AS s ON s.id = k.demangledName ORDER BY k.start, k.end - k.start";
+    let mut statement = connection.prepare(sql).unwrap();
+    let mut kernels: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
+    let mut rows = statement.query([]).unwrap();
+    while let Some(row) = rows.next().unwrap() {
+        let time: i64 = row.get(2).unwrap();
+        kernels.entry((row.get(0).unwrap(), row.get(1).unwrap())).or_default().push(time as f64);
+    }
+    kernels
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Variance of the mean and its degrees of freedom.
+fn error(values: &[f64]) -> Option<(f64, f64)> {
+    let n = values.len();
+    let parts: Vec<f64> = match n {
+        0 | 1 => return None,
+        2..32 => values.to_vec(),
+        _ => (0..16usize)
+            .map(|batch| {
+                // The first n mod 16 batches have one more.
+                let start = |batch: usize| batch * (n / 16) + batch.min(n % 16);
+                mean(&values[start(batch)..start(batch + 1)])
+            })
+            .collect(),
+    };
+    let center = mean(&parts);
+    let squares: f64 = parts.iter().map(|part| (part - center).powi(2)).sum();
+    let count = parts.len() as f64;
+    let variance = squares / (count - 1.0) / count;
+    Some((variance.max(32.0 * 32.0 / 12.0 / n as f64), count - 1.0))
+}
+
+/// Two runs of one program: what differs is noise.
+#[test]
+fn a_run_of_the_same_kernels_is_within_noise() {
+    let Some(shared) = shared() else { return };
+    let export =
+        |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
+    let (a, b) = (export("a100_gpt2.7b_2024.6.2"), export("a100_gpt2.7b_nvtx"));
+    let kernels = diff(&a, &b, &["--section", "kernels"]);
+    assert!(kernels.len() > 20, "{}", kernels.len());
+    for row in &kernels {
+        assert_eq!(row["verdict"], "within noise", "{row:?}");
+        assert_eq!(row["calls_a"], row["calls_b"]);
+    }
+    let (code, out, _) = outcome(&["diff", &a, &b, "--section", "kernels", "--gate", "0"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("no difference beyond noise"), "{out}");
+}
+
+/// Half of a capture has fewer calls, and is no faster for that.
+#[test]
+fn fewer_calls_are_no_improvement() {
+    let Some(shared) = shared() else { return };
+    let whole = shared.join("data/exports/h100_mfu_2gpu_before.sqlite");
+    let whole = whole.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let cut = |name: &str, time: &str| {
+        let path = folder.path().join(name);
+        nsq().args(["materialize", whole, "--time", time, "-o"]).arg(&path).assert().success();
+        path.to_str().unwrap().to_owned()
+    };
+    // The capture is long before the first kernel: half of it holds none.
+    let text = stdout(&["diff", whole, &cut("none.sqlite", "0%/50%")]);
+    assert!(text.contains("B has no kernels") && text.contains("cannot tell"), "{text}");
+    assert!(!text.contains("yes"), "{text}");
+    let middle = "SELECT (min(start_ns) + max(end_ns)) / 2 AS ns FROM kernel";
+    let middle = stdout(&["sql", whole, middle, "--format", "csv", "--no-header"]);
+    let half = cut("half.sqlite", &format!("/{}ns", middle.trim()));
+    let half = half.as_str();
+    let rows = diff(whole, half, &["--section", "kernels,nccl,memory"]);
+    let fewer: Vec<&Row> = rows.iter().filter(|row| int(row, "calls_b") < int(row, "calls_a")).collect();
+    assert!(fewer.len() > 20);
+    for row in &fewer {
+        if row["verdict"] == "faster" {
+            // Then a call costs less, beyond noise, whatever the number of calls.
+            assert!(real(row, "cost_change_ns") < -real(row, "noise_ns"), "{row:?}");
+        }
+        if row["verdict"] == "within noise" {
+            assert!(real(row, "cost_change_ns").abs() <= real(row, "noise_ns"), "{row:?}");
+        }
+    }
+    let flash = of(&rows, "kernels", "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128");
+    assert_ne!(flash["verdict"], "faster");
+    assert!(int(flash, "change_ns") < 0 && int(flash, "calls_effect_ns") < 0);
+    let text = stdout(&["diff", whole, half]);
+    assert!(!text.contains("yes, per call") && !text.contains("yes, faster"), "{text}");
+    assert!(text.contains("not comparable"), "{text}");
+}
+
+/// One iteration has no spread of its own: that of its calls stands in.
+#[test]
+fn kernels_of_a_single_iteration_are_judged_by_their_calls() {
+    let Some(shared) = shared() else { return };
+    let export =
+        |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
+    let (a, b) = (export("a100_fwd_nvtx_2026.3"), export("a100_opt_nvtx_2026.3"));
+    let rows = diff(&a, &b, &["--iter", "forward pass", "--section", "gpu_time,kernels"]);
+    let window = rows.iter().find(|row| row["part"] == "window").unwrap();
+    assert_eq!((window["per"].as_str(), window["verdict"].as_str()), ("iteration", "cannot tell"));
+    let gemm = of(&rows, "kernels", "ampere_sgemm_128x128_tn");
+    assert_eq!((gemm["calls_a"].as_str(), gemm["calls_b"].as_str()), ("60", "60"));
+    assert!(real(gemm, "noise_ns") > 0.0);
+}
+
+/// The ranks of one step share what disturbs it: two GPUs in one iteration are one measurement.
+#[test]
+fn the_gpus_of_one_iteration_are_one_measurement() {
+    let folder = tempfile::tempdir().unwrap();
+    let example = project("fixtures/example.sqlite");
+    let (a, b) = (example.to_str().unwrap(), slower_example(&folder));
+    let rows = diff(a, &b, &["--iter", "step 1", "--section", "gpu_time"]);
+    let windows: Vec<&Row> = rows.iter().filter(|row| row["part"] == "window").collect();
+    assert_eq!(windows.len(), 3);
+    for row in windows {
+        assert_eq!((row["verdict"].as_str(), row["noise_ns"].as_str()), ("cannot tell", ""), "{row:?}");
+    }
+    let text = stdout(&["diff", a, &b, "--iter", "step 1"]);
+    assert!(text.contains("cannot tell: one iteration"), "{text}");
+    // Five steps on each of two GPUs: the mean of the GPUs of each step, five values on each side.
+    let means = |report: &str| -> Vec<f64> {
+        let csv = stdout(&[
+            "run",
+            report,
+            "--query",
+            "gpu_time_by_range",
+            "-p",
+            "range=step *",
+            "--format",
+            "csv",
+        ]);
+        let mut steps: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+        for row in self::rows(&csv) {
+            steps.entry(int(&row, "instance")).or_default().push(real(&row, "window_ns"));
+        }
+        steps.values().map(|gpus| mean(gpus)).collect()
+    };
+    let (x, y) = (means(a), means(&b));
+    assert_eq!((x.len(), y.len()), (5, 5));
+    let ((of_x, freedom_x), (of_y, freedom_y)) = (error(&x).unwrap(), error(&y).unwrap());
+    let freedom = (of_x + of_y).powi(2) / (of_x * of_x / freedom_x + of_y * of_y / freedom_y);
+    let bound = nsq::statistics::student_bound(0.99, freedom) * (of_x + of_y).sqrt();
+    let all = diff(a, &b, &["--iter", "step", "--section", "gpu_time"]);
+    assert_eq!((all[0]["name_a"].as_str(), all[0]["part"].as_str()), ("all GPUs", "window"));
+    assert!((real(&all[0], "cost_change_ns") - (mean(&y) - mean(&x))).abs() < 1e-3);
+    assert!((real(&all[0], "noise_ns") - bound).abs() < 1e-3 * bound, "{bound}: {:?}", all[0]);
+}
+
+/// Two kernels that run once and take nearly all of the time, and copies that take next to none.
+fn slivers(folder: &TempDir, name: &str, kernel_ns: i64, copy_ns: i64) -> String {
+    let path = folder.path().join(format!("{name}.sqlite"));
+    std::fs::copy(project("fixtures/example.sqlite"), &path).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(&format!(
+            "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE rowid NOT IN
+               (SELECT min(rowid) FROM CUPTI_ACTIVITY_KIND_KERNEL GROUP BY demangledName ORDER BY 1 LIMIT 2);
+             UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start + {kernel_ns};
+             DELETE FROM CUPTI_ACTIVITY_KIND_MEMSET;
+             UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET end = start + {copy_ns};
+             DELETE FROM NVTX_EVENTS;"
+        ))
+        .unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_sliver_decides_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (a, b) =
+        (slivers(&folder, "a", 1_000_000_000, 2000), slivers(&folder, "b", 10_000_000_000, 1000));
+    let (code, out, error) = outcome(&["diff", &a, &b, "--gate", "5"]);
+    assert!(out.contains("cannot tell, less than 1 % of the time could be judged"), "{out}");
+    assert!(code == 0 && error.contains("says nothing"), "{error}");
+    assert!(out.contains("the largest change is"), "{out}");
+    assert!(!out.contains("different work"), "the work is the same, but done once: {out}");
+    // From nothing to something is beyond any limit.
+    let (none, some) = (slivers(&folder, "none", 100, 0), slivers(&folder, "some", 100, 9000));
+    let (code, _, error) = outcome(&["diff", &none, &some, "--gate", "5"]);
+    assert!(code == 1 && error.contains("from nothing"), "{error}");
+    // The other way round the copies are slower, and still next to nothing.
+    assert_eq!(outcome(&["diff", &b, &a, "--gate", "5"]).0, 0);
+    let calls = stdout(&["diff", &a, &b, "--section", "kernels,api"]);
+    assert!(calls.contains("cannot tell, ") || calls.contains("cannot tell: no kernel"), "{calls}");
+}
+
+/// A copy of the example with every gemm a fifth longer.
+fn slower_example(folder: &TempDir) -> String {
+    let path = folder.path().join("slower.sqlite");
+    std::fs::copy(project("fixtures/example.sqlite"), &path).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch(
+            "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = end + (end - start) / 5
+             WHERE demangledName IN (SELECT id FROM StringIds WHERE value GLOB 'nvjet*')",
+        )
+        .unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn iterations_are_found_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (example, slower) = (project("fixtures/example.sqlite"), slower_example(&folder));
+    let example = example.to_str().unwrap();
+    let text = stdout(&["diff", example, &slower, "--attribute", "process"]);
+    assert!(text.contains("per iteration: `step *`, 10 in A and 10 in B"), "{text}");
+    let rows = diff(example, &slower, &["--attribute", "process"]);
+    // 10 windows; of each GPU the parts add up to the window, in whole nanoseconds.
+    for gpu in ["all GPUs", "GPU 0", "GPU 1"] {
+        let parts: Vec<&Row> =
+            rows.iter().filter(|row| row["section"] == "gpu_time" && row["name_a"] == gpu).collect();
+        assert_eq!(parts.len(), 5, "{gpu}");
+        let change = |row: &&Row| int(row, "change_ns");
+        assert_eq!(change(&parts[0]), parts[1..].iter().map(change).sum::<i64>(), "{gpu}");
+        assert!(parts.iter().all(|row| row["per"] == "iteration"));
+    }
+    let gemms: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row["section"] == "kernels" && row["name_a"].starts_with("nvjet"))
+        .collect();
+    assert!(gemms.len() >= 4);
+    for gemm in gemms {
+        assert_eq!(gemm["per"], "iteration");
+        assert_eq!(int(gemm, "calls_effect_ns"), 0);
+        let change = (real(gemm, "total_b_ns") - real(gemm, "total_a_ns")) / 10.0;
+        // Each launch shape is rounded.
+        assert!((real(gemm, "change_ns") - change).abs() <= 4.0, "{gemm:?}");
+        assert!((real(gemm, "cost_change_pct") - 20.0).abs() < 0.01, "{gemm:?}");
+        assert_eq!(gemm["verdict"], "slower", "{gemm:?}");
+    }
+    assert!(rows.iter().all(|row| row["section"] != "memory"), "copies are as they were");
+
+    let named = stdout(&["diff", example, &slower, "--iter", "step", "--skip", "1"]);
+    assert!(named.contains("per iteration: `step`, 8 in A and 8 in B"), "{named}");
+    let none = stdout(&["diff", example, &slower, "--iter", "epoch"]);
+    assert!(none.contains("per call: A has no range that --iter epoch means"), "{none}");
+    let (code, _, error) = outcome(&["diff", example, &slower, "--iter", "step", "2..3", "--skip", "1"]);
+    assert!(code == 2 && error.contains("--skip"), "{error}");
+}
+
+#[test]
+fn the_gate_fails_on_what_is_slower_beyond_noise_and_beyond_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (example, slower) = (project("fixtures/example.sqlite"), slower_example(&folder));
+    let example = example.to_str().unwrap();
+    let gate = |a: &str, b: &str, more: &[&str]| outcome(&[&["diff", a, b], more].concat());
+    let (code, out, error) = gate(example, &slower, &["--gate", "10"]);
+    assert_eq!(code, 1);
+    assert!(
+        error.starts_with("gate: failed\n") && error.contains("nvjet") && error.contains("+20.0 %"),
+        "{error}"
+    );
+    assert!(out.contains("failed at 10 %"), "{out}");
+    let (code, out, error) = gate(example, &slower, &["--gate", "25%"]);
+    assert!(code == 0 && out.contains("passed"), "{out}{error}");
+    assert_eq!(gate(&slower, example, &["--gate", "0"]).0, 0, "faster is no regression");
+    assert_eq!(gate(example, &slower, &["--gate", "10", "--section", "memory"]).0, 0);
+    assert_eq!(gate(example, &slower, &[]).0, 0, "without a gate there is none");
+    let (code, out, _) = gate(example, &slower, &["--gate", "10", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(code == 1 && json["gate"]["passed"] == false);
+    assert_eq!(gate(example, &slower, &["--gate", "-1"]).0, 2);
+    let file = folder.path().join("diff.html");
+    let (code, _, _) = gate(example, &slower, &["--gate", "10", "-o", file.to_str().unwrap()]);
+    assert!(code == 1 && file.exists(), "what failed can be read");
+
+    let (_pair, before, after) = pair();
+    let (code, _, error) = gate(&before, &after, &["--gate", "49"]);
+    assert!(code == 1 && error.contains("tiny_gemm_256"), "{error}");
+    assert!(!error.contains("script"), "one call cannot tell: {error}");
+    assert_eq!(gate(&before, &after, &["--gate", "51"]).0, 0);
+}
+
+#[test]
+fn hostile_names_do_no_harm() {
+    let (_folder, before, after) = pair();
+    let html = stdout(&["diff", &before, &after, "--format", "html"]);
+    assert!(!html.contains("<script") && !html.contains('\u{1b}'), "{html}");
+    assert!(html.contains("&lt;script&gt;alert(1)"), "{html}");
+    for format in ["text", "markdown"] {
+        let out = stdout(&["diff", &before, &after, "--format", format]);
+        assert!(!out.contains('\u{1b}'), "{out}");
+    }
+    let markdown = stdout(&["diff", &before, &after, "--format", "markdown"]);
+    assert!(!markdown.contains("<script>"), "{markdown}");
+    let row = diff(&before, &after, &[]);
+    assert_eq!(of(&row, "kernels", "<script>")["name_a"], "<script>alert(1)</script>\u{1b}[2J(int)");
+}
+
+#[test]
+fn sections_and_rows_can_be_chosen() {
+    let (_folder, before, after) = pair();
+    let rows = diff(&before, &after, &["--section", "kernels", "--section", "memory", "--top", "2"]);
+    let sections: Vec<&str> = rows.iter().map(|row| row["section"].as_str()).collect();
+    assert_eq!(sections, ["kernels", "kernels", "memory"]);
+    // What is beyond noise comes first, the larger effect before the smaller.
+    assert!(
+        rows[0]["name_a"].starts_with("tiny_gemm")
+            && rows[1]["name_a"].starts_with("void demo::layer_norm")
+    );
+    let classes = diff(&before, &after, &["--section", "classes", "--classes", "vllm/llama"]);
+    assert!(!classes.is_empty());
+    let (code, _, error) = outcome(&["diff", &before, &after, "--section", "kernel"]);
+    assert!(code == 2 && error.contains("kernels"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_pair, before, _) = pair();
+    let made = |trace: &str| {
+        let path = folder.path().join(format!("{trace}.sqlite"));
+        build(NEWEST_COMMON, trace, &path);
+        path.to_str().unwrap().to_owned()
+    };
+    let (code, _, error) = outcome(&["diff", &made("mpi_two_ranks"), &before]);
+    assert!(code == 3 && error.contains("nothing that is compared is in both"), "{error}");
+    let out = stdout(&["diff", &made("nested_nvtx"), &before]);
+    assert!(out.contains("B has no layers"), "{out}");
+}
+
+#[test]
+fn the_readme_shows_what_is_printed() {
+    let (_folder, before, after) = pair();
+    let out = stdout(&["diff", &before, &after]);
+    let readme = std::fs::read_to_string(project("README.md")).unwrap();
+    let fence = "```text\nbefore.sqlite → after.sqlite\n";
+    let start = readme.find(fence).expect("an example of nsq diff") + "```text\n".len();
+    let shown = &readme[start..start + readme[start..].find("```").unwrap()];
+    assert!(out.starts_with(shown), "README.md shows\n{shown}\nand nsq prints\n{out}");
+}

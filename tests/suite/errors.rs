@@ -1,0 +1,271 @@
+//! What goes wrong says what, where and what to do, and leaves nothing behind.
+
+use crate::support::{Fixtures, nsq, outcome};
+use std::fs;
+use std::path::Path;
+
+/// Runs `nsq run FILE --query top_kernels`; the path in messages becomes FILE.
+fn run_on(path: &Path) -> (i32, String) {
+    let (code, out, error) = outcome(&["run", path.to_str().unwrap(), "--query", "top_kernels"]);
+    assert_eq!(out, "", "an error prints nothing on standard output");
+    (code, error.replace(path.to_str().unwrap(), "FILE"))
+}
+
+#[test]
+fn files_that_are_no_reports_are_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Fixtures::new();
+    let good = fs::read(fixtures.trace("two_streams_overlap")).unwrap();
+    let file = folder.path().join("report.sqlite");
+    let half = &good[..good.len() / 2];
+    let zeroed = [&[0; 4096], &good[4096..]].concat();
+    let foreign = {
+        let path = folder.path().join("foreign.sqlite");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE users (id); CREATE TABLE orders (id);").unwrap();
+        fs::read(&path).unwrap()
+    };
+    let cases: [(&[u8], &str); 7] = [
+        (
+            b"",
+            "error: FILE: is empty (0 bytes)\n  help: the capture or export was interrupted: run it again\n",
+        ),
+        (b"{\"orders\": []}", "error: FILE: is JSON, but no trace: it has no \"traceEvents\""),
+        (
+            b"\x1f\x8b\x08\x00 gzip",
+            "error: FILE: is cut short: its gzip data ends behind byte 0 of the text",
+        ),
+        (b"hello", "error: FILE: is not a SQLite database (it begins with \"hello\")"),
+        (&zeroed, "error: FILE: is an unfinished export: its header is still zeros"),
+        (half, "error: FILE: is cut short: "),
+        (&foreign, "its tables are orders, users)"),
+    ];
+    for (bytes, expected) in cases {
+        fs::write(&file, bytes).unwrap();
+        let (code, error) = run_on(&file);
+        assert!(
+            code == 1 && error.contains(expected) && error.contains("  help: "),
+            "want {expected}\n{error}"
+        );
+    }
+    let (code, error) = run_on(folder.path());
+    assert!(code == 1 && error.contains("is a directory"), "{error}");
+    let (code, error) = run_on(&folder.path().join("nothing.sqlite"));
+    assert!(code == 1 && error.contains("FILE: no such file"), "{error}");
+}
+
+#[test]
+fn every_truncation_is_refused_or_answered() {
+    let fixtures = Fixtures::new();
+    let good = fs::read(fixtures.trace("graph_level")).unwrap();
+    let file = fixtures.path().join("cut.sqlite");
+    for len in (0..good.len()).step_by(997) {
+        fs::write(&file, &good[..len]).unwrap();
+        let (code, error) = run_on(&file);
+        assert!(code == 1 && error.starts_with("error: FILE"), "{len}: {error}");
+    }
+}
+
+#[test]
+fn a_write_ahead_log_is_not_overlooked() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let wal = report.with_extension("sqlite-wal");
+    fs::write(&wal, b"unmerged").unwrap();
+    let (code, error) = run_on(&report);
+    assert!(code == 1 && error.contains("never merged") && error.contains("wal_checkpoint"), "{error}");
+    fs::write(&wal, b"").unwrap();
+    let (code, _, _) = outcome(&["run", report.to_str().unwrap(), "--query", "top_kernels"]);
+    assert_eq!(code, 0, "an empty log holds nothing");
+}
+
+#[test]
+fn names_that_do_not_exist_bring_up_those_that_do() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let report = report.to_str().unwrap();
+    let cases: [(&[&str], &str); 9] = [
+        (
+            &["run", report, "--query", "top_kernel"],
+            "no query named `top_kernel`\n  help: did you mean `top_kernels`?",
+        ),
+        (&["run", report, "--query", "top_kernels@7"], "top_kernels is at version 1, not 7"),
+        (
+            &["run", report, "--query", "cuda_gpu_kern_sum:bse"],
+            "cuda_gpu_kern_sum takes no argument `bse`\n  help: it takes base, mangled",
+        ),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "limt=3"],
+            "no parameter named `limt`\n  help: did you mean `limit`?",
+        ),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "limit=many"],
+            "`many` is no value for limit\n  help: give an integer",
+        ),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "name=long"],
+            "give one of demangled, short, mangled",
+        ),
+        (&["run", report, "--query", "top_kernels", "-p", "limit"], "`limit` is not a parameter"),
+        (
+            &["run", report, "--query", "top_kernels", "--columns", "nsys"],
+            "top_kernels has no NVIDIA layout",
+        ),
+        (&["show", "kernal"], "no query or relation named `kernal`\n  help: did you mean `kernel`?"),
+    ];
+    for (arguments, expected) in cases {
+        let (code, _, error) = outcome(arguments);
+        assert!(code == 2 && error.contains(expected), "{arguments:?}: want {expected}\n{error}");
+    }
+}
+
+#[test]
+fn times_that_make_no_sense_are_refused() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    for time in ["1s", "2s/1s", "a/b", "1x/2x", "1s/1s", "//", "10%%/20%"] {
+        let (code, _, error) =
+            outcome(&["run", report.to_str().unwrap(), "--query", "top_kernels", "--time", time]);
+        assert!(code == 2 && error.contains("help: "), "{time}: {error}");
+    }
+}
+
+#[test]
+fn a_report_without_the_data_says_which_flag_records_it() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_only");
+    let (code, error) = run_on(&report);
+    assert_eq!(code, 3);
+    assert_eq!(
+        error,
+        "error: top_kernels needs CUDA kernels, and FILE holds none\n  \
+         table CUPTI_ACTIVITY_KIND_KERNEL is missing\n  \
+         help: capture with `nsys profile --trace=cuda …`; `nsq schema FILE` shows what it holds\n"
+    );
+}
+
+#[test]
+fn statements_can_only_read() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let before = fs::read(&report).unwrap();
+    for sql in [
+        "DELETE FROM kernel",
+        "UPDATE main.StringIds SET value = ''",
+        "INSERT INTO main.StringIds VALUES (9999, 'x')",
+        "CREATE TABLE t (a)",
+        "DROP TABLE main.StringIds",
+        "ATTACH 'other.sqlite' AS other",
+        "PRAGMA writable_schema = 1",
+        "VACUUM INTO 'copy.sqlite'",
+        "SELECT load_extension('x')",
+        "CREATE TEMP TABLE t (a); ATTACH 'other.sqlite' AS other; SELECT 1",
+        "CREATE TEMP TRIGGER t INSERT ON kernel BEGIN SELECT 1; END",
+    ] {
+        let (code, out, error) = outcome(&["sql", report.to_str().unwrap(), sql]);
+        assert!(code == 1 || code == 2, "{sql}: exit {code}, {out}{error}");
+    }
+    assert_eq!(fs::read(&report).unwrap(), before);
+    let (code, out, error) = outcome(&[
+        "sql",
+        report.to_str().unwrap(),
+        "CREATE TEMP TABLE long AS SELECT dur_ns FROM kernel WHERE dur_ns >= 300; SELECT count(*) AS n FROM long",
+        "--format",
+        "csv",
+    ]);
+    assert_eq!((code, out.as_str()), (0, "n\n4\n"), "{error}");
+}
+
+#[test]
+fn captured_environments_are_never_shown() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    rusqlite::Connection::open(&report)
+        .unwrap()
+        .execute_batch(
+            "CREATE TABLE IF NOT EXISTS META_DATA_CAPTURE (name TEXT, value TEXT);
+             CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid, devStateName, name, nameEnum, value);
+             INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE:0', 'TOKEN=s3cret');
+             INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:COMMAND', 's3cret');
+             INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'TOKEN', 0, 's3cret');
+             INSERT INTO StringIds VALUES (987654, 's3cret')",
+        )
+        .unwrap();
+    let report = report.to_str().unwrap();
+    for sql in [
+        "SELECT * FROM META_DATA_CAPTURE",
+        "SELECT value FROM main.TARGET_INFO_SYSTEM_ENV",
+        "SELECT group_concat(value) FROM src_capture_meta",
+        "SELECT group_concat(value) FROM src_system_env",
+        "SELECT group_concat(value) FROM export_fact",
+        "CREATE TEMP TABLE t AS SELECT * FROM META_DATA_CAPTURE; SELECT * FROM t",
+        "WITH src_capture_meta AS (SELECT * FROM main.META_DATA_CAPTURE) SELECT * FROM src_capture_meta",
+        "WITH x AS (SELECT * FROM main.TARGET_INFO_SYSTEM_ENV) SELECT * FROM x",
+        "CREATE TEMP VIEW src_mine AS SELECT * FROM META_DATA_CAPTURE; SELECT * FROM src_mine",
+    ] {
+        let (_, out, error) = outcome(&["sql", report, sql]);
+        assert!(!out.contains("s3cret") && !error.contains("s3cret"), "{sql}: {out}{error}");
+    }
+    let plain = fixtures.path().join("plain.sqlite");
+    nsq().args(["materialize", report, "-o"]).arg(&plain).assert().success();
+    let bytes = fs::read(&plain).unwrap();
+    assert!(!bytes.windows(6).any(|window| window == b"s3cret"), "materialize leaks");
+}
+
+#[test]
+fn faults_in_sql_are_pointed_at() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let (code, _, error) = outcome(&["sql", report.to_str().unwrap(), "SELECT dur_n\nFROM kernel"]);
+    assert_eq!(code, 1);
+    assert_eq!(
+        error,
+        "error: no such column: dur_n\n --> SQL:1:8\n  |\n1 | SELECT dur_n\n  |        ^\n  help: did you mean dur_ns?\n"
+    );
+    let file = fixtures.path().join("mine.sql");
+    fs::write(&file, "-- a comment\nSELECT 1;\nSELECT start_ns,\n  no_such()\nFROM kernel").unwrap();
+    let (_, _, error) = outcome(&["sql", report.to_str().unwrap(), "--file", file.to_str().unwrap()]);
+    assert!(error.contains("mine.sql:4:3") && error.contains("no such function: no_such"), "{error}");
+}
+
+#[test]
+fn limits_stop_a_statement_with_a_reason() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let endless =
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n";
+    let (code, _, error) = outcome(&["sql", report.to_str().unwrap(), endless, "--timeout", "50ms"]);
+    assert!(code == 1 && error.contains("ran longer than 0.05 s"), "{error}");
+    let (code, _, error) = outcome(&[
+        "sql",
+        report.to_str().unwrap(),
+        "SELECT * FROM kernel",
+        "--max-rows",
+        "2",
+        "--format",
+        "csv",
+    ]);
+    assert!(code == 1 && error.contains("stopped after 2 rows"), "{error}");
+}
+
+#[test]
+fn an_output_file_appears_whole_or_not_at_all() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("out.csv");
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n";
+    let arguments =
+        ["sql", report.to_str().unwrap(), endless, "--max-rows", "10", "-o", target.to_str().unwrap()];
+    assert_eq!(outcome(&arguments).0, 1);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    let missing = folder.path().join("no/such/out.csv");
+    let arguments =
+        ["run", report.to_str().unwrap(), "-q", "top_kernels", "-o", missing.to_str().unwrap()];
+    let (code, _, error) = outcome(&arguments);
+    assert!(code == 1 && error.contains("out.csv"), "{error}");
+    let odd = folder.path().join("out.xyz");
+    let arguments = ["run", report.to_str().unwrap(), "-q", "top_kernels", "-o", odd.to_str().unwrap()];
+    let (code, _, error) = outcome(&arguments);
+    assert!(code == 2 && error.contains("its extension is that of no format"), "{error}");
+}

@@ -1,0 +1,375 @@
+//! Whatever is killed, finds its disk full or is in the way: the next run is right, and nothing is left.
+#![cfg(unix)]
+
+use crate::support::{Fixtures, depth_of, project};
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder with a trace, a folder for results, and a cache.
+struct Bench {
+    fixtures: Fixtures,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let fixtures = Fixtures::new();
+        for folder in ["tmp", "out"] {
+            fs::create_dir(fixtures.path().join(folder)).unwrap();
+        }
+        Self { fixtures }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.fixtures.path().join(name)
+    }
+
+    fn nsq(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nsq"));
+        for variable in ["NSQ_PATH", "NSQ_CACHE_SIZE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"] {
+            command.env_remove(variable);
+        }
+        command
+            .args(arguments)
+            .env("HOME", "/nonexistent")
+            .env("NSQ_CACHE", self.path("cache"))
+            .env("NSQ_NSYS", project("tests/nsys/fake.sh"))
+            .env("FAKE_LOG", self.path("log"))
+            .env("TMPDIR", self.path("tmp"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    fn ask(&self, report: &Path) -> Command {
+        self.nsq(&["run", report.to_str().unwrap(), "-q", "top_kernels", "-f", "csv"])
+    }
+
+    /// A trace that takes a while to import; each `name` is another one.
+    fn trace(&self, name: &str, events: usize) -> PathBuf {
+        let mut text = "{\"schemaVersion\": 1, \"traceEvents\": [".to_owned();
+        for event in 0..events {
+            let (start, comma) = (1_000_000 + event * 20, if event == 0 { "" } else { "," });
+            writeln!(
+                text,
+                "{comma}{{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 7, \
+                 \"tid\": 7, \"ts\": {start}.125, \"dur\": 4.5, \"args\": {{\"correlation\": {event}}}}},\
+                 {{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"kernel_{}<float>\", \"pid\": 0, \"tid\": 7, \
+                 \"ts\": {}.250, \"dur\": 9.{:03}, \"args\": {{\"device\": 0, \"context\": 1, \"stream\": 7, \
+                 \"correlation\": {event}}}}}",
+                event % 50,
+                start + 6,
+                event % 1000,
+            )
+            .unwrap();
+        }
+        text.push_str("]}\n");
+        // Of another key, and of the same content.
+        text.push_str(&" ".repeat(name.len()));
+        let path = self.path(&format!("{name}.json"));
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        names(&self.path(folder))
+    }
+
+    /// The cache holds whole entries and nothing else.
+    fn assert_cache_is_whole(&self) {
+        let names = self.names("cache/traces");
+        let ends = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
+        assert_eq!(
+            names.len(),
+            ends(".sqlite") + ends(".json"),
+            "something half-made is left: {names:?}"
+        );
+        assert_eq!(ends(".sqlite"), ends(".json"), "{names:?}");
+    }
+}
+
+/// The names in a folder, sorted; none if it is not there.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn answer(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Exit code and standard error.
+fn failure(output: &Output) -> (i32, String) {
+    (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Kills a run at random moments of the time that it takes, and lets `check` look at what is left.
+fn kill_at_random(run: impl Fn(usize) -> Child, check: impl Fn(usize)) {
+    let kills = depth_of(10);
+    let begin = Instant::now();
+    run(0).wait_with_output().unwrap();
+    let micros = begin.elapsed().as_micros() as u64;
+    let mut seed = 0x2545_f491_4f6c_dd1du64;
+    for round in 1..=kills {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let mut run = run(round);
+        std::thread::sleep(Duration::from_micros(seed % (micros + micros / 20)));
+        run.kill().unwrap();
+        run.wait().unwrap();
+        check(round);
+    }
+}
+
+#[test]
+fn an_import_into_the_cache_that_is_killed_is_made_again() {
+    let bench = Bench::new();
+    let truth = answer(&bench.ask(&bench.trace("truth", 5_000)).output().unwrap());
+    let traces = |round: usize| bench.path(&format!("{}.json", "x".repeat(round + 6)));
+    kill_at_random(
+        |round| bench.ask(&bench.trace(&"x".repeat(round + 6), 5_000)).spawn().unwrap(),
+        |round| {
+            let trace = traces(round);
+            assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth, "round {round}");
+            bench.assert_cache_is_whole();
+            fs::remove_file(trace).unwrap();
+        },
+    );
+    assert!(bench.names("tmp").is_empty());
+}
+
+#[test]
+fn an_import_that_is_killed_leaves_its_target_whole_or_absent() {
+    let bench = Bench::new();
+    let trace = bench.trace("run", 5_000);
+    let (trace, target) = (trace.to_str().unwrap(), bench.path("out/run.sqlite"));
+    let import = || bench.nsq(&["import", trace, "--force", "-o", target.to_str().unwrap()]);
+    answer(&import().output().unwrap());
+    let truth = fs::read(&target).unwrap();
+    kill_at_random(
+        |round| {
+            // Sometimes there is one already, which stays until another is whole.
+            if round % 2 == 0 {
+                let _ = fs::remove_file(&target);
+            }
+            import().spawn().unwrap()
+        },
+        |round| {
+            let left = fs::read(&target);
+            assert!(round % 2 == 0 || left.is_ok(), "round {round}: the old one is gone");
+            assert!(left.is_err() || left.is_ok_and(|left| left == truth), "round {round}: half of one");
+            answer(&import().output().unwrap());
+            assert!(fs::read(&target).unwrap() == truth, "round {round}");
+            assert_eq!(bench.names("out"), ["run.sqlite"], "round {round}");
+        },
+    );
+}
+
+#[test]
+fn what_is_written_is_whole_or_absent_whoever_writes_it() {
+    let bench = Bench::new();
+    let report = bench.path("report.sqlite");
+    let trace = bench.trace("run", 5_000);
+    answer(
+        &bench
+            .nsq(&["import", trace.to_str().unwrap(), "-o", report.to_str().unwrap()])
+            .output()
+            .unwrap(),
+    );
+    let report = report.to_str().unwrap();
+    for arguments in [
+        vec!["run", report, "-q", "cuda_gpu_trace", "-f", "csv", "-o"],
+        vec!["materialize", report, "--force", "-o"],
+        vec!["sql", report, "SELECT * FROM kernel", "-f", "ndjson", "-o"],
+    ] {
+        let target = bench.path("out/result");
+        let mut arguments = arguments.clone();
+        arguments.push(target.to_str().unwrap());
+        answer(&bench.nsq(&arguments).output().unwrap());
+        let truth = fs::read(&target).unwrap();
+        kill_at_random(
+            |_| bench.nsq(&arguments).spawn().unwrap(),
+            |round| {
+                assert!(fs::read(&target).unwrap() == truth, "{arguments:?}, round {round}");
+                answer(&bench.nsq(&arguments).output().unwrap());
+                assert_eq!(bench.names("out"), ["result"], "{arguments:?}, round {round}");
+            },
+        );
+        fs::remove_file(&target).unwrap();
+    }
+}
+
+#[test]
+fn an_export_that_is_killed_goes_with_the_next_run_and_one_that_is_alive_stays() {
+    let bench = Bench::new();
+    let export = bench.fixtures.trace("two_streams_overlap");
+    let capture = bench.path("run.nsys-rep");
+    fs::write(&capture, "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: sleep\n").unwrap();
+    let target = bench.path("out/run.sqlite");
+    let pid_file = bench.path("log.pid");
+    let begin = || {
+        let arguments = ["export", capture.to_str().unwrap(), "-o", target.to_str().unwrap()];
+        let run = bench.nsq(&arguments).env("FAKE_EXPORT", &export).spawn().unwrap();
+        let begin = Instant::now();
+        while !pid_file.exists() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "waited for nsys to sleep");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        fs::remove_file(&pid_file).unwrap();
+        run
+    };
+    let (mut killed, mut alive) = (begin(), begin());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(bench.names("out").len(), 2);
+    let result = bench.path("out/top.csv");
+    let ask = || answer(&bench.ask(&export).arg("-o").arg(&result).output().unwrap());
+    ask();
+    assert_eq!(bench.names("out").len(), 2, "that of the run that is alive, and the result");
+    alive.kill().unwrap();
+    alive.wait().unwrap();
+    ask();
+    assert_eq!(bench.names("out"), ["top.csv"]);
+}
+
+/// A small disk, where this user may have one.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn new(at: PathBuf, size: &str) -> Option<Self> {
+        fs::create_dir(&at).unwrap();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .arg(&at)
+            .stderr(Stdio::null())
+            .status();
+        let is_mounted = mount.is_ok_and(|status| status.success());
+        if !is_mounted {
+            eprintln!("skipped: no small disk can be mounted here");
+        }
+        is_mounted.then_some(Self(at))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_nothing_is_left_on_it() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::new(bench.path("disk"), "256k") else { return };
+    let trace = bench.trace("run", 5_000);
+    let report = bench.path("report.sqlite");
+    answer(
+        &bench
+            .nsq(&["import", trace.to_str().unwrap(), "-o", report.to_str().unwrap()])
+            .output()
+            .unwrap(),
+    );
+    let capture = bench.path("run.nsys-rep");
+    fs::write(&capture, "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n").unwrap();
+    let (trace, report, capture) =
+        (trace.to_str().unwrap(), report.to_str().unwrap(), capture.to_str().unwrap());
+    let target = disk.0.join("result");
+    for arguments in [
+        vec!["run", report, "-q", "cuda_gpu_trace", "-f", "csv", "-o"],
+        vec!["materialize", report, "-o"],
+        vec!["import", trace, "-o"],
+        vec!["export", capture, "-o"],
+    ] {
+        let mut command = bench.nsq(&arguments);
+        let (code, error) = failure(&command.arg(&target).env("FAKE_EXPORT", report).output().unwrap());
+        assert_eq!(code, 1, "{arguments:?}: {error}");
+        assert!(error.contains("/disk") || error.contains("run.nsys-rep"), "{arguments:?}: {error}");
+        assert!(error.contains("  help: "), "{arguments:?}: {error}");
+        assert!(names(&disk.0).is_empty(), "{arguments:?}: {:?}", names(&disk.0));
+    }
+    // What is kept, and what is for one run.
+    for (variable, option) in [("NSQ_CACHE", "--verify"), ("TMPDIR", "--no-cache")] {
+        for input in [trace, capture] {
+            let mut command = bench.ask(Path::new(input));
+            command.arg(option).env(variable, &disk.0).env("FAKE_EXPORT", report);
+            let (code, error) = failure(&command.output().unwrap());
+            assert_eq!(code, 1, "{variable}: {error}");
+            assert!(error.contains("  help: "), "{variable} {input}: {error}");
+            let left: Vec<String> = ["", "traces", "exports"]
+                .iter()
+                .flat_map(|folder| names(&disk.0.join(folder)))
+                .filter(|name| !["traces", "exports"].contains(&name.as_str()))
+                .collect();
+            assert!(left.is_empty(), "{variable} {input}: {left:?}");
+        }
+    }
+    // A device is written to as it is.
+    if fs::metadata("/dev/full").is_ok_and(|metadata| metadata.file_type().is_char_device()) {
+        let mut command = bench.ask(Path::new(report));
+        let (code, error) = failure(&command.args(["-o", "/dev/full"]).output().unwrap());
+        assert!(code == 1 && error.contains("/dev/full: No space left"), "{error}");
+    }
+}
+
+#[test]
+fn links_are_followed_and_loops_are_refused() {
+    let bench = Bench::new();
+    let report = bench.fixtures.trace("two_streams_overlap");
+    let truth = answer(&bench.ask(&report).output().unwrap());
+    let (link, from, to) = (bench.path("link.sqlite"), bench.path("a.sqlite"), bench.path("b.sqlite"));
+    symlink(&report, &link).unwrap();
+    symlink(&from, &to).unwrap();
+    symlink(&to, &from).unwrap();
+    assert_eq!(answer(&bench.ask(&link).output().unwrap()), truth);
+    let (code, error) = failure(&bench.ask(&from).output().unwrap());
+    assert!(code == 1 && error.contains("a.sqlite: ") && error.contains("symbolic links"), "{error}");
+    // Nor is one written to; behind a link, its target is what is replaced.
+    let (code, error) = failure(&bench.ask(&report).arg("-o").arg(&from).output().unwrap());
+    assert!(code == 1 && error.contains("symbolic links"), "{error}");
+    let (target, link) = (bench.path("out/result.csv"), bench.path("result.csv"));
+    fs::write(&target, "old").unwrap();
+    symlink(&target, &link).unwrap();
+    answer(&bench.ask(&report).arg("-o").arg(&link).output().unwrap());
+    assert_eq!(fs::read_to_string(&target).unwrap(), truth);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+}
+
+#[test]
+fn a_cache_folder_is_the_users_own() {
+    let bench = Bench::new();
+    let trace = bench.trace("run", 10);
+    let truth = answer(&bench.ask(&trace).output().unwrap());
+    // A link to a folder of one's own is a folder of one's own.
+    fs::rename(bench.path("cache"), bench.path("elsewhere")).unwrap();
+    symlink(bench.path("elsewhere"), bench.path("cache")).unwrap();
+    assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth);
+    assert_eq!(bench.names("elsewhere/traces").len(), 2);
+    // Open to all: closed before it is used.
+    let traces = bench.path("elsewhere/traces");
+    fs::set_permissions(&traces, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth);
+    assert_eq!(fs::metadata(&traces).unwrap().mode() & 0o777, 0o700);
+    // What another user put there is not believed, nor is a folder of another user's; only root can set
+    // that up.
+    let planted = names(&traces).into_iter().find(|name| name.ends_with(".sqlite")).unwrap();
+    if std::os::unix::fs::chown(traces.join(&planted), Some(12_345), None).is_err() {
+        eprintln!("skipped: only root can make another user's file");
+        return;
+    }
+    let inode = fs::metadata(traces.join(&planted)).unwrap().ino();
+    assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth);
+    let now = fs::metadata(traces.join(&planted)).unwrap();
+    assert!(now.ino() != inode && now.uid() != 12_345, "it was made again");
+    std::os::unix::fs::chown(&traces, Some(12_345), None).unwrap();
+    let (code, error) = failure(&bench.ask(&trace).output().unwrap());
+    assert!(code == 1 && error.contains("belongs to another user"), "{error}");
+}

@@ -1,0 +1,136 @@
+//! Dependencies point one way: a stage may use the stages listed before it, and nothing else.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
+const MAY_USE: [(&str, &[&str]); 24] = [
+    ("error", &[]),
+    ("interrupt", &["error"]),
+    ("threads", &[]),
+    ("whole_file", &["error"]),
+    ("classify", &[]),
+    ("interval", &[]),
+    ("statistics", &[]),
+    ("glob", &["error"]),
+    ("projection", &["interval", "statistics", "threads"]),
+    ("occupancy", &["interval", "classify", "projection"]),
+    ("comparison", &["classify", "statistics"]),
+    ("table", &["error"]),
+    ("class_summary", &["error", "glob"]),
+    ("trace", &["error", "classify"]),
+    ("report", &["error", "interrupt", "trace"]),
+    ("schema", &["error", "report"]),
+    ("catalog", &["error", "whole_file", "classify", "table"]),
+    ("normalize", &["error", "glob", "schema", "catalog"]),
+    ("answer", &["error", "classify", "glob", "table", "catalog", "normalize"]),
+    ("compile", &["error", "table", "schema", "catalog", "normalize"]),
+    (
+        "execute",
+        &[
+            "error",
+            "interrupt",
+            "threads",
+            "glob",
+            "interval",
+            "statistics",
+            "projection",
+            "classify",
+            "occupancy",
+            "table",
+            "report",
+            "schema",
+            "catalog",
+            "normalize",
+            "compile",
+        ],
+    ),
+    ("render", &["error", "threads", "table"]),
+    (
+        "lint",
+        &["error", "answer", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
+    ),
+    (
+        "cli",
+        &[
+            "answer",
+            "error",
+            "interrupt",
+            "threads",
+            "whole_file",
+            "table",
+            "class_summary",
+            "trace",
+            "comparison",
+            "report",
+            "schema",
+            "catalog",
+            "normalize",
+            "classify",
+            "compile",
+            "execute",
+            "render",
+            "lint",
+        ],
+    ),
+];
+
+#[test]
+fn dependencies_point_one_way() {
+    let mut seen = BTreeSet::new();
+    for (module, may_use) in MAY_USE {
+        for (file, text) in sources(module) {
+            seen.insert(module);
+            for used in text.match_indices("crate::").map(|(at, _)| word(&text[at + "crate::".len()..]))
+            {
+                let allowed = used == module || may_use.contains(&used.as_str());
+                assert!(allowed, "{file} uses crate::{used}; {module} may use {may_use:?}");
+            }
+        }
+    }
+    let modules: BTreeSet<String> = std::fs::read_to_string(crate::support::project("src/lib.rs"))
+        .unwrap()
+        .lines()
+        .filter_map(|line| {
+            line.strip_prefix("pub mod ").map(|rest| rest.trim_end_matches(';').to_owned())
+        })
+        .collect();
+    let listed: BTreeSet<String> = seen.into_iter().map(str::to_owned).collect();
+    assert_eq!(modules, listed, "every module has its place in the order");
+}
+
+#[test]
+fn only_execute_runs_statements_and_only_cli_knows_clap() {
+    for (module, _) in MAY_USE {
+        for (file, text) in sources(module) {
+            if !["cli", "render"].contains(&module) {
+                assert!(!text.contains("clap::"), "{file} knows the command line");
+            }
+            if ["table", "render", "catalog", "cli"].contains(&module) {
+                assert!(!text.contains("rusqlite"), "{file} knows SQLite");
+            }
+        }
+    }
+}
+
+fn word(text: &str) -> String {
+    text.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect()
+}
+
+/// The files of a module: `src/module.rs` or everything in `src/module/`.
+fn sources(module: &str) -> Vec<(String, String)> {
+    let mut files = vec![crate::support::project(&format!("src/{module}.rs"))];
+    let mut folders = vec![crate::support::project(&format!("src/{module}"))];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    let read = |path: &Path| Some((path.display().to_string(), std::fs::read_to_string(path).ok()?));
+    files
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .filter_map(|path| read(path))
+        .collect()
+}

@@ -1,0 +1,255 @@
+//! Large reports and many of them: what takes too long is stopped, and threads and open files are bounded.
+
+use crate::support::{Fixtures, nsq, outcome, queries, stdout};
+use nsq::classify::Activity;
+use nsq::occupancy;
+use nsq::occupancy::{Level, Occupancy, Stream, Window};
+use nsq::projection::{
+    Attribution, Capture, Launch, NONE, Naming, Op, OpKind, Projection, Range, Reach, Stop,
+};
+use nsq::projection::{Call, Kernel, Listing, RangeKernels, Thread, range_sums};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A report that is read and worked on by several threads, made once.
+fn large() -> &'static str {
+    static LARGE: OnceLock<PathBuf> = OnceLock::new();
+    LARGE.get_or_init(|| crate::large_export::export(30_000)).to_str().unwrap()
+}
+
+#[test]
+fn the_deadline_ends_every_native_relation() {
+    let relations: Vec<String> = crate::support::stems("queries/views", "sql")
+        .into_iter()
+        .filter(|name| {
+            let text =
+                std::fs::read_to_string(crate::support::project(&format!("queries/views/{name}.sql")));
+            text.unwrap().lines().any(|line| line == "native: true")
+        })
+        .collect();
+    assert!(relations.len() >= 12, "{relations:?}");
+    for relation in relations {
+        let sql = format!("SELECT * FROM {relation}");
+        let (code, _, error) = outcome(&["sql", large(), &sql, "--timeout", "1ms"]);
+        assert_eq!(code, 1, "{relation}: {error}");
+        assert!(error.contains("stopped: it ran longer than 0.001 s"), "{relation}: {error}");
+    }
+}
+
+#[test]
+fn the_deadline_is_one_for_all_that_is_asked() {
+    let reports = vec![large(); 3];
+    for verb in [
+        vec!["run", "-q", "nvtx_tree"],
+        vec!["breakdown"],
+        vec!["diff"],
+        vec!["kernels"],
+        vec!["classes"],
+    ] {
+        let mut arguments = verb.clone();
+        let out = tempfile::tempdir().unwrap();
+        let out_dir = out.path().to_str().unwrap();
+        match verb[0] {
+            "run" => arguments.extend(&reports),
+            "diff" => arguments.extend(&reports[..2]),
+            "breakdown" => {
+                arguments = vec!["breakdown", "--out-dir", out_dir, "--in-file"];
+                arguments.push(reports[0]);
+            }
+            _ => arguments.push(reports[0]),
+        }
+        arguments.extend(["--timeout", "1ms"]);
+        let (code, _, error) = outcome(&arguments);
+        let said = error.matches("stopped: it ran longer than 0.001 s").count();
+        assert!(code == 1 && said == 1, "{arguments:?}: {code} {error}");
+    }
+}
+
+/// What is made with a stop that says so from the `n`-th question on: nothing, if it was asked as often.
+fn stops_where_it_is_asked(what: &str, make: impl Fn(Stop<'_>) -> bool) {
+    let questions = |limit: usize| {
+        let asked = AtomicUsize::new(0);
+        let is_made = make(&|| asked.fetch_add(1, Ordering::Relaxed) >= limit);
+        (is_made, asked.into_inner())
+    };
+    let (is_made, all) = questions(usize::MAX);
+    assert!(is_made && all >= 2, "{what} asks {all} times");
+    for limit in 0..all {
+        let (is_made, asked) = questions(limit);
+        assert!(!is_made, "{what}: made although it was told to stop when asked for the {limit}th time");
+        assert!(asked <= limit + 64, "{what}: asked {asked} times, and told to stop from {limit} on");
+    }
+}
+
+const RANGES: i64 = 20_000;
+
+/// Nested by two, each with a kernel launched in it; every hundredth launch outlasts what follows.
+fn capture() -> Capture {
+    capture_of(RANGES)
+}
+
+/// The same with so many launches.
+fn capture_of(launched: i64) -> Capture {
+    let thread = Thread { process: 0, global_tid: 1 };
+    let range = |index: i64| Range {
+        start: index / 2 * 100 + index % 2,
+        end: index / 2 * 100 + 90 - index % 2,
+        id: index,
+        thread: 0,
+        name: (index % 7) as u32,
+        is_push_pop: true,
+        is_cross_thread: false,
+    };
+    let call = |index: i64| Call {
+        start: index * 50 + 10,
+        end: index * 50 + if index % 100 == 0 { 5_000 } else { 20 },
+        id: index,
+        thread: 0,
+        is_runtime: true,
+    };
+    let calls: Vec<Call> = (0..launched).map(call).collect();
+    let launch = |(index, call): (u32, &Call)| Launch {
+        start: call.start,
+        end: call.end,
+        thread: 0,
+        call: index,
+        innermost: NONE,
+        is_elsewhere: false,
+    };
+    let op = |index: i64| Op {
+        start: index * 50 + 30,
+        end: index * 50 + 45,
+        id: index,
+        correlation: index + 1,
+        process: 0,
+        launch: index as u32,
+        kernel: 0,
+        kind: OpKind::Kernel,
+    };
+    Capture {
+        processes: vec![1],
+        threads: vec![thread],
+        kernels: vec![Kernel { name: 1, short: 2, mangled: 3 }],
+        ops: (0..launched).map(op).collect::<Vec<Op>>(),
+        launches: (0u32..).zip(&calls).map(launch).collect(),
+        calls,
+        ranges: (0..RANGES).map(range).collect(),
+    }
+}
+
+#[test]
+fn what_is_told_to_stop_midway_makes_nothing() {
+    let on: Stop<'_> = &|| false;
+    for reach in [Reach::Thread, Reach::Process] {
+        stops_where_it_is_asked("attribution", |stop| {
+            Attribution::new(capture(), reach, stop).is_some()
+        });
+        let attribution = || Attribution::new(capture(), reach, on).unwrap();
+        stops_where_it_is_asked("projection", |stop| Projection::new(attribution(), None, stop).is_ok());
+    }
+    // Of two threads that share the ranges, only one then asks often.
+    let half = Attribution::new(capture_of(RANGES / 2), Reach::Thread, on).unwrap();
+    let half = Projection::new(half, None, on).unwrap();
+    let attribution = Attribution::new(capture(), Reach::Thread, on).unwrap();
+    stops_where_it_is_asked("nesting", |stop| attribution.nesting_of(|_| true, stop).is_some());
+    let projection = Projection::new(attribution, None, on).unwrap();
+    let printed: Vec<u32> = (0..7).collect();
+    let listing = Listing { printed: &printed, names: &|| &printed, threads: &[0] };
+    stops_where_it_is_asked("sums", |stop| range_sums(&projection, listing, |_| true, stop).is_some());
+    stops_where_it_is_asked("sums of half", |stop| range_sums(&half, listing, |_| true, stop).is_some());
+    stops_where_it_is_asked("kernels", |stop| {
+        RangeKernels::new(&projection, Naming::Demangled, listing, stop).is_some()
+    });
+    let stream = |stream_id| Stream {
+        gpu_id: 0,
+        global_pid: 1,
+        device_id: 0,
+        context_id: Some(1),
+        stream_id: Some(stream_id),
+    };
+    let op = |index: i64| occupancy::Op {
+        start: index * 10,
+        end: index * 10 + 7,
+        kind: OpKind::Kernel,
+        id: index,
+        stream: (index % 2) as u32,
+        name: 0,
+        activity: if index % 3 == 0 { Activity::Memory } else { Activity::Compute },
+    };
+    let ops = (0..RANGES).map(op).collect();
+    let occupancy =
+        Occupancy::new(ops, vec![stream(1), stream(2)], Window::Time { from: Some(5), to: None });
+    stops_where_it_is_asked("stretches", |stop| occupancy.stretches(Level::Gpu, None, stop).is_some());
+    stops_where_it_is_asked("gaps", |stop| occupancy.gaps(Level::Stream, stop).is_some());
+    stops_where_it_is_asked("decompositions", |stop| occupancy.decompositions(stop).is_some());
+}
+
+#[test]
+fn the_answer_is_the_same_whatever_the_number_of_threads() {
+    let fixtures = Fixtures::new();
+    let reports: Vec<PathBuf> = ["training_steps", "two_processes_one_gpu", "nested_nvtx"]
+        .map(|trace| fixtures.trace(trace))
+        .into_iter()
+        .chain([PathBuf::from(large())])
+        .collect();
+    let mut arguments = vec!["run".to_owned()];
+    arguments.extend(reports.iter().map(|path| path.to_str().unwrap().to_owned()));
+    for query in queries() {
+        arguments.extend(["-q".to_owned(), query]);
+    }
+    arguments.extend(["-f".to_owned(), "json".to_owned(), "-j".to_owned()]);
+    let ask = |threads: &str| {
+        let output = nsq().args(&arguments).arg(threads).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{error}");
+        (output.stdout, error)
+    };
+    let (one, error) = ask("1");
+    assert!(one.len() > 100_000);
+    // With nine, each of the four reports is read and worked on by two.
+    for threads in ["2", "9"] {
+        assert!(
+            ask(threads) == (one.clone(), error.clone()),
+            "{threads} threads answer otherwise than one"
+        );
+    }
+    let (code, _, error) = outcome(&["run", large(), "-q", "top_kernels", "-j", "0"]);
+    assert!(code == 2 && error.contains("--threads"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn five_hundred_reports_need_few_files() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("training_steps");
+    let folder = fixtures.path().join("many");
+    std::fs::create_dir(&folder).unwrap();
+    let paths: Vec<PathBuf> = (0..500).map(|rank| folder.join(format!("rank{rank}.sqlite"))).collect();
+    paths.iter().for_each(|path| std::fs::hard_link(&report, path).unwrap());
+    let query = ["-q", "top_kernels", "-q", "nvtx_tree", "-q", "gpu_time", "-f", "csv", "--no-header"];
+    let one = stdout(&[&["run", report.to_str().unwrap()], &query[..]].concat());
+    let shell = "ulimit -n 64; exec \"$0\" \"$@\" -j 64";
+    let output = std::process::Command::new("sh")
+        .args(["-c", shell, env!("CARGO_BIN_EXE_nsq"), "run"])
+        .args(&paths)
+        .args(query)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // What each report says, in the order of the reports, query by query.
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut expected = String::new();
+    for result in one.split("\n\n") {
+        for path in &paths {
+            for line in result.trim_end().lines() {
+                expected.push_str(&format!("{},{line}\n", path.display()));
+            }
+        }
+        expected.push('\n');
+    }
+    assert!(
+        text.trim_end() == expected.trim_end(),
+        "the rows of 500 reports are those of one, 500 times"
+    );
+}

@@ -1,0 +1,920 @@
+//! Captured environments, command lines and the strings that no event refers to are in no output of any verb.
+//!
+//! Tokens stand wherever an export or a trace could hold a secret (`secrets/planted.rs`); every verb that
+//! `nsq --help` lists is run, in every format, and what it prints and writes is searched for them. Names of kernels
+//! and ranges hold tokens too, which have to be there.
+
+mod planted;
+
+use crate::support::{nsq, project, queries, stdout, versions};
+use planted::{COLUMNS, KERNEL, Kind, RANGE, SECRET, SECRET_ID, plant, text_columns, trace};
+use rusqlite::Connection;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Versions of the export and what happened: the oldest and the newest, those between that differ in their secret
+/// tables, and every kind of event.
+const REPORTS: [(&str, &str); 7] = [
+    ("pre-2.9", "training_steps"),
+    ("3.0.0-2022.4.2.1", "unified_memory"),
+    ("3.7.2", "mpi_two_ranks"),
+    ("3.25.0", "training_steps"),
+    ("3.20.3-2025.3.2.367", "two_streams_overlap"),
+    ("3.24.14", "nested_nvtx"),
+    ("3.28.1", "training_steps"),
+];
+
+/// A folder with planted reports and a cache; gone with the value.
+struct Bench {
+    folder: tempfile::TempDir,
+}
+
+/// What a run left: its exit code, and everything it printed or wrote.
+struct Left {
+    code: i32,
+    words: String,
+    bytes: Vec<u8>,
+}
+
+impl Left {
+    fn holds(&self, token: &str) -> bool {
+        holds(&self.bytes, token)
+    }
+
+    /// Refuses tokens and their numbers.
+    fn check(&self) {
+        self.refuse(&[SECRET, SECRET_ID]);
+    }
+
+    /// Refuses tokens, where their numbers stand in what was asked.
+    fn check_texts(&self) {
+        self.refuse(&[SECRET]);
+    }
+
+    /// Refuses tokens, in any spelling that an output could give them.
+    fn refuse(&self, tokens: &[&str]) {
+        for token in tokens {
+            if let Some(at) = find(&self.bytes, token) {
+                let from = at.saturating_sub(300);
+                let excerpt = String::from_utf8_lossy(&self.bytes[from..self.bytes.len().min(at + 100)]);
+                panic!("{} shows {token}:\n…{excerpt}…", self.words);
+            }
+        }
+    }
+}
+
+/// Where a text stands in bytes, whatever its case, also as UTF-16.
+fn find(bytes: &[u8], token: &str) -> Option<usize> {
+    let plain = token.as_bytes().to_vec();
+    let wide: Vec<u8> = plain.iter().flat_map(|byte| [*byte, 0]).collect();
+    let hex: Vec<u8> = plain.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect();
+    [plain, wide, hex].iter().find_map(|wanted| {
+        bytes.windows(wanted.len()).position(|window| window.eq_ignore_ascii_case(wanted))
+    })
+}
+
+fn holds(bytes: &[u8], token: &str) -> bool {
+    find(bytes, token).is_some()
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for inside in ["cache", "tmp", "out"] {
+            fs::create_dir(folder.path().join(inside)).unwrap();
+        }
+        fs::write(folder.path().join("trace.json"), trace()).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The path of a file, as an argument.
+    fn arg(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn report(&self, version: &str, trace: &str) -> String {
+        let name = format!("{trace}-{version}.sqlite");
+        if !self.path(&name).exists() {
+            plant(version, trace, &self.path(&name));
+        }
+        self.arg(&name)
+    }
+
+    /// Runs nsq in an empty folder; what it prints and what it leaves there and in the folder for temporary files.
+    fn run(&self, arguments: &[&str]) -> Left {
+        for folder in ["out", "tmp"] {
+            fs::remove_dir_all(self.path(folder)).unwrap();
+            fs::create_dir(self.path(folder)).unwrap();
+        }
+        let output = nsq()
+            .args(arguments)
+            .current_dir(self.path("out"))
+            .env("NSQ_CACHE", self.path("cache"))
+            .env("NSQ_NSYS", self.path("nsys"))
+            .env("TMPDIR", self.path("tmp"))
+            .env("FAKE_EXPORT", self.path("training_steps-3.25.0.sqlite"))
+            .env("FAKE_LOG", self.path("log"))
+            .output()
+            .unwrap();
+        let mut bytes = output.stdout;
+        bytes.extend(output.stderr);
+        for folder in ["out", "tmp"] {
+            files(&self.path(folder)).iter().for_each(|file| bytes.extend(fs::read(file).unwrap()));
+        }
+        let words = format!("nsq {}", arguments.join(" "));
+        Left { code: output.status.code().unwrap_or(-1), words, bytes }
+    }
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found
+}
+
+/// The formats that `nsq run --help` names.
+fn formats() -> Vec<String> {
+    let help = stdout(&["run", "--help"]);
+    let from = help.find("--format").unwrap();
+    let to = from + help[from..].find("--output").unwrap();
+    let named = help[from..to].lines().filter_map(|line| line.trim().strip_prefix("- "));
+    let formats: Vec<String> = named.map(|line| line.split(':').next().unwrap().to_owned()).collect();
+    assert!(formats.len() >= 7, "{formats:?}");
+    formats
+}
+
+/// The verbs that `nsq --help` names.
+fn verbs() -> Vec<String> {
+    let help = stdout(&["--help"]);
+    let from = help.find("Commands:\n").unwrap() + "Commands:\n".len();
+    let to = from + help[from..].find("\n\n").unwrap();
+    let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let verbs: Vec<String> = help[from..to]
+        .lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(first)
+        .filter(|verb| verb != "help")
+        .collect();
+    assert!(verbs.len() >= 17, "{verbs:?}");
+    verbs
+}
+
+/// The command lines that show what a verb does with a report; `other` is a second one. A verb that is not here
+/// fails the test: say what it could show.
+fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Vec<String>> {
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let with_formats = |line: &str| {
+        let each = formats().into_iter().map(|format| words(&format!("{line} --format {format}")));
+        each.collect::<Vec<_>>()
+    };
+    let files = bench.arg("out");
+    match verb {
+        "run" => {
+            let asked: String = queries().iter().map(|query| format!(" -q {query}")).collect();
+            let mut lines = with_formats(&format!("run {report}{asked} --rows 0"));
+            lines.push(words(&format!("run {report} {other} -q top_kernels -q report_info")));
+            lines.push(words(&format!("run {report} -q cuda_gpu_kern_sum:base --columns nsys")));
+            lines.push(words(&format!("run {report} -q nvtx_sum --nvtx nothing -o {files}/a.csv")));
+            lines
+        }
+        "sql" => {
+            let listed = stdout(&["list", "--relations", "--format", "csv", "--no-header"]);
+            let relations = listed.lines().map(|line| line.split(',').next().unwrap().to_owned());
+            let each: Vec<String> = relations.map(|name| format!("SELECT * FROM {name}")).collect();
+            let sql = |sql: String, format: &str| {
+                vec!["sql".to_owned(), report.to_owned(), sql, "--format".to_owned(), format.to_owned()]
+            };
+            let mut lines = vec![sql(each.join("; "), "json")];
+            for format in formats() {
+                lines.push(sql("SELECT * FROM string; SELECT * FROM export_fact".to_owned(), &format));
+            }
+            lines
+        }
+        "list" => with_formats("list"),
+        "show" => vec![
+            words("show string"),
+            words("show src_capture_meta"),
+            words(&format!("show report_info --sql --report {report}")),
+            words(&format!("show src_capture_meta --sql --report {report}")),
+        ],
+        "schema" => with_formats(&format!("schema {report}")),
+        "materialize" => vec![
+            words(&format!("materialize {report} -o {files}/whole.sqlite")),
+            words(&format!("materialize {report} -o {files}/part.sqlite --time 0/50%")),
+        ],
+        // What the user asked for: a copy of what nsys exports, or of what an import makes, and not a word more.
+        "export" => vec![words(&format!("export {}", bench.arg("a.nsys-rep")))],
+        "import" => vec![words(&format!("import {} -o {files}/trace.sqlite", bench.arg("trace.json")))],
+        "stats" => {
+            let formats = ["column", "table", "csv", "tsv", "json", "hdoc", "htable"];
+            let mut lines: Vec<Vec<String>> = formats
+                .iter()
+                .map(|format| words(&format!("stats -f {format} -o - {report}")))
+                .collect();
+            lines.push(words(&format!("stats -o {files}/stats {report}")));
+            lines.push(words("stats --help-reports"));
+            lines
+        }
+        "classes" => {
+            let mut lines = with_formats(&format!("classes {report} --iter-tag training_step_*"));
+            lines.push(words(&format!("classes {report} {other} --seed-compat")));
+            lines
+        }
+        "breakdown" => vec![
+            words(&format!("breakdown {report} --out-dir {files}")),
+            words(&format!("breakdown {report} {other} --out-dir {files} --seed-compat")),
+        ],
+        "kernels" => vec![
+            words(&format!("kernels {report} --verbose --gaps --memory")),
+            words(&format!(
+                "kernels {report} -o {files}/k.txt --gaps --gap-output {files}/g.txt --pstep 3"
+            )),
+        ],
+        "answer" => {
+            let mut lines = with_formats(&format!("answer {report}"));
+            lines.push(words(&format!(
+                "answer {report} {other} -o {files}/a.md --reports {files}/reports"
+            )));
+            lines
+        }
+        "diff" => with_formats(&format!("diff {report} {other} --top 0")),
+        "check" => {
+            let own = project("queries");
+            let mut line = words(&format!("check --report {report}"));
+            line.insert(1, own.to_str().unwrap().to_owned());
+            vec![line]
+        }
+        "cache" => vec![words("cache ls"), words("cache ls --format json"), words("cache clear")],
+        "completions" => vec![words("completions bash")],
+        verb => panic!("nsq {verb} has no command line here: what could it show of a secret?"),
+    }
+}
+
+#[test]
+fn every_text_of_an_export_is_decided() {
+    let found = text_columns();
+    for (table, column) in &found {
+        assert!(
+            COLUMNS.iter().any(|known| (known.0, known.1) == (table, column)),
+            "is {table}.{column} a secret, or data? Say it in tests/secrets/planted.rs, and hide it"
+        );
+    }
+    assert!(found.len() > 30, "{found:?}");
+    // What is hidden is hidden by the guard, in whatever way it is asked for.
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    for (table, column, kind, why) in COLUMNS {
+        let sql = format!("SELECT \"{column}\" FROM main.\"{table}\"");
+        let left = bench.run(&["sql", &report, &sql]);
+        left.check();
+        let is_denied =
+            left.code == 1 && left.holds("is not shown") && left.holds("--allow-environment");
+        let is_missing = left.holds("no such table");
+        match kind {
+            Kind::Hidden | Kind::Strings => assert!(is_denied || is_missing, "{sql} ({why})"),
+            Kind::Data => assert!(left.code == 0 || is_missing, "{sql} ({why})"),
+        }
+    }
+}
+
+#[test]
+fn no_verb_shows_a_secret() {
+    let bench = Bench::new();
+    fs::copy(project("tests/nsys/fake.sh"), bench.path("nsys")).unwrap();
+    let other = bench.report("3.25.0", "training_steps");
+    fs::write(bench.path("a.nsys-rep"), "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n")
+        .unwrap();
+    let mut answered = BTreeSet::new();
+    for (version, trace) in REPORTS {
+        let report = bench.report(version, trace);
+        for verb in verbs() {
+            let (mut codes, mut data) = (Vec::new(), false);
+            let mut lines = command_lines(&verb, &report, &other, &bench);
+            // Every format once: what is printed in them is the same rows for every report.
+            if version != crate::support::NEWEST_COMMON {
+                let is_rare =
+                    |word: &String| ["tsv", "ndjson", "markdown", "html"].contains(&word.as_str());
+                lines.retain(|line| !line.iter().any(is_rare));
+            }
+            for line in lines {
+                let left = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+                left.check();
+                codes.push(left.code);
+                data |= left.holds(KERNEL) || left.holds(RANGE);
+            }
+            // 3: some question of a playbook lacks its data, and the others are answered.
+            let is_answered = codes.iter().any(|code| [0, 3].contains(code));
+            assert!(is_answered || trace != "training_steps", "{verb} on {trace} {version}: {codes:?}");
+            if data {
+                answered.insert(verb);
+            }
+        }
+    }
+    let expected = ["answer", "diff", "kernels", "materialize", "run", "sql", "stats"];
+    let missing: Vec<_> = expected.iter().filter(|verb| !answered.contains(**verb)).collect();
+    assert!(missing.is_empty(), "names are data, and these do not show them: {missing:?}");
+}
+
+#[test]
+fn a_trace_brings_its_names_and_no_more() {
+    let bench = Bench::new();
+    let trace = bench.arg("trace.json");
+    for verb in verbs() {
+        if verb == "export" {
+            continue;
+        }
+        for line in command_lines(&verb, &trace, &trace, &bench) {
+            let left = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+            left.check();
+        }
+    }
+    let left = bench.run(&["run", &trace, "-q", "top_kernels", "-q", "nvtx_sum", "-f", "csv"]);
+    assert!(left.holds(KERNEL) && left.holds(RANGE));
+    // The cache is the user's alone, and yet nothing of all that is in it.
+    let cached = files(&bench.path("cache"));
+    assert!(cached.len() > 1, "{cached:?}");
+    for file in cached {
+        let bytes = fs::read(&file).unwrap();
+        assert!(!holds(&bytes, SECRET), "{}", file.display());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(
+                fs::metadata(&file).unwrap().permissions().mode() & 0o077,
+                0,
+                "{}",
+                file.display()
+            );
+        }
+    }
+}
+
+/// What a statement of the user's is to meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meets {
+    /// The error that says what is hidden, and how it is shown.
+    Denied,
+    /// Another error: SQLite knows no such thing, or it may not be done.
+    Error,
+    /// An answer without secrets, in which names of kernels are.
+    Names,
+    /// An answer without secrets.
+    Rows,
+}
+use Meets::{Denied, Error, Names, Rows};
+
+/// Ways to get at what is hidden.
+const ATTACKS: &[(Meets, &str)] = &[
+    // As it is, by any name and in any case.
+    (Denied, "SELECT * FROM META_DATA_CAPTURE"),
+    (Denied, "SELECT * FROM \"main\".\"meta_data_capture\""),
+    (Denied, "SELECT count(*) FROM main.META_DATA_CAPTURE"),
+    (Denied, "SELECT 1 FROM META_DATA_CAPTURE LIMIT 1"),
+    (Denied, "SELECT upper(hex(value)) FROM TARGET_INFO_SYSTEM_ENV"),
+    (Denied, "SELECT * FROM ProcessStreams"),
+    (Denied, "SELECT max(contentId) FROM ANALYSIS_FILE"),
+    (Denied, "SELECT text FROM DIAGNOSTIC_EVENT"),
+    (Denied, "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_USER'"),
+    (Denied, "SELECT * FROM StringIds"),
+    (Denied, "SELECT value FROM main.StringIds WHERE id = 987654320"),
+    (Denied, "SELECT count(*) FROM [stringids]"),
+    (Denied, "SELECT EXISTS (SELECT 1 FROM META_DATA_CAPTURE WHERE value GLOB 'KEY=S*')"),
+    (
+        Denied,
+        "SELECT k.kernel_name FROM kernel AS k JOIN main.META_DATA_CAPTURE AS m ON m.name GLOB 'P*'",
+    ),
+    (Denied, "SELECT kernel_name FROM kernel WHERE (SELECT min(value) FROM META_DATA_CAPTURE) > 'K'"),
+    (Denied, "SELECT kernel_name FROM kernel UNION ALL SELECT value FROM main.StringIds"),
+    (Denied, "SELECT rowid FROM META_DATA_CAPTURE INDEXED BY values_of_capture WHERE value > 'A'"),
+    // Under a name that is trusted.
+    (Denied, "WITH x AS (SELECT * FROM main.TARGET_INFO_SYSTEM_ENV) SELECT * FROM x"),
+    (
+        Denied,
+        "WITH src_capture_meta AS (SELECT * FROM main.META_DATA_CAPTURE) SELECT * FROM src_capture_meta",
+    ),
+    (Denied, "WITH src_string_id AS (SELECT * FROM main.StringIds) SELECT * FROM src_string_id"),
+    (Denied, "WITH \"src_string_id\" AS (SELECT * FROM main.StringIds) SELECT * FROM \"src_string_id\""),
+    (Denied, "WITH SRC_STRING_ID AS (SELECT value FROM StringIds) SELECT * FROM Src_String_Id"),
+    (Denied, "WITH string AS (SELECT * FROM main.StringIds) SELECT * FROM string"),
+    (Denied, "WITH kernel AS (SELECT * FROM main.StringIds) SELECT * FROM kernel"),
+    (Denied, "SELECT * FROM (SELECT * FROM main.StringIds) AS src_string_id"),
+    (
+        Denied,
+        "SELECT * FROM (WITH src_string_id AS (SELECT * FROM main.StringIds) SELECT * FROM src_string_id)",
+    ),
+    (
+        Denied,
+        "WITH RECURSIVE src_string_id AS (SELECT 1 AS id, '' AS value UNION SELECT id, value FROM main.StringIds) \
+              SELECT * FROM src_string_id",
+    ),
+    (Denied, "CREATE TEMP VIEW src_mine AS SELECT * FROM META_DATA_CAPTURE; SELECT * FROM src_mine"),
+    (Denied, "CREATE TEMP TABLE t AS SELECT * FROM META_DATA_CAPTURE; SELECT * FROM t"),
+    (Denied, "CREATE TEMP TABLE t AS SELECT * FROM main.StringIds; SELECT * FROM t"),
+    (Denied, "CREATE TEMP TABLE t (a); INSERT INTO t SELECT value FROM main.StringIds; SELECT * FROM t"),
+    (
+        Error,
+        "CREATE TEMP VIEW src_string_id AS SELECT * FROM main.StringIds; SELECT * FROM src_string_id",
+    ),
+    (Denied, "CREATE TEMP VIEW v AS SELECT 1; SELECT 2; SELECT * FROM v, META_DATA_CAPTURE"),
+    (Denied, "SELECT * FROM sqlite_stat4"),
+    // By the relations and views that hold names.
+    (Names, "SELECT * FROM string"),
+    (Names, "SELECT text FROM all_string"),
+    (Names, "SELECT * FROM \"STRING\""),
+    (Names, "SELECT value FROM src_string_id"),
+    (Names, "SELECT/**/text/**/FROM/**/temp.string--"),
+    (Rows, "SELECT * FROM string WHERE string_id BETWEEN 987654320 AND 987654329"),
+    (Rows, "SELECT count(*) FROM string WHERE string_id > 1000000"),
+    (
+        Names,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) \
+             SELECT text FROM n JOIN string ON string_id = i",
+    ),
+    (
+        Rows,
+        "WITH RECURSIVE n(i) AS (SELECT 987654320 UNION ALL SELECT i + 1 FROM n WHERE i < 987654329) \
+            SELECT (SELECT text FROM string WHERE string_id = i) AS text FROM n",
+    ),
+    (
+        Rows,
+        "WITH RECURSIVE n(i) AS (SELECT 987654320 UNION ALL SELECT i + 1 FROM n WHERE i < 987654329) \
+            SELECT (SELECT value FROM src_string_id WHERE id = i) AS text FROM n",
+    ),
+    (Names, "CREATE TEMP VIEW v AS SELECT * FROM string; SELECT * FROM v"),
+    (Names, "CREATE TEMP TABLE t AS SELECT * FROM src_string_id; SELECT value FROM t"),
+    (
+        Names,
+        "SELECT 1; SELECT kernel_name FROM kernel; SELECT * FROM string; SELECT kernel_name FROM kernel",
+    ),
+    (Rows, "SELECT * FROM src_capture_meta"),
+    (Rows, "SELECT * FROM src_export_meta"),
+    (Rows, "SELECT * FROM src_system_env"),
+    (Rows, "SELECT * FROM src_process_stream"),
+    (Rows, "SELECT * FROM src_diagnostic_event"),
+    (Rows, "SELECT * FROM export_fact"),
+    // By numbers that are smuggled in where nsq looks up those that events hold.
+    (
+        Names,
+        "WITH src_cuda_kernel AS (SELECT 987654320 AS demangledName) SELECT kernel_name FROM kernel",
+    ),
+    (Names, "WITH src_string_id AS (SELECT 987654320 AS id) SELECT kernel_name FROM kernel"),
+    (
+        Error,
+        "CREATE TEMP TABLE src_cuda_kernel AS SELECT 987654320 AS demangledName; SELECT kernel_name FROM kernel",
+    ),
+    (
+        Error,
+        "INSERT INTO temp.src_enum_launch_type VALUES (1, 'x', 'x'); UPDATE kernel SET name_id = 987654320; SELECT 1",
+    ),
+    // By SQLite's own ways.
+    (Rows, "SELECT * FROM sqlite_master"),
+    (Rows, "SELECT * FROM temp.sqlite_master"),
+    (Rows, "EXPLAIN SELECT short_name FROM kernel WHERE kernel_id = 1"),
+    (Rows, "SELECT sum(pgsize) FROM dbstat"),
+    (Error, "SELECT * FROM sqlite_dbpage"),
+    (Error, "SELECT * FROM pragma_table_info('META_DATA_CAPTURE')"),
+    (Error, "PRAGMA table_info(META_DATA_CAPTURE)"),
+    (Error, "PRAGMA writable_schema = 1"),
+    (Error, "ATTACH 'copy.sqlite' AS copy"),
+    (Error, "VACUUM INTO 'copy.sqlite'"),
+    (Error, "SELECT readfile('report.sqlite')"),
+    (Error, "SELECT load_extension('x')"),
+    (
+        Error,
+        "CREATE VIRTUAL TABLE temp.f USING fts5(value, content = 'META_DATA_CAPTURE'); SELECT * FROM f",
+    ),
+    (Error, "CREATE TEMP TRIGGER t INSERT ON kernel BEGIN SELECT value FROM main.StringIds; END"),
+    (Error, "DETACH main; SELECT 1"),
+    (Error, "DROP VIEW temp.src_string_id; SELECT 1"),
+    (Error, "ALTER TABLE temp.src_enum_launch_type RENAME TO t; SELECT 1"),
+    // Faults whose messages could quote.
+    (Error, "SELECT valu FROM META_DATA_CAPTURE"),
+    (Error, "SELECT abs(-9223372036854775808), kernel_name FROM kernel"),
+    (Error, "SELECT json(text) FROM string"),
+];
+
+#[test]
+fn statements_of_the_users_own_do_not_get_at_it() {
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    for (meets, sql) in ATTACKS {
+        let left = bench.run(&["sql", &report, sql]);
+        left.check();
+        let is_denied =
+            left.code == 1 && left.holds("is not shown: it holds") && left.holds("--allow-environment");
+        let met = match meets {
+            Denied => is_denied,
+            Error => matches!(left.code, 1 | 2) && left.holds("error: ") && !is_denied,
+            Names => left.code == 0 && left.holds(KERNEL),
+            Rows => left.code == 0,
+        };
+        assert!(
+            met,
+            "{sql}\n  is to meet {meets:?}: {} {}",
+            left.code,
+            String::from_utf8_lossy(&left.bytes)
+        );
+    }
+}
+
+#[test]
+fn an_answer_holds_no_more_rows_than_events_have_names() {
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    // Found in the database itself, by another way than the specs.
+    let connection = Connection::open(&report).unwrap();
+    let named: i64 = connection
+        .query_row(
+            "SELECT count(*) FROM StringIds WHERE id IN (
+               SELECT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL UNION SELECT shortName FROM CUPTI_ACTIVITY_KIND_KERNEL
+               UNION SELECT mangledName FROM CUPTI_ACTIVITY_KIND_KERNEL
+               UNION SELECT nameId FROM CUPTI_ACTIVITY_KIND_RUNTIME UNION SELECT textId FROM NVTX_EVENTS
+               UNION SELECT nameId FROM ThreadNames)",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    let left = bench.run(&["sql", &report, "SELECT count(*) AS texts FROM string", "-f", "csv"]);
+    assert_eq!(String::from_utf8_lossy(&left.bytes), format!("texts\n{named}\n"));
+    let all: i64 = connection.query_row("SELECT count(*) FROM StringIds", [], |row| row.get(0)).unwrap();
+    assert!(all >= named + 4, "some texts are not referred to");
+}
+
+/// Query folders of a stranger's, each with what one would ask for in it.
+const FOLDERS: &[(&str, &str, &str)] = &[
+    ("mine.sql", "[string]", "SELECT text AS name FROM string ORDER BY string_id"),
+    ("mine.sql", "[src_string_id]", "SELECT value AS name FROM src_string_id ORDER BY id"),
+    ("mine.sql", "[kernel]", "SELECT value AS name FROM main.META_DATA_CAPTURE ORDER BY 1"),
+    (
+        "mine.sql",
+        "[kernel]",
+        "WITH src_string_id AS (SELECT * FROM main.StringIds) SELECT value AS name FROM src_string_id ORDER BY 1",
+    ),
+];
+
+#[test]
+fn query_folders_of_strangers_do_not_get_at_it() {
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    let front = |name: &str, reads: &str| {
+        format!(
+            "/*---\nname: {name}\nversion: 1\ntitle: Mine\nsummary: One row per name.\nwhy: To see it.\nkind: info\ntags: [kernel]\n\
+             reads: {reads}\ncolumns:\n  - {{name: name, type: text, doc: \"Name.\"}}\nlimits: None.\n---*/\n"
+        )
+    };
+    let folder = bench.path("mine");
+    // The name that files of the library bear in messages makes nobody one of them.
+    for place in ["mine", "out/built-in:queries"] {
+        for (file, reads, sql) in FOLDERS {
+            let query = format!("{}{sql}\n", front("mine", reads));
+            bench.run(&["completions", "bash"]);
+            let place = bench.path(place);
+            fs::create_dir_all(&place).unwrap();
+            fs::write(place.join(file), &query).unwrap();
+            let relative = place.file_name().unwrap().to_str().unwrap();
+            let output = nsq()
+                .args(["run", &report, "-q", "mine", "--queries", relative])
+                .current_dir(place.parent().unwrap())
+                .output()
+                .unwrap();
+            let bytes = [output.stdout, output.stderr].concat();
+            Left { code: 0, words: format!("{relative}: {sql}"), bytes }.check();
+        }
+    }
+    fs::remove_dir_all(&folder).unwrap();
+    // Relations and specs in the place of nsq's own, from which its queries and native relations read.
+    let relation = |name: &str, more: &str, columns: &[&str], sql: &str| {
+        let listed: String = columns
+            .iter()
+            .map(|column| format!("  - {{name: {column}, type: id, doc: \"It.\"}}\n"))
+            .collect();
+        format!(
+            "/*---\nname: {name}\nsummary: One row per thing.\npresent_if: [src_cuda_kernel]\n{more}reads: []\ncolumns:\n{listed}\
+             limits: None.\n---*/\n{sql}\n"
+        )
+    };
+    let kernel_columns = relation_columns("kernel");
+    let fake = |name: &str| -> String {
+        let cells: Vec<String> = kernel_columns
+            .iter()
+            .map(|column| match column.as_str() {
+                column if column.ends_with("name_id") => format!("i AS {column}"),
+                column if column.ends_with("_name") => format!("{name} AS {column}"),
+                "kernel_id" => "i AS kernel_id".to_owned(),
+                "start_ns" => "i AS start_ns".to_owned(),
+                "end_ns" | "dur_ns" => format!("i + 1 AS {column}"),
+                "pid" | "global_pid" => format!("281546145660928 AS {column}"),
+                column => format!("1 AS {column}"),
+            })
+            .collect();
+        format!(
+            "WITH RECURSIVE n(i) AS (SELECT 987654320 UNION ALL SELECT i + 1 FROM n WHERE i < 987654329) SELECT {} FROM n",
+            cells.join(", ")
+        )
+    };
+    let columns: Vec<&str> = kernel_columns.iter().map(String::as_str).collect();
+    let secret_text = "(SELECT group_concat(value) FROM main.META_DATA_CAPTURE)";
+    let strings = "(SELECT value FROM main.StringIds WHERE id = i)";
+    let index = "materialize: {index: [name_id]}\n";
+    let spec = |name: &str, more: &str, table: &str| {
+        format!(
+            "table: {table}\nview: src_{name}\ntitle: Mine\ndoc: Mine.\ncapture: always\n{more}columns:\n  - {{name: name, type: text, doc: \"It.\"}}\n  \
+             - {{name: value, type: text, doc: \"It.\"}}\n"
+        )
+    };
+    let string_spec = "table: StringIds\nview: src_string_id\ntitle: Mine\ndoc: Mine.\ncapture: always\nsecret: true\nkeep: ['*']\ncolumns:\n  \
+                       - {name: id, type: int, doc: \"It.\"}\n  - {name: value, type: text, doc: \"It.\"}\n";
+    let attach = "SELECT 1 AS kernel_id; ATTACH 'stolen.sqlite' AS stolen; CREATE TABLE stolen.t AS SELECT * FROM main.META_DATA_CAPTURE";
+    let cases = [
+        ("views/kernel.sql", relation("kernel", "", &columns, &fake("'x'"))),
+        ("views/kernel.sql", relation("kernel", index, &columns, &fake("'x'"))),
+        ("views/kernel.sql", relation("kernel", "", &columns, &fake(secret_text))),
+        ("views/kernel.sql", relation("kernel", index, &columns, &fake(secret_text))),
+        ("views/kernel.sql", relation("kernel", index, &columns, &fake(strings))),
+        ("views/kernel.sql", relation("kernel", "", &["kernel_id"], attach)),
+        ("sources/capture_meta.yml", spec("capture_meta", "", "META_DATA_CAPTURE")),
+        (
+            "sources/capture_meta.yml",
+            spec("capture_meta", "secret: true\nkeep: ['*']\n", "META_DATA_CAPTURE"),
+        ),
+        (
+            "sources/export_meta.yml",
+            spec("export_meta", "secret: true\nkeep: ['*']\n", "TARGET_INFO_SYSTEM_ENV"),
+        ),
+        ("sources/string_id.yml", string_spec.to_owned()),
+    ];
+    for (file, text) in cases {
+        let path = folder.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &text).unwrap();
+        let mine = bench.arg("mine");
+        let asked: Vec<String> =
+            queries().into_iter().flat_map(|query| ["-q".to_owned(), query]).collect();
+        let mut all = vec!["run", &report, "--queries", &mine, "--format", "json"];
+        all.extend(asked.iter().map(String::as_str));
+        let whole = bench.arg("out/whole.sqlite");
+        // All queries stand or fall by one broken relation, so some are asked alone too.
+        let mut lines = vec![
+            all,
+            vec!["materialize", &report, "--queries", &mine, "-o", &whole],
+            vec!["sql", &report, "--queries", &mine, "SELECT * FROM export_fact"],
+            vec!["sql", &report, "--queries", &mine, "SELECT * FROM kernel"],
+            vec!["sql", &report, "--queries", &mine, "SELECT * FROM string"],
+            vec!["kernels", &report, "--queries", &mine],
+            vec!["check", &mine],
+        ];
+        for query in ["top_kernels", "nvtx_kernels", "kernel_stats", "cuda_gpu_trace", "report_info"] {
+            lines.push(vec!["run", &report, "--queries", &mine, "-q", query]);
+        }
+        for line in lines {
+            bench.run(&line).check_texts();
+            assert!(
+                !bench.path("out/stolen.sqlite").exists(),
+                "{file}: {line:?} wrote what nobody asked for"
+            );
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// A file of the library is nsq's own in its place only; and what a view of the report names is not for the
+/// statement to say.
+#[test]
+fn the_vocabulary_under_another_name_is_no_way_in() {
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    for (file, copy) in
+        [("views/string.sql", "mine/views/foo.sql"), ("sources/string_id.yml", "mine/sources/foo.yml")]
+    {
+        fs::create_dir_all(bench.path(copy).parent().unwrap()).unwrap();
+        fs::copy(project("queries").join(file), bench.path(copy)).unwrap();
+    }
+    let folder = bench.arg("mine");
+    for sql in ["SELECT * FROM foo", "SELECT * FROM all_foo", "SELECT * FROM src_foo"] {
+        bench.run(&["sql", &report, "--queries", &folder, sql]).check();
+    }
+    Connection::open(&report)
+        .unwrap()
+        .execute_batch(
+            "CREATE VIEW all_of_it AS WITH src_string_id AS (SELECT * FROM StringIds) SELECT * FROM src_string_id;
+             DROP TABLE IF EXISTS ThreadNames;
+             CREATE VIEW ThreadNames AS SELECT id AS nameId, 1 AS globalTid, 0 AS priority FROM StringIds;",
+        )
+        .unwrap();
+    for sql in ["SELECT * FROM all_of_it", "SELECT * FROM string", "SELECT text FROM all_string"] {
+        bench.run(&["sql", &report, sql]).check();
+    }
+}
+
+/// The columns of a relation, in order.
+fn relation_columns(relation: &str) -> Vec<String> {
+    let text = fs::read_to_string(project(&format!("queries/views/{relation}.sql"))).unwrap();
+    let named = text.lines().filter_map(|line| line.trim().strip_prefix("- {name: "));
+    named.map(|rest| rest.split(',').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn scripts_of_nsq_are_no_way_in() {
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    for name in ["kernel", "top_kernels", "string", "src_string_id", "report_info", "nvtx_kernels"] {
+        let script = stdout(&["show", name, "--sql", "--report", &report]);
+        assert!(!holds(script.as_bytes(), SECRET));
+        let file = bench.arg("script.sql");
+        fs::write(&file, &script).unwrap();
+        let left = bench.run(&["sql", &report, "--file", &file]);
+        left.check();
+        assert_eq!(left.code, 0, "{name}: {}", String::from_utf8_lossy(&left.bytes));
+        // A part of it is replaced by what names other strings, or by the table of all.
+        let columns: Vec<String> = script_columns(&script, "src_cuda_kernel");
+        if columns.is_empty() {
+            continue;
+        }
+        let cells: Vec<String> = columns.iter().map(|column| format!("987654320 AS {column}")).collect();
+        for fake in [
+            format!("CREATE TEMP VIEW src_cuda_kernel AS SELECT {}", cells.join(", ")),
+            format!("CREATE/**/TEMP/**/TABLE src_cuda_kernel AS SELECT {}", cells.join(", ")),
+        ] {
+            let forged: Vec<String> = script
+                .split(";\n")
+                .map(|part| match part.contains("VIEW src_cuda_kernel AS") {
+                    true => fake.clone(),
+                    false => part.to_owned(),
+                })
+                .collect();
+            fs::write(&file, forged.join(";\n")).unwrap();
+            bench.run(&["sql", &report, "--file", &file]).check_texts();
+            let asked =
+                format!("{};\nSELECT kernel_name FROM kernel", forged[..forged.len() - 1].join(";\n"));
+            let parts: Vec<&str> = asked.split(";\n").filter(|part| part.contains("CREATE")).collect();
+            fs::write(&file, format!("{};\nSELECT kernel_name FROM kernel", parts.join(";\n"))).unwrap();
+            let left = bench.run(&["sql", &report, "--file", &file]);
+            left.check_texts();
+            assert!(!left.holds(KERNEL), "{name}: the forged view was not read");
+        }
+    }
+}
+
+/// The columns that a script's view has.
+fn script_columns(script: &str, view: &str) -> Vec<String> {
+    let Some(from) = script.find(&format!("VIEW {view} AS SELECT")) else { return Vec::new() };
+    let body = &script[from..from + script[from..].find("\nFROM").unwrap()];
+    let names = body.lines().skip(1).map(|line| line.trim().trim_end_matches(','));
+    names.map(|name| name.rsplit(" AS ").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_user_may_see_it() {
+    let bench = Bench::new();
+    let report = bench.report("3.25.0", "training_steps");
+    for (sql, token) in [
+        ("SELECT * FROM META_DATA_CAPTURE", "S3CRET_process_0:environment_variable"),
+        ("SELECT * FROM src_capture_meta", "S3CRET_process_0:command"),
+        ("SELECT * FROM TARGET_INFO_SYSTEM_ENV", "S3CRET_host"),
+        ("SELECT * FROM StringIds", "S3CRET_unreferenced"),
+        ("SELECT * FROM string", "S3CRET_unreferenced"),
+        (
+            "SELECT text FROM ProcessStreams JOIN string ON string_id = contentId",
+            "S3CRET_stream_content",
+        ),
+        ("CREATE TEMP VIEW v AS SELECT * FROM string; SELECT * FROM v", "S3CRET_unreferenced"),
+        ("SELECT filename FROM ANALYSIS_FILE", "S3CRET_file"),
+        ("SELECT text FROM DIAGNOSTIC_EVENT", "S3CRET_command"),
+        ("SELECT * FROM src_export_meta", "S3CRET_export_user"),
+    ] {
+        let left = bench.run(&["sql", &report, "--allow-environment", sql, "-f", "csv"]);
+        assert!(left.code == 0 && left.holds(token), "{sql}: {}", String::from_utf8_lossy(&left.bytes));
+        // It is no right to write, and none beyond the statement.
+        bench.run(&["sql", &report, sql, "-f", "csv"]).check();
+    }
+    for sql in ["DELETE FROM META_DATA_CAPTURE", "ATTACH 'x.sqlite' AS x", "PRAGMA writable_schema = 1"]
+    {
+        let left = bench.run(&["sql", &report, "--allow-environment", sql]);
+        assert!(matches!(left.code, 1 | 2), "{sql}");
+    }
+    for verb in verbs().into_iter().filter(|verb| verb != "sql") {
+        let help = stdout(&[&verb, "--help"]);
+        assert!(!help.contains("--allow-environment"), "{verb} has the flag of nsq sql");
+    }
+}
+
+#[test]
+fn damaged_reports_are_told_without_their_contents() {
+    let bench = Bench::new();
+    let good = fs::read(bench.report("3.25.0", "training_steps")).unwrap();
+    let file = bench.arg("damaged.sqlite");
+    let pages = good.len() / 4096;
+    for page in 1..pages {
+        let mut bytes = good.clone();
+        // A page that says it is something else, and cells that point astray.
+        bytes[page * 4096] ^= 0x08;
+        bytes[page * 4096 + 8..page * 4096 + 24].fill(0xff);
+        fs::write(&file, &bytes).unwrap();
+        for line in [
+            vec!["run", &file, "-q", "top_kernels", "-q", "report_info"],
+            vec!["schema", &file],
+            vec!["sql", &file, "SELECT * FROM string"],
+        ] {
+            bench.run(&line).check();
+        }
+    }
+    // Tables of odd shapes, as no nsys writes them.
+    for change in [
+        "ALTER TABLE META_DATA_CAPTURE RENAME COLUMN value TO val",
+        "ALTER TABLE StringIds RENAME COLUMN value TO val",
+        "CREATE TABLE S (id, value); INSERT INTO S SELECT * FROM StringIds; DROP TABLE StringIds; ALTER TABLE S RENAME TO STRINGIDS",
+        "ALTER TABLE StringIds RENAME TO s; CREATE VIEW StringIds AS SELECT * FROM s",
+        "CREATE VIEW src_string_id AS SELECT * FROM StringIds; CREATE VIEW string AS SELECT id AS string_id, value AS text FROM StringIds",
+        "CREATE VIEW kernel AS SELECT value AS kernel_name FROM META_DATA_CAPTURE",
+    ] {
+        fs::write(&file, &good).unwrap();
+        Connection::open(&file).unwrap().execute_batch(change).unwrap();
+        let mut statements = vec![
+            "SELECT * FROM string",
+            "SELECT * FROM kernel",
+            "SELECT * FROM main.kernel",
+            "SELECT * FROM main.string",
+            "SELECT * FROM main.src_string_id",
+            "SELECT * FROM src_capture_meta",
+            "SELECT * FROM StringIds",
+        ];
+        // Its owner called it so: a table that nsq does not know is as it is.
+        if change.contains("TO s;") {
+            statements.retain(|sql| !sql.contains("main."));
+        }
+        for sql in statements {
+            bench.run(&["sql", &file, sql]).check();
+        }
+        bench.run(&["run", &file, "-q", "top_kernels", "-q", "report_info"]).check();
+    }
+}
+
+#[test]
+fn broken_traces_are_told_without_their_contents() {
+    let bench = Bench::new();
+    let whole = trace();
+    let file = bench.arg("broken.json");
+    let database = bench.arg("out/broken.sqlite");
+    for at in (0..whole.len()).step_by(97) {
+        if !whole.is_char_boundary(at) {
+            continue;
+        }
+        for text in [whole[..at].to_owned(), format!("{}\u{1}{}", &whole[..at], &whole[at..])] {
+            fs::write(&file, text).unwrap();
+            bench.run(&["import", &file, "-o", &database]).check();
+        }
+    }
+}
+
+#[test]
+fn an_export_is_what_nsys_wrote_and_the_users_alone() {
+    let bench = Bench::new();
+    fs::copy(project("tests/nsys/fake.sh"), bench.path("nsys")).unwrap();
+    let export = bench.report("3.25.0", "training_steps");
+    fs::write(bench.path("a.nsys-rep"), "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n")
+        .unwrap();
+    let capture = bench.arg("a.nsys-rep");
+    let copy = bench.arg("copy.sqlite");
+    let left = bench.run(&["export", &capture, "-o", &copy]);
+    left.check();
+    assert_eq!(left.code, 0);
+    assert_eq!(fs::read(&copy).unwrap(), fs::read(&export).unwrap(), "a conversion leaves nothing out");
+    bench.run(&["run", &capture, "-q", "top_kernels"]).check();
+    bench.run(&["cache", "ls", "--format", "json"]).check();
+    #[cfg(unix)]
+    for file in files(&bench.path("cache")) {
+        use std::os::unix::fs::PermissionsExt;
+        for path in [file.as_path(), file.parent().unwrap()] {
+            assert_eq!(
+                fs::metadata(path).unwrap().permissions().mode() & 0o077,
+                0,
+                "{}",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn every_version_with_strings_hides_those_without_events() {
+    let bench = Bench::new();
+    for version in versions() {
+        let report = bench.report(&version, "training_steps");
+        let left = bench.run(&["sql", &report, "SELECT * FROM string", "-f", "csv"]);
+        left.check();
+        assert!(left.code == 0 && left.holds(KERNEL), "{version}");
+        // Look-ups and the list agree.
+        let sql = "SELECT count(*) AS n FROM kernel WHERE kernel_name <> coalesce((SELECT text FROM string WHERE string_id = name_id), '')";
+        let left = bench.run(&["sql", &report, sql, "-f", "csv"]);
+        assert_eq!(String::from_utf8_lossy(&left.bytes), "n\n0\n", "{version}");
+    }
+}

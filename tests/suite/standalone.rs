@@ -1,0 +1,157 @@
+//! `nsq show --sql`: what uses only SQLite's own functions runs in the `sqlite3` shell and says the
+//! same; what needs nsq says so in its first line, and runs by `nsq sql --file`.
+
+use crate::support::{Fixtures, outcome, queries, sqlite3, stdout, traces};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::Stdio;
+
+/// Queries whose script needs functions of nsq.
+const NEED_NSQ: [&str; 51] = [
+    "class_sum",
+    "comm_overlap",
+    "cuda_api_costs",
+    "cuda_api_gpu_sum",
+    "cuda_api_sum",
+    "cuda_gpu_kern_gb_sum",
+    "cuda_gpu_kern_sum",
+    "cuda_gpu_mem_size_sum",
+    "cuda_gpu_mem_time_sum",
+    "cuda_gpu_sum",
+    "cuda_kern_exec_sum",
+    "gap_histogram",
+    "gap_pairs",
+    "gpu_elapsed",
+    "gpu_gaps",
+    "gpu_idle_causes",
+    "gpu_share",
+    "gpu_time",
+    "gpu_time_by_range",
+    "gpu_time_util",
+    "iterations",
+    "kernel_classes",
+    "kernel_costs",
+    "kernel_iteration_costs",
+    "kernel_stats",
+    "launch_latency",
+    "memcpy_bandwidth",
+    "memory_op_sizes",
+    "memory_ops",
+    "nccl_sum",
+    "nvtx_coverage",
+    "nvtx_gpu_proj_sum",
+    "nvtx_gpu_proj_trace",
+    "nvtx_kern_sum",
+    "nvtx_kernels",
+    "nvtx_layers",
+    "nvtx_path_times",
+    "nvtx_pushpop_sum",
+    "nvtx_pushpop_trace",
+    "nvtx_startend_sum",
+    "nvtx_sum",
+    "nvtx_tree",
+    "osrt_sum",
+    "phases",
+    "profiler_steps",
+    "range_names",
+    "range_time",
+    "range_time_sum",
+    "stream_concurrency",
+    "stream_gaps",
+    "top_kernels",
+];
+
+/// Queries whose script runs in any SQLite shell.
+const RUN_ANYWHERE: [&str; 17] = [
+    "api_errors",
+    "attention_flops",
+    "cuda_api_sync",
+    "cuda_api_trace",
+    "cuda_gpu_trace",
+    "cuda_kern_exec_trace",
+    "cuda_memcpy_async",
+    "cuda_memcpy_sync",
+    "cuda_memset_sync",
+    "gpu_span",
+    "mpi_event_trace",
+    "report_info",
+    "share_change",
+    "timing_compare",
+    "um_cpu_page_faults_sum",
+    "um_sum",
+    "um_total_sum",
+];
+
+#[test]
+fn scripts_give_the_same_rows_without_nsq() {
+    let fixtures = Fixtures::new();
+    let (mut needing, mut anywhere) = (BTreeSet::new(), BTreeSet::new());
+    for query in queries() {
+        for trace in traces() {
+            let report = fixtures.trace(&trace);
+            let report = report.to_str().unwrap();
+            let (code, want, _) =
+                outcome(&["run", report, "--query", &query, "--format", "csv", "--no-header"]);
+            if code == 3 {
+                continue;
+            }
+            let script = stdout(&["show", &query, "--sql", "--report", report]);
+            if script.starts_with("-- needs nsq: ") {
+                needing.insert(query.clone());
+                let file = fixtures.path().join("script.sql");
+                std::fs::write(&file, &script).unwrap();
+                let got = stdout(&[
+                    "sql",
+                    report,
+                    "--file",
+                    file.to_str().unwrap(),
+                    "--format",
+                    "csv",
+                    "--no-header",
+                ]);
+                assert_eq!(got, want, "{query} on {trace}");
+                continue;
+            }
+            anywhere.insert(query.clone());
+            if let Some(mut shell) = sqlite3() {
+                let mut child = shell
+                    .args(["-batch", "-bail", "-csv", "-readonly", report])
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped())
+                    .spawn()
+                    .unwrap();
+                child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+                let output = child.wait_with_output().unwrap();
+                let error = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success() && error.is_empty(), "{query} on {trace}: {error}");
+                assert_eq!(parsed(&output.stdout), parsed(want.as_bytes()), "{query} on {trace}");
+            }
+        }
+    }
+    assert!(needing.iter().eq(&NEED_NSQ), "{needing:?}");
+    assert!(anywhere.iter().eq(&RUN_ANYWHERE), "{anywhere:?}");
+}
+
+/// Rows, with real numbers to twelve digits: shells print them differently.
+fn parsed(bytes: &[u8]) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
+    let field = |text: &str| match text.parse::<f64>() {
+        Ok(number) if text.contains(['.', 'e']) => format!("{number:.12e}"),
+        _ => text.to_owned(),
+    };
+    reader.records().map(|row| row.unwrap().iter().map(field).collect()).collect()
+}
+
+#[test]
+fn materialized_relations_are_ordinary_tables() {
+    let Some(mut shell) = sqlite3() else { return };
+    let fixtures = Fixtures::new();
+    let plain = fixtures.path().join("plain.sqlite");
+    let report = fixtures.trace("two_streams_overlap");
+    stdout(&["materialize", report.to_str().unwrap(), "-o", plain.to_str().unwrap()]);
+    let sql = "SELECT op_kind, count(*), count(call_id) FROM launch GROUP BY 1 ORDER BY 1";
+    let output = shell.arg(&plain).arg(sql).output().unwrap();
+    let ours = stdout(&["sql", report.to_str().unwrap(), sql, "--format", "csv", "--no-header"]);
+    assert_eq!(String::from_utf8(output.stdout).unwrap().replace('|', ","), ours);
+}

@@ -1,0 +1,658 @@
+//! PyTorch traces become reports: each row is checked against another reader of the same JSON, answers
+//! against an export of the same events and another tool's figures, and what is no trace is refused.
+
+mod made;
+
+use crate::support::{depth_of, outcome, queries, shared, stdout};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use made::Made;
+use nsq::error::Error;
+use nsq::trace::{ImportOptions, Imported, import};
+use rusqlite::Connection;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+fn import_to(trace: &Path, database: &Path) -> Result<Imported, Error> {
+    import(trace, database, ImportOptions::default(), &|_| true)
+}
+
+/// A trace of this text, imported; the folder goes with the value.
+struct Text {
+    folder: tempfile::TempDir,
+}
+
+impl Text {
+    fn new(text: &[u8]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("trace.json"), text).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("trace.json")
+    }
+
+    fn import(&self) -> Result<(Imported, Connection), Error> {
+        let database = self.folder.path().join("out.sqlite");
+        let _ = std::fs::remove_file(&database);
+        let imported = import_to(&self.path(), &database)?;
+        Ok((imported, Connection::open(&database).unwrap()))
+    }
+}
+
+fn rows(connection: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = connection.prepare(sql).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let width = statement.column_count();
+    let mut found = statement.query([]).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = found.next().unwrap() {
+        let cell = |place| match row.get_ref(place).unwrap() {
+            rusqlite::types::ValueRef::Null => "-".to_owned(),
+            rusqlite::types::ValueRef::Integer(int) => int.to_string(),
+            rusqlite::types::ValueRef::Real(real) => real.to_string(),
+            rusqlite::types::ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            rusqlite::types::ValueRef::Blob(_) => "blob".to_owned(),
+        };
+        rows.push((0..width).map(cell).collect::<Vec<_>>().join("|"));
+    }
+    rows
+}
+
+/// All traces of the shared folder.
+fn shared_traces() -> Vec<PathBuf> {
+    let Some(shared) = shared() else { return Vec::new() };
+    let folder = std::fs::read_dir(shared.join("data/torch")).unwrap();
+    let mut traces: Vec<PathBuf> = folder.map(|entry| entry.unwrap().path()).collect();
+    traces.sort();
+    traces
+}
+
+/// The events of a trace, by a reader that has nothing to do with the import; times stay texts.
+fn events_of(trace: &Path) -> Vec<Value> {
+    #[derive(serde::Deserialize)]
+    struct Whole {
+        #[serde(rename = "traceEvents")]
+        events: Vec<BTreeMap<String, Box<RawValue>>>,
+    }
+    let mut text = Vec::new();
+    let file = std::fs::File::open(trace).unwrap();
+    if trace.extension().is_some_and(|e| e == "gz") {
+        flate2::read::MultiGzDecoder::new(file).read_to_end(&mut text).unwrap();
+    } else {
+        { file }.read_to_end(&mut text).unwrap();
+    }
+    let whole: Whole = serde_json::from_slice(&text).unwrap();
+    let value = |(key, raw): (String, Box<RawValue>)| {
+        let is_time = key == "ts" || key == "dur";
+        let value: Value =
+            if is_time { raw.get().into() } else { serde_json::from_str(raw.get()).unwrap() };
+        (key, value)
+    };
+    whole.events.into_iter().map(|event| event.into_iter().map(value).collect()).collect()
+}
+
+#[test]
+fn every_event_of_real_traces_is_a_row_with_its_exact_time() {
+    for trace in shared_traces() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("out.sqlite");
+        let imported = import_to(&trace, &database).unwrap();
+        let connection = Connection::open(&database).unwrap();
+        let name = trace.display();
+        let events = events_of(&trace);
+        assert_eq!(imported.events, events.len() as u64, "{name}");
+        assert_eq!((imported.mended, imported.timeless), (0, 0), "{name}");
+        let ns = |event: &Value, key: &str| {
+            let text = event[key].as_str().unwrap();
+            let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+            format!("{whole}{decimals:0<3}").parse::<i64>().unwrap()
+        };
+        let of = |categories: &[&str]| -> Vec<&Value> {
+            let is_wanted = |event: &&Value| {
+                event["ph"] == "X" && categories.iter().any(|category| event["cat"] == *category)
+            };
+            events.iter().filter(is_wanted).collect()
+        };
+        let all = [
+            "kernel",
+            "gpu_memcpy",
+            "gpu_memset",
+            "cuda_runtime",
+            "cuda_driver",
+            "cuda_sync",
+            "cpu_op",
+            "user_annotation",
+            "Trace",
+        ];
+        let zero = of(&all).iter().map(|event| ns(event, "ts")).min().unwrap();
+        let end = of(&all).iter().map(|event| ns(event, "ts") + ns(event, "dur")).max().unwrap();
+        assert_eq!(
+            rows(&connection, "SELECT duration FROM ANALYSIS_DETAILS"),
+            [(end - zero).to_string()],
+            "{name}"
+        );
+        // (table, name of the event, further cells, categories, keys of args)
+        type Table =
+            (&'static str, &'static str, &'static str, &'static [&'static str], &'static [&'static str]);
+        let tables: [Table; 6] = [
+            (
+                "CUPTI_ACTIVITY_KIND_KERNEL",
+                "(SELECT value FROM StringIds WHERE id = demangledName)",
+                "deviceId, contextId, streamId, correlationId, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ",
+                &["kernel"],
+                &["device", "context", "stream", "correlation", "registers per thread", "grid", "block"],
+            ),
+            (
+                "CUPTI_ACTIVITY_KIND_MEMCPY",
+                "''",
+                "deviceId, contextId, streamId, correlationId, bytes",
+                &["gpu_memcpy"],
+                &["device", "context", "stream", "correlation", "bytes"],
+            ),
+            (
+                "CUPTI_ACTIVITY_KIND_MEMSET",
+                "''",
+                "deviceId, contextId, streamId, correlationId, bytes",
+                &["gpu_memset"],
+                &["device", "context", "stream", "correlation", "bytes"],
+            ),
+            (
+                "CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 0",
+                "(SELECT value FROM StringIds WHERE id = nameId)",
+                "correlationId",
+                &["cuda_runtime"],
+                &["correlation"],
+            ),
+            (
+                "CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 1",
+                "(SELECT value FROM StringIds WHERE id = nameId)",
+                "correlationId",
+                &["cuda_driver"],
+                &["correlation"],
+            ),
+            (
+                "NVTX_EVENTS WHERE eventType = 59",
+                "(SELECT value FROM StringIds WHERE id = textId)",
+                "int64Value",
+                &["cpu_op", "user_annotation"],
+                &["Sequence number"],
+            ),
+        ];
+        for (table, text, cells, categories, keys) in tables {
+            let expected: Vec<String> = of(categories)
+                .into_iter()
+                .map(|event| {
+                    let start = ns(event, "ts") - zero;
+                    let name = if text == "''" { "" } else { event["name"].as_str().unwrap() };
+                    let cell =
+                        |value: &Value| value.as_i64().map_or("-".to_owned(), |int| int.to_string());
+                    let cells = keys.iter().flat_map(|key| match &event["args"][key] {
+                        Value::Array(cells) => cells.iter().map(cell).collect(),
+                        Value::Null if matches!(*key, "grid" | "block") => vec!["-".to_owned(); 3],
+                        value => vec![cell(value)],
+                    });
+                    let cells: Vec<String> = cells.collect();
+                    format!("{start}|{}|{name}|{}", start + ns(event, "dur"), cells.join("|"))
+                })
+                .collect();
+            if expected.is_empty() {
+                continue;
+            }
+            let sql = format!("SELECT start, \"end\", {text}, {cells} FROM {table} ORDER BY rowid");
+            let sql = match table.split_once(" WHERE ") {
+                Some((table, condition)) => {
+                    format!(
+                        "SELECT start, \"end\", {text}, {cells} FROM {table} WHERE {condition} ORDER BY rowid"
+                    )
+                }
+                None => sql,
+            };
+            let found = rows(&connection, &sql);
+            let different = found.iter().zip(&expected).find(|(found, expected)| found != expected);
+            assert!(
+                different.is_none() && found.len() == expected.len(),
+                "{name}: {table}: {different:?}"
+            );
+        }
+    }
+}
+
+/// Another tool's figures for the same trace, in floating-point milliseconds.
+#[test]
+fn busy_and_idle_agree_with_another_tool() {
+    let Some(shared) = shared() else { return };
+    let trace = shared.join("data/torch/h100_bert_small.json.gz");
+    let read =
+        |file: &str| csv::Reader::from_path(shared.join("reference/tracelens").join(file)).unwrap();
+    let mut theirs = BTreeMap::new();
+    for record in read("h100_bert_small.gpu_timeline.csv").records() {
+        let record = record.unwrap();
+        theirs.insert(record[0].to_owned(), record[1].parse::<f64>().unwrap() * 1e6);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("out.sqlite");
+    import_to(&trace, &database).unwrap();
+    let run =
+        |query: &str| stdout(&["run", database.to_str().unwrap(), "--query", query, "--format", "json"]);
+    let ours: Value = serde_json::from_str(&run("gpu_time")).unwrap();
+    let ours = &ours["rows"][0];
+    for (their_name, our_names) in [
+        ("computation_time", &["compute_ns"][..]),
+        ("exposed_comm_time", &["exposed_communication_ns"]),
+        ("exposed_memcpy_time", &["exposed_memory_ns"]),
+        ("busy_time", &["busy_ns"]),
+        ("idle_time", &["idle_ns"]),
+        ("total_time", &["window_ns"]),
+        ("total_comm_time", &["communication_ns"]),
+        ("total_memcpy_time", &["memory_ns"]),
+    ] {
+        let ours: i64 = our_names.iter().map(|name| ours[name].as_i64().unwrap()).sum();
+        // Their times are doubles of microseconds since boot, which end at a quarter of a nanosecond
+        // here; each sum and difference of them may be off by one.
+        let difference = (ours as f64 - theirs[their_name]).abs();
+        assert!(difference <= 1.0, "{their_name}: {ours} ns, theirs {}", theirs[their_name]);
+    }
+    let connection = Connection::open(&database).unwrap();
+    let mut sums: BTreeMap<String, (f64, i64)> = BTreeMap::new();
+    for record in read("h100_bert_small.kernel_summary.csv").records() {
+        let record = record.unwrap();
+        let sum = sums.entry(record[2].to_owned()).or_default();
+        sum.0 += record[4].parse::<f64>().unwrap() * 1e3;
+        sum.1 += record[5].parse::<i64>().unwrap();
+    }
+    let sql = "SELECT sum(k.\"end\" - k.start) || '|' || count(*) || '|' || s.value FROM CUPTI_ACTIVITY_KIND_KERNEL AS k \
+               JOIN StringIds AS s ON s.id = k.demangledName GROUP BY s.value";
+    let ours = rows(&connection, sql);
+    assert_eq!(ours.len(), sums.len());
+    for row in ours {
+        let mut cells = row.splitn(3, '|');
+        let mut next = || cells.next().unwrap();
+        let (ns, calls, name) = (next().parse::<i64>().unwrap(), next().parse::<i64>().unwrap(), next());
+        let (their_ns, their_calls) = sums[name];
+        assert!(
+            (ns as f64 - their_ns).abs() < 0.5 && calls == their_calls,
+            "{name}: {ns} ns, {their_ns}"
+        );
+    }
+}
+
+#[test]
+fn every_query_answers_every_trace_or_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    for trace in shared_traces() {
+        let name = trace.file_name().unwrap().to_str().unwrap().to_owned();
+        let database = folder.path().join(format!("{name}.sqlite"));
+        import_to(&trace, &database).unwrap();
+        answers(&database, &queries());
+        let (code, _, error) = outcome(&["check", "queries", "--report", database.to_str().unwrap()]);
+        assert_eq!(code, 0, "{name}: {error}");
+    }
+}
+
+/// All answers about a report, in one text.
+fn answers(report: &Path, queries: &[String]) -> String {
+    let mut arguments = vec!["run", report.to_str().unwrap(), "--format", "csv"];
+    for query in queries {
+        arguments.extend(["--query", query]);
+    }
+    let (code, output, error) = outcome(&arguments);
+    assert!(code == 0 || code == 3, "{}: exit {code}: {error}", report.display());
+    let folder = report.parent().unwrap().to_str().unwrap();
+    let error: Vec<&str> = error
+        .lines()
+        // What to record, and with what, differs: one was made by nsys.
+        .filter(|line| !line.contains("help: "))
+        .collect();
+    output
+        + &error.join("\n").replace(folder, "").replace("import.sqlite", "").replace("export.sqlite", "")
+}
+
+#[test]
+fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
+    let all = queries();
+    let (about_the_file, others): (Vec<String>, Vec<String>) =
+        all.into_iter().partition(|query| query == "report_info");
+    for seed in 0..depth_of(12) as u64 {
+        let made = Made::random(seed);
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::write(path("trace.json"), made.json(seed)).unwrap();
+        import_to(&path("trace.json"), &path("import.sqlite")).unwrap();
+        made.export(&path("export.sqlite"));
+        let imported = answers(&path("import.sqlite"), &others);
+        let exported = answers(&path("export.sqlite"), &others);
+        if imported != exported {
+            let at = imported.lines().zip(exported.lines()).position(|(a, b)| a != b).unwrap_or(0);
+            let around = |text: &str| {
+                text.lines().skip(at.saturating_sub(3)).take(6).collect::<Vec<_>>().join("\n")
+            };
+            panic!("seed {seed}: imported\n{}\nexported\n{}", around(&imported), around(&exported));
+        }
+        let facts = |report: &str| {
+            let text = answers(&path(report), &about_the_file);
+            let is_common = |line: &&str| !line.starts_with("export,") && !line.starts_with("import,");
+            text.lines().filter(is_common).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(facts("import.sqlite"), facts("export.sqlite"), "seed {seed}");
+    }
+}
+
+/// What old versions, AMD's profiler and odd programs write, with the rows derived by hand.
+#[test]
+fn each_kind_of_event_becomes_what_nsys_would_have() {
+    let text = Text::new(
+        br#"{"traceEvents": [
+        {"ph": "X", "cat": "Operator", "name": "aten::mm", "pid": 41, "tid": 140234567890123, "ts": 11, "dur": 20, "args": {"Sequence number": 7}},
+        {"ph": "X", "cat": "Runtime", "name": "cudaLaunchKernel", "pid": 41, "tid": 140234567890123, "ts": 12.5, "dur": 1, "args": {"correlation": 5}},
+        {"ph": "X", "cat": "Kernel", "name": "void ns::mm<int>(int)", "pid": 1, "tid": "stream 7", "ts": 20, "dur": 3.25, "args": {"correlation": 5, "context": 2, "grid": [4, 2], "block": "odd"}},
+        {"ph": "X", "cat": "cuda_driver", "name": "cuLaunchKernel", "pid": 41, "tid": 42, "ts": 14, "dur": 1, "args": {"correlation": "6"}},
+        {"ph": "X", "cat": "hip_runtime", "name": "hipMemcpy", "pid": 41, "tid": 42, "ts": 15, "dur": 1, "args": {}},
+        {"ph": "X", "cat": "gpu_memcpy", "name": "CopyDeviceToHost", "pid": 1, "tid": 7, "ts": 21, "dur": 1, "args": {"device": 1, "stream": 9, "kind": "DtoH", "bytes": 64}},
+        {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Device)", "pid": 1, "tid": 7, "ts": 22, "dur": 1, "args": {"device": 1, "stream": 9, "bytes": 8, "fromDevice": 0, "toDevice": 1}},
+        {"ph": "X", "cat": "gpu_memset", "name": "Memset (Managed)", "pid": 1, "tid": 7, "ts": 23, "dur": 1, "args": {"device": 1, "stream": 9, "bytes": 16}},
+        {"ph": "X", "cat": "cuda_sync", "name": "Event Sync", "pid": 1, "tid": 7, "ts": 24, "dur": 1, "args": {"cuda_sync_kind": "Event Sync", "stream": -1, "wait_on_cuda_event_id": 3}},
+        {"ph": "X", "cat": "overhead", "name": "Buffer Flush", "pid": 41, "tid": 42, "ts": 30, "dur": 2, "args": {}},
+        {"ph": "X", "cat": "python_function", "name": "train.py(3): f", "pid": 41, "tid": 42, "ts": 31, "dur": 2, "args": {}},
+        {"ph": "X", "cat": "kernel", "name": "late", "pid": 1, "tid": 7, "ts": 10, "dur": -1, "args": {}},
+        {"ph": "X", "cat": "kernel", "name": "timeless", "pid": 1, "tid": 7, "args": {}},
+        {"ph": "X", "cat": "kernel", "name": "beyond", "pid": 1, "tid": 7, "ts": 1e30, "dur": 1, "args": {}},
+        {"ph": "M", "name": "process_name", "pid": 41, "tid": 0, "args": {"name": " python3 "}},
+        {"ph": "M", "name": "thread_name", "pid": 41, "tid": 42, "args": {"name": "worker"}},
+        {"ph": "M", "name": "thread_name", "pid": 1, "tid": 7, "args": {"name": "stream 7"}},
+        {"ph": "i", "cat": "kernel", "name": "an instant", "pid": 1, "tid": 7, "ts": 1}
+        ], "distributedInfo": {"rank": 2, "world_size": 4, "backend": "nccl"}, "baseTimeNanoseconds": 1700000000000000000,
+        "deviceProperties": [{"id": 0, "name": "GPU A", "numSms": 108, "totalGlobalMem": 1024, "computeMajor": 8, "computeMinor": 0, "new": {}}]}"#,
+    );
+    let (imported, connection) = text.import().unwrap();
+    assert_eq!((imported.events, imported.rows, imported.timeless), (18, 10, 3));
+    let is = |sql: &str, expected: &[&str]| assert_eq!(rows(&connection, sql), expected, "{sql}");
+    // 0 is the first start, 11 us; process 41 is 1<<48 | 41<<24; the thread that does not fit is the last.
+    let pid = (1_i64 << 48) + (41 << 24);
+    let (big, small) = (pid + (1 << 24) - 1, pid + 42);
+    is(
+        "SELECT start, \"end\", globalPid, deviceId, contextId, streamId, correlationId, gridX, gridY, gridZ, blockX, f.value, s.value \
+         FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds AS f ON f.id = demangledName JOIN StringIds AS s ON s.id = shortName",
+        &[&format!("9000|12250|{pid}|1|2|7|5|4|2|-|-|void ns::mm<int>(int)|mm")],
+    );
+    is(
+        "SELECT start, \"end\", eventClass, globalTid, correlationId, value, returnValue FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds ON id = nameId ORDER BY start",
+        &[
+            &format!("1500|2500|0|{big}|5|cudaLaunchKernel|-"),
+            &format!("3000|4000|1|{small}|6|cuLaunchKernel|-"),
+            &format!("4000|5000|0|{small}|-|hipMemcpy|-"),
+        ],
+    );
+    is(
+        "SELECT start, deviceId, streamId, bytes, copyKind, srcKind, dstKind, srcDeviceId, dstDeviceId FROM CUPTI_ACTIVITY_KIND_MEMCPY",
+        &["10000|1|9|64|2|-|-|-|-", "11000|1|9|8|10|2|2|0|1"],
+    );
+    is("SELECT start, bytes, memKind FROM CUPTI_ACTIVITY_KIND_MEMSET", &["12000|16|4"]);
+    is(
+        "SELECT start, syncType, streamId, eventId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+        &["13000|1|4294967295|3"],
+    );
+    is("SELECT start, globalTid FROM PROFILER_OVERHEAD", &[&format!("19000|{small}")]);
+    is(
+        "SELECT start, \"end\", eventType, globalTid, domainId, int64Value, value FROM NVTX_EVENTS JOIN StringIds ON id = textId",
+        &[&format!("0|20000|59|{big}|2|7|aten::mm"), &format!("0|0|75|{big}|2|-|cpu_op")],
+    );
+    is("SELECT * FROM PROCESSES", &[&format!("{pid}|41|python3")]);
+    is(
+        "SELECT value, globalTid FROM ThreadNames JOIN StringIds ON id = nameId ORDER BY 2",
+        &[&format!("worker|{small}"), &format!("thread 140234567890123|{big}")],
+    );
+    is("SELECT id, cuDevice, name, totalMemory, smCount FROM TARGET_INFO_GPU", &["0|0|GPU A|1024|108"]);
+    is("SELECT duration FROM ANALYSIS_DETAILS", &["21000"]);
+    is("SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", &["1700000000000011000"]);
+    is(
+        "SELECT value FROM META_DATA_EXPORT WHERE name GLOB 'DISTRIBUTED*' ORDER BY name",
+        &["nccl", "2", "4"],
+    );
+    is("SELECT events, rows FROM NSQ_IMPORT WHERE category = 'kernel'", &["4|0"]);
+
+    let database = text.folder.path().join("python.sqlite");
+    let options = ImportOptions { python_functions: true };
+    assert_eq!(import(&text.path(), &database, options, &|_| true).unwrap().rows, 11);
+}
+
+/// Several processes in one trace, as merged by hand: GPU work is whose call has its number.
+#[test]
+fn gpu_work_of_several_processes_goes_by_its_call() {
+    let call = |pid, correlation| {
+        format!(
+            r#"{{"ph": "X", "cat": "cuda_runtime", "name": "c", "pid": {pid}, "tid": 1, "ts": 1, "dur": 1, "args": {{"correlation": {correlation}}}}}"#
+        )
+    };
+    let kernel = |correlation| {
+        format!(
+            r#"{{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 1, "args": {{"correlation": {correlation}}}}}"#
+        )
+    };
+    let global = |pid: i64| ((1_i64 << 48) + (pid << 24)).to_string();
+    let sql = "SELECT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY rowid";
+    let processes = |events: &[String]| {
+        let text = Text::new(format!("[{}]", events.join(",")).as_bytes());
+        rows(&text.import().unwrap().1, sql)
+    };
+    let of_two =
+        [kernel(1), call(10, 1), call(20, 2), call(10, 3), call(20, 3), kernel(2), kernel(3), kernel(4)];
+    assert_eq!(processes(&of_two), [global(10), global(20), "-".to_owned(), "-".to_owned()]);
+    // The process is known only behind its GPU work, or the first guess was wrong.
+    assert_eq!(processes(&[kernel(1), kernel(9), call(10, 1)]), [global(10), global(10)]);
+    let op = r#"{"ph": "X", "cat": "cpu_op", "name": "o", "pid": 99, "tid": 1, "ts": 1, "dur": 1, "args": {}}"#;
+    assert_eq!(processes(&[op.to_owned(), kernel(1), call(10, 1)]), [global(10)]);
+    assert_eq!(processes(&[kernel(1)]), ["-"]);
+    // Two processes and no call: whose the work is, nobody knows, in whatever order they come.
+    let other = op.replace("99", "98");
+    assert_eq!(processes(&[op.to_owned(), other, kernel(1)]), ["-"]);
+}
+
+#[test]
+fn the_earliest_event_is_time_0_wherever_it_stands() {
+    let event = |us: u64| {
+        format!(
+            r#"{{"ph": "X", "cat": "cpu_op", "name": "o", "pid": 9, "tid": 1, "ts": {us}, "dur": 1, "args": {{}}}}"#
+        )
+    };
+    // More rows than are kept back before the first is written, then the earliest.
+    let mut events: Vec<String> = (0..80_000).map(|place| event(1_000_000 + place)).collect();
+    events.push(event(7));
+    let text = Text::new(format!("{{\"traceEvents\": [{}]}}", events.join(",\n")).as_bytes());
+    let (_, connection) = text.import().unwrap();
+    let sql = "SELECT min(start), max(\"end\"), count(*), sum(\"end\" - start) FROM NVTX_EVENTS WHERE eventType = 59";
+    assert_eq!(rows(&connection, sql), ["0|1079993000|80001|80001000"]);
+    assert_eq!(rows(&connection, "SELECT duration FROM ANALYSIS_DETAILS"), ["1079993000"]);
+}
+
+const SMALL: &str = "{\"schemaVersion\": 1,\n \"traceEvents\": [\n\
+  {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\u{e9}\", \"pid\": 0, \"tid\": 7, \"ts\": 12.5, \"dur\": 1e1, \"args\": {\"device\": 0}},\n\
+  {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"\\u0041\", \"pid\": 1, \"tid\": 2, \"ts\": 1, \"dur\": 2}\n ], \"rest\": -1.5}";
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn a_trace_that_is_cut_anywhere_is_refused_with_the_place() {
+    assert_eq!(Text::new(SMALL.as_bytes()).import().unwrap().0.rows, 2);
+    for length in 1..SMALL.len() {
+        let error = Text::new(&SMALL.as_bytes()[..length]).import().unwrap_err();
+        let said = error.to_string();
+        // A cut character is read as another one, of three bytes.
+        let ends = [length, length + 2].map(|end| format!("ends at byte {end},"));
+        assert!(ends.iter().any(|end| said.contains(end)), "{length}: {said}");
+        assert_eq!(error.exit_code(), 1);
+        assert!(error.help().is_some());
+    }
+    let packed = gzip(SMALL.as_bytes());
+    assert_eq!(Text::new(&packed).import().unwrap().0.rows, 2);
+    for length in 2..packed.len() {
+        let error = Text::new(&packed[..length]).import().unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("is cut short") || said.contains("is damaged"), "{length}: {said}");
+    }
+    // What follows the last member is none of it, as for gzip itself.
+    for rest in [&[0; 512][..], b"garbage"] {
+        assert_eq!(Text::new(&[&packed, rest].concat()).import().unwrap().0.rows, 2);
+    }
+    // Two members, one behind the other, are one text.
+    let (first, second) = SMALL.split_at(70);
+    let both = [gzip(first.as_bytes()), gzip(second.as_bytes())].concat();
+    assert_eq!(Text::new(&both).import().unwrap().0.rows, 2);
+}
+
+#[test]
+fn what_is_no_trace_is_refused_with_a_reason_and_a_remedy() {
+    let nested =
+        format!("{{\"traceEvents\": [{{\"args\": {}1{}}}]}}", "[".repeat(100_000), "]".repeat(100_000));
+    let mut damaged = gzip(&vec![b' '; 100_000]);
+    let middle = damaged.len() / 2;
+    damaged[middle] ^= 0x55;
+    for (text, expected) in [
+        (&b"   \n"[..], "holds nothing but blanks"),
+        (b"{}", "no \"traceEvents\""),
+        (b"{\"a\": 1}", "no \"traceEvents\""),
+        (b"{\"traceEvents\": 5}", "no \"traceEvents\""),
+        (b"{\"traceEvents\": [1]}", "event that is no object, at byte 17"),
+        (b"{\"traceEvents\": [{\"ph\": \"X\"} {}]}", "at byte 29"),
+        (b"{\"traceEvents\": [{\"ph\" 1}]}", "at byte 23"),
+        (b"{\"traceEvents\": []} x", "goes on behind its end, at byte 20"),
+        (b"{\"traceEvents\" []}", "a colon"),
+        (b"{1: 2}", "a key in quotes"),
+        (b"[{\"name\": \"a row of something\"}]", "no trace"),
+        (b"hello", "is no JSON, at byte 0"),
+        (b"{\"traceEvents\": [{\"ph\": \"X, \"cat\": \"kernel\"}]}", "is no JSON at byte 29"),
+        (nested.as_bytes(), "none of its objects has a \"ph\""),
+        (&damaged, "is damaged"),
+    ] {
+        let error = Text::new(text).import().unwrap_err();
+        let said = format!("{error}; {}", error.help().unwrap_or_default());
+        let shown = String::from_utf8_lossy(&text[..text.len().min(60)]).into_owned();
+        assert!(said.contains(expected), "{shown}: {said}");
+        assert!(error.help().is_some(), "{shown}: no remedy");
+    }
+    for text in [&b"[]"[..], b"{\"traceEvents\": []}", b"\xef\xbb\xbf {\"traceEvents\": [ ]}\n"] {
+        assert_eq!(Text::new(text).import().unwrap().0, Imported::default());
+    }
+}
+
+#[test]
+fn faults_that_profilers_write_cost_nothing() {
+    let text = b"{\"traceEvents\": [\
+        {\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pinned -> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 0, \"args\": {\"bytes\": 4, \"memory bandwidth (GB/s)\": inf}},\
+        {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"C:\\Users\\x\xff\", \"pid\": 1, \"tid\": 2, \"ts\": 1, \"dur\": 2},\
+        {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\tb\", \"pid\": 1, \"tid\": 2, \"ts\": 1, \"dur\": 2, \"args\": 5},\
+        ]}";
+    let (imported, connection) = Text::new(text).import().unwrap();
+    assert_eq!((imported.rows, imported.mended), (3, 3));
+    assert_eq!(rows(&connection, "SELECT srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY"), ["1|2"]);
+    let names = "SELECT value FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType = 59";
+    assert_eq!(rows(&connection, names), ["C:\\Users\\x\u{fffd}", "a\tb"]);
+}
+
+/// A number that is none costs the fact that it is, and nothing else.
+#[test]
+fn facts_that_are_no_numbers_are_left_out() {
+    let text = br#"{"baseTimeNanoseconds": NaN, "memory": {"peak": [Infinity, 1e400]}, "traceName": "C:\Users\x\q",
+        "deviceProperties": [{"id": 0, "name": "A", "totalGlobalMem": 1e400, "numSms": NaN, "warpSize": 32},
+                             {"id": 1, "name": "B", "totalGlobalMem": 1e30, "numSms": "8", "warpSize": 32}],
+        "distributedInfo": {"rank": -Infinity, "world_size": 4, "backend": "nccl"}, "traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 1, "tid": 2, "ts": 1, "dur": 2}], "end": nan}"#;
+    let (imported, connection) = Text::new(text).import().unwrap();
+    assert_eq!((imported.rows, imported.mended, imported.mended_facts), (1, 0, 6));
+    assert!(imported.to_string().contains("6 of the facts beside them were no JSON"), "{imported}");
+    let gpus = "SELECT id, name, totalMemory, smCount, threadsPerWarp FROM TARGET_INFO_GPU ORDER BY 1";
+    assert_eq!(rows(&connection, gpus), ["0|A|-|-|32", "1|B|-|-|32"]);
+    let facts = "SELECT name, value FROM META_DATA_EXPORT WHERE name GLOB 'DISTR*' ORDER BY 1";
+    assert_eq!(rows(&connection, facts), ["DISTRIBUTED_BACKEND|nccl", "DISTRIBUTED_WORLD_SIZE|4"]);
+}
+
+#[test]
+fn text_in_utf16_is_refused_by_name() {
+    for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        let utf16: Vec<u8> = "\u{feff}{\"traceEvents\": []}".encode_utf16().flat_map(to_bytes).collect();
+        for text in [gzip(&utf16), utf16] {
+            let text = Text::new(&text);
+            let error = text.import().unwrap_err();
+            assert!(error.to_string().contains("UTF-16") && error.help().unwrap().contains("iconv"));
+            let path = text.path();
+            let (code, _, error) =
+                outcome(&["run", "--no-cache", path.to_str().unwrap(), "-q", "gpu_time"]);
+            assert!(code == 1 && error.contains("UTF-16") && error.contains("iconv"), "{error}");
+        }
+    }
+}
+
+/// Ids that no system gives are told apart and shown by what stands for them; B and E are counted.
+#[test]
+fn odd_processes_have_names_and_halves_are_counted() {
+    let text = Text::new(
+        br#"[{"ph": "X", "cat": "cpu_op", "name": "o", "pid": "rank0", "tid": 1.5, "ts": 1, "dur": 1, "args": {}},
+            {"ph": "X", "cat": "cpu_op", "name": "o", "pid": -5, "tid": 7, "ts": 1, "dur": 1, "args": {"Sequence number": 4}, "args": {}},
+            {"ph": "B", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1}]"#,
+    );
+    let (imported, connection) = text.import().unwrap();
+    assert_eq!((imported.rows, imported.halves), (2, 1));
+    assert!(imported.to_string().contains("1 that only begin or end"), "{imported}");
+    assert_eq!(
+        rows(&connection, "SELECT name FROM PROCESSES ORDER BY 1"),
+        ["process -5", "process rank0"]
+    );
+    let threads = "SELECT value FROM ThreadNames JOIN StringIds ON id = nameId";
+    assert_eq!(rows(&connection, threads), ["thread 1.5"]);
+    assert_eq!(rows(&connection, "SELECT DISTINCT int64Value FROM NVTX_EVENTS"), ["-"]);
+}
+
+#[test]
+fn an_import_that_is_stopped_or_fails_leaves_no_file() {
+    let text = Text::new(SMALL.as_bytes());
+    let database = text.folder.path().join("out.sqlite");
+    let stopped = import(&text.path(), &database, ImportOptions::default(), &|_| false);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    let folder = text.folder.path().to_str().unwrap();
+    let trace = text.path();
+    std::fs::write(&trace, &SMALL[..100]).unwrap();
+    let out = format!("{folder}/kept.sqlite");
+    let (code, _, error) = outcome(&["import", trace.to_str().unwrap(), "-o", &out]);
+    assert_eq!(code, 1, "{error}");
+    assert!(!Path::new(&out).exists());
+    std::fs::write(&trace, SMALL).unwrap();
+    let (code, _, error) = outcome(&["import", trace.to_str().unwrap(), "-o", &out]);
+    assert_eq!(code, 0, "{error}");
+    let (code, _, _) = outcome(&["import", trace.to_str().unwrap(), "-o", &out]);
+    assert_eq!(code, 2, "an existing file is not replaced");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["kept.sqlite", "out.sqlite", "trace.json"]);
+}
+
+#[test]
+fn a_trace_is_a_report_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let made = Made::random(3);
+    std::fs::write(path("a.json"), made.json(3)).unwrap();
+    std::fs::write(path("a.pt.trace.json.gz"), gzip(made.json(3).as_bytes())).unwrap();
+    let arguments =
+        |trace: &str| ["run".to_owned(), path(trace), "--query".into(), "top_kernels".into()];
+    let run = |trace: &str| {
+        let mut command = crate::support::nsq();
+        let output = command.args(arguments(trace)).env("NSQ_CACHE", path("cache")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    assert!(!run("a.json").is_empty());
+    assert_eq!(run("a.json"), run("a.json"));
+    assert_eq!(run("a.json"), run("a.pt.trace.json.gz"));
+    let kept = std::fs::read_dir(path("cache/traces")).unwrap();
+    let kept =
+        kept.filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|e| e == "sqlite"));
+    assert_eq!(kept.count(), 2);
+}
