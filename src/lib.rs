@@ -35,4 +35,4 @@ pub mod statistics;
 pub mod table;
 pub mod threads;
 pub mod trace;
-pub mod whole_file;
+pub mod bounded_file;

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use nsq::error::{EXIT_FAILED, MORE_MEMORY};
-use nsq::report::abandon_folders;
+use nsq::report::remove_work_folders;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
@@ -64,7 +64,7 @@ fn end(size: usize) -> ! {
     }
     ENDS.set(true);
     say(size);
-    abandon_folders();
+    remove_work_folders();
     std::process::exit(i32::from(EXIT_FAILED));
 }
 

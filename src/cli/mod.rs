@@ -33,7 +33,7 @@ mod stats;
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
-use crate::report::{abandon_folders, become_other, discard_temporaries};
+use crate::report::{remove_work_folders, run_as_launcher, discard_temporaries};
 use clap::{Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::io::{self, Write};
@@ -85,7 +85,7 @@ enum Command {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    if let Some(code) = become_other(std::env::args_os()) {
+    if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
     }
     // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
@@ -120,7 +120,7 @@ pub fn main() -> ExitCode {
 /// Ctrl-C: asks what runs to stop; what does not react is ended soon, and at once when asked twice.
 fn stop() {
     if is_interrupted() {
-        abandon_folders();
+        remove_work_folders();
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
     interrupt();

@@ -2,7 +2,7 @@
 
 use super::ExportOptions;
 use super::cache::{Cache, Derived, Kept};
-use super::news::{Listener, News};
+use super::notices::{Listener, Notice};
 use crate::error::Result;
 use crate::interrupt::is_interrupted;
 use crate::trace::{self, ImportOptions, Imported, Progress};
@@ -15,7 +15,7 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept>
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
         let imported = import(trace, fresh, ImportOptions::default(), listener)?;
-        let odd = imported.mended + imported.mended_facts + imported.timeless + imported.halves;
+        let odd = imported.repaired + imported.repaired_facts + imported.invalid_times + imported.begin_end_events;
         if odd > 0 {
             listener.note(&format!("{}: {imported}", trace.display()));
         }
@@ -40,10 +40,10 @@ pub fn import(
         {
             *shown = Instant::now();
             let percent = 100 * u128::from(read) / u128::from(total.max(1));
-            listener.tell(News::Progress(&format!("importing {name}: {percent} %")));
+            listener.notify(Notice::Progress(&format!("importing {name}: {percent} %")));
         }
         !is_interrupted()
     });
-    listener.tell(News::Done);
+    listener.notify(Notice::Done);
     imported
 }

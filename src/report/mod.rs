@@ -9,15 +9,15 @@
 mod cache;
 mod export;
 mod import;
-mod news;
+mod notices;
 
 pub use cache::{
-    CacheEntry, CacheOptions, Cleared, Derived, OwnFolder, abandon_folders, cache_entries, cache_folder,
+    CacheEntry, CacheOptions, Cleared, Derived, WorkFolder, remove_work_folders, cache_entries, cache_folder,
     clear_cache, discard_temporaries,
 };
-pub use export::{ExportOptions, become_other};
+pub use export::{ExportOptions, run_as_launcher};
 pub use import::import;
-pub use news::{Listener, News};
+pub use notices::{Listener, Notice};
 
 use crate::error::{Error, Result};
 use crate::interrupt::is_interrupted;

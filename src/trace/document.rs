@@ -1,7 +1,7 @@
 //! The text of a trace → its events, one at a time, and the facts around them.
 
 use super::event::Event;
-use super::mend::{mend, mend_value};
+use super::repair::{repair, repair_value};
 use super::record::Recorder;
 use crate::error::{Error, Result};
 use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
@@ -23,7 +23,7 @@ pub(super) struct Facts {
     pub(super) world_size: Option<i64>,
     pub(super) backend: Option<String>,
     /// Values beside the events that are no JSON: numbers that are none were left out of them.
-    pub(super) mended: u64,
+    pub(super) repaired: u64,
 }
 
 /// A GPU that the trace describes.
@@ -75,7 +75,7 @@ const LONGEST_FACT: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Bytes in which the end of an event that is no JSON is looked for.
-const MENDABLE: usize = 4 << 20;
+const REPAIRABLE: usize = 4 << 20;
 
 /// A trace while it is read.
 pub(super) struct Document<'d> {
@@ -90,8 +90,8 @@ pub(super) struct Document<'d> {
     longest: usize,
     /// Where `text` begins in the whole.
     offset: u64,
-    /// Values beside the events that had to be mended.
-    mended: u64,
+    /// Values beside the events that had to be repaired.
+    repaired: u64,
 }
 
 impl<'d> Document<'d> {
@@ -100,7 +100,7 @@ impl<'d> Document<'d> {
         chunks: Receiver<io::Result<String>>,
         go_on: &'d dyn Fn() -> Result<()>,
     ) -> Self {
-        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0, mended: 0 }
+        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0, repaired: 0 }
     }
 
     /// Reads it to its end; every event goes to `recorder`.
@@ -124,10 +124,10 @@ impl<'d> Document<'d> {
         }
         let reason = match has_events {
             false => "is JSON, but no trace: it has no \"traceEvents\"",
-            true if recorder.saw_only_other_things() => {
+            true if recorder.saw_no_events() => {
                 "is JSON, but no trace: none of its objects has a \"ph\""
             }
-            true => return Ok(Facts { mended: self.mended, ..facts }),
+            true => return Ok(Facts { repaired: self.repaired, ..facts }),
         };
         let help = "give what torch.profiler's export_chrome_trace() wrote, or an nsys export";
         Err(self.refuse(reason.to_owned(), help))
@@ -137,20 +137,20 @@ impl<'d> Document<'d> {
     fn object(&mut self, recorder: &mut Recorder, facts: &mut Facts) -> Result<bool> {
         self.at += 1;
         let mut has_events = false;
-        if self.must_follow()? == b'}' {
+        if self.next_or_truncated()? == b'}' {
             self.at += 1;
             return Ok(false);
         }
         loop {
-            if self.must_follow()? != b'"' {
+            if self.next_or_truncated()? != b'"' {
                 return Err(self.malformed("is no JSON", "a key in quotes is expected"));
             }
             let key: String = self.value()?;
-            if self.must_follow()? != b':' {
+            if self.next_or_truncated()? != b':' {
                 return Err(self.malformed("is no JSON", "a colon is expected behind a key"));
             }
             self.at += 1;
-            let first = self.must_follow()?;
+            let first = self.next_or_truncated()?;
             match key.as_str() {
                 "traceEvents" if first == b'[' => {
                     has_events = true;
@@ -177,7 +177,7 @@ impl<'d> Document<'d> {
                 // Among the rest are the environment and the command line: nobody's business.
                 _ => drop(self.value::<IgnoredAny>()?),
             }
-            match self.must_follow()? {
+            match self.next_or_truncated()? {
                 b',' => self.at += 1,
                 b'}' => {
                     self.at += 1;
@@ -190,16 +190,16 @@ impl<'d> Document<'d> {
 
     fn events(&mut self, recorder: &mut Recorder) -> Result<()> {
         self.at += 1;
-        if self.must_follow()? == b']' {
+        if self.next_or_truncated()? == b']' {
             self.at += 1;
             return Ok(());
         }
         loop {
-            if self.must_follow()? != b'{' {
+            if self.next_or_truncated()? != b'{' {
                 return Err(self.malformed("holds an event that is no object", "`{` is expected"));
             }
             self.event(recorder)?;
-            match self.must_follow()? {
+            match self.next_or_truncated()? {
                 b',' => self.at += 1,
                 b']' => {
                     self.at += 1;
@@ -208,7 +208,7 @@ impl<'d> Document<'d> {
                 _ => return Err(self.malformed("is no JSON", "a comma or the events' end is expected")),
             }
             // A comma behind the last event: some writers leave one.
-            if self.must_follow()? == b']' {
+            if self.next_or_truncated()? == b']' {
                 self.at += 1;
                 return Ok(());
             }
@@ -229,19 +229,19 @@ impl<'d> Document<'d> {
                 self.must_grow()?;
                 continue;
             }
-            let Some((mended, used)) = mend(&self.text.as_bytes()[self.at..]) else {
+            let Some((repaired, used)) = repair(&self.text.as_bytes()[self.at..]) else {
                 // The event may go on; if not, the fault is what is wrong with it.
                 let faulty = self.faulty(&fault);
-                if self.text.len() - self.at > MENDABLE || !self.grow(0)? {
+                if self.text.len() - self.at > REPAIRABLE || !self.grow(0)? {
                     return Err(faulty);
                 }
                 continue;
             };
             let mut event = Event::default();
-            if event.deserialize(&mut serde_json::Deserializer::from_str(&mended)).is_err() {
+            if event.deserialize(&mut serde_json::Deserializer::from_str(&repaired)).is_err() {
                 return Err(self.faulty(&fault));
             }
-            recorder.take_mended(&event)?;
+            recorder.take_repaired(&event)?;
             self.at += used;
             return Ok(());
         }
@@ -259,15 +259,15 @@ impl<'d> Document<'d> {
                 }
                 Some(Err(fault)) if !self.is_at_end(&fault) => {
                     let faulty = self.faulty(&fault);
-                    let Some((mended, used)) = mend_value(&self.text.as_bytes()[self.at..]) else {
+                    let Some((repaired, used)) = repair_value(&self.text.as_bytes()[self.at..]) else {
                         // It may go on, as an event may.
-                        if self.text.len() - self.at > MENDABLE.min(self.longest) || !self.grow(0)? {
+                        if self.text.len() - self.at > REPAIRABLE.min(self.longest) || !self.grow(0)? {
                             return Err(faulty);
                         }
                         continue;
                     };
-                    let value = serde_json::from_str(&mended).map_err(|_| faulty)?;
-                    self.mended += 1;
+                    let value = serde_json::from_str(&repaired).map_err(|_| faulty)?;
+                    self.repaired += 1;
                     self.at += used;
                     return Ok(value);
                 }
@@ -300,9 +300,9 @@ impl<'d> Document<'d> {
     }
 
     /// The next byte that is no blank, where the trace cannot be over yet.
-    fn must_follow(&mut self) -> Result<u8> {
+    fn next_or_truncated(&mut self) -> Result<u8> {
         let next = self.next()?;
-        next.ok_or_else(|| self.cut_short())
+        next.ok_or_else(|| self.truncated())
     }
 
     fn skip_byte_order_mark(&mut self) -> Result<()> {
@@ -322,7 +322,7 @@ impl<'d> Document<'d> {
             return Err(self.malformed(&what, help));
         }
         let least = unread.min(self.longest - unread);
-        if self.grow(least)? { Ok(()) } else { Err(self.cut_short()) }
+        if self.grow(least)? { Ok(()) } else { Err(self.truncated()) }
     }
 
     /// Lets go of what was read, and receives at least a chunk, or `least` bytes; false at the end.
@@ -386,7 +386,7 @@ impl<'d> Document<'d> {
         )
     }
 
-    fn cut_short(&self) -> Error {
+    fn truncated(&self) -> Error {
         let end = self.offset + self.text.len() as u64;
         self.refuse(
             format!("is cut short: it ends at byte {end}, within what begins at byte {}", self.place()),

@@ -158,7 +158,7 @@ impl<'de, T: Wanted<'de>> Visitor<'de> for LenientVisitor<T> {
 }
 
 /// Values of another type than the one that is wanted: as if they were not there.
-macro_rules! nothing_else {
+macro_rules! ignore_other_types {
     ($nothing:expr) => {
         fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
             Ok($nothing)
@@ -212,7 +212,7 @@ impl<'de> Deserialize<'de> for Triple {
                 Ok(Triple::default())
             }
 
-            nothing_else!(Triple::default());
+            ignore_other_types!(Triple::default());
         }
         deserializer.deserialize_any(TripleVisitor)
     }
@@ -367,5 +367,5 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
         Ok(())
     }
 
-    nothing_else!(());
+    ignore_other_types!(());
 }

@@ -1,13 +1,13 @@
 //! What a trace says beside its events → the small tables of an export.
 
 use super::document::{Device, Facts};
-use super::tables::Fill;
+use super::tables::SmallTable;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 
 /// Facts about the file, as name and value.
-pub(super) fn export(facts: &Facts) -> Fill {
-    let mut fill = Fill::new("META_DATA_EXPORT", &["name", "value"]);
+pub(super) fn export(facts: &Facts) -> SmallTable {
+    let mut fill = SmallTable::new("META_DATA_EXPORT", &["name", "value"]);
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             fill.add([name.to_owned().into(), value.into()]);
@@ -23,7 +23,7 @@ pub(super) fn export(facts: &Facts) -> Fill {
 }
 
 /// The GPUs that the process could see, by their CUDA ordinals.
-pub(super) fn gpus(devices: &[Device]) -> Fill {
+pub(super) fn gpus(devices: &[Device]) -> SmallTable {
     const COLUMNS: &[&str] = &[
         "id",
         "cuDevice",
@@ -40,7 +40,7 @@ pub(super) fn gpus(devices: &[Device]) -> Fill {
         "maxShmemPerSm",
         "maxRegistersPerSm",
     ];
-    let mut fill = Fill::new("TARGET_INFO_GPU", COLUMNS);
+    let mut fill = SmallTable::new("TARGET_INFO_GPU", COLUMNS);
     for device in devices.iter().filter(|device| device.id.is_some()) {
         fill.add([
             device.id.into(),
@@ -66,9 +66,9 @@ pub(super) fn gpus(devices: &[Device]) -> Fill {
 pub(super) fn streams(
     streams: &BTreeMap<(Option<i64>, i64), Option<i64>>,
     process: Option<i64>,
-) -> Fill {
+) -> SmallTable {
     let mut fill =
-        Fill::new("TARGET_INFO_CUDA_STREAM", &["streamId", "contextId", "processId", "priority"]);
+        SmallTable::new("TARGET_INFO_CUDA_STREAM", &["streamId", "contextId", "processId", "priority"]);
     for ((context, stream), priority) in streams {
         fill.add([(*stream).into(), (*context).into(), process.into(), (*priority).into()]);
     }
@@ -76,8 +76,8 @@ pub(super) fn streams(
 }
 
 /// How long the trace is.
-pub(super) fn extent(dur_ns: i64) -> Fill {
-    let mut fill = Fill::new("ANALYSIS_DETAILS", &["duration"]);
+pub(super) fn extent(dur_ns: i64) -> SmallTable {
+    let mut fill = SmallTable::new("ANALYSIS_DETAILS", &["duration"]);
     fill.add([dur_ns.into()]);
     fill
 }
@@ -86,8 +86,8 @@ pub(super) fn extent(dur_ns: i64) -> Fill {
 const THIS_CENTURY: std::ops::Range<i64> = 978_307_200_000_000_000..4_102_444_800_000_000_000;
 
 /// The moment in UTC at the report's 0, where the trace tells what its clock counts from.
-pub(super) fn session(base_ns: Option<i64>, zero_ns: i64) -> Fill {
-    let mut fill = Fill::new("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"]);
+pub(super) fn session(base_ns: Option<i64>, zero_ns: i64) -> SmallTable {
+    let mut fill = SmallTable::new("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"]);
     let utc_ns = zero_ns.checked_add(base_ns.unwrap_or(0));
     if let Some(utc_ns) = utc_ns.filter(|ns| THIS_CENTURY.contains(ns)) {
         fill.add([Value::Integer(utc_ns)]);

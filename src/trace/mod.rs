@@ -14,7 +14,7 @@
 mod document;
 mod event;
 mod facts;
-mod mend;
+mod repair;
 mod record;
 mod tables;
 mod time;
@@ -51,36 +51,36 @@ pub struct Imported {
     /// Events that became rows.
     pub rows: u64,
     /// Events whose text is no JSON, such as a bare `inf`, and could be read all the same.
-    pub mended: u64,
+    pub repaired: u64,
     /// Facts beside the events that are no JSON: numbers in them that are none, such as NaN, are left out.
-    pub mended_facts: u64,
+    pub repaired_facts: u64,
     /// Events of a kind that is imported whose times make no sense: these are left out.
-    pub timeless: u64,
+    pub invalid_times: u64,
     /// The same that are told as a beginning and an end, as Kineto never does: left out too.
-    pub halves: u64,
+    pub begin_end_events: u64,
 }
 
 impl fmt::Display for Imported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} events became rows", self.rows, self.events)?;
-        if self.timeless > 0 {
-            write!(f, "; {} were left out whose times make no sense", self.timeless)?;
+        if self.invalid_times > 0 {
+            write!(f, "; {} were left out whose times make no sense", self.invalid_times)?;
         }
-        if self.halves > 0 {
+        if self.begin_end_events > 0 {
             write!(
                 f,
                 "; {} that only begin or end something (`ph` B and E) were left out",
-                self.halves
+                self.begin_end_events
             )?;
         }
-        if self.mended > 0 {
-            write!(f, "; {} were no JSON and could be read all the same", self.mended)?;
+        if self.repaired > 0 {
+            write!(f, "; {} were no JSON and could be read all the same", self.repaired)?;
         }
-        if self.mended_facts > 0 {
+        if self.repaired_facts > 0 {
             write!(
                 f,
                 "; {} of the facts beside them were no JSON: numbers that are none were left out",
-                self.mended_facts
+                self.repaired_facts
             )?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use super::document::Facts;
 use super::event::{Event, IdValue};
 use super::facts;
-use super::tables::{Batch, Closing, Fill, Owner, Row, Table};
+use super::tables::{Batch, Closing, SmallTable, Owner, Row, Table};
 use super::{ImportOptions, Imported};
 use crate::classify::FunctionName;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ const FARTHEST: i64 = 1 << 61;
 const PUSHED: i64 = 59;
 const DOMAIN: i64 = 75;
 /// Threads that the profiler named, rather than the program or the system.
-const PROFILERS: i64 = 10;
+const NAMED_BY_PROFILER: i64 = 10;
 /// nsys: an API call of the CUDA runtime, and of the driver.
 const RUNTIME: i64 = 0;
 const DRIVER: i64 = 1;
@@ -150,9 +150,9 @@ impl Recorder {
         }
     }
 
-    /// The same for an event whose text had to be mended.
-    pub(super) fn take_mended(&mut self, event: &Event<'_>) -> Result<()> {
-        self.imported.mended += 1;
+    /// The same for an event whose text had to be repaired.
+    pub(super) fn take_repaired(&mut self, event: &Event<'_>) -> Result<()> {
+        self.imported.repaired += 1;
         self.take(event)
     }
 
@@ -165,7 +165,7 @@ impl Recorder {
             category if is_timed => category,
             category => {
                 let is_half = matches!(&*event.phase.0, "B" | "E") && category != Category::Other;
-                self.imported.halves += u64::from(is_half);
+                self.imported.begin_end_events += u64::from(is_half);
                 Category::Other
             }
         };
@@ -177,7 +177,7 @@ impl Recorder {
                 false
             }
             (_, None) => {
-                self.imported.timeless += 1;
+                self.imported.invalid_times += 1;
                 false
             }
             (category, Some(times)) => {
@@ -383,7 +383,7 @@ impl Recorder {
     }
 
     /// Objects came, and none of them is an event.
-    pub(super) fn saw_only_other_things(&self) -> bool {
+    pub(super) fn saw_no_events(&self) -> bool {
         self.imported.events > 0 && !self.has_phases
     }
 
@@ -397,7 +397,7 @@ impl Recorder {
         }
         let (owner, process) = self.owner();
         let mut fills = self.name_tables();
-        self.imported.mended_facts = said.mended;
+        self.imported.repaired_facts = said.repaired;
         self.send()?;
         fills.push(facts::export(said));
         fills.push(self.counted());
@@ -418,7 +418,7 @@ impl Recorder {
             ([caller], _) => Some(*caller),
             ([], 1) => self.processes.keys().next().copied(),
             ([], 0) => None,
-            ([], _) => return (Owner::Nobody, None),
+            ([], _) => return (Owner::Unknown, None),
             _ => return (Owner::ByCall, None),
         };
         let owner = match only {
@@ -429,18 +429,18 @@ impl Recorder {
     }
 
     /// Processes and threads by name: of those that did something, not of GPUs and their streams.
-    fn name_tables(&mut self) -> Vec<Fill> {
-        let mut processes = Fill::new("PROCESSES", &["globalPid", "pid", "name"]);
+    fn name_tables(&mut self) -> Vec<SmallTable> {
+        let mut processes = SmallTable::new("PROCESSES", &["globalPid", "pid", "name"]);
         for process in self.processes.keys() {
             let given = || self.ids.stands_for(*process).map(|word| format!("process {word}"));
             let name = self.process_names.get(process).cloned().or_else(given);
             processes.add([global_pid(*process).into(), (*process).into(), name.into()]);
         }
-        let mut threads = Fill::new("ThreadNames", &["nameId", "priority", "globalTid"]);
+        let mut threads = SmallTable::new("ThreadNames", &["nameId", "priority", "globalTid"]);
         for ((process, thread), name) in std::mem::take(&mut self.thread_names) {
             if self.processes.contains_key(&process) {
                 let name = self.text(&name);
-                threads.add([name.into(), PROFILERS.into(), (global_pid(process) | thread).into()]);
+                threads.add([name.into(), NAMED_BY_PROFILER.into(), (global_pid(process) | thread).into()]);
             }
         }
         vec![processes, threads]
@@ -449,8 +449,8 @@ impl Recorder {
 
 impl Recorder {
     /// What became of the events, by category.
-    fn counted(&self) -> Fill {
-        let mut counted = Fill::new("NSQ_IMPORT", &["category", "events", "rows"]);
+    fn counted(&self) -> SmallTable {
+        let mut counted = SmallTable::new("NSQ_IMPORT", &["category", "events", "rows"]);
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(category, _)| *category);
         for (category, count) in counts {

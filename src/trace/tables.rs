@@ -146,19 +146,19 @@ pub(super) struct Closing {
     /// The moment of the trace's clock that becomes 0.
     pub(super) zero_ns: i64,
     /// Tables without times.
-    pub(super) fills: Vec<Fill>,
+    pub(super) fills: Vec<SmallTable>,
     pub(super) owner: Owner,
 }
 
 /// A small table and its rows; without any it is not made.
 #[derive(Debug)]
-pub(super) struct Fill {
+pub(super) struct SmallTable {
     table: &'static str,
     columns: &'static [&'static str],
     rows: Vec<Vec<Value>>,
 }
 
-impl Fill {
+impl SmallTable {
     pub(super) fn new(table: &'static str, columns: &'static [&'static str]) -> Self {
         Self { table, columns, rows: Vec::new() }
     }
@@ -195,7 +195,7 @@ pub(super) enum Owner {
 }
 
 /// Batches that are kept back until it is clear when the trace began.
-const KEPT_BACK: usize = 16;
+const HELD_BACK: usize = 16;
 
 /// A database that is being filled.
 pub(super) struct Database {
@@ -232,7 +232,7 @@ impl Database {
 
     fn insert(&mut self, batches: Receiver<Batch>) -> rusqlite::Result<()> {
         let mut first = Vec::new();
-        while first.len() < KEPT_BACK
+        while first.len() < HELD_BACK
             && let Ok(batch) = batches.recv()
         {
             first.push(batch);
@@ -293,7 +293,7 @@ impl Database {
         let owned = self.present.iter().filter(|table| table.is_of_gpu());
         match owner {
             Owner::AsWritten => {}
-            Owner::One(_) | Owner::Nobody => {
+            Owner::One(_) | Owner::Unknown => {
                 let process = if let Owner::One(process) = owner { Some(process) } else { None };
                 for table in owned {
                     let own = format!("UPDATE {} SET globalPid = ?1", table.name());

@@ -10,7 +10,7 @@ pub(super) struct Nanoseconds(pub(super) Option<i64>);
 impl<'de> Deserialize<'de> for Nanoseconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer).map_err(D::Error::custom)?.get();
-        Ok(Self(of_microseconds(text.trim_matches('"'))))
+        Ok(Self(from_microseconds(text.trim_matches('"'))))
     }
 }
 
@@ -19,12 +19,12 @@ const DECIMALS: usize = 3;
 
 /// The nanoseconds of a number of microseconds as JSON writes it; beyond the third decimal it is
 /// rounded, half away from zero.
-fn of_microseconds(text: &str) -> Option<i64> {
-    of_plain(text).or_else(|| of_any(text))
+fn from_microseconds(text: &str) -> Option<i64> {
+    parse_plain(text).or_else(|| parse_any(text))
 }
 
 /// The same for digits, at most three of them behind a point, as nearly all are.
-fn of_plain(text: &str) -> Option<i64> {
+fn parse_plain(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if !(1..=15).contains(&whole.len()) || !(1..=DECIMALS).contains(&fraction.len()) {
         return None;
@@ -40,7 +40,7 @@ fn of_plain(text: &str) -> Option<i64> {
     Some(ns * [1, 100, 10, 1][fraction.len()])
 }
 
-fn of_any(text: &str) -> Option<i64> {
+fn parse_any(text: &str) -> Option<i64> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
         None => (text, 0),
@@ -80,7 +80,7 @@ fn of_any(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_any, of_microseconds};
+    use super::{parse_any, from_microseconds};
 
     #[test]
     fn decimals_are_exact() {
@@ -103,8 +103,8 @@ mod tests {
             ("12345e-2", 123_450),
             ("0e999999999", 0),
         ] {
-            assert_eq!(of_microseconds(text), Some(ns), "{text}");
-            assert_eq!(of_any(text), Some(ns), "{text}");
+            assert_eq!(from_microseconds(text), Some(ns), "{text}");
+            assert_eq!(parse_any(text), Some(ns), "{text}");
         }
     }
 
@@ -113,7 +113,7 @@ mod tests {
         for text in
             ["", "-", ".", ".5", "inf", "nan", "null", "1e", "1e99", "9300000000000000", "0x10", "1 "]
         {
-            assert_eq!(of_microseconds(text), None, "{text}");
+            assert_eq!(from_microseconds(text), None, "{text}");
         }
     }
 }

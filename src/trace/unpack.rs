@@ -18,9 +18,9 @@ pub(super) fn is_utf16(text: &[u8]) -> bool {
 const CHUNK: usize = 1 << 20;
 /// How many bytes of text a byte of gzip may hold: traces of profilers hold about 20, and deflate a
 /// thousand at most.
-const DENSEST: u64 = 200;
+const MAX_RATIO: u64 = 200;
 /// Bytes of text up to which it does not matter.
-const DENSE: u64 = 256 << 20;
+const RATIO_CHECKED_FROM: u64 = 256 << 20;
 /// Chunks that wait to be read.
 pub(super) const CHUNKS: usize = 4;
 
@@ -85,7 +85,7 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
             return drop(chunks.send(Err(io::ErrorKind::Unsupported.into())));
         }
         unpacked += CHUNK as u64;
-        if unpacked > DENSE && unpacked / DENSEST > read.load(Ordering::Relaxed) {
+        if unpacked > RATIO_CHECKED_FROM && unpacked / MAX_RATIO > read.load(Ordering::Relaxed) {
             return drop(chunks.send(Err(io::ErrorKind::FileTooLarge.into())));
         }
         if !is_last {

@@ -5,7 +5,7 @@ use crate::catalog::{FileSpec, Playbook};
 use crate::compile::{parse_param, scalar};
 use crate::error::{Error, Result};
 use crate::table::Value as Cell;
-use crate::whole_file::{self, Origin};
+use crate::bounded_file::{self, Origin};
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -145,7 +145,7 @@ fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeM
 
 /// Rows of a CSV file by the names of its first line.
 fn read(spec: &FileSpec, path: &Path) -> Result<Vec<BTreeMap<String, Cell>>> {
-    let bytes = whole_file::read(path, Origin::Named, whole_file::MOST)?;
+    let bytes = bounded_file::read(path, Origin::Named, bounded_file::MAX_TEXT_BYTES)?;
     let refuse = |reason: String| Error::Report {
         path: path.to_owned(),
         reason,

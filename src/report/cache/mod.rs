@@ -20,17 +20,17 @@ mod entry;
 mod key;
 mod listing;
 mod lock;
-mod own_folder;
+mod work_folder;
 mod place;
 mod temporary;
 
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
-pub use own_folder::{OwnFolder, abandon_folders};
+pub use work_folder::{WorkFolder, remove_work_folders};
 pub use place::cache_folder;
 pub(super) use place::private_folder;
 pub use temporary::discard_temporaries;
 
-use super::news::Listener;
+use super::notices::Listener;
 use crate::error::{Error, Result};
 use entry::{Entry, Wanted};
 use key::Key;
@@ -101,7 +101,7 @@ enum Hold {
     /// A shared lock, so that no other run throws the entry away.
     Entry { _file: File },
     /// A folder that goes with its last user.
-    Temporary { _folder: Arc<OwnFolder> },
+    Temporary { _folder: Arc<WorkFolder> },
 }
 
 impl Cache {

@@ -1,7 +1,7 @@
 //! Databases for one run only.
 
 use super::key::Key;
-use super::own_folder::{Names, OwnFolder};
+use super::work_folder::{Names, WorkFolder};
 use super::{FRESH, Hold, Kept};
 use crate::error::Result;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 static TEMPORARIES: Mutex<BTreeMap<String, Slot>> = Mutex::new(BTreeMap::new());
 
 /// Locked while it is being made: other threads wait for it.
-type Slot = Arc<Mutex<Option<Arc<OwnFolder>>>>;
+type Slot = Arc<Mutex<Option<Arc<WorkFolder>>>>;
 
 /// The folders, in the one for temporary files.
 const NAMES: Names = Names { prefix: "nsq-run-", suffix: "", lock: "nsq-run.lock" };
@@ -26,7 +26,7 @@ pub(super) fn derive(source: &Path, key: &Key, make: impl FnOnce(&Path) -> Resul
     let folder = match slot.as_ref() {
         Some(folder) => folder.clone(),
         None => {
-            let folder = OwnFolder::new(&std::env::temp_dir(), NAMES)?;
+            let folder = WorkFolder::new(&std::env::temp_dir(), NAMES)?;
             make(&folder.path().join(FRESH))?;
             key.check_unchanged(source)?;
             slot.insert(Arc::new(folder)).clone()

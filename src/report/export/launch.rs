@@ -33,7 +33,7 @@ pub(super) fn not_started(code: Option<i32>, said: &str) -> Option<String> {
 
 /// Becomes another program if `arguments` say so; returns only if they do not, or if it cannot, and
 /// then with the exit code.
-pub fn become_other(arguments: impl Iterator<Item = OsString>) -> Option<u8> {
+pub fn run_as_launcher(arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     let mut arguments = arguments.skip(1);
     if arguments.next()? != WORD {
         return None;

@@ -10,10 +10,10 @@ mod child;
 mod launch;
 mod nsys;
 
-pub use launch::become_other;
+pub use launch::run_as_launcher;
 
 use super::cache::{Cache, CacheOptions, Derived, Kept, private_folder};
-use super::{News, check_database, check_pages};
+use super::{Notice, check_database, check_pages};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use nsys::{Nsys, Version};
@@ -25,7 +25,7 @@ use std::process::ExitStatus;
 pub struct ExportOptions {
     /// The `nsys` to use; `None`: `$NSQ_NSYS`, then the one on `PATH`, then those that are installed.
     pub nsys: Option<PathBuf>,
-    /// The program that calls [`become_other`], by which an `nsys` is started so that it ends with
+    /// The program that calls [`run_as_launcher`], by which an `nsys` is started so that it ends with
     /// this process even when that is killed; `None`: it may outlive it then.
     pub launcher: Option<PathBuf>,
     /// How the export is kept.
@@ -202,7 +202,7 @@ fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path)
     // Its own progress comes too late: what it prints stays with it until it is much.
     let progress = || {
         let written = fresh.metadata().map_or(0, |metadata| metadata.len());
-        listener.tell(News::Progress(&format!("exporting {name}: {} MB written", written / 1_000_000)));
+        listener.notify(Notice::Progress(&format!("exporting {name}: {} MB written", written / 1_000_000)));
     };
     let mut command = nsys.command();
     command
@@ -211,7 +211,7 @@ fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path)
         // Absolute: a name that begins with a dash is no option.
         .arg(std::path::absolute(capture).map_err(|e| Error::io(capture, e))?);
     let ended = child::run(command, None, &progress);
-    listener.tell(News::Done);
+    listener.notify(Notice::Done);
     let ended = match ended? {
         Ok(ended) => ended,
         Err(e) => return Ok(Outcome::Refused(Refused::Start(e))),

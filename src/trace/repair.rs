@@ -3,58 +3,58 @@
 //! Profilers have written bare `inf` and `nan`, Windows paths with single backslashes, and names with
 //! raw control characters or bytes that are no UTF-8. One such event must not cost the whole trace.
 
-/// The same object with such faults mended, and how many bytes of `text` it takes; `None` where the
+/// The same object with such faults repaired, and how many bytes of `text` it takes; `None` where the
 /// object does not end in `text`.
-pub(super) fn mend(text: &[u8]) -> Option<(String, usize)> {
-    let mut mended = Vec::new();
+pub(super) fn repair(text: &[u8]) -> Option<(String, usize)> {
+    let mut repaired = Vec::new();
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         match byte {
             b'"' => {
-                at = mend_string(text, at, &mut mended)?;
+                at = repair_string(text, at, &mut repaired)?;
                 continue;
             }
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 {
-                    mended.push(byte);
-                    return Some((String::from_utf8_lossy(&mended).into_owned(), at + 1));
+                    repaired.push(byte);
+                    return Some((String::from_utf8_lossy(&repaired).into_owned(), at + 1));
                 }
             }
             b'-' | b'+' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                let (word, length) = mend_word(&text[at..]);
-                mended.extend_from_slice(word);
+                let (word, length) = repair_word(&text[at..]);
+                repaired.extend_from_slice(word);
                 at += length;
                 continue;
             }
             _ => {}
         }
-        mended.push(byte);
+        repaired.push(byte);
         at += 1;
     }
     None
 }
 
-/// As [`mend`], for a value of any kind; a word or a number must not be the last of `text`: it could go on.
-pub(super) fn mend_value(text: &[u8]) -> Option<(String, usize)> {
+/// As [`repair`], for a value of any kind; a word or a number must not be the last of `text`: it could go on.
+pub(super) fn repair_value(text: &[u8]) -> Option<(String, usize)> {
     match text.first()? {
-        b'{' | b'[' => mend(text),
+        b'{' | b'[' => repair(text),
         b'"' => {
-            let mut mended = Vec::new();
-            let used = mend_string(text, 0, &mut mended)?;
-            Some((String::from_utf8_lossy(&mended).into_owned(), used))
+            let mut repaired = Vec::new();
+            let used = repair_string(text, 0, &mut repaired)?;
+            Some((String::from_utf8_lossy(&repaired).into_owned(), used))
         }
         _ => {
-            let (mended, used) = mend_word(text);
-            (used > 0 && used < text.len()).then(|| (String::from_utf8_lossy(mended).into_owned(), used))
+            let (repaired, used) = repair_word(text);
+            (used > 0 && used < text.len()).then(|| (String::from_utf8_lossy(repaired).into_owned(), used))
         }
     }
 }
 
 /// The word or number that `text` begins with, null where it is none that JSON knows; and its length.
-fn mend_word(text: &[u8]) -> (&[u8], usize) {
+fn repair_word(text: &[u8]) -> (&[u8], usize) {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
     let length = text.iter().take_while(is_part).count();
     let word = &text[..length];
@@ -67,13 +67,13 @@ fn mend_word(text: &[u8]) -> (&[u8], usize) {
 }
 
 /// Copies the string that opens at `start`; returns where it ends.
-fn mend_string(text: &[u8], start: usize, mended: &mut Vec<u8>) -> Option<usize> {
-    mended.push(b'"');
+fn repair_string(text: &[u8], start: usize, repaired: &mut Vec<u8>) -> Option<usize> {
+    repaired.push(b'"');
     let mut at = start + 1;
     loop {
         match *text.get(at)? {
             b'"' => {
-                mended.push(b'"');
+                repaired.push(b'"');
                 return Some(at + 1);
             }
             b'\\' => {
@@ -83,22 +83,22 @@ fn mend_string(text: &[u8], start: usize, mended: &mut Vec<u8>) -> Option<usize>
                 {
                     // Half a surrogate pair is no character.
                     let unit = if is_whole { &text[at..at + unit] } else { &b"\\ufffd"[..] };
-                    mended.extend_from_slice(unit);
+                    repaired.extend_from_slice(unit);
                     at += if is_whole { unit.len() } else { 6 };
                     continue;
                 }
                 let is_escape = next != b'u' && b"\"\\/bfnrt".contains(&next);
                 if is_escape {
-                    mended.extend_from_slice(&[b'\\', next]);
+                    repaired.extend_from_slice(&[b'\\', next]);
                     at += 2;
                 } else {
-                    mended.extend_from_slice(b"\\\\");
+                    repaired.extend_from_slice(b"\\\\");
                     at += 1;
                 }
                 continue;
             }
-            control @ 0..0x20 => mended.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
-            byte => mended.push(byte),
+            control @ 0..0x20 => repaired.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+            byte => repaired.push(byte),
         }
         at += 1;
     }
@@ -126,39 +126,39 @@ fn utf16_unit(text: &[u8], at: usize) -> Option<Option<(usize, bool)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::mend;
+    use super::repair;
 
-    fn mended(text: &[u8]) -> String {
-        let (mended, used) = mend(text).expect("an object that ends");
+    fn repaired(text: &[u8]) -> String {
+        let (repaired, used) = repair(text).expect("an object that ends");
         assert_eq!(used, text.len());
-        serde_json::from_str::<serde_json::Value>(&mended).expect("JSON").to_string()
+        serde_json::from_str::<serde_json::Value>(&repaired).expect("JSON").to_string()
     }
 
     #[test]
     fn faults_that_profilers_write() {
         assert_eq!(
-            mended(br#"{"a": inf, "b": -inf, "c": NaN, "d": -nan}"#),
+            repaired(br#"{"a": inf, "b": -inf, "c": NaN, "d": -nan}"#),
             r#"{"a":null,"b":null,"c":null,"d":null}"#
         );
         assert_eq!(
-            mended(br#"{"a": true, "b": -1.5e+3, "c": "inf"}"#),
+            repaired(br#"{"a": true, "b": -1.5e+3, "c": "inf"}"#),
             r#"{"a":true,"b":-1500.0,"c":"inf"}"#
         );
-        assert_eq!(mended(br#"{"path": "C:\Users\x\new"}"#), "{\"path\":\"C:\\\\Users\\\\x\\new\"}");
+        assert_eq!(repaired(br#"{"path": "C:\Users\x\new"}"#), "{\"path\":\"C:\\\\Users\\\\x\\new\"}");
         assert_eq!(
-            mended(br#"{"a": "\ud800", "b": "\udc00x", "c": "\ud83d\ude00", "d": "\ud800\u0041"}"#),
+            repaired(br#"{"a": "\ud800", "b": "\udc00x", "c": "\ud83d\ude00", "d": "\ud800\u0041"}"#),
             "{\"a\":\"\u{fffd}\",\"b\":\"\u{fffd}x\",\"c\":\"\u{1f600}\",\"d\":\"\u{fffd}A\"}"
         );
-        assert_eq!(mended(br#"{"a": 1e999, "b": 12.50, "c": -0}"#), r#"{"a":null,"b":12.5,"c":-0.0}"#);
-        assert_eq!(mended(b"{\"a\": \"tab\there\"}"), "{\"a\":\"tab\\there\"}");
-        assert_eq!(mended(b"{\"a\": \"\xff\"}"), "{\"a\":\"\u{fffd}\"}");
-        assert_eq!(mended(br#"{"a": [{"b": "}]"}]}"#), r#"{"a":[{"b":"}]"}]}"#);
+        assert_eq!(repaired(br#"{"a": 1e999, "b": 12.50, "c": -0}"#), r#"{"a":null,"b":12.5,"c":-0.0}"#);
+        assert_eq!(repaired(b"{\"a\": \"tab\there\"}"), "{\"a\":\"tab\\there\"}");
+        assert_eq!(repaired(b"{\"a\": \"\xff\"}"), "{\"a\":\"\u{fffd}\"}");
+        assert_eq!(repaired(br#"{"a": [{"b": "}]"}]}"#), r#"{"a":[{"b":"}]"}]}"#);
     }
 
     #[test]
     fn what_does_not_end_is_left() {
         for text in [&br#"{"a": 1"#[..], br#"{"a": "x\"#, br#"{"a": "\u00"#, b"}", b""] {
-            assert_eq!(mend(text), None);
+            assert_eq!(repair(text), None);
         }
     }
 }

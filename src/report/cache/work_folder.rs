@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 /// A folder that only this run uses, and only the user can look into.
 #[derive(Debug)]
-pub struct OwnFolder {
+pub struct WorkFolder {
     // Removed before its lock ends: fields are dropped in order.
     folder: TempDir,
     _lock: Option<File>,
@@ -27,7 +27,7 @@ static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Removes this process's folders, whoever uses them: for an end that nothing is dropped at.
 ///
 /// What cannot be removed now is removed by the next run.
-pub fn abandon_folders() {
+pub fn remove_work_folders() {
     for folder in OWN.try_lock().iter().flat_map(|own| own.iter()) {
         let _ = std::fs::remove_dir_all(folder);
     }
@@ -48,7 +48,7 @@ const BESIDE: Names = Names { prefix: ".nsq-", suffix: ".part", lock: "nsq.lock"
 /// Tries to make a folder that another run does not take for one that was left.
 const ATTEMPTS: usize = 100;
 
-impl OwnFolder {
+impl WorkFolder {
     /// A folder in `place`, for a file that is renamed to something beside it once it is whole.
     pub fn beside(place: &Path) -> Result<Self> {
         Self::new(place, BESIDE)
@@ -82,7 +82,7 @@ impl OwnFolder {
     }
 }
 
-impl Drop for OwnFolder {
+impl Drop for WorkFolder {
     fn drop(&mut self) {
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
         own.retain(|folder| folder != self.folder.path());
@@ -164,8 +164,8 @@ mod tests {
         fs::create_dir(own(".nsq-notes.part")).unwrap();
         fs::create_dir(own(".nsq-bbbbbb.part")).unwrap();
         fs::write(own(".nsq-bbbbbb.part/mine"), "").unwrap();
-        let alive = OwnFolder::beside(place.path()).unwrap();
-        let other = OwnFolder::beside(place.path()).unwrap();
+        let alive = WorkFolder::beside(place.path()).unwrap();
+        let other = WorkFolder::beside(place.path()).unwrap();
         assert!(alive.path().is_dir() && alive.path() != other.path());
         drop((alive, other));
         assert_eq!(left(place.path()), [".nsq-aaaaaa.part", ".nsq-bbbbbb.part", ".nsq-notes.part"]);
@@ -178,7 +178,7 @@ mod tests {
             for _ in 0..4 {
                 threads.spawn(|| {
                     for _ in 0..50 {
-                        let own = OwnFolder::beside(place.path()).unwrap();
+                        let own = WorkFolder::beside(place.path()).unwrap();
                         fs::write(own.path().join("out"), "half").unwrap();
                         std::thread::yield_now();
                         fs::rename(own.path().join("out"), own.path().join("whole")).unwrap();

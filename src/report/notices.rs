@@ -2,7 +2,7 @@
 
 /// Something to say before there is an answer.
 #[derive(Debug, Clone, Copy)]
-pub enum News<'a> {
+pub enum Notice<'a> {
     /// Worth a line that stays.
     Note(&'a str),
     /// What is being done, and how far it is; takes the place of the last one.
@@ -13,16 +13,16 @@ pub enum News<'a> {
 
 /// Who is told; nobody, unless it is said.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Listener(pub Option<fn(News<'_>)>);
+pub struct Listener(pub Option<fn(Notice<'_>)>);
 
 impl Listener {
-    pub(crate) fn tell(self, news: News<'_>) {
+    pub(crate) fn notify(self, notice: Notice<'_>) {
         if let Some(listener) = self.0 {
-            listener(news);
+            listener(notice);
         }
     }
 
     pub(crate) fn note(self, text: &str) {
-        self.tell(News::Note(text));
+        self.notify(Notice::Note(text));
     }
 }

@@ -12,9 +12,9 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Bytes of a text that people write.
-pub const MOST: u64 = 64 << 20;
+pub const MAX_TEXT_BYTES: u64 = 64 << 20;
 /// Bytes of a table that a program wrote, where it is a regular file.
-pub const MOST_OF_TABLE: u64 = 1 << 30;
+pub const MAX_TABLE_BYTES: u64 = 1 << 30;
 
 /// How the program came to the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub fn read(path: &Path, origin: Origin, most: u64) -> Result<Vec<u8>> {
             help: "put a file in its place, or take it away".to_owned(),
         });
     }
-    let most = if metadata.is_file() { most } else { most.min(MOST) };
+    let most = if metadata.is_file() { most } else { most.min(MAX_TEXT_BYTES) };
     read_from(File::open(path).map_err(failed)?, path, most)
 }
 
@@ -58,7 +58,7 @@ pub fn read_from(input: impl Read, path: &Path, most: u64) -> Result<Vec<u8>> {
 
 /// The text of a file.
 pub fn read_text(path: &Path, origin: Origin) -> Result<String> {
-    text(read(path, origin, MOST)?, path)
+    text(read(path, origin, MAX_TEXT_BYTES)?, path)
 }
 
 /// Bytes as text, which they have to be.
