@@ -1,9 +1,9 @@
-//! Text that is nearly JSON → JSON.
+//! Nearly valid JSON → JSON.
 //!
 //! Profilers have written bare `inf` and `nan`, Windows paths with single backslashes, and names with
-//! raw control characters or bytes that are no UTF-8. One such event must not cost the whole trace.
+//! raw control characters or invalid UTF-8. One bad event must not make the whole trace unreadable.
 
-/// The same object with such faults repaired, and how many bytes of `text` it takes; `None` where the
+/// Repairs the object at the start of `text`. Returns it with its length in `text`, or `None` if the
 /// object does not end in `text`.
 pub(super) fn repair(text: &[u8]) -> Option<(String, usize)> {
     let mut repaired = Vec::new();
@@ -37,7 +37,8 @@ pub(super) fn repair(text: &[u8]) -> Option<(String, usize)> {
     None
 }
 
-/// As [`repair`], for a value of any kind; a word or a number must not be the last of `text`: it could go on.
+/// Like [`repair`], for a value of any type. A word or number at the end of `text` gives `None`: more of
+/// it may follow.
 pub(super) fn repair_value(text: &[u8]) -> Option<(String, usize)> {
     match text.first()? {
         b'{' | b'[' => repair(text),
@@ -53,12 +54,12 @@ pub(super) fn repair_value(text: &[u8]) -> Option<(String, usize)> {
     }
 }
 
-/// The word or number that `text` begins with, null where it is none that JSON knows; and its length.
+/// The word or number at the start of `text`, and its length. It becomes null if JSON does not allow it.
 fn repair_word(text: &[u8]) -> (&[u8], usize) {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
     let length = text.iter().take_while(is_part).count();
     let word = &text[..length];
-    // Beyond what a double holds, such as 1e999, it is a number to no one.
+    // A number outside the range of a double, such as 1e999, becomes null as well.
     let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f64>().ok());
     let begins = word.get(usize::from(word.first() == Some(&b'-'))).is_some_and(u8::is_ascii_digit);
     let is_number = begins && number.is_some_and(f64::is_finite);
@@ -66,7 +67,7 @@ fn repair_word(text: &[u8]) -> (&[u8], usize) {
     (if is_json { word } else { b"null" }, length)
 }
 
-/// Copies the string that opens at `start`; returns where it ends.
+/// Copies the string that starts at `start` and returns its end.
 fn repair_string(text: &[u8], start: usize, repaired: &mut Vec<u8>) -> Option<usize> {
     repaired.push(b'"');
     let mut at = start + 1;
@@ -81,7 +82,7 @@ fn repair_string(text: &[u8], start: usize, repaired: &mut Vec<u8>) -> Option<us
                 if next == b'u'
                     && let Some((unit, is_whole)) = utf16_unit(text, at)?
                 {
-                    // Half a surrogate pair is no character.
+                    // An unpaired surrogate becomes U+FFFD.
                     let unit = if is_whole { &text[at..at + unit] } else { &b"\\ufffd"[..] };
                     repaired.extend_from_slice(unit);
                     at += if is_whole { unit.len() } else { 6 };
@@ -104,8 +105,9 @@ fn repair_string(text: &[u8], start: usize, repaired: &mut Vec<u8>) -> Option<us
     }
 }
 
-/// The length of the character whose `\\u` escape begins at `at`, and whether it is one; of half a
-/// surrogate pair it is not. `None` within where no hexadecimal number follows.
+/// The length of the character whose `\\u` escape is at `at`, and false for an unpaired surrogate.
+///
+/// The inner `None` means that no hexadecimal number follows `\\u`; the outer, that `text` ends too soon.
 fn utf16_unit(text: &[u8], at: usize) -> Option<Option<(usize, bool)>> {
     let unit = |at: usize| {
         let digits = std::str::from_utf8(text.get(at + 2..at + 6)?).ok();
@@ -129,13 +131,13 @@ mod tests {
     use super::repair;
 
     fn repaired(text: &[u8]) -> String {
-        let (repaired, used) = repair(text).expect("an object that ends");
+        let (repaired, used) = repair(text).expect("a complete object");
         assert_eq!(used, text.len());
         serde_json::from_str::<serde_json::Value>(&repaired).expect("JSON").to_string()
     }
 
     #[test]
-    fn faults_that_profilers_write() {
+    fn known_profiler_faults_are_repaired() {
         assert_eq!(
             repaired(br#"{"a": inf, "b": -inf, "c": NaN, "d": -nan}"#),
             r#"{"a":null,"b":null,"c":null,"d":null}"#
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_left() {
+    fn an_object_without_an_end_is_not_repaired() {
         for text in [&br#"{"a": 1"#[..], br#"{"a": "x\"#, br#"{"a": "\u00"#, b"}", b""] {
             assert_eq!(repair(text), None);
         }
