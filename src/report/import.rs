@@ -1,4 +1,4 @@
-//! PyTorch trace → SQLite, once.
+//! PyTorch trace → SQLite, made once and cached.
 
 use super::ExportOptions;
 use super::cache::{Cache, Derived, Kept};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The database that an import of `trace` makes, made now or found in the cache.
+/// The database for `trace`, from the cache or imported now.
 pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
@@ -23,14 +23,14 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept>
     })
 }
 
-/// Writes what `trace` says to a new database, and tells `listener` how far it is.
+/// Imports `trace` into a new database and reports progress to `listener`.
 pub fn import(
     trace: &Path,
     database: &Path,
     options: ImportOptions,
     listener: Listener,
 ) -> Result<Imported> {
-    // What is over at once need not be shown.
+    // Short imports show no progress.
     const PAUSE: Duration = Duration::from_millis(250);
     let name = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy();
     let shown = Mutex::new(Instant::now());

@@ -1,17 +1,17 @@
-//! What is said while a report is being opened, to whoever shows it.
+//! Notes and progress while a report is being opened.
 
-/// Something to say before there is an answer.
+/// A message for the user before the answer is ready.
 #[derive(Debug, Clone, Copy)]
 pub enum Notice<'a> {
-    /// Worth a line that stays.
+    /// A line that stays on the screen.
     Note(&'a str),
-    /// What is being done, and how far it is; takes the place of the last one.
+    /// The current step and its progress. Replaces the previous progress line.
     Progress(&'a str),
-    /// What was being done is over: nothing needs to show it any more.
+    /// The step is over: remove its progress line.
     Done,
 }
 
-/// Who is told; nobody, unless it is said.
+/// The function that shows notices. By default there is none, and notices are dropped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Listener(pub Option<fn(Notice<'_>)>);
 

@@ -90,7 +90,8 @@ impl fmt::Display for Imported {
 /// Version of the import. Change it with what an import writes: databases of other versions are not used.
 pub const RECIPE: &str = "1";
 
-/// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too, to be refused by name later.
+/// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it with
+/// a reason.
 pub fn looks_like_trace(header: &[u8]) -> bool {
     let text = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header).trim_ascii_start();
     header.starts_with(unpack::GZIP)

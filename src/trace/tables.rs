@@ -321,7 +321,7 @@ impl Database {
     }
 }
 
-/// Makes a table when its first row comes, as nsys does; returns the statement that tables it.
+/// Creates a table for its first row, as nsys does. Returns the statement that inserts rows.
 fn create<'c>(
     connection: &'c Connection,
     table: Table,
