@@ -518,20 +518,20 @@ fn what_is_no_trace_is_refused_with_a_reason_and_a_remedy() {
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0x55;
     for (text, expected) in [
-        (&b"   \n"[..], "holds nothing but blanks"),
+        (&b"   \n"[..], "contains only whitespace"),
         (b"{}", "no \"traceEvents\""),
         (b"{\"a\": 1}", "no \"traceEvents\""),
         (b"{\"traceEvents\": 5}", "no \"traceEvents\""),
-        (b"{\"traceEvents\": [1]}", "event that is no object, at byte 17"),
+        (b"{\"traceEvents\": [1]}", "event that is not an object at byte 17"),
         (b"{\"traceEvents\": [{\"ph\": \"X\"} {}]}", "at byte 29"),
         (b"{\"traceEvents\": [{\"ph\" 1}]}", "at byte 23"),
-        (b"{\"traceEvents\": []} x", "goes on behind its end, at byte 20"),
+        (b"{\"traceEvents\": []} x", "has more text after its end at byte 20"),
         (b"{\"traceEvents\" []}", "a colon"),
         (b"{1: 2}", "a key in quotes"),
-        (b"[{\"name\": \"a row of something\"}]", "no trace"),
-        (b"hello", "is no JSON, at byte 0"),
-        (b"{\"traceEvents\": [{\"ph\": \"X, \"cat\": \"kernel\"}]}", "is no JSON at byte 29"),
-        (nested.as_bytes(), "none of its objects has a \"ph\""),
+        (b"[{\"name\": \"a row of something\"}]", "not a trace"),
+        (b"hello", "is not valid JSON at byte 0"),
+        (b"{\"traceEvents\": [{\"ph\": \"X, \"cat\": \"kernel\"}]}", "is not valid JSON at byte 29"),
+        (nested.as_bytes(), "its objects have no \"ph\""),
         (&damaged, "is damaged"),
     ] {
         let error = Text::new(text).import().unwrap_err();
@@ -569,7 +569,7 @@ fn facts_that_are_no_numbers_are_left_out() {
         {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 1, "tid": 2, "ts": 1, "dur": 2}], "end": nan}"#;
     let (imported, connection) = Text::new(text).import().unwrap();
     assert_eq!((imported.rows, imported.repaired, imported.repaired_facts), (1, 0, 6));
-    assert!(imported.to_string().contains("6 of the facts beside them were no JSON"), "{imported}");
+    assert!(imported.to_string().contains("repaired 6 values outside the events"), "{imported}");
     let gpus = "SELECT id, name, totalMemory, smCount, threadsPerWarp FROM TARGET_INFO_GPU ORDER BY 1";
     assert_eq!(rows(&connection, gpus), ["0|A|-|-|32", "1|B|-|-|32"]);
     let facts = "SELECT name, value FROM META_DATA_EXPORT WHERE name GLOB 'DISTR*' ORDER BY 1";
@@ -602,7 +602,7 @@ fn odd_processes_have_names_and_halves_are_counted() {
     );
     let (imported, connection) = text.import().unwrap();
     assert_eq!((imported.rows, imported.begin_end_events), (2, 1));
-    assert!(imported.to_string().contains("1 that only begin or end"), "{imported}");
+    assert!(imported.to_string().contains("skipped 1 that only begin or end"), "{imported}");
     assert_eq!(
         rows(&connection, "SELECT name FROM PROCESSES ORDER BY 1"),
         ["process -5", "process rank0"]

@@ -154,7 +154,7 @@ fn complain(error: &Error) -> u8 {
     let code = error.exit_code();
     if code != 0 {
         let text = error.to_string();
-        let text = if matches!(error, Error::Sql { .. }) { text } else { short_quotes(&text, '`') };
+        let text = if matches!(error, Error::Sql { .. }) { text } else { short_both(&text) };
         let lines: Vec<String> = text.lines().map(|line| short_line(&visible(line))).collect();
         eprintln!("error: {}", lines.join("\n"));
         if let Some(help) = error.help() {
@@ -166,5 +166,10 @@ fn complain(error: &Error) -> u8 {
 
 /// Says something on standard error that is no error.
 fn note(text: &str) {
-    eprintln!("note: {}", short_line(&visible(&short_quotes(text, '`'))));
+    eprintln!("note: {}", short_line(&visible(&short_both(text))));
+}
+
+/// Shortens the text in quotes of both kinds: names in messages are in '...', commands in `...`.
+fn short_both(text: &str) -> String {
+    short_quotes(&short_quotes(text, '`'), '\'')
 }

@@ -136,7 +136,7 @@ fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeM
         let Some(spec) = playbook.files.iter().find(|spec| spec.name == name) else {
             let known = playbook.files.iter().map(|spec| spec.name.as_str());
             let help = format!("`nsq show {}` lists the files it takes.", playbook.name);
-            return Err(Error::unknown("file of the playbook", name, known, help));
+            return Err(Error::unknown("playbook file", name, known, help));
         };
         files.insert(name.to_owned(), read(spec, path)?);
     }

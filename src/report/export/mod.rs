@@ -107,7 +107,7 @@ fn export(capture: &Path, options: &ExportOptions, fresh: &Path) -> Result<()> {
             }
         }
     }
-    // Prefer the error of an `nsys` that is new enough, then that of the newest: it is about the file.
+    // An `nsys` that is new enough failed because of the file: prefer its error, else that of the newest.
     let most_relevant = refusals
         .into_iter()
         .max_by(|a, b| (!a.may_be_too_old, &a.version).cmp(&(!b.may_be_too_old, &b.version)));
