@@ -13,6 +13,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod answer;
+pub mod bounded_file;
 pub mod catalog;
 pub mod class_summary;
 pub mod classify;
@@ -35,4 +36,3 @@ pub mod statistics;
 pub mod table;
 pub mod threads;
 pub mod trace;
-pub mod bounded_file;

@@ -76,8 +76,7 @@ fn print_error(size: usize) {
     let mut line = [0; 300];
     let mut rest = line.as_mut_slice();
     // Errors are ignored: the program exits anyway.
-    let _ =
-        write!(rest, "error: out of memory: cannot allocate {size} bytes\n  help: {MORE_MEMORY}\n");
+    let _ = write!(rest, "error: out of memory: cannot allocate {size} bytes\n  help: {MORE_MEMORY}\n");
     let free = rest.len();
     let message = &line[..line.len() - free];
     #[cfg(unix)]

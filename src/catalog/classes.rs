@@ -3,9 +3,9 @@
 use super::BUILT_IN;
 use super::document::Document;
 use super::front_matter::line_of;
+use crate::bounded_file::{self, Origin};
 use crate::classify::{Activity, ClassMap, Pattern, Rule};
 use crate::error::{Error, Result};
-use crate::bounded_file::{self, Origin};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;

@@ -31,8 +31,8 @@ pub use playbook::{
 pub use rules::{Rule, Rules};
 pub use source::{EnumRow, Source, SourceColumn};
 
-use crate::error::{Error, Result};
 use crate::bounded_file::{self, Origin};
+use crate::error::{Error, Result};
 use include_dir::{Dir, File, include_dir};
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -2,11 +2,11 @@
 
 use super::options::LibraryArgs;
 use super::output::write_to;
+use crate::bounded_file::{self, Origin};
 use crate::catalog::lock::{FILE, Lock, LockEntry};
 use crate::catalog::{BUILT_IN, Catalog, Query};
 use crate::error::{EXIT_FAILED, Error, Result};
 use crate::lint::{self, Finding};
-use crate::bounded_file::{self, Origin};
 use std::path::{Path, PathBuf};
 
 /// Check the SQL library: rules, documentation, columns, order, versions

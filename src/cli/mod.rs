@@ -33,7 +33,7 @@ mod stats;
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
-use crate::report::{remove_work_folders, run_as_launcher, discard_temporaries};
+use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::{Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::io::{self, Write};

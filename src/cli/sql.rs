@@ -4,12 +4,12 @@ use super::note;
 use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
+use crate::bounded_file::{self, Origin};
 use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, nearest};
 use crate::execute::Session;
 use crate::normalize;
-use crate::bounded_file::{self, Origin};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 

@@ -15,7 +15,10 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept>
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
         let imported = import(trace, fresh, ImportOptions::default(), listener)?;
-        let odd = imported.repaired + imported.repaired_facts + imported.invalid_times + imported.begin_end_events;
+        let odd = imported.repaired
+            + imported.repaired_facts
+            + imported.invalid_times
+            + imported.begin_end_events;
         if odd > 0 {
             listener.note(&format!("{}: {imported}", trace.display()));
         }

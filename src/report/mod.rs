@@ -12,8 +12,8 @@ mod import;
 mod notices;
 
 pub use cache::{
-    CacheEntry, CacheOptions, Cleared, Derived, WorkFolder, remove_work_folders, cache_entries, cache_folder,
-    clear_cache, discard_temporaries,
+    CacheEntry, CacheOptions, Cleared, Derived, WorkFolder, cache_entries, cache_folder, clear_cache,
+    discard_temporaries, remove_work_folders,
 };
 pub use export::{ExportOptions, run_as_launcher};
 pub use import::import;
@@ -256,8 +256,9 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
         return Err(Error::Report {
             path: path.to_owned(),
             reason: format!("has an unfinished transaction in {}", journal.display()),
-            help: "a program is still writing it, or was stopped while it wrote: export the report again"
-                .to_owned(),
+            help:
+                "a program is still writing it, or was stopped while it wrote: export the report again"
+                    .to_owned(),
         });
     }
     let live = wal.is_some();

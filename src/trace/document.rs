@@ -1,8 +1,8 @@
 //! The text of a trace → its events, one at a time, and the facts next to them.
 
 use super::event::Event;
-use super::repair::{repair, repair_value};
 use super::record::Recorder;
+use super::repair::{repair, repair_value};
 use super::unpack::MAX_RATIO;
 use crate::error::{Error, Result};
 use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
@@ -101,7 +101,16 @@ impl<'d> Document<'d> {
         chunks: Receiver<io::Result<String>>,
         go_on: &'d dyn Fn() -> Result<()>,
     ) -> Self {
-        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0, repaired: 0 }
+        Self {
+            path,
+            chunks,
+            go_on,
+            text: String::new(),
+            at: 0,
+            longest: LONGEST,
+            offset: 0,
+            repaired: 0,
+        }
     }
 
     /// Reads the trace to its end and sends every event to `recorder`.
@@ -125,9 +134,7 @@ impl<'d> Document<'d> {
         }
         let reason = match has_events {
             false => "is JSON, but not a trace: it has no \"traceEvents\"",
-            true if recorder.saw_no_events() => {
-                "is JSON, but not a trace: its objects have no \"ph\""
-            }
+            true if recorder.saw_no_events() => "is JSON, but not a trace: its objects have no \"ph\"",
             true => return Ok(Facts { repaired: self.repaired, ..facts }),
         };
         let help = "give a file written by torch.profiler's export_chrome_trace(), or an nsys export";

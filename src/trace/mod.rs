@@ -14,8 +14,8 @@
 mod document;
 mod event;
 mod facts;
-mod repair;
 mod record;
+mod repair;
 mod tables;
 mod time;
 mod unpack;

@@ -3,7 +3,7 @@
 use super::document::Facts;
 use super::event::{Event, IdValue};
 use super::facts;
-use super::tables::{Batch, Closing, SmallTable, Owner, Row, Table};
+use super::tables::{Batch, Closing, Owner, Row, SmallTable, Table};
 use super::{ImportOptions, Imported};
 use crate::classify::FunctionName;
 use crate::error::{Error, Result};
@@ -442,7 +442,11 @@ impl Recorder {
         for ((process, thread), name) in std::mem::take(&mut self.thread_names) {
             if self.processes.contains_key(&process) {
                 let name = self.text(&name);
-                threads.add([name.into(), NAMED_BY_PROFILER.into(), (global_pid(process) | thread).into()]);
+                threads.add([
+                    name.into(),
+                    NAMED_BY_PROFILER.into(),
+                    (global_pid(process) | thread).into(),
+                ]);
             }
         }
         vec![processes, threads]

@@ -49,7 +49,8 @@ pub(super) fn repair_value(text: &[u8]) -> Option<(String, usize)> {
         }
         _ => {
             let (repaired, used) = repair_word(text);
-            (used > 0 && used < text.len()).then(|| (String::from_utf8_lossy(repaired).into_owned(), used))
+            (used > 0 && used < text.len())
+                .then(|| (String::from_utf8_lossy(repaired).into_owned(), used))
         }
     }
 }

@@ -80,7 +80,7 @@ fn parse_any(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_any, from_microseconds};
+    use super::{from_microseconds, parse_any};
 
     #[test]
     fn decimals_are_exact() {

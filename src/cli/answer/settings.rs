@@ -1,11 +1,11 @@
 //! What the user gives a playbook: parameters, names of ranges, files.
 
 use super::Args;
+use crate::bounded_file::{self, Origin};
 use crate::catalog::{FileSpec, Playbook};
 use crate::compile::{parse_param, scalar};
 use crate::error::{Error, Result};
 use crate::table::Value as Cell;
-use crate::bounded_file::{self, Origin};
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,13 +1,13 @@
 //! What to analyse: from plain options or a config.
 
 use super::{Args, Loaded, note, report};
+use crate::bounded_file::{self, Origin};
 use crate::catalog::Catalog;
 use crate::class_summary::{
     ClassKeys, Config, ConfigInput, CsvLayout, Source, Tables, Tag, TagMatch, read_kernels, read_memory,
     read_ranges,
 };
 use crate::error::{Error, Result};
-use crate::bounded_file::{self, Origin};
 use std::path::{Path, PathBuf};
 
 /// One thing to analyse.

@@ -20,15 +20,15 @@ mod entry;
 mod key;
 mod listing;
 mod lock;
-mod work_folder;
 mod place;
 mod temporary;
+mod work_folder;
 
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
-pub use work_folder::{WorkFolder, remove_work_folders};
 pub use place::cache_folder;
 pub(super) use place::private_folder;
 pub use temporary::discard_temporaries;
+pub use work_folder::{WorkFolder, remove_work_folders};
 
 use super::notices::Listener;
 use crate::error::{Error, Result};

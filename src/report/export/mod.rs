@@ -202,7 +202,8 @@ fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path)
     // Show the file's size: nsys buffers its own progress output, so that comes too late.
     let progress = || {
         let written = fresh.metadata().map_or(0, |metadata| metadata.len());
-        listener.notify(Notice::Progress(&format!("exporting {name}: {} MB written", written / 1_000_000)));
+        listener
+            .notify(Notice::Progress(&format!("exporting {name}: {} MB written", written / 1_000_000)));
     };
     let mut command = nsys.command();
     command
