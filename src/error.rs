@@ -1,8 +1,8 @@
 //! The errors of this crate, in words that a user can act on.
 //!
 //! Every error says *what* failed and *where*; [`Error::help`] says *what to do*. The exit code belongs
-//! to the error, so that scripts can distinguish a broken file (1), a wrong command line (2) and a report
-//! without the data (3).
+//! to the error, so that scripts can distinguish a broken file (1), a wrong command line (2) and a
+//! report without the data (3).
 //!
 //! The `cli` decides how an error is printed. Panics are not handled here.
 

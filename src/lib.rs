@@ -5,10 +5,10 @@
 //!            catalog ──────────┴────────────┘
 //! ```
 //!
-//! Data flows from left to right. A stage may use earlier stages and the types of [`table`], but never a
-//! later stage; `tests/layering.rs` checks this. The documentation of each stage starts with its input and
-//! output. The questions are in `queries/`, one SQL file each. This crate only makes all reports look the
-//! same, runs the questions, and prints the rows.
+//! Data flows from left to right. A stage may use earlier stages and the types of [`table`], but never
+//! a later stage; `tests/layering.rs` checks this. The documentation of each stage starts with its input
+//! and output. The questions are in `queries/`, one SQL file each. This crate only makes all reports
+//! look the same, runs the questions, and prints the rows.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 

@@ -1,7 +1,7 @@
 //! Path → [`Report`]: a SQLite export of Nsight Systems, opened read-only.
 //!
-//! This module detects the file type, explains why a file cannot be used, and opens it so that nothing is
-//! ever written to it or next to it. It exports a `.nsys-rep` first, with the user's own `nsys`, and
+//! This module detects the file type, explains why a file cannot be used, and opens it so that nothing
+//! is ever written to it or next to it. It exports a `.nsys-rep` first, with the user's own `nsys`, and
 //! imports a PyTorch trace first.
 //!
 //! It does not read rows for an analysis, and does not know what tables mean.
@@ -288,7 +288,7 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Steps of SQLite's virtual machine between two calls of the progress handler: well under a millisecond.
+/// Steps of SQLite's virtual machine between calls of the progress handler: well under a millisecond.
 pub(crate) const STEPS: i32 = 10_000;
 
 /// Maximum bytes of one text, blob or row: far more than any name, and too little to fill the memory.

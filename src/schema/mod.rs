@@ -1,7 +1,7 @@
 //! [`Report`] → [`Schema`]: the tables of the file.
 //!
-//! A schema lists the tables and columns of a report, and the version of the exporter that wrote it. The
-//! next stage uses the columns only, because a missing column breaks SQL. The version is shown to people.
+//! A schema lists the tables and columns of a report, and the version of the exporter that wrote it.
+//! The next stage uses only the columns, because a missing column breaks SQL. The version is for people.
 //!
 //! This module does not know what a table means, and does not know any query.
 

@@ -52,7 +52,8 @@ pub struct Imported {
     pub rows: u64,
     /// Events that were not valid JSON, such as those with a bare `inf`, and were repaired.
     pub repaired: u64,
-    /// Values outside the events that were not valid JSON. Their invalid numbers, such as NaN, are dropped.
+    /// Values outside the events that were not valid JSON. Invalid numbers in them, such as NaN, are
+    /// dropped.
     pub repaired_facts: u64,
     /// Events of an imported category that were skipped because their times are invalid.
     pub invalid_times: u64,
@@ -87,11 +88,11 @@ impl fmt::Display for Imported {
     }
 }
 
-/// Version of the import. Change it with what an import writes: databases of other versions are not used.
+/// Version of the import. Change it when an import writes other rows: older databases are then not used.
 pub const RECIPE: &str = "1";
 
-/// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it with
-/// a reason.
+/// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
+/// with a reason.
 pub fn looks_like_trace(header: &[u8]) -> bool {
     let text = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header).trim_ascii_start();
     header.starts_with(unpack::GZIP)

@@ -257,8 +257,8 @@ impl Recorder {
                 let [process, device, context, stream, correlation] = self.place(event);
                 let kind = if args.kind.0.is_empty() { &event.name.0 } else { &args.kind.0 };
                 let event_id = args.event.0.or(Some(0));
-                // These codes are those of schema 3.25. Which of stream and event is set tells the type in
-                // every schema.
+                // The codes are those of schema 3.25. In every schema, the type also follows from which
+                // of stream and event is set.
                 let (code, stream, event_id) = match &**kind {
                     "Event Sync" => (1, Some(NONE), event_id),
                     "Stream Wait Event" => (2, stream, event_id),

@@ -108,7 +108,7 @@ fn repair_string(text: &[u8], start: usize, repaired: &mut Vec<u8>) -> Option<us
 
 /// The length of the character whose `\\u` escape is at `at`, and false for an unpaired surrogate.
 ///
-/// The inner `None` means that no hexadecimal number follows `\\u`; the outer, that `text` ends too soon.
+/// The outer `None` means that `text` ends too soon, the inner one that `\\u` has no hexadecimal number.
 fn utf16_unit(text: &[u8], at: usize) -> Option<Option<(usize, bool)>> {
     let unit = |at: usize| {
         let digits = std::str::from_utf8(text.get(at + 2..at + 6)?).ok();

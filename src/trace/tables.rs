@@ -104,7 +104,7 @@ impl Table {
         }
     }
 
-    /// Whether its rows are GPU work, which has the id of its process.
+    /// Whether its rows are GPU work. Such rows have the process that owns the work.
     fn is_of_gpu(self) -> bool {
         self.columns()[0] == "globalPid"
     }

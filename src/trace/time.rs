@@ -17,7 +17,7 @@ impl<'de> Deserialize<'de> for Nanoseconds {
 /// Decimals of a microsecond that are kept: it has 1,000 ns.
 const DECIMALS: usize = 3;
 
-/// Parses microseconds from a JSON number, as nanoseconds. Rounds half away from zero.
+/// Parses a JSON number of microseconds. Rounds to whole nanoseconds, half away from zero.
 fn from_microseconds(text: &str) -> Option<i64> {
     parse_plain(text).or_else(|| parse_any(text))
 }

@@ -67,7 +67,7 @@ impl Entry {
         serde_json::from_slice(&std::fs::read(&self.facts).ok()?).ok()
     }
 
-    /// Returns the entry if it is complete and matches. It is not removed while the returned value lives.
+    /// Returns the entry if it is complete and matches. It stays while the returned value lives.
     pub(super) fn take(&self, wanted: &Wanted) -> Result<Option<Kept>> {
         for _ in 0..ATTEMPTS {
             let Some(facts) = self.read_facts().filter(|facts| wanted.matches(facts)) else {

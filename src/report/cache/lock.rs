@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub(super) struct KeyLock {
     path: PathBuf,
     file: File,
-    /// The file system has locks. Without locks, two runs may make the same entry, and the last one wins.
+    /// The file system has locks. Without them, two runs may make the same entry, and the last one wins.
     pub(super) is_real: bool,
 }
 
@@ -62,7 +62,7 @@ impl KeyLock {
 
 impl Drop for KeyLock {
     fn drop(&mut self) {
-        // Remove the file while the lock is held, so that no other run takes the lock and loses its file.
+        // Remove the file while the lock is held, so that no other run takes the lock meanwhile.
         if is_at(&self.file, &self.path) {
             let _ = std::fs::remove_file(&self.path);
         }

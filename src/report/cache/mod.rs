@@ -2,7 +2,8 @@
 //! cache folder.
 //!
 //! Entries are found by a key, a hash of the source file. Only one run at a time makes an entry. Entries
-//! are complete or absent, even if a run is killed. The folder is private to the user and has a size limit.
+//! are complete or absent, even if a run is killed. The folder is private to the user, and its size is
+//! limited.
 //!
 //! This module does not know how one file is made from another.
 //!
@@ -110,9 +111,9 @@ impl Cache {
 
     /// The database for `source`, from the cache or made now by `make`.
     ///
-    /// `recipe` is the version of `make` and part of the key: a database of another recipe is never found.
-    /// `make` gets the path to write, in an empty private folder. Other files that it leaves there are
-    /// removed. If it fails, all are.
+    /// `recipe` is the version of `make`. It is part of the key, so that a database of another version
+    /// is never found. `make` gets the path to write, in an empty private folder. Other files that it
+    /// leaves there are removed. If it fails, all files are.
     pub(crate) fn derive(
         &self,
         source: &Path,

@@ -1,9 +1,9 @@
 //! Finds an existing export next to a capture, and proves that it belongs to it.
 //!
 //! `nsys export` and `nsys stats` leave `run.sqlite` next to `run.nsys-rep`. People overwrite and move
-//! both, so the name proves nothing. The proof is the capture's identity, which nsys writes to both files,
-//! and the exporter's record of what it exported, how, and that it finished. Exports of nsys before 2022.2
-//! have no such record and are not used.
+//! both, so the name proves nothing. The proof is the capture's identity, which nsys writes to both
+//! files, and the exporter's record of what it exported, how, and that it finished. Exports of nsys
+//! before 2022.2 have no such record and are not used.
 
 use crate::report::{check_database, open_read_only};
 use rusqlite::Connection;

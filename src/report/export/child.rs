@@ -122,7 +122,8 @@ impl Drop for Group {
     }
 }
 
-/// The end of a process's output. It is read continuously, so that the process never blocks on a full pipe.
+/// The end of a process's output. It is read all the time, so that the process never waits on a full
+/// pipe.
 struct Tail {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,

@@ -65,7 +65,7 @@ pub(super) fn export_to(capture: &Path, target: &Path, options: &ExportOptions) 
         std::io::copy(&mut from, &mut to).map_err(failed)?;
         return Ok(());
     }
-    // In the same folder as the target, for the rename. In a private one, since nsys may leave side files.
+    // In the target's folder, for the rename, but in a private one, since nsys may leave side files.
     let folder = target.parent().unwrap_or(Path::new("."));
     let work = private_folder(".nsq-", "", folder)?;
     let fresh = work.path().join("export.sqlite");
@@ -107,7 +107,7 @@ fn export(capture: &Path, options: &ExportOptions, fresh: &Path) -> Result<()> {
             }
         }
     }
-    // An `nsys` that is new enough failed because of the file: prefer its error, else that of the newest.
+    // An `nsys` that is new enough failed because of the file: prefer its error, then the newest one's.
     let most_relevant = refusals
         .into_iter()
         .max_by(|a, b| (!a.may_be_too_old, &a.version).cmp(&(!b.may_be_too_old, &b.version)));

@@ -108,7 +108,7 @@ const FOLDERS: [(&str, &[&str]); 5] = [
 
 const INSIDE: &[&str] = &["bin", "target-linux-x64", "target-linux-sbsa-armv8", "target-windows-x64"];
 
-/// The installations in the usual folders, newest first: `2026.2.1` before `2024.1.1` before `cuda-12.4`.
+/// Programs in the usual install folders, newest first: `2026.2.1`, then `2024.1.1`, then `cuda-12.4`.
 fn installed(program: &OsString) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (folder, inside) in FOLDERS {
