@@ -1,4 +1,4 @@
-//! The cache key of a source file: a short hash of its contents.
+//! The cache key of a source file: a short hash of its size, modification time, head and tail.
 
 use super::Derived;
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! The cache of databases that were made from another file. Each is made once and kept in the user's
 //! cache folder.
 //!
-//! Entries are found by a key, a hash of the source file. Only one run at a time makes an entry. Entries
+//! Entries are found by a key (see `key.rs`). Only one run at a time makes an entry. Entries
 //! are complete or absent, even if a run is killed. The folder is private to the user, and its size is
 //! limited.
 //!
