@@ -1,10 +1,10 @@
-//! What can go wrong, in words a user can act on.
+//! The errors of this crate, in words that a user can act on.
 //!
-//! Every error says *what* failed and *where*; [`Error::help`] says *what to do*. The exit code is a
-//! property of the error, so that scripts can tell a broken file (1) from a wrong command line (2)
-//! and from a report that simply does not hold the data (3).
+//! Every error says *what* failed and *where*; [`Error::help`] says *what to do*. The exit code belongs
+//! to the error, so that scripts can distinguish a broken file (1), a wrong command line (2) and a
+//! report without the data (3).
 //!
-//! Not for: deciding how an error is printed (the `cli` does that) or for panics.
+//! The `cli` decides how an error is printed. Panics are not handled here.
 
 use rusqlite::ErrorCode;
 use std::fmt;
@@ -16,81 +16,81 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Exit code of a run that failed: unreadable file, broken query, full disk.
 pub const EXIT_FAILED: u8 = 1;
-/// Exit code of a command line that cannot be carried out as written.
+/// Exit code of an invalid command line.
 pub const EXIT_USAGE: u8 = 2;
-/// Exit code of a question that the report holds no data for.
+/// Exit code of a question for which the report has no data.
 pub const EXIT_LACKS_DATA: u8 = 3;
 /// Exit code after Ctrl-C.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// An error of one of the stages; the variants stand in the order of the flow.
+/// An error of one of the stages. The variants are in the order of the data flow.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file cannot be taken as a report.
+    /// The file cannot be used as a report.
     #[error("{}: {reason}", path.display())]
     Report {
         /// The path as the user gave it.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot be used.
         reason: String,
-        /// The remedy.
+        /// What to do.
         help: String,
     },
-    /// A `.nsys-rep` could not be turned into SQLite.
+    /// A `.nsys-rep` could not be converted to SQLite.
     #[error("{}: {reason}", path.display())]
     Export {
         /// The path as the user gave it.
         path: PathBuf,
-        /// What went wrong, with the tool's own words where it said any.
+        /// What went wrong, with the messages of `nsys`.
         reason: String,
-        /// The remedy.
+        /// What to do.
         help: String,
     },
     /// A file of the SQL library is malformed.
     #[error("{file}:{line}: {reason}")]
     Catalog {
-        /// File, as the user would open it.
+        /// Path of the file, as the user would open it.
         file: String,
         /// Line in that file, from 1.
         line: usize,
         /// What is wrong.
         reason: String,
-        /// The remedy.
+        /// What to do.
         help: String,
     },
-    /// No such query, relation, parameter, format, …
-    #[error("no {what} named `{name}`")]
+    /// There is no query, relation, parameter, format, … of this name.
+    #[error("unknown {what} '{name}'")]
     Unknown {
-        /// What kind of thing was looked for.
+        /// The kind of thing, such as a query.
         what: &'static str,
-        /// The name that was looked for.
+        /// The unknown name.
         name: String,
-        /// The nearest names that exist.
+        /// Similar names that exist.
         near: Vec<String>,
-        /// How to list what exists.
+        /// How to list the known names.
         help: String,
     },
-    /// The command line, or a parameter on it, makes no sense.
+    /// The command line, or a parameter in it, is invalid.
     #[error("{reason}")]
     Usage {
         /// What is wrong.
         reason: String,
-        /// The remedy.
+        /// What to do.
         help: String,
     },
-    /// The report holds nothing that the query could answer from.
-    #[error("{query} needs {needs}, and {} holds none\n{detail}", report.display())]
+    /// The report has no data for the query.
+    #[error("{query} needs {needs}, but {} has none\n{detail}", report.display())]
     LacksData {
         /// Name of the query.
         query: String,
-        /// The kind of data, in words.
+        /// The missing kind of data, in words.
         needs: String,
         /// The report.
         report: PathBuf,
-        /// Which tables are missing, one per line, indented by two.
+        /// The missing tables, one per line, indented by two spaces.
         detail: String,
-        /// The capture flag that records it.
+        /// The capture flag that records the data.
         help: String,
     },
     /// SQLite refused a statement.
@@ -98,15 +98,15 @@ pub enum Error {
     Sql {
         /// SQLite's message.
         message: String,
-        /// `file:line:column`, the line and a caret under the fault.
+        /// `file:line:column`, the line, and a caret under the error.
         excerpt: String,
-        /// The remedy; empty when there is none to offer.
+        /// What to do, or empty.
         help: String,
     },
-    /// A limit that the user set or accepted was reached.
+    /// A limit set by the user, or a default limit, was reached.
     #[error("{reason}")]
     Limit {
-        /// Which limit.
+        /// Which limit it was.
         reason: String,
         /// How to raise it.
         help: String,
@@ -119,19 +119,19 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// Writing to standard output failed.
     #[error("cannot write the output: {0}")]
     Output(#[source] io::Error),
-    /// SQLite failed outside a statement of the library or the user.
+    /// SQLite failed outside a statement from the library or the user.
     #[error("SQLite: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }
 
 impl Error {
-    /// A command line that makes no sense, and what would.
+    /// An invalid command line, and how to correct it.
     pub fn usage(reason: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Usage { reason: reason.into(), help: help.into() }
     }
@@ -151,7 +151,7 @@ impl Error {
         Self::Io { path: path.to_owned(), source }
     }
 
-    /// A name that does not exist, with the nearest of those that do.
+    /// An unknown name. Suggests similar names from `known`.
     pub fn unknown<'a>(
         what: &'static str,
         name: &str,
@@ -161,7 +161,7 @@ impl Error {
         Self::Unknown { what, name: name.to_owned(), near: nearest(name, known), help: help.into() }
     }
 
-    /// The exit code of a process that ends with this error.
+    /// The exit code of the program for this error.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Unknown { .. } | Self::Usage { .. } => EXIT_USAGE,
@@ -172,12 +172,12 @@ impl Error {
         }
     }
 
-    /// SQLite found no room for what it writes.
+    /// Whether SQLite ran out of disk space.
     pub fn is_full_disk(&self) -> bool {
         matches!(self, Self::Sqlite(e) if e.sqlite_error_code() == Some(ErrorCode::DiskFull))
     }
 
-    /// What to do about it; `None` where the message says it all.
+    /// What to do about the error; `None` if there is nothing to add to the message.
     pub fn help(&self) -> Option<String> {
         let help = match self {
             Self::Report { help, .. }
@@ -194,8 +194,8 @@ impl Error {
             Self::Io { source, .. } | Self::Output(source) => help_with(source.kind()).to_owned(),
             Self::Sqlite(e) => match e.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => {
-                    "it sorts in the folder for temporary files: make room there, or name another \
-                     folder in SQLITE_TMPDIR"
+                    "SQLite sorts in the temporary folder: free space there, or set SQLITE_TMPDIR to \
+                     another folder"
                         .to_owned()
                 }
                 Some(ErrorCode::OutOfMemory) => MORE_MEMORY.to_owned(),
@@ -207,21 +207,22 @@ impl Error {
     }
 }
 
-/// What to do where memory does not suffice.
-pub const MORE_MEMORY: &str = "look at less with --time, --device or --process, or allow it more memory";
+/// Help for errors about memory.
+pub const MORE_MEMORY: &str =
+    "narrow the question with --time, --device or --process, or allow more memory";
 
-/// What to do about an answer of the operating system's.
+/// What to do about an error of the operating system.
 fn help_with(kind: io::ErrorKind) -> &'static str {
     use io::ErrorKind as Kind;
     match kind {
-        Kind::StorageFull | Kind::QuotaExceeded => "make room there, or name another place",
-        Kind::ReadOnlyFilesystem => "nothing can be written there: name another place",
-        Kind::PermissionDenied => "see who may read and write there, or name another place",
+        Kind::StorageFull | Kind::QuotaExceeded => "free space there, or use another path",
+        Kind::ReadOnlyFilesystem => "the file system is read-only: use another path",
+        Kind::PermissionDenied => "check the permissions there, or use another path",
         _ => "",
     }
 }
 
-/// `a`, `b` or `c`
+/// Names as a list: 'a', 'b' or 'c'.
 struct Quoted<'a>(&'a [String]);
 
 impl fmt::Display for Quoted<'_> {
@@ -232,15 +233,15 @@ impl fmt::Display for Quoted<'_> {
                 _ if i + 1 == self.0.len() => " or ",
                 _ => ", ",
             };
-            write!(f, "{joint}`{name}`")?;
+            write!(f, "{joint}'{name}'")?;
         }
         Ok(())
     }
 }
 
-/// Up to three of `known` that a typo could have turned into `name`, nearest first.
+/// Up to three names in `known` that are similar to `name`, the most similar first.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    // No typo is that long, and to compare it takes as long.
+    // Such a long name is not a typo, and comparing it is slow.
     if name.len() > 1000 {
         return Vec::new();
     }
@@ -281,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typo_finds_its_name_and_nonsense_finds_nothing() {
+    fn a_typo_finds_similar_names_and_nonsense_finds_none() {
         let known = ["top_kernels", "cuda_gpu_kern_sum", "nvtx_sum"];
         assert_eq!(nearest("top_kernel", known), ["top_kernels"]);
         assert_eq!(nearest("kern_sum", known), ["cuda_gpu_kern_sum"]);

@@ -1,14 +1,14 @@
-//! Patterns over whole names: `*`, `?` and `[…]`.
+//! Patterns that match whole names: `*`, `?` and `[…]`.
 
 use crate::error::{Error, Result};
 use regex::Regex;
 
-/// A pattern with `*`, `?` and `[…]`, over the whole of a text.
+/// A pattern with `*`, `?` and `[…]` that matches a whole text.
 #[derive(Debug, Clone)]
 pub struct Glob(Regex);
 
 impl Glob {
-    /// Reads a pattern; whatever is none of the three stands for itself.
+    /// Parses a pattern. All other characters match themselves.
     pub fn new(pattern: &str) -> Result<Self> {
         let mut regex = String::from("(?s)^");
         let mut rest = pattern.chars();
@@ -17,9 +17,9 @@ impl Glob {
                 '*' => regex.push_str(".*"),
                 '?' => regex.push('.'),
                 '[' => match one_of(rest.as_str()) {
-                    Some((class, behind)) => {
+                    Some((class, after)) => {
                         regex.push_str(&class);
-                        rest = behind.chars();
+                        rest = after.chars();
                     }
                     None => regex.push_str("\\["),
                 },
@@ -29,22 +29,23 @@ impl Glob {
         regex.push('$');
         Regex::new(&regex).map(Self).map_err(|_| {
             Error::usage(
-                format!("`{pattern}` is no pattern"),
-                "* stands for any text, ? for one character, [abc] for one of several",
+                format!("invalid pattern '{pattern}'"),
+                "* matches any text, ? any one character, [abc] one of these characters",
             )
         })
     }
 
-    /// The whole text fits the pattern.
+    /// Whether the pattern matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 }
 
-/// The characters up to `]` as a regular expression, and what is behind it; none where they say nothing,
-/// as in `[]` and `[z-a]`.
+/// Parses a class such as `abc]` into a regular expression. Returns it with the text after `]`.
+///
+/// Returns `None` for an empty or invalid class, such as `[]` and `[z-a]`.
 fn one_of(rest: &str) -> Option<(String, &str)> {
-    let (inside, behind) = rest.split_once(']')?;
+    let (inside, after) = rest.split_once(']')?;
     let mut class = String::from("[");
     for c in inside.chars() {
         match c {
@@ -53,7 +54,7 @@ fn one_of(rest: &str) -> Option<(String, &str)> {
         }
     }
     class.push(']');
-    Regex::new(&class).ok().map(|_| (class, behind))
+    Regex::new(&class).ok().map(|_| (class, after))
 }
 
 #[cfg(test)]
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_pattern_stands_for_itself() {
+    fn incomplete_classes_match_themselves() {
         for (pattern, fits, fails) in [
             ("a*c", "abbc", "abcd"),
             ("a?c", "aéc", "ac"),

@@ -5,14 +5,15 @@
 //!            catalog ──────────┴────────────┘
 //! ```
 //!
-//! Each stage is named by what it turns into what; a stage knows the ones that come before it in
-//! the flow of data and the vocabulary of [`table`], never one behind it, and a test keeps it so.
-//! The questions themselves stand in `queries/`, one SQL file each: this crate is the thin driver
-//! that makes every report look the same, runs them, and prints the rows.
+//! Data flows from left to right. A stage may use earlier stages and the types of [`table`], but never
+//! a later stage; `tests/layering.rs` checks this. The documentation of each stage starts with its input
+//! and output. The questions are in `queries/`, one SQL file each. This crate only makes all reports
+//! look the same, runs the questions, and prints the rows.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod answer;
+pub mod bounded_file;
 pub mod catalog;
 pub mod class_summary;
 pub mod classify;
@@ -35,4 +36,3 @@ pub mod statistics;
 pub mod table;
 pub mod threads;
 pub mod trace;
-pub mod whole_file;

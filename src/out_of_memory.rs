@@ -1,84 +1,86 @@
-//! Memory that is not there: said as any other failure is, where Rust's own way is to abort.
+//! Reports a failed memory allocation like any other error. By default, Rust aborts.
 //!
-//! Hence the `unsafe`: an allocator cannot be without.
+//! This needs `unsafe`, because every allocator does.
 #![allow(unsafe_code)]
 
 use nsq::error::{EXIT_FAILED, MORE_MEMORY};
-use nsq::report::abandon_folders;
+use nsq::report::remove_work_folders;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The system's allocator; where it has nothing left, the program says so and ends.
-pub(crate) struct OrEnd;
+/// The system's allocator. If it fails, the program prints an error and exits.
+pub(crate) struct ExitWhenOutOfMemory;
 
-// SAFETY: the system's allocator answers; that it has nothing left is never passed on.
-unsafe impl GlobalAlloc for OrEnd {
+// SAFETY: all calls go to the system's allocator, and a null pointer is never returned.
+unsafe impl GlobalAlloc for ExitWhenOutOfMemory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        or_end(unsafe { System.alloc(layout) }, layout.size())
+        // SAFETY: the caller upholds the contract of this method.
+        exit_if_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        or_end(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        // SAFETY: the caller upholds the contract of this method.
+        exit_if_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller promises.
-        or_end(unsafe { System.realloc(memory, layout, size) }, size)
+        // SAFETY: the caller upholds the contract of this method.
+        exit_if_null(unsafe { System.realloc(memory, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller upholds the contract of this method.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-fn or_end(memory: *mut u8, size: usize) -> *mut u8 {
+fn exit_if_null(memory: *mut u8, size: usize) -> *mut u8 {
     if memory.is_null() {
-        end(size);
+        exit_out_of_memory(size);
     }
     memory
 }
 
-static IS_ENDING: AtomicBool = AtomicBool::new(false);
+/// A thread has begun to exit the program.
+static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    static ENDS: Cell<bool> = const { Cell::new(false) };
+    /// It is this thread.
+    static EXITS_HERE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Nothing may be unwound from an allocator: what drops would remove is removed here.
+/// Exits the program. An allocator must not unwind, so this removes work folders instead of `Drop`.
 #[cold]
-fn end(size: usize) -> ! {
-    if IS_ENDING.swap(true, Ordering::Relaxed) {
-        if ENDS.get() {
-            // Cleaning up takes memory, too.
+fn exit_out_of_memory(size: usize) -> ! {
+    if IS_EXITING.swap(true, Ordering::Relaxed) {
+        if EXITS_HERE.get() {
+            // The cleanup below ran out of memory too.
             std::process::exit(i32::from(EXIT_FAILED));
         }
+        // Another thread is exiting the program.
         loop {
             std::thread::sleep(Duration::from_secs(1));
         }
     }
-    ENDS.set(true);
-    say(size);
-    abandon_folders();
+    EXITS_HERE.set(true);
+    print_error(size);
+    remove_work_folders();
     std::process::exit(i32::from(EXIT_FAILED));
 }
 
-/// Says it without memory, and without the locks that this thread may hold.
-fn say(size: usize) {
+/// Prints the error without allocating, and without locks that this thread may already hold.
+fn print_error(size: usize) {
     let mut line = [0; 300];
     let mut rest = line.as_mut_slice();
-    // What cannot be said is no reason to go on.
-    let _ =
-        write!(rest, "error: out of memory: {size} bytes more are not there\n  help: {MORE_MEMORY}\n");
+    // Errors are ignored: the program exits anyway.
+    let _ = write!(rest, "error: out of memory: cannot allocate {size} bytes\n  help: {MORE_MEMORY}\n");
     let free = rest.len();
-    let said = &line[..line.len() - free];
+    let message = &line[..line.len() - free];
     #[cfg(unix)]
-    let _ = rustix::io::write(rustix::stdio::stderr(), said);
+    let _ = rustix::io::write(rustix::stdio::stderr(), message);
     #[cfg(not(unix))]
-    let _ = std::io::stderr().write_all(said);
+    let _ = std::io::stderr().write_all(message);
 }

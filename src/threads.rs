@@ -1,34 +1,34 @@
-//! How many threads one piece of work may have.
+//! The maximum number of threads.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// 0: as many as there are cores.
-static MOST: AtomicUsize = AtomicUsize::new(0);
+/// The maximum that was set; 0 means one thread per core.
+static MAX: AtomicUsize = AtomicUsize::new(0);
 
-/// Lets each piece of work have at most this many threads; 0: as many as there are cores.
+/// Sets the maximum number of threads for each piece of work; 0 means one thread per core.
 ///
-/// What is computed is the same whatever the number.
-pub fn allow(most: usize) {
-    MOST.store(most, Ordering::Relaxed);
+/// The results are the same for every number of threads.
+pub fn allow(max: usize) {
+    MAX.store(max, Ordering::Relaxed);
 }
 
-/// How many threads a piece of work may have: as many as were allowed, else the cores that this
-/// process may run on.
+/// The maximum number of threads for each piece of work: the number that was set, or else the number of
+/// cores that this process may use.
 pub fn allowed() -> usize {
-    match MOST.load(Ordering::Relaxed) {
+    match MAX.load(Ordering::Relaxed) {
         0 => thread::available_parallelism().map_or(1, usize::from),
-        most => most,
+        max => max,
     }
 }
 
-/// A second thread may help.
+/// Whether work may use a second thread.
 pub fn may_share() -> bool {
     allowed() > 1
 }
 
-/// Does two things, side by side where a second thread may help.
+/// Runs two functions, in parallel if a second thread is allowed.
 pub fn both<A: Send, B>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
     if !may_share() {
         return (a(), b());

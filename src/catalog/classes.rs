@@ -3,9 +3,9 @@
 use super::BUILT_IN;
 use super::document::Document;
 use super::front_matter::line_of;
+use crate::bounded_file::{self, Origin};
 use crate::classify::{Activity, ClassMap, Pattern, Rule};
 use crate::error::{Error, Result};
-use crate::whole_file::{self, Origin};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -192,7 +192,7 @@ impl ClassMaps {
         if !is_file && !looks_like_file {
             return Err(self.unknown(spelling));
         }
-        let text = whole_file::read_text(Path::new(path), Origin::Named)?;
+        let text = bounded_file::read_text(Path::new(path), Origin::Named)?;
         let names = self.add_file(path.to_owned(), Cow::Owned(text))?;
         self.chosen = match (name, names.as_slice()) {
             (Some(name), _) if names.iter().any(|known| known == name) => name.to_owned(),

@@ -31,8 +31,8 @@ pub use playbook::{
 pub use rules::{Rule, Rules};
 pub use source::{EnumRow, Source, SourceColumn};
 
+use crate::bounded_file::{self, Origin};
 use crate::error::{Error, Result};
-use crate::whole_file::{self, Origin};
 use include_dir::{Dir, File, include_dir};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -175,7 +175,7 @@ impl Catalog {
                     path.extension().and_then(|e| e.to_str()),
                     Some("sql" | "yml" | "yaml" | "json")
                 ) {
-                    let bytes = whole_file::read(&path, Origin::Found, whole_file::MOST)?;
+                    let bytes = bounded_file::read(&path, Origin::Found, bounded_file::MAX_TEXT_BYTES)?;
                     // Text that is not UTF-8 fails where the file is used, not where another is.
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     let mut inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
@@ -218,7 +218,7 @@ impl Catalog {
 
     /// Adds the query in the file at `path` and returns its name.
     pub fn add_file(&mut self, path: &Path) -> Result<String> {
-        let text = whole_file::read_text(path, Origin::Named)?;
+        let text = bounded_file::read_text(path, Origin::Named)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (file, domain) = (path.to_string_lossy().into_owned(), "user".to_owned());
         let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
@@ -327,7 +327,7 @@ impl Catalog {
 
     /// Adds the class maps in the file at `path`, before those that are there, and returns their names.
     pub fn add_classes(&mut self, path: &Path) -> Result<Vec<String>> {
-        let text = whole_file::read_text(path, Origin::Named)?;
+        let text = bounded_file::read_text(path, Origin::Named)?;
         self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))
     }
 
@@ -361,7 +361,7 @@ impl Catalog {
 
     /// Adds the playbook in the file at `path` and returns its name.
     pub fn add_playbook(&mut self, path: &Path) -> Result<String> {
-        let text = whole_file::read_text(path, Origin::Named)?;
+        let text = bounded_file::read_text(path, Origin::Named)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (file, domain) = (path.to_string_lossy().into_owned(), PLAYBOOKS.to_owned());
         let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };

@@ -401,7 +401,7 @@ parts:
         assert_eq!((ask.report.as_slice(), ask.params["x"].as_str()), (&[2, 1][..], "2"));
         let used: Vec<(&str, bool)> = ask.patterns().map(|used| (used.name, used.is_optional)).collect();
         assert_eq!(used, [("step", false), ("warmup", true)]);
-        assert!(playbook.part("z").unwrap_err().to_string().contains("no part named `z`"));
+        assert!(playbook.part("z").unwrap_err().to_string().contains("unknown part 'z'"));
     }
 
     #[test]

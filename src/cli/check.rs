@@ -2,11 +2,11 @@
 
 use super::options::LibraryArgs;
 use super::output::write_to;
+use crate::bounded_file::{self, Origin};
 use crate::catalog::lock::{FILE, Lock, LockEntry};
 use crate::catalog::{BUILT_IN, Catalog, Query};
 use crate::error::{EXIT_FAILED, Error, Result};
 use crate::lint::{self, Finding};
-use crate::whole_file::{self, Origin};
 use std::path::{Path, PathBuf};
 
 /// Check the SQL library: rules, documentation, columns, order, versions
@@ -67,7 +67,7 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
         None => (Path::new("queries").join(FILE), Catalog::embedded_lock().to_owned()),
         Some(folder) => {
             let file = folder.join(FILE);
-            match file.exists().then(|| whole_file::read_text(&file, Origin::Found)) {
+            match file.exists().then(|| bounded_file::read_text(&file, Origin::Found)) {
                 Some(text) => (file, text?),
                 // A folder of one's own needs no lock until it wants one.
                 None if !args.bless => return Ok(Vec::new()),

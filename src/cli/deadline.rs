@@ -9,7 +9,7 @@
 use super::complain;
 use crate::error::Error;
 use crate::execute::Limits;
-use crate::report::abandon_folders;
+use crate::report::remove_work_folders;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -128,7 +128,7 @@ fn wait() {
 }
 
 fn leave(code: u8) -> ! {
-    abandon_folders();
+    remove_work_folders();
     std::process::exit(i32::from(code))
 }
 

@@ -33,7 +33,7 @@ mod stats;
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
-use crate::report::{abandon_folders, become_other, discard_temporaries};
+use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::{Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::io::{self, Write};
@@ -85,7 +85,7 @@ enum Command {
 
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
-    if let Some(code) = become_other(std::env::args_os()) {
+    if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
     }
     // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
@@ -120,7 +120,7 @@ pub fn main() -> ExitCode {
 /// Ctrl-C: asks what runs to stop; what does not react is ended soon, and at once when asked twice.
 fn stop() {
     if is_interrupted() {
-        abandon_folders();
+        remove_work_folders();
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
     interrupt();
@@ -154,7 +154,7 @@ fn complain(error: &Error) -> u8 {
     let code = error.exit_code();
     if code != 0 {
         let text = error.to_string();
-        let text = if matches!(error, Error::Sql { .. }) { text } else { short_quotes(&text, '`') };
+        let text = if matches!(error, Error::Sql { .. }) { text } else { short_both(&text) };
         let lines: Vec<String> = text.lines().map(|line| short_line(&visible(line))).collect();
         eprintln!("error: {}", lines.join("\n"));
         if let Some(help) = error.help() {
@@ -166,5 +166,10 @@ fn complain(error: &Error) -> u8 {
 
 /// Says something on standard error that is no error.
 fn note(text: &str) {
-    eprintln!("note: {}", short_line(&visible(&short_quotes(text, '`'))));
+    eprintln!("note: {}", short_line(&visible(&short_both(text))));
+}
+
+/// Shortens the text in quotes of both kinds: names in messages are in '...', commands in `...`.
+fn short_both(text: &str) -> String {
+    short_quotes(&short_quotes(text, '`'), '\'')
 }

@@ -3,7 +3,7 @@
 use super::note;
 use crate::error::{Error, Result};
 use crate::render::{self, Format, Heading, Style, Writer};
-use crate::report::OwnFolder;
+use crate::report::WorkFolder;
 use crate::table::ResultTable;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -197,7 +197,7 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
         _ => Path::new("."),
     };
     let failed = |e: io::Error| Error::io(path, e.kind().into());
-    let own = OwnFolder::beside(folder).map_err(|e| match e {
+    let own = WorkFolder::beside(folder).map_err(|e| match e {
         Error::Io { source, .. } => failed(source),
         e => e,
     })?;

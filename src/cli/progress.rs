@@ -2,7 +2,7 @@
 
 use super::note;
 use crate::render::visible;
-use crate::report::News;
+use crate::report::Notice;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Shows what is said while a report is being opened.
-pub(super) fn show(news: News<'_>) {
-    match news {
-        News::Note(text) => {
+pub(super) fn show(notice: Notice<'_>) {
+    match notice {
+        Notice::Note(text) => {
             clear();
             note(text);
         }
-        News::Progress(text) if io::stderr().is_terminal() => {
+        Notice::Progress(text) if io::stderr().is_terminal() => {
             let width =
                 terminal_size::terminal_size_of(io::stderr()).map_or(80, |(w, _)| usize::from(w.0));
             let line: String = visible(text).chars().take(width.saturating_sub(1)).collect();
@@ -24,8 +24,8 @@ pub(super) fn show(news: News<'_>) {
             let _ = write!(io::stderr(), "\r{line}\x1b[K");
             SHOWN.store(true, Ordering::Relaxed);
         }
-        News::Progress(_) => {}
-        News::Done => clear(),
+        Notice::Progress(_) => {}
+        Notice::Done => clear(),
     }
 }
 

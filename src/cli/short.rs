@@ -9,12 +9,25 @@ pub(super) const LONG_USAGE: usize = 8192;
 
 /// The text with what stands between two of these quotes made short.
 pub(super) fn short_quotes(text: &str, quote: char) -> String {
-    let pieces: Vec<&str> = text.split(quote).collect();
-    let piece = |(place, piece): (usize, &&str)| match place % 2 {
-        1 => short(piece, QUOTED),
-        _ => (*piece).to_owned(),
-    };
-    pieces.iter().enumerate().map(piece).collect::<Vec<_>>().join(&quote.to_string())
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let mut shortened = String::new();
+    let (mut begin, mut is_inside) = (0, false);
+    for (at, mark) in text.match_indices(quote) {
+        let end = at + mark.len();
+        // An apostrophe is not a quote: one after a word opens nothing, one before a word closes nothing.
+        let is_apostrophe = match is_inside {
+            true => is_word(text[end..].chars().next()),
+            false => is_word(text[..at].chars().next_back()),
+        };
+        if !is_apostrophe {
+            let piece = &text[begin..at];
+            shortened += &if is_inside { short(piece, QUOTED) } else { piece.to_owned() };
+            shortened += mark;
+            (begin, is_inside) = (end, !is_inside);
+        }
+    }
+    let rest = &text[begin..];
+    shortened + &if is_inside { short(rest, QUOTED) } else { rest.to_owned() }
 }
 
 /// A line that is not without an end.
@@ -43,6 +56,8 @@ mod tests {
         assert_eq!(said, wanted);
         let said = short_quotes(&format!("invalid value '{long}' for '--rows <N>'"), '\'');
         assert!(said.chars().count() < 250 && said.ends_with("b' for '--rows <N>'"), "{said}");
+        let words = format!("the kernels' names of 'a', nsq's and the ranges' {}", "b ".repeat(QUOTED));
+        assert_eq!(short_quotes(&words, '\''), words);
         let exact = format!("`{}`", "x".repeat(QUOTED));
         for whole in ["", "`", "it's `a`", "`a` b `", &exact] {
             assert_eq!(short_quotes(whole, '`'), whole);

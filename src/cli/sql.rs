@@ -4,12 +4,12 @@ use super::note;
 use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
+use crate::bounded_file::{self, Origin};
 use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, nearest};
 use crate::execute::Session;
 use crate::normalize;
-use crate::whole_file::{self, Origin};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -150,7 +150,7 @@ fn statement(args: &Args) -> Result<(String, String)> {
         return Ok((sql.clone(), "SQL".to_owned()));
     }
     if let Some(file) = args.file.as_ref().filter(|file| file.as_os_str() != "-") {
-        let text = whole_file::read_text(file, Origin::Named)?;
+        let text = bounded_file::read_text(file, Origin::Named)?;
         return Ok((text, file.display().to_string()));
     }
     let input = std::io::stdin().lock();
@@ -161,8 +161,8 @@ fn statement(args: &Args) -> Result<(String, String)> {
         ));
     }
     let origin = "standard input";
-    let bytes = whole_file::read_from(input, origin.as_ref(), whole_file::MOST)?;
-    Ok((whole_file::text(bytes, origin.as_ref())?, origin.to_owned()))
+    let bytes = bounded_file::read_from(input, origin.as_ref(), bounded_file::MAX_TEXT_BYTES)?;
+    Ok((bounded_file::text(bytes, origin.as_ref())?, origin.to_owned()))
 }
 
 /// The statement makes or fills TEMP objects; whether it may is for the session to say.

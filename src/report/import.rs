@@ -1,8 +1,8 @@
-//! PyTorch trace → SQLite, once.
+//! PyTorch trace → SQLite, made once and cached.
 
 use super::ExportOptions;
 use super::cache::{Cache, Derived, Kept};
-use super::news::{Listener, News};
+use super::notices::{Listener, Notice};
 use crate::error::Result;
 use crate::interrupt::is_interrupted;
 use crate::trace::{self, ImportOptions, Imported, Progress};
@@ -10,12 +10,15 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// The database that an import of `trace` makes, made now or found in the cache.
+/// The database for `trace`, from the cache or imported now.
 pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
         let imported = import(trace, fresh, ImportOptions::default(), listener)?;
-        let odd = imported.mended + imported.mended_facts + imported.timeless + imported.halves;
+        let odd = imported.repaired
+            + imported.repaired_facts
+            + imported.invalid_times
+            + imported.begin_end_events;
         if odd > 0 {
             listener.note(&format!("{}: {imported}", trace.display()));
         }
@@ -23,14 +26,14 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept>
     })
 }
 
-/// Writes what `trace` says to a new database, and tells `listener` how far it is.
+/// Imports `trace` into a new database and reports progress to `listener`.
 pub fn import(
     trace: &Path,
     database: &Path,
     options: ImportOptions,
     listener: Listener,
 ) -> Result<Imported> {
-    // What is over at once need not be shown.
+    // Short imports show no progress.
     const PAUSE: Duration = Duration::from_millis(250);
     let name = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy();
     let shown = Mutex::new(Instant::now());
@@ -40,10 +43,10 @@ pub fn import(
         {
             *shown = Instant::now();
             let percent = 100 * u128::from(read) / u128::from(total.max(1));
-            listener.tell(News::Progress(&format!("importing {name}: {percent} %")));
+            listener.notify(Notice::Progress(&format!("importing {name}: {percent} %")));
         }
         !is_interrupted()
     });
-    listener.tell(News::Done);
+    listener.notify(Notice::Done);
     imported
 }

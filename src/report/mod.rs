@@ -1,23 +1,23 @@
 //! Path → [`Report`]: a SQLite export of Nsight Systems, opened read-only.
 //!
-//! For: finding out what the file is, saying so when it cannot be used, and opening it so that
-//! nothing is ever written to it or beside it. A `.nsys-rep` is exported first, by the user's own `nsys`;
-//! a PyTorch trace is imported first.
+//! This module detects the file type, explains why a file cannot be used, and opens it so that nothing
+//! is ever written to it or next to it. It exports a `.nsys-rep` first, with the user's own `nsys`, and
+//! imports a PyTorch trace first.
 //!
-//! Not for: reading rows for an analysis, or knowing which tables mean what.
+//! It does not read rows for an analysis, and does not know what tables mean.
 
 mod cache;
 mod export;
 mod import;
-mod news;
+mod notices;
 
 pub use cache::{
-    CacheEntry, CacheOptions, Cleared, Derived, OwnFolder, abandon_folders, cache_entries, cache_folder,
-    clear_cache, discard_temporaries,
+    CacheEntry, CacheOptions, Cleared, Derived, WorkFolder, cache_entries, cache_folder, clear_cache,
+    discard_temporaries, remove_work_folders,
 };
-pub use export::{ExportOptions, become_other};
+pub use export::{ExportOptions, run_as_launcher};
 pub use import::import;
-pub use news::{Listener, News};
+pub use notices::{Listener, Notice};
 
 use crate::error::{Error, Result};
 use crate::interrupt::is_interrupted;
@@ -35,16 +35,16 @@ use std::path::{Path, PathBuf};
 pub struct Report {
     /// The path as the user gave it.
     pub path: PathBuf,
-    /// The SQLite file behind it: the same, or an export in the cache.
+    /// The SQLite file that is read: the same file, or an export of it.
     pub database: PathBuf,
     /// A read-only connection. TEMP objects may be made on it; the file is never written.
     pub connection: Connection,
-    /// What keeps the database there while it is used.
+    /// Keeps the database from being removed while it is used.
     _kept: Option<cache::Kept>,
 }
 
 impl Report {
-    /// Opens a SQLite export, or what is made of a `.nsys-rep` or a PyTorch trace.
+    /// Opens a SQLite export, a `.nsys-rep` or a PyTorch trace. The last two are converted first.
     pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
         let (database, kept) = match Kind::of(path)? {
             Kind::Sqlite => (path.to_owned(), None),
@@ -61,28 +61,28 @@ impl Report {
         Ok(Self { path: path.to_owned(), database, connection, _kept: kept })
     }
 
-    /// The name that output uses for this report: its file name.
+    /// The name of this report in output: its file name.
     pub fn name(&self) -> String {
         self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
     }
 }
 
-/// Writes a report that is not SQLite to `target` as SQLite; the file there is replaced.
+/// Exports a `.nsys-rep` to `target` as SQLite, and replaces the file there.
 pub fn export_to(path: &Path, target: &Path, options: &ExportOptions) -> Result<()> {
     match Kind::of(path)? {
         Kind::Sqlite => Err(Error::usage(
-            format!("{} is SQLite already", path.display()),
-            "use it as it is, or write its normalised tables by `nsq materialize`",
+            format!("{} is already SQLite", path.display()),
+            "use it as it is, or write its normalised tables with `nsq materialize`",
         )),
         Kind::NsysRep => export::export_to(path, target, options),
         Kind::Trace => Err(Error::usage(
-            format!("{} is a PyTorch trace, which no nsys can export", path.display()),
-            "write it as SQLite by `nsq import`",
+            format!("{} is a PyTorch trace, which nsys cannot export", path.display()),
+            "convert it to SQLite with `nsq import`",
         )),
     }
 }
 
-/// What a file is, by its first bytes.
+/// The type of a file, from its first bytes.
 enum Kind {
     Sqlite,
     NsysRep,
@@ -113,7 +113,7 @@ impl Kind {
         if !metadata.is_file() {
             return refuse(
                 "is not a regular file".to_owned(),
-                "a report is read at random, so it cannot be a pipe or a device: save it first",
+                "save the data of the pipe or device to a file first: reports are read in random order",
             );
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -131,8 +131,8 @@ impl Kind {
         if header.starts_with(MAGIC) {
             return match truncated(&header, metadata.len()) {
                 None => Ok(Self::Sqlite),
-                Some(pages) => refuse(
-                    format!("is cut short: {} bytes, where its header says {pages}", metadata.len()),
+                Some(promised) => refuse(
+                    format!("is cut short: {} bytes, but its header says {promised}", metadata.len()),
                     "the export or copy was interrupted: export the report again",
                 ),
             };
@@ -145,9 +145,9 @@ impl Kind {
         }
         if extension == "qdstrm" {
             return refuse(
-                "is raw data of a capture, which nsys has not made a report of yet".to_owned(),
-                "make it one with `QdstrmImporter --input-file FILE`, which comes with Nsight Systems \
-                 (in its host folder), and give the .nsys-rep or .qdrep that it writes",
+                "is raw capture data, not a report yet".to_owned(),
+                "convert it with `QdstrmImporter --input-file FILE` (in the host folder of Nsight \
+                 Systems), and give the .nsys-rep or .qdrep that it writes",
             );
         }
         if header.iter().all(|byte| *byte == 0) {
@@ -163,7 +163,7 @@ impl Kind {
     }
 }
 
-/// The length in bytes that a SQLite header promises, where the file is shorter than that.
+/// The length in bytes that a SQLite header promises, if the file is shorter.
 fn truncated(header: &[u8], len: u64) -> Option<u64> {
     let be = |at: usize, n: usize| {
         header.get(at..at + n).map(|bytes| bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b)))
@@ -174,32 +174,32 @@ fn truncated(header: &[u8], len: u64) -> Option<u64> {
         return Some(HEADER_LEN as u64);
     };
     let page_size = if page_size == 1 { 65_536 } else { page_size };
-    // The page count is only to be trusted when these two agree (SQLite file format, 1.3.8).
+    // The page count is valid only if these two are equal (SQLite file format, 1.3.8).
     let promised = pages * page_size;
     (change_counter == valid_for && len < promised).then_some(promised)
 }
 
-/// Why a file that should be a whole database is none.
+/// Checks that a file is a complete database. The error completes a sentence such as "its output …".
 fn check_database(path: &Path) -> Result<(), String> {
-    let said = |e: std::io::Error| e.to_string();
+    let failed = |e: std::io::Error| e.to_string();
     match path.metadata() {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("is not there".to_owned()),
-        Err(e) => return Err(said(e)),
-        Ok(metadata) if !metadata.is_file() => return Err("is no file".to_owned()),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("is missing".to_owned()),
+        Err(e) => return Err(failed(e)),
+        Ok(metadata) if !metadata.is_file() => return Err("is not a regular file".to_owned()),
         Ok(_) => {}
     }
     let mut header = Vec::with_capacity(HEADER_LEN);
-    let file = File::open(path).map_err(said)?;
-    let len = file.metadata().map_err(said)?.len();
-    file.take(HEADER_LEN as u64).read_to_end(&mut header).map_err(said)?;
+    let file = File::open(path).map_err(failed)?;
+    let len = file.metadata().map_err(failed)?.len();
+    file.take(HEADER_LEN as u64).read_to_end(&mut header).map_err(failed)?;
     if !header.starts_with(MAGIC) {
         return Err(match header.iter().all(|byte| *byte == 0) {
             true => "is unfinished: its header is empty".to_owned(),
-            false => format!("is no database (it begins with {})", describe(&header)),
+            false => format!("is not a database (it begins with {})", describe(&header)),
         });
     }
     if let Some(promised) = truncated(&header, len) {
-        return Err(format!("is cut short: {len} bytes, where its header says {promised}"));
+        return Err(format!("is cut short: {len} bytes, but its header says {promised}"));
     }
     let connection = open_read_only(path, path).map_err(|e| match e {
         Error::Report { reason, .. } => reason,
@@ -213,16 +213,16 @@ fn check_database(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Why a database is none that can be read to its end: a look at every page, which Ctrl-C ends.
+/// Checks every page of a database. Ctrl-C stops it.
 fn check_pages(path: &Path) -> Result<(), String> {
-    let said = |e: rusqlite::Error| format!("cannot be read as a database: {}", plain_message(&e));
+    let failed = |e: rusqlite::Error| format!("cannot be read as a database: {}", plain_message(&e));
     let connection = open_read_only(path, path).map_err(|e| e.to_string())?;
     let found: String =
-        connection.query_row("PRAGMA main.quick_check(1)", [], |row| row.get(0)).map_err(said)?;
+        connection.query_row("PRAGMA main.quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if found == "ok" { Ok(()) } else { Err(format!("is damaged: {}", found.replace('\n', "; "))) }
 }
 
-/// The first bytes of a file in words, for people who mixed up their files.
+/// Describes the first bytes of a file, to help users who gave the wrong file.
 fn describe(header: &[u8]) -> String {
     let start = &header[..header.len().min(16)];
     match start {
@@ -232,7 +232,7 @@ fn describe(header: &[u8]) -> String {
     }
 }
 
-/// Opens `database` without any chance to write it or to leave a file beside it.
+/// Opens `database` so that it cannot be written, and no file appears next to it.
 fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     let beside = |suffix: &str| {
         let mut name = database.as_os_str().to_owned();
@@ -245,7 +245,7 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
         // SQLite would have to create the -shm file to read it.
         return Err(Error::Report {
             path: path.to_owned(),
-            reason: format!("has changes that were never merged, in {}", wal.display()),
+            reason: format!("has changes in {} that were never merged", wal.display()),
             help: format!(
                 "merge them with `sqlite3 {} 'PRAGMA wal_checkpoint(TRUNCATE)'`, or export again",
                 database.display()
@@ -255,9 +255,10 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     if let Some(journal) = &journal {
         return Err(Error::Report {
             path: path.to_owned(),
-            reason: format!("has an unfinished transaction, in {}", journal.display()),
-            help: "it is being written, or was when something stopped it: export the report again"
-                .to_owned(),
+            reason: format!("has an unfinished transaction in {}", journal.display()),
+            help:
+                "a program is still writing it, or was stopped while it wrote: export the report again"
+                    .to_owned(),
         });
     }
     let live = wal.is_some();
@@ -271,10 +272,10 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
         help: "the file is damaged or still being written: export the report again".to_owned(),
     };
     let mut connection = Connection::open_with_flags(&uri, flags).map_err(broken)?;
-    // Whoever sets a deadline replaces it.
+    // A deadline replaces this handler.
     connection.progress_handler(STEPS, Some(is_interrupted))?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
-    // The file comes from a stranger: nothing that its schema defines may run on its own.
+    // The file is untrusted: nothing that its schema defines may run on its own.
     for (config, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -287,19 +288,19 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Steps of SQLite's virtual machine between two looks at whether to go on: well under a millisecond.
+/// Steps of SQLite's virtual machine between calls of the progress handler: well under a millisecond.
 pub(crate) const STEPS: i32 = 10_000;
 
-/// Bytes that one text, blob or row may have: far more than any name, and less than what fills the memory.
+/// Maximum bytes of one text, blob or row: far more than any name, and too little to fill the memory.
 pub(crate) const LONGEST: i32 = 256 << 20;
 
-/// Bytes of a database that are mapped at most: what lies beyond is read, which is nearly as fast. Each
-/// connection maps its own, and what is mapped counts as memory of the process.
+/// Maximum bytes of a database to map into memory. The rest is read, which is nearly as fast. Each
+/// connection has its own mapping, and mapped bytes count as memory of the process.
 const MOST_MAPPED: i64 = 256 << 20;
 
-/// Bytes of a database that are mapped.
+/// Bytes of a database to map into memory.
 fn bytes_to_map(database: &Path) -> i64 {
-    // Where addresses are scarce (`ulimit -v`), they are kept for what must have them.
+    // With a limited address space (`ulimit -v`), map nothing and leave the addresses for allocations.
     #[cfg(unix)]
     {
         use rustix::process::{Resource, getrlimit};
@@ -311,14 +312,14 @@ fn bytes_to_map(database: &Path) -> i64 {
     i64::try_from(len).map_or(MOST_MAPPED, |len| len.min(MOST_MAPPED))
 }
 
-/// A further connection to the database of an open report.
+/// Another connection to the database of an open report.
 pub(crate) fn reopen(database: &Path) -> Result<Connection> {
     open_read_only(database, database)
 }
 
-/// The file behind a connection, whatever bytes its name is of; empty where there is none.
+/// The file of a connection, or an empty path. The name need not be UTF-8.
 pub(crate) fn path_of(connection: &Connection) -> PathBuf {
-    // The wrapper knows no name that is not UTF-8.
+    // rusqlite's own method only returns UTF-8 names.
     let path = connection.prepare("PRAGMA main.database_list").and_then(|mut listed| {
         let mut rows = listed.query([])?;
         while let Some(row) = rows.next()? {
@@ -338,7 +339,7 @@ fn to_path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
-/// SQLite's message without the wrapper's decoration.
+/// SQLite's own message, without what rusqlite adds.
 pub(crate) fn plain_message(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
@@ -375,7 +376,7 @@ mod tests {
         header[28..32].copy_from_slice(&3u32.to_be_bytes());
         assert_eq!(truncated(&header, 12_288), None);
         assert_eq!(truncated(&header, 12_287), Some(12_288));
-        header[24] = 1; // the change counter moved on: the page count is stale
+        header[24] = 1; // the change counter differs: the page count is stale
         assert_eq!(truncated(&header, 1), None);
         assert!(truncated(&header[..50], 50).is_some());
     }

@@ -1,58 +1,58 @@
-//! [`Report`] → [`Schema`]: what is in the file.
+//! [`Report`] → [`Schema`]: the tables of the file.
 //!
-//! For: the tables and columns that the report has, and which version of the exporter wrote it.
-//! Columns are what breaks SQL, so they are what the next stage goes by; the version is for people.
+//! A schema lists the tables and columns of a report, and the version of the exporter that wrote it.
+//! The next stage uses only the columns, because a missing column breaks SQL. The version is for people.
 //!
-//! Not for: knowing what a table means, or any query.
+//! This module does not know what a table means, and does not know any query.
 
 use crate::error::{Error, Result};
 use crate::report::{Report, path_of, plain_message};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-/// Table that marks a file written by `nsq materialize`.
+/// The table that marks a file written by `nsq materialize`.
 pub const MATERIALIZED: &str = "nsq_materialized";
 
 /// The tables of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     tables: HashMap<String, Table>,
-    /// `EXPORT_SCHEMA_VERSION`, such as `3.25.0`; exports before 2022.2 do not say.
+    /// `EXPORT_SCHEMA_VERSION`, such as `3.25.0`. Exports before 2022.2 have none.
     pub export_version: Option<String>,
-    /// Version of the `nsys` that exported, such as `2026.2.1.210`.
+    /// Version of the `nsys` that made the export, such as `2026.2.1.210`.
     pub nsys_version: Option<String>,
-    /// Length of the capture; the report's clock starts at 0 with it.
+    /// Length of the capture. The report's clock is 0 at its start.
     pub capture_ns: Option<i64>,
-    /// CUDA graphs were traced as wholes: their kernels are in no table.
+    /// CUDA graphs were traced as whole graphs: their kernels are in no table.
     pub has_whole_graphs: bool,
-    /// It was made from a PyTorch trace.
+    /// The report was imported from a PyTorch trace.
     pub is_imported: bool,
-    /// The file holds the normalised vocabulary instead of nsys's tables.
+    /// The file was written by `nsq materialize`: it has normalised tables instead of those of nsys.
     pub is_materialized: bool,
-    /// The window that such a file was made for, in ns on the report's clock: start and end, where it has one.
+    /// Start and end of the time window of a materialized file, in ns on the report's clock.
     pub window_ns: (Option<i64>, Option<i64>),
 }
 
 /// A table of a report.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Name as the report spells it.
+    /// Name as spelled in the report.
     pub name: String,
-    /// Columns as the report spells them.
+    /// Columns as spelled in the report.
     pub columns: Vec<String>,
-    /// It is a table with a rowid, not a view or a `WITHOUT ROWID` table.
+    /// The table has a rowid: it is not a view or a `WITHOUT ROWID` table.
     pub has_rowid: bool,
 }
 
 impl Table {
-    /// The report's spelling of a column, found without regard to case as SQLite does.
+    /// The report's spelling of a column. Upper and lower case are equal, as in SQLite.
     pub fn column(&self, name: &str) -> Option<&str> {
         self.columns.iter().find(|column| column.eq_ignore_ascii_case(name)).map(String::as_str)
     }
 }
 
 impl Schema {
-    /// Looks at the schema of a report; refuses a database that no `nsys` wrote.
+    /// Reads the schema of a report. Fails if the database was not written by `nsys` or nsq.
     pub fn detect(report: &Report) -> Result<Self> {
         let schema = Self::read(&report.connection)?;
         if schema.is_materialized || schema.looks_like_nsys() {
@@ -64,11 +64,11 @@ impl Schema {
                 "is a SQLite database, but not an export of Nsight Systems ({})",
                 schema.describe()
             ),
-            help: "give what `nsys export --type sqlite REPORT.nsys-rep` wrote".to_owned(),
+            help: "give a file written by `nsys export --type sqlite REPORT.nsys-rep`".to_owned(),
         })
     }
 
-    /// Looks at the schema of any database.
+    /// Reads the schema of any database.
     pub fn read(connection: &Connection) -> Result<Self> {
         let tables = list_tables(connection)?;
         let is_materialized = tables.contains_key(MATERIALIZED);
@@ -103,12 +103,12 @@ impl Schema {
         Ok(schema)
     }
 
-    /// The table called `name`, found without regard to case.
+    /// The table called `name`, in upper or lower case.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.get(&name.to_ascii_lowercase())
     }
 
-    /// The same, unless a view stands in its place: that could take for ever, and no deadline is set yet.
+    /// Like [`Self::table`], but never a view: a view could run forever, and no deadline is set yet.
     fn plain_table(&self, name: &str) -> Option<&Table> {
         self.table(name).filter(|table| table.has_rowid)
     }
@@ -133,7 +133,7 @@ impl Schema {
         match (names.as_slice(), self.tables.len()) {
             ([], _) => "it has no tables".to_owned(),
             (names, total) if total > names.len() => {
-                format!("its tables are {}, … {total} in all", names.join(", "))
+                format!("its tables are {} and {} more", names.join(", "), total - names.len())
             }
             (names, _) => format!("its tables are {}", names.join(", ")),
         }
@@ -152,7 +152,7 @@ fn list_tables(connection: &Connection) -> Result<HashMap<String, Table>> {
     let mut rows = listed.query([])?;
     while let Some(row) = rows.next()? {
         let (name, has_rowid): (String, bool) = (row.get(0)?, row.get(1)?);
-        // A view may name what is not there, or call what it must not.
+        // A view may use a missing table or a function that is not allowed.
         let read = columns.query_map([&name], |row| row.get(0)).and_then(Iterator::collect);
         let columns = read.map_err(|e| unreadable(connection, &name, &e))?;
         tables.insert(name.to_ascii_lowercase(), Table { name, columns, has_rowid });
@@ -164,11 +164,11 @@ fn unreadable(connection: &Connection, name: &str, error: &rusqlite::Error) -> E
     Error::Report {
         path: path_of(connection),
         reason: format!("has a table or view {name} that cannot be read: {}", plain_message(error)),
-        help: "export the report again, or drop what was added to it".to_owned(),
+        help: "export the report again, or drop that table or view".to_owned(),
     }
 }
 
-/// A name as SQL writes it.
+/// Quotes a name for SQL.
 pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }

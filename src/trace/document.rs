@@ -1,8 +1,9 @@
-//! The text of a trace → its events, one at a time, and the facts around them.
+//! The text of a trace → its events, one at a time, and the facts next to them.
 
 use super::event::Event;
-use super::mend::{mend, mend_value};
 use super::record::Recorder;
+use super::repair::{repair, repair_value};
+use super::unpack::MAX_RATIO;
 use crate::error::{Error, Result};
 use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
 use serde_json::Value;
@@ -11,19 +12,19 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-/// What stands beside the events.
+/// Facts in the trace outside `traceEvents`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
-    /// Nanoseconds since 1970 (UTC) at the trace's time 0, where the trace says it.
+    /// Nanoseconds since 1970 (UTC) at the trace's time 0, if the trace gives it.
     pub(super) base_ns: Option<i64>,
-    /// Layout of the trace, as it numbers it.
+    /// The trace's own `schemaVersion`.
     pub(super) schema_version: Option<String>,
     pub(super) devices: Vec<Device>,
     pub(super) rank: Option<i64>,
     pub(super) world_size: Option<i64>,
     pub(super) backend: Option<String>,
-    /// Values beside the events that are no JSON: numbers that are none were left out of them.
-    pub(super) mended: u64,
+    /// Values outside the events that were not valid JSON. Their invalid numbers became null.
+    pub(super) repaired: u64,
 }
 
 /// A GPU that the trace describes.
@@ -45,12 +46,12 @@ pub(super) struct Device {
 }
 
 impl From<&Value> for Device {
-    /// What is no whole number of 64 bits is left out, and nothing else.
-    fn from(said: &Value) -> Self {
-        let int = |key: &str| said[key].as_i64();
+    /// Drops each value that is not a 64-bit integer, and keeps the others.
+    fn from(properties: &Value) -> Self {
+        let int = |key: &str| properties[key].as_i64();
         Self {
             id: int("id"),
-            name: said["name"].as_str().map(str::to_owned),
+            name: properties["name"].as_str().map(str::to_owned),
             total_global_mem: int("totalGlobalMem"),
             compute_major: int("computeMajor"),
             compute_minor: int("computeMinor"),
@@ -66,32 +67,32 @@ impl From<&Value> for Device {
     }
 }
 
-/// Bytes that one event may take: none that a profiler wrote comes near.
+/// Maximum bytes of one event. Events that profilers write are far smaller.
 const LONGEST: usize = 64 << 20;
-/// Bytes that one fact may take, which is held as a tree of values: many times its text.
+/// Maximum bytes of one fact. Facts are held as a tree of values, which takes many times the text.
 const LONGEST_FACT: usize = 1 << 20;
 
-/// How long to wait for more before asking whether to go on.
+/// How long to wait for more text before calling `go_on` again.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Bytes in which the end of an event that is no JSON is looked for.
-const MENDABLE: usize = 4 << 20;
+/// Maximum bytes to search for the end of an event that is not valid JSON.
+const REPAIRABLE: usize = 4 << 20;
 
-/// A trace while it is read.
+/// A trace that is being read.
 pub(super) struct Document<'d> {
     path: &'d Path,
     chunks: Receiver<io::Result<String>>,
     go_on: &'d dyn Fn() -> Result<()>,
-    /// Text that was received and not yet let go of.
+    /// Received text that has not been dropped yet.
     text: String,
-    /// What of it has been read.
+    /// Bytes of `text` that have been read.
     at: usize,
-    /// Bytes that what is being read may take.
+    /// Maximum bytes of the current value.
     longest: usize,
-    /// Where `text` begins in the whole.
+    /// Offset of `text` in the whole trace.
     offset: u64,
-    /// Values beside the events that had to be mended.
-    mended: u64,
+    /// Values outside the events that had to be repaired.
+    repaired: u64,
 }
 
 impl<'d> Document<'d> {
@@ -100,10 +101,19 @@ impl<'d> Document<'d> {
         chunks: Receiver<io::Result<String>>,
         go_on: &'d dyn Fn() -> Result<()>,
     ) -> Self {
-        Self { path, chunks, go_on, text: String::new(), at: 0, longest: LONGEST, offset: 0, mended: 0 }
+        Self {
+            path,
+            chunks,
+            go_on,
+            text: String::new(),
+            at: 0,
+            longest: LONGEST,
+            offset: 0,
+            repaired: 0,
+        }
     }
 
-    /// Reads it to its end; every event goes to `recorder`.
+    /// Reads the trace to its end and sends every event to `recorder`.
     pub(super) fn read(mut self, recorder: &mut Recorder) -> Result<Facts> {
         let mut facts = Facts::default();
         self.skip_byte_order_mark()?;
@@ -111,46 +121,44 @@ impl<'d> Document<'d> {
         match self.next()? {
             Some(b'[') => self.events(recorder)?,
             Some(b'{') => has_events = self.object(recorder, &mut facts)?,
-            Some(_) => return Err(self.malformed("is no JSON", "an object or an array is expected")),
+            Some(_) => return Err(self.malformed("is not valid JSON", "expected an object or an array")),
             None => {
                 return Err(self.refuse(
-                    "holds nothing but blanks".to_owned(),
-                    "the profiler was stopped before it wrote anything: record again",
+                    "contains only whitespace".to_owned(),
+                    "the profiler was stopped before it wrote anything: record the trace again",
                 ));
             }
         }
         if self.next()?.is_some() {
-            return Err(self.malformed("goes on behind its end", "one trace is one JSON value"));
+            return Err(self.malformed("has more text after its end", "a trace is one JSON value"));
         }
         let reason = match has_events {
-            false => "is JSON, but no trace: it has no \"traceEvents\"",
-            true if recorder.saw_only_other_things() => {
-                "is JSON, but no trace: none of its objects has a \"ph\""
-            }
-            true => return Ok(Facts { mended: self.mended, ..facts }),
+            false => "is JSON, but not a trace: it has no \"traceEvents\"",
+            true if recorder.saw_no_events() => "is JSON, but not a trace: its objects have no \"ph\"",
+            true => return Ok(Facts { repaired: self.repaired, ..facts }),
         };
-        let help = "give what torch.profiler's export_chrome_trace() wrote, or an nsys export";
+        let help = "give a file written by torch.profiler's export_chrome_trace(), or an nsys export";
         Err(self.refuse(reason.to_owned(), help))
     }
 
-    /// The members of the outermost object; whether events were among them.
+    /// Reads the members of the outermost object. Returns whether it has `traceEvents`.
     fn object(&mut self, recorder: &mut Recorder, facts: &mut Facts) -> Result<bool> {
         self.at += 1;
         let mut has_events = false;
-        if self.must_follow()? == b'}' {
+        if self.next_or_truncated()? == b'}' {
             self.at += 1;
             return Ok(false);
         }
         loop {
-            if self.must_follow()? != b'"' {
-                return Err(self.malformed("is no JSON", "a key in quotes is expected"));
+            if self.next_or_truncated()? != b'"' {
+                return Err(self.malformed("is not valid JSON", "expected a key in quotes"));
             }
             let key: String = self.value()?;
-            if self.must_follow()? != b':' {
-                return Err(self.malformed("is no JSON", "a colon is expected behind a key"));
+            if self.next_or_truncated()? != b':' {
+                return Err(self.malformed("is not valid JSON", "expected a colon after the key"));
             }
             self.at += 1;
-            let first = self.must_follow()?;
+            let first = self.next_or_truncated()?;
             match key.as_str() {
                 "traceEvents" if first == b'[' => {
                     has_events = true;
@@ -165,50 +173,58 @@ impl<'d> Document<'d> {
                     };
                 }
                 "deviceProperties" => {
-                    let said = self.fact()?;
-                    facts.devices = said.as_array().into_iter().flatten().map(Device::from).collect();
+                    let devices = self.fact()?;
+                    facts.devices = devices.as_array().into_iter().flatten().map(Device::from).collect();
                 }
                 "distributedInfo" => {
-                    let said = self.fact()?;
-                    facts.rank = said["rank"].as_i64();
-                    facts.world_size = said["world_size"].as_i64();
-                    facts.backend = said["backend"].as_str().map(str::to_owned);
+                    let info = self.fact()?;
+                    facts.rank = info["rank"].as_i64();
+                    facts.world_size = info["world_size"].as_i64();
+                    facts.backend = info["backend"].as_str().map(str::to_owned);
                 }
-                // Among the rest are the environment and the command line: nobody's business.
+                // Other members may hold the environment or the command line: those are private.
                 _ => drop(self.value::<IgnoredAny>()?),
             }
-            match self.must_follow()? {
+            match self.next_or_truncated()? {
                 b',' => self.at += 1,
                 b'}' => {
                     self.at += 1;
                     return Ok(has_events);
                 }
-                _ => return Err(self.malformed("is no JSON", "a comma or the object's end is expected")),
+                _ => {
+                    return Err(
+                        self.malformed("is not valid JSON", "expected a comma or the end of the object")
+                    );
+                }
             }
         }
     }
 
     fn events(&mut self, recorder: &mut Recorder) -> Result<()> {
         self.at += 1;
-        if self.must_follow()? == b']' {
+        if self.next_or_truncated()? == b']' {
             self.at += 1;
             return Ok(());
         }
         loop {
-            if self.must_follow()? != b'{' {
-                return Err(self.malformed("holds an event that is no object", "`{` is expected"));
+            if self.next_or_truncated()? != b'{' {
+                return Err(self.malformed("has an event that is not an object", "expected `{`"));
             }
             self.event(recorder)?;
-            match self.must_follow()? {
+            match self.next_or_truncated()? {
                 b',' => self.at += 1,
                 b']' => {
                     self.at += 1;
                     return Ok(());
                 }
-                _ => return Err(self.malformed("is no JSON", "a comma or the events' end is expected")),
+                _ => {
+                    return Err(
+                        self.malformed("is not valid JSON", "expected a comma or the end of the events")
+                    );
+                }
             }
-            // A comma behind the last event: some writers leave one.
-            if self.must_follow()? == b']' {
+            // Some writers leave a comma after the last event.
+            if self.next_or_truncated()? == b']' {
                 self.at += 1;
                 return Ok(());
             }
@@ -229,45 +245,45 @@ impl<'d> Document<'d> {
                 self.must_grow()?;
                 continue;
             }
-            let Some((mended, used)) = mend(&self.text.as_bytes()[self.at..]) else {
-                // The event may go on; if not, the fault is what is wrong with it.
+            let Some((repaired, used)) = repair(&self.text.as_bytes()[self.at..]) else {
+                // More of the event may follow. If not, report the fault.
                 let faulty = self.faulty(&fault);
-                if self.text.len() - self.at > MENDABLE || !self.grow(0)? {
+                if self.text.len() - self.at > REPAIRABLE || !self.grow(0)? {
                     return Err(faulty);
                 }
                 continue;
             };
             let mut event = Event::default();
-            if event.deserialize(&mut serde_json::Deserializer::from_str(&mended)).is_err() {
+            if event.deserialize(&mut serde_json::Deserializer::from_str(&repaired)).is_err() {
                 return Err(self.faulty(&fault));
             }
-            recorder.take_mended(&event)?;
+            recorder.take_repaired(&event)?;
             self.at += used;
             return Ok(());
         }
     }
 
-    /// A value, whatever it takes; numbers in it that are none are null.
+    /// Reads one value and waits for as much text as it needs. Invalid numbers in it become null.
     fn value<T: DeserializeOwned>(&mut self) -> Result<T> {
         loop {
             let mut values = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter::<T>();
             match values.next() {
-                // A number could go on in the next chunk.
+                // A number may continue in the next chunk.
                 Some(Ok(value)) if self.at + values.byte_offset() < self.text.len() => {
                     self.at += values.byte_offset();
                     return Ok(value);
                 }
                 Some(Err(fault)) if !self.is_at_end(&fault) => {
                     let faulty = self.faulty(&fault);
-                    let Some((mended, used)) = mend_value(&self.text.as_bytes()[self.at..]) else {
-                        // It may go on, as an event may.
-                        if self.text.len() - self.at > MENDABLE.min(self.longest) || !self.grow(0)? {
+                    let Some((repaired, used)) = repair_value(&self.text.as_bytes()[self.at..]) else {
+                        // More of the value may follow.
+                        if self.text.len() - self.at > REPAIRABLE.min(self.longest) || !self.grow(0)? {
                             return Err(faulty);
                         }
                         continue;
                     };
-                    let value = serde_json::from_str(&mended).map_err(|_| faulty)?;
-                    self.mended += 1;
+                    let value = serde_json::from_str(&repaired).map_err(|_| faulty)?;
+                    self.repaired += 1;
                     self.at += used;
                     return Ok(value);
                 }
@@ -276,7 +292,7 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// A fact, of whatever shape.
+    /// Reads one fact of any JSON type.
     fn fact(&mut self) -> Result<Value> {
         self.longest = LONGEST_FACT;
         let value = self.value();
@@ -284,7 +300,7 @@ impl<'d> Document<'d> {
         value
     }
 
-    /// The next byte that is no blank; `None` at the end.
+    /// The next byte that is not whitespace; `None` at the end.
     fn next(&mut self) -> Result<Option<u8>> {
         loop {
             while let Some(byte) = self.text.as_bytes().get(self.at) {
@@ -299,10 +315,10 @@ impl<'d> Document<'d> {
         }
     }
 
-    /// The next byte that is no blank, where the trace cannot be over yet.
-    fn must_follow(&mut self) -> Result<u8> {
+    /// The next byte that is not whitespace. The end of the trace is an error here.
+    fn next_or_truncated(&mut self) -> Result<u8> {
         let next = self.next()?;
-        next.ok_or_else(|| self.cut_short())
+        next.ok_or_else(|| self.truncated())
     }
 
     fn skip_byte_order_mark(&mut self) -> Result<()> {
@@ -313,19 +329,21 @@ impl<'d> Document<'d> {
         Ok(())
     }
 
-    /// Waits for more of what is being read; it doubles, so that nothing long is read over and over.
+    /// Receives more of the current value. The text doubles, so that a long value is parsed few times.
     fn must_grow(&mut self) -> Result<()> {
         let unread = self.text.len() - self.at;
         if unread >= self.longest {
-            let help = "a value of this length is nothing that a profiler writes: is it a trace?";
-            let what = format!("holds a value of more than {} MiB", self.longest >> 20);
+            let help = "profilers do not write values of this length: check that this file is a trace";
+            let what = format!("has a value of more than {} MiB", self.longest >> 20);
             return Err(self.malformed(&what, help));
         }
         let least = unread.min(self.longest - unread);
-        if self.grow(least)? { Ok(()) } else { Err(self.cut_short()) }
+        if self.grow(least)? { Ok(()) } else { Err(self.truncated()) }
     }
 
-    /// Lets go of what was read, and receives at least a chunk, or `least` bytes; false at the end.
+    /// Drops the text that was read, then receives at least one chunk and `least` bytes.
+    ///
+    /// Returns false at the end of the trace.
     fn grow(&mut self, least: usize) -> Result<bool> {
         (self.go_on)()?;
         self.text.drain(..self.at);
@@ -335,7 +353,7 @@ impl<'d> Document<'d> {
         let mut has_grown = false;
         while !has_grown || self.text.len() < wanted {
             let chunk = loop {
-                // What is read may be a pipe that nobody writes to.
+                // The trace may be a pipe without a writer.
                 match self.chunks.recv_timeout(PATIENCE) {
                     Err(RecvTimeoutError::Timeout) => (self.go_on)()?,
                     chunk => break chunk,
@@ -361,35 +379,35 @@ impl<'d> Document<'d> {
     }
 
     fn malformed(&self, what: &str, help: &str) -> Error {
-        self.refuse(format!("{what}, at byte {}", self.place()), help)
+        self.refuse(format!("{what} at byte {}", self.place()), help)
     }
 
-    /// How far into what is being read a fault lies: serde_json counts lines and columns of that.
+    /// Byte offset of a fault from `at`: serde_json gives its line and column from there.
     fn distance(&self, fault: &serde_json::Error) -> usize {
         let lines = self.text[self.at..].split_inclusive('\n');
         let before: usize = lines.take(fault.line().saturating_sub(1)).map(str::len).sum();
         before + fault.column().saturating_sub(1)
     }
 
-    /// The fault may be that the rest has not been received: half a number is none.
+    /// Whether the fault is at the end of the received text, and more text could cure it.
     fn is_at_end(&self, fault: &serde_json::Error) -> bool {
         fault.is_eof() || self.at + self.distance(fault) + 1 >= self.text.len()
     }
 
     fn faulty(&self, fault: &serde_json::Error) -> Error {
-        let said = fault.to_string();
-        let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+        let message = fault.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
         let place = self.place() + self.distance(fault) as u64;
         self.refuse(
-            format!("is no JSON at byte {place}: {said}"),
-            "the file was damaged, or written by a program with a fault: record or copy it again",
+            format!("is not valid JSON at byte {place}: {message}"),
+            "the file is damaged, or the program that wrote it has a bug: copy it or record it again",
         )
     }
 
-    fn cut_short(&self) -> Error {
+    fn truncated(&self) -> Error {
         let end = self.offset + self.text.len() as u64;
         self.refuse(
-            format!("is cut short: it ends at byte {end}, within what begins at byte {}", self.place()),
+            format!("is cut short: it ends at byte {end}, inside the part from byte {}", self.place()),
             "the profiler or a copy was interrupted: copy the trace again, or record it again",
         )
     }
@@ -398,20 +416,20 @@ impl<'d> Document<'d> {
         let end = self.offset + self.text.len() as u64;
         match fault.kind() {
             io::ErrorKind::UnexpectedEof => self.refuse(
-                format!("is cut short: its gzip data ends behind byte {end} of the text"),
+                format!("is cut short: its gzip data ends after byte {end} of the unpacked text"),
                 "the profiler or a copy was interrupted: copy the trace again, or record it again",
             ),
             io::ErrorKind::FileTooLarge => self.refuse(
-                format!("unpacks to far more than a trace does: {end} bytes of text, and on it goes"),
-                "it may be made to fill memory and disks; if it is a trace, unpack it with gunzip first",
+                format!("unpacks to more than {MAX_RATIO} times its size: {end} bytes of text so far"),
+                "the file may be a gzip bomb; if it is a real trace, unpack it with gunzip first",
             ),
             io::ErrorKind::Unsupported => self.refuse(
-                "is text in UTF-16, and JSON is UTF-8".to_owned(),
-                "convert it, as by `iconv -f UTF-16 -t UTF-8 TRACE > trace.json`",
+                "is UTF-16 text; JSON must be UTF-8".to_owned(),
+                "convert it with `iconv -f UTF-16 -t UTF-8 TRACE > trace.json`",
             ),
             io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.refuse(
-                format!("is damaged: its gzip data cannot be unpacked behind byte {end} of the text"),
-                "copy the trace again; `gzip -t` tells whether a copy is whole",
+                format!("is damaged: its gzip data cannot be unpacked after byte {end} of the text"),
+                "copy the trace again, and check the copy with `gzip -t`",
             ),
             _ => Error::io(self.path, io::Error::new(fault.kind(), fault.to_string())),
         }

@@ -1,4 +1,4 @@
-//! One event of a trace, as far as an import needs it, without copying its text.
+//! One event of a trace: the fields that an import needs, borrowed from its text.
 
 use super::time::Nanoseconds;
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What an event says; a key that is missing or of an odd type is as if it were not there.
+/// The fields of an event. A key with a value of an unexpected type counts as missing.
 #[derive(Debug, Default)]
 pub(super) struct Event<'t> {
-    /// How it is told: `X` has a start and a duration, `M` names something.
+    /// The event's `ph`: `X` has a start and a duration, `M` names a process or thread.
     pub(super) phase: Text<'t>,
     pub(super) category: Text<'t>,
     pub(super) name: Text<'t>,
@@ -21,7 +21,7 @@ pub(super) struct Event<'t> {
     pub(super) args: Args<'t>,
 }
 
-/// The arguments that mean something here; Kineto's own names stand in [`ArgKey`].
+/// The arguments that an import uses. [`ArgKey`] has Kineto's names for them.
 #[derive(Debug, Default)]
 pub(super) struct Args<'t> {
     pub(super) device: Int,
@@ -43,26 +43,26 @@ pub(super) struct Args<'t> {
     pub(super) name: Text<'t>,
 }
 
-/// A text; empty if it is none.
+/// A text; empty if the value is not a text.
 pub(super) type Text<'t> = Lenient<Cow<'t, str>>;
-/// An integer; `None` if it is none.
+/// An integer; `None` if the value is not an integer.
 pub(super) type Int = Lenient<Option<i64>>;
-/// A process or thread: a number, or a word.
+/// A process or thread id; `None` if there is none.
 pub(super) type Id<'t> = Lenient<Option<IdValue<'t>>>;
 
-/// What stands for a process or thread.
+/// A process or thread id: most are numbers, some are words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum IdValue<'t> {
     Number(i64),
     Word(Cow<'t, str>),
 }
 
-/// A value of which only one type is wanted: any other leaves the default.
+/// A value that must have one type. A value of another type becomes the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Lenient<T>(pub(super) T);
 
-/// What can be made of a JSON value.
-trait Wanted<'t>: Default {
+/// Conversion from a JSON value; unsupported types become the default.
+trait FromJson<'t>: Default {
     fn of_int(_: i64) -> Self {
         Self::default()
     }
@@ -74,13 +74,13 @@ trait Wanted<'t>: Default {
     }
 }
 
-impl<'t> Wanted<'t> for Cow<'t, str> {
+impl<'t> FromJson<'t> for Cow<'t, str> {
     fn of_text(text: Cow<'t, str>) -> Self {
         text
     }
 }
 
-impl<'t> Wanted<'t> for Option<i64> {
+impl<'t> FromJson<'t> for Option<i64> {
     fn of_int(int: i64) -> Self {
         Some(int)
     }
@@ -89,7 +89,7 @@ impl<'t> Wanted<'t> for Option<i64> {
     }
 }
 
-impl<'t> Wanted<'t> for Option<IdValue<'t>> {
+impl<'t> FromJson<'t> for Option<IdValue<'t>> {
     fn of_int(int: i64) -> Self {
         Some(IdValue::Number(int))
     }
@@ -101,7 +101,7 @@ impl<'t> Wanted<'t> for Option<IdValue<'t>> {
     }
 }
 
-impl<'de, T: Wanted<'de>> Deserialize<'de> for Lenient<T> {
+impl<'de, T: FromJson<'de>> Deserialize<'de> for Lenient<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(LenientVisitor(PhantomData)).map(Self)
     }
@@ -109,7 +109,7 @@ impl<'de, T: Wanted<'de>> Deserialize<'de> for Lenient<T> {
 
 struct LenientVisitor<T>(PhantomData<T>);
 
-impl<'de, T: Wanted<'de>> Visitor<'de> for LenientVisitor<T> {
+impl<'de, T: FromJson<'de>> Visitor<'de> for LenientVisitor<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -125,7 +125,7 @@ impl<'de, T: Wanted<'de>> Visitor<'de> for LenientVisitor<T> {
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<T, E> {
-        // A stream or handle beyond i64: its bits, as SQLite keeps unsigned numbers of exports.
+        // A stream or handle above i64::MAX keeps its bits, as unsigned numbers do in SQLite exports.
         Ok(T::of_int(value.cast_signed()))
     }
 
@@ -157,31 +157,31 @@ impl<'de, T: Wanted<'de>> Visitor<'de> for LenientVisitor<T> {
     }
 }
 
-/// Values of another type than the one that is wanted: as if they were not there.
-macro_rules! nothing_else {
-    ($nothing:expr) => {
+/// Visitor methods that turn values of the wrong type into `$default`.
+macro_rules! ignore_other_types {
+    ($default:expr) => {
         fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-            Ok($nothing)
+            Ok($default)
         }
         fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-            Ok($nothing)
+            Ok($default)
         }
         fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-            Ok($nothing)
+            Ok($default)
         }
         fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-            Ok($nothing)
+            Ok($default)
         }
         fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
-            Ok($nothing)
+            Ok($default)
         }
         fn visit_unit<E>(self) -> Result<Self::Value, E> {
-            Ok($nothing)
+            Ok($default)
         }
     };
 }
 
-/// Three numbers, such as a grid; fewer leave the rest open.
+/// Three numbers, such as a grid. Missing numbers are `None`.
 #[derive(Default)]
 struct Triple([Int; 3]);
 
@@ -212,13 +212,13 @@ impl<'de> Deserialize<'de> for Triple {
                 Ok(Triple::default())
             }
 
-            nothing_else!(Triple::default());
+            ignore_other_types!(Triple::default());
         }
         deserializer.deserialize_any(TripleVisitor)
     }
 }
 
-/// A key, looked up by its text alone.
+/// Declares an enum of JSON keys.
 macro_rules! keys {
     ($(#[$doc:meta])* $name:ident { $($text:literal => $key:ident,)* }) => {
         $(#[$doc])*
@@ -283,7 +283,7 @@ keys! {
     }
 }
 
-/// Reads an event in place: it is wide, and there are millions of them.
+/// Reads an event in place: it is large, and a trace has millions.
 impl<'de> DeserializeSeed<'de> for &mut Event<'de> {
     type Value = ();
 
@@ -310,7 +310,7 @@ impl<'de> Visitor<'de> for &mut Event<'de> {
                 EventKey::Start => self.start = map.next_value()?,
                 EventKey::Duration => self.duration = map.next_value()?,
                 EventKey::Args => {
-                    // Of a key that stands twice the last one counts.
+                    // If a key occurs twice, the last one wins.
                     self.args = Args::default();
                     map.next_value_seed(&mut self.args)?;
                 }
@@ -367,5 +367,5 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
         Ok(())
     }
 
-    nothing_else!(());
+    ignore_other_types!(());
 }

@@ -1,16 +1,16 @@
-//! What a trace says beside its events → the small tables of an export.
+//! Facts of a trace outside its events → the small tables of an export.
 
 use super::document::{Device, Facts};
-use super::tables::Fill;
+use super::tables::SmallTable;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
 
-/// Facts about the file, as name and value.
-pub(super) fn export(facts: &Facts) -> Fill {
-    let mut fill = Fill::new("META_DATA_EXPORT", &["name", "value"]);
+/// Facts about the file, as names and values.
+pub(super) fn export(facts: &Facts) -> SmallTable {
+    let mut table = SmallTable::new("META_DATA_EXPORT", &["name", "value"]);
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value {
-            fill.add([name.to_owned().into(), value.into()]);
+            table.add([name.to_owned().into(), value.into()]);
         }
     };
     fact("NSQ_IMPORT_OF", Some("PyTorch trace".to_owned()));
@@ -19,11 +19,11 @@ pub(super) fn export(facts: &Facts) -> Fill {
     fact("DISTRIBUTED_RANK", facts.rank.map(|rank| rank.to_string()));
     fact("DISTRIBUTED_WORLD_SIZE", facts.world_size.map(|size| size.to_string()));
     fact("DISTRIBUTED_BACKEND", facts.backend.clone());
-    fill
+    table
 }
 
-/// The GPUs that the process could see, by their CUDA ordinals.
-pub(super) fn gpus(devices: &[Device]) -> Fill {
+/// The GPUs that the process could see, by CUDA ordinal.
+pub(super) fn gpus(devices: &[Device]) -> SmallTable {
     const COLUMNS: &[&str] = &[
         "id",
         "cuDevice",
@@ -40,9 +40,9 @@ pub(super) fn gpus(devices: &[Device]) -> Fill {
         "maxShmemPerSm",
         "maxRegistersPerSm",
     ];
-    let mut fill = Fill::new("TARGET_INFO_GPU", COLUMNS);
+    let mut table = SmallTable::new("TARGET_INFO_GPU", COLUMNS);
     for device in devices.iter().filter(|device| device.id.is_some()) {
-        fill.add([
+        table.add([
             device.id.into(),
             device.id.into(),
             device.name.clone().into(),
@@ -59,38 +59,38 @@ pub(super) fn gpus(devices: &[Device]) -> Fill {
             device.regs_per_multiprocessor.into(),
         ]);
     }
-    fill
+    table
 }
 
-/// The streams on which something ran, with their priorities where the trace says them.
+/// The streams that ran GPU work, with their priorities if the trace gives them.
 pub(super) fn streams(
     streams: &BTreeMap<(Option<i64>, i64), Option<i64>>,
     process: Option<i64>,
-) -> Fill {
-    let mut fill =
-        Fill::new("TARGET_INFO_CUDA_STREAM", &["streamId", "contextId", "processId", "priority"]);
+) -> SmallTable {
+    let mut table =
+        SmallTable::new("TARGET_INFO_CUDA_STREAM", &["streamId", "contextId", "processId", "priority"]);
     for ((context, stream), priority) in streams {
-        fill.add([(*stream).into(), (*context).into(), process.into(), (*priority).into()]);
+        table.add([(*stream).into(), (*context).into(), process.into(), (*priority).into()]);
     }
-    fill
+    table
 }
 
-/// How long the trace is.
-pub(super) fn extent(dur_ns: i64) -> Fill {
-    let mut fill = Fill::new("ANALYSIS_DETAILS", &["duration"]);
-    fill.add([dur_ns.into()]);
-    fill
+/// The length of the trace.
+pub(super) fn extent(dur_ns: i64) -> SmallTable {
+    let mut table = SmallTable::new("ANALYSIS_DETAILS", &["duration"]);
+    table.add([dur_ns.into()]);
+    table
 }
 
-/// From 2001 to 2100, in ns since 1970: a clock that shows this counts from there.
+/// The years 2001 to 2099, in ns since 1970. A clock in this range counts from 1970.
 const THIS_CENTURY: std::ops::Range<i64> = 978_307_200_000_000_000..4_102_444_800_000_000_000;
 
-/// The moment in UTC at the report's 0, where the trace tells what its clock counts from.
-pub(super) fn session(base_ns: Option<i64>, zero_ns: i64) -> Fill {
-    let mut fill = Fill::new("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"]);
+/// The UTC time at the report's 0, if the trace's clock is known to count from 1970.
+pub(super) fn session(base_ns: Option<i64>, zero_ns: i64) -> SmallTable {
+    let mut table = SmallTable::new("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"]);
     let utc_ns = zero_ns.checked_add(base_ns.unwrap_or(0));
     if let Some(utc_ns) = utc_ns.filter(|ns| THIS_CENTURY.contains(ns)) {
-        fill.add([Value::Integer(utc_ns)]);
+        table.add([Value::Integer(utc_ns)]);
     }
-    fill
+    table
 }

@@ -5,17 +5,17 @@
 //!  (thread 1)     (thread 2)            (thread 3)
 //! ```
 //!
-//! For: reading a trace of any length once, from its first byte to its last, in memory that does not
-//! grow with the file but for its distinct names, threads and streams, and writing what it says as rows that every query
-//! can read.
+//! An import reads a trace of any length once, from start to end, and writes its events as rows that
+//! every query can read. Its memory grows only with the number of distinct names, threads and streams.
 //!
-//! Not for: opening a report, knowing any query, or deciding where the database is kept.
+//! This module does not open reports, does not know any query, and does not choose where the database
+//! is kept.
 
 mod document;
 mod event;
 mod facts;
-mod mend;
 mod record;
+mod repair;
 mod tables;
 mod time;
 mod unpack;
@@ -27,70 +27,72 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 
-/// What an import takes besides what it always takes.
+/// Optional events of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Python functions too (`with_stack=True`), as ranges of the domain `python_function`.
+    /// Also import Python functions (`with_stack=True`), as ranges of the domain `python_function`.
     pub python_functions: bool,
 }
 
-/// How far an import is.
+/// Progress of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the file that have been read.
+    /// Bytes read so far.
     pub read: u64,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub total: u64,
 }
 
-/// What an import found.
+/// Counts of an import.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Events in the file.
     pub events: u64,
     /// Events that became rows.
     pub rows: u64,
-    /// Events whose text is no JSON, such as a bare `inf`, and could be read all the same.
-    pub mended: u64,
-    /// Facts beside the events that are no JSON: numbers in them that are none, such as NaN, are left out.
-    pub mended_facts: u64,
-    /// Events of a kind that is imported whose times make no sense: these are left out.
-    pub timeless: u64,
-    /// The same that are told as a beginning and an end, as Kineto never does: left out too.
-    pub halves: u64,
+    /// Events that were not valid JSON, such as those with a bare `inf`, and were repaired.
+    pub repaired: u64,
+    /// Values outside the events that were not valid JSON. Invalid numbers in them, such as NaN, are
+    /// dropped.
+    pub repaired_facts: u64,
+    /// Events of an imported category that were skipped because their times are invalid.
+    pub invalid_times: u64,
+    /// Skipped events of an imported category that only begin or end something. Kineto writes none.
+    pub begin_end_events: u64,
 }
 
 impl fmt::Display for Imported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} of {} events became rows", self.rows, self.events)?;
-        if self.timeless > 0 {
-            write!(f, "; {} were left out whose times make no sense", self.timeless)?;
+        if self.invalid_times > 0 {
+            write!(f, "; skipped {} with invalid times", self.invalid_times)?;
         }
-        if self.halves > 0 {
+        if self.begin_end_events > 0 {
             write!(
                 f,
-                "; {} that only begin or end something (`ph` B and E) were left out",
-                self.halves
+                "; skipped {} that only begin or end something (`ph` B or E)",
+                self.begin_end_events
             )?;
         }
-        if self.mended > 0 {
-            write!(f, "; {} were no JSON and could be read all the same", self.mended)?;
+        if self.repaired > 0 {
+            write!(f, "; repaired {} that were not valid JSON", self.repaired)?;
         }
-        if self.mended_facts > 0 {
+        if self.repaired_facts > 0 {
             write!(
                 f,
-                "; {} of the facts beside them were no JSON: numbers that are none were left out",
-                self.mended_facts
+                "; repaired {} values outside the events (invalid numbers were dropped)",
+                self.repaired_facts
             )?;
         }
         Ok(())
     }
 }
 
-/// Changes with what an import writes: derived data of another version is not used any more.
+/// Version of the import. Change it when an import writes other rows: older databases are then not used.
 pub const RECIPE: &str = "1";
 
-/// The first bytes look like a trace: JSON, or gzip; or JSON as it must not be, in UTF-16.
+/// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
+/// with a reason.
 pub fn looks_like_trace(header: &[u8]) -> bool {
     let text = header.strip_prefix(b"\xef\xbb\xbf").unwrap_or(header).trim_ascii_start();
     header.starts_with(unpack::GZIP)
@@ -98,12 +100,12 @@ pub fn looks_like_trace(header: &[u8]) -> bool {
         || matches!(text.first(), Some(b'{' | b'['))
 }
 
-/// Batches of rows on their way to the database.
+/// Maximum batches of rows that wait for the database.
 const BATCHES: usize = 4;
 
-/// Writes what `trace` says to a new database at `database`, as the tables that nsys would have.
+/// Writes the events of `trace` to a new database at `database`, as tables of an nsys export.
 ///
-/// `go_on` is told how far it is, every megabyte or so, and ends the import by saying no.
+/// Calls `go_on` about once per megabyte with the progress, and stops if it returns false.
 pub fn import(
     trace: &Path,
     database: &Path,
@@ -117,7 +119,7 @@ pub fn import(
     std::thread::scope(|scope| {
         let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let cannot_start = |e| Error::io(trace, e);
-        // Nobody waits for its end: on a pipe without a writer it would not come.
+        // This thread is not joined: it never ends on a pipe without a writer.
         let (path, counter) = (trace.to_owned(), Arc::clone(&read));
         let unpack = move || unpack::unpack(&path, &counter, chunk_sender);
         named("unpack").spawn(unpack).map_err(cannot_start)?;
@@ -131,7 +133,7 @@ pub fn import(
             recorder.finish(&facts)
         };
         let reading = named("read").spawn_scoped(scope, reading).map_err(cannot_start)?;
-        // An unfinished reading closes the channel, and then nothing is finished here either.
+        // A reader that fails closes the channel. Its error is returned before the tables are finished.
         let written = tables::Database::create(database).and_then(|mut tables| {
             tables.fill(batches)?;
             Ok(tables)
@@ -140,7 +142,7 @@ pub fn import(
             Ok(ended) => ended,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        // A full disk stops the reading as well, which then only knows that nobody listens.
+        // Report a write error such as a full disk first: the reader then only saw a closed channel.
         let tables = written?;
         let (imported, closing) = ended?;
         tables.finish(closing)?;

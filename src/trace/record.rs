@@ -1,9 +1,9 @@
-//! Events → rows: what each category of Kineto means in the vocabulary of nsys.
+//! Events → rows: maps each Kineto category to a table of nsys.
 
 use super::document::Facts;
 use super::event::{Event, IdValue};
 use super::facts;
-use super::tables::{Batch, Closing, Fill, Owner, Row, Table};
+use super::tables::{Batch, Closing, Owner, Row, SmallTable, Table};
 use super::{ImportOptions, Imported};
 use crate::classify::FunctionName;
 use crate::error::{Error, Result};
@@ -14,25 +14,25 @@ use std::sync::mpsc::SyncSender;
 
 /// Rows in a batch.
 const BATCH: usize = 4096;
-/// The machine's part of a global id, as nsys gives it to the first machine.
+/// The machine bits of a global id. nsys gives this value to the first machine.
 const MACHINE: i64 = 1 << 48;
-/// Process and thread ids have this many bits in a global id.
+/// Bits of a process or thread id in a global id.
 const ID_BITS: u32 = 24;
-/// What is nobody's: a wait that names no stream or no event.
+/// A synchronization that names no stream, or no event.
 const NONE: i64 = 4_294_967_295;
-/// Times beyond this, in ns, are no times: 73 years on either side of the clock's 0.
+/// Times at or beyond this, in ns, are invalid: it is 73 years from the clock's 0.
 const FARTHEST: i64 = 1 << 61;
 
-/// NVTX: a range that was pushed and popped, and the making of a domain.
+/// NVTX event types: a push/pop range, and the creation of a domain.
 const PUSHED: i64 = 59;
 const DOMAIN: i64 = 75;
-/// Threads that the profiler named, rather than the program or the system.
-const PROFILERS: i64 = 10;
-/// nsys: an API call of the CUDA runtime, and of the driver.
+/// Priority of a thread name given by the profiler, not by the program or the system.
+const NAMED_BY_PROFILER: i64 = 10;
+/// nsys event classes: an API call of the CUDA runtime, and one of the driver.
 const RUNTIME: i64 = 0;
 const DRIVER: i64 = 1;
 
-/// What an event is, by its category.
+/// The kind of an event, from its category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Category {
     Kernel,
@@ -46,11 +46,11 @@ enum Category {
     Range(Domain),
     /// The profiler's own span.
     Profiler,
-    /// Nothing that a report holds, or that it does not hold anyway.
+    /// Everything that is not imported.
     Other,
 }
 
-/// The domain of a range: Kineto's name of the category.
+/// The domain of a range, named after its Kineto category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Domain {
     UserAnnotation = 1,
@@ -69,7 +69,7 @@ impl Domain {
 }
 
 impl Category {
-    /// Kineto's categories; before PyTorch 1.12 some began with a capital.
+    /// Maps a Kineto category. Before PyTorch 1.12, some began with a capital letter.
     fn of(name: &str, options: ImportOptions) -> Self {
         match name {
             "kernel" | "Kernel" => Self::Kernel,
@@ -89,39 +89,40 @@ impl Category {
     }
 }
 
-/// How many events of a category there were, and how many became rows.
+/// The number of events of a category, and of those that became rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     events: u64,
     rows: u64,
 }
 
-/// Distinct categories that are counted apart; a trace has some twenty.
+/// Maximum categories with a count of their own. A real trace has about twenty.
 const CATEGORIES: usize = 256;
 
-/// Turns events into rows, in the order in which they come.
+/// Turns events into rows, in the order of the trace.
 pub(super) struct Recorder {
     options: ImportOptions,
     batches: SyncSender<Batch>,
     batch: Batch,
     texts: HashMap<Box<str>, i64>,
-    /// Of each kernel's name, the number of the function's own name.
+    /// Text id of a kernel's name → text id of its short name.
     short_names: HashMap<i64, i64>,
     ids: Ids,
-    /// Names that metadata events give, of whatever the trace calls a process or thread.
+    /// Names from metadata events. The trace also names GPUs and streams as processes and threads.
     process_names: BTreeMap<i64, String>,
     thread_names: BTreeMap<(i64, i64), String>,
-    /// Processes with ranges or calls; whether with calls.
+    /// Processes with CPU events → whether they have API calls.
     processes: BTreeMap<i64, bool>,
-    /// The process that GPU work is given to, once one is known, and whether some came before that.
+    /// The process that GPU rows are assigned to, once one is known.
     owner: Option<i64>,
+    /// Some GPU rows were written before `owner` was known.
     has_unowned: bool,
-    /// Domains in use, each with a thread that uses it.
+    /// Process and domain → a thread that uses the domain.
     domains: BTreeMap<(i64, Domain), i64>,
-    /// Context and stream of GPU work, and the stream's priority.
+    /// Context and stream of GPU work → the stream's priority.
     streams: BTreeMap<(Option<i64>, i64), Option<i64>>,
     counts: HashMap<Box<str>, Count>,
-    /// First start and last end, of rows and of the profiler's own span.
+    /// First start and last end of the rows and of the profiler's own span.
     span_ns: Option<(i64, i64)>,
     has_phases: bool,
     imported: Imported,
@@ -150,13 +151,13 @@ impl Recorder {
         }
     }
 
-    /// The same for an event whose text had to be mended.
-    pub(super) fn take_mended(&mut self, event: &Event<'_>) -> Result<()> {
-        self.imported.mended += 1;
+    /// Like [`Self::take`], for an event whose text was repaired.
+    pub(super) fn take_repaired(&mut self, event: &Event<'_>) -> Result<()> {
+        self.imported.repaired += 1;
         self.take(event)
     }
 
-    /// Makes rows of an event.
+    /// Turns an event into a row if its category is imported.
     pub(super) fn take(&mut self, event: &Event<'_>) -> Result<()> {
         self.imported.events += 1;
         self.has_phases |= !event.phase.0.is_empty();
@@ -165,7 +166,7 @@ impl Recorder {
             category if is_timed => category,
             category => {
                 let is_half = matches!(&*event.phase.0, "B" | "E") && category != Category::Other;
-                self.imported.halves += u64::from(is_half);
+                self.imported.begin_end_events += u64::from(is_half);
                 Category::Other
             }
         };
@@ -177,7 +178,7 @@ impl Recorder {
                 false
             }
             (_, None) => {
-                self.imported.timeless += 1;
+                self.imported.invalid_times += 1;
                 false
             }
             (category, Some(times)) => {
@@ -256,7 +257,8 @@ impl Recorder {
                 let [process, device, context, stream, correlation] = self.place(event);
                 let kind = if args.kind.0.is_empty() { &event.name.0 } else { &args.kind.0 };
                 let event_id = args.event.0.or(Some(0));
-                // The codes of schema 3.25; which of stream and event is named says it in all.
+                // The codes are those of schema 3.25. In every schema, the type also follows from which
+                // of stream and event is set.
                 let (code, stream, event_id) = match &**kind {
                     "Event Sync" => (1, Some(NONE), event_id),
                     "Stream Wait Event" => (2, stream, event_id),
@@ -299,7 +301,7 @@ impl Recorder {
         }
         let number = |id: &Option<IdValue<'_>>| match id {
             Some(IdValue::Number(number)) => Some(*number),
-            // Before PyTorch 1.12: stream 7.
+            // Before PyTorch 1.12, traces have `stream 7` here.
             Some(IdValue::Word(word)) => word.rsplit(' ').next().and_then(|last| last.parse().ok()),
             None => None,
         };
@@ -312,18 +314,18 @@ impl Recorder {
         [self.owner.map(global_pid), device, args.context.0, stream, args.correlation.0]
     }
 
-    /// The global id of the thread of a CPU event.
+    /// The global thread id of a CPU event.
     fn thread(&mut self, event: &Event<'_>, is_call: bool) -> i64 {
         let process = self.ids.of(&event.pid.0);
         let thread = self.ids.of(&event.tid.0);
-        if let Some(name) = self.ids.stands_for(thread) {
+        if let Some(name) = self.ids.original(thread) {
             self.thread_names.entry((process, thread)).or_insert_with(|| format!("thread {name}"));
         }
         *self.processes.entry(process).or_default() |= is_call;
         global_pid(process) | thread
     }
 
-    /// Notes the name that a metadata event gives.
+    /// Stores the process or thread name of a metadata event.
     fn name(&mut self, event: &Event<'_>) {
         let (process, thread) = (self.ids.of(&event.pid.0), self.ids.of(&event.tid.0));
         let name = event.args.name.0.trim();
@@ -338,7 +340,7 @@ impl Recorder {
         }
     }
 
-    /// The number of a text.
+    /// The id of a text in `StringIds`.
     fn text(&mut self, text: &str) -> i64 {
         if let Some(number) = self.texts.get(text) {
             return *number;
@@ -375,20 +377,20 @@ impl Recorder {
         self.imported.rows += u64::from(is_row);
     }
 
-    /// Hands the batch on. When nobody takes it, writing has failed and says why.
+    /// Sends the batch to the writer. If that fails, the writer has failed and reports the reason.
     fn send(&mut self) -> Result<()> {
         let fresh = Batch { texts: Vec::new(), rows: Vec::with_capacity(BATCH) };
         let batch = std::mem::replace(&mut self.batch, fresh);
         self.batches.send(batch).map_err(|_| Error::Interrupted)
     }
 
-    /// Objects came, and none of them is an event.
-    pub(super) fn saw_only_other_things(&self) -> bool {
+    /// The trace has objects, but no object is an event.
+    pub(super) fn saw_no_events(&self) -> bool {
         self.imported.events > 0 && !self.has_phases
     }
 
-    /// Ends the rows, and says what is to be written besides.
-    pub(super) fn finish(mut self, said: &Facts) -> Result<(Imported, Closing)> {
+    /// Sends the last rows, and returns what must be written after them.
+    pub(super) fn finish(mut self, trace_facts: &Facts) -> Result<(Imported, Closing)> {
         let (start_ns, end_ns) = self.span_ns.unwrap_or_default();
         for ((_, domain), thread) in std::mem::take(&mut self.domains) {
             let name = self.text(domain.name());
@@ -396,21 +398,21 @@ impl Recorder {
             self.batch.rows.push(Row::new(Table::Range, (start_ns, start_ns), cells));
         }
         let (owner, process) = self.owner();
-        let mut fills = self.name_tables();
-        self.imported.mended_facts = said.mended;
+        let mut tables = self.name_tables();
+        self.imported.repaired_facts = trace_facts.repaired;
         self.send()?;
-        fills.push(facts::export(said));
-        fills.push(self.counted());
-        fills.push(facts::gpus(&said.devices));
-        fills.push(facts::streams(&self.streams, process));
+        tables.push(facts::export(trace_facts));
+        tables.push(self.counted());
+        tables.push(facts::gpus(&trace_facts.devices));
+        tables.push(facts::streams(&self.streams, process));
         if self.span_ns.is_some() {
-            fills.push(facts::extent(end_ns - start_ns));
-            fills.push(facts::session(said.base_ns, start_ns));
+            tables.push(facts::extent(end_ns - start_ns));
+            tables.push(facts::session(trace_facts.base_ns, start_ns));
         }
-        Ok((self.imported, Closing { zero_ns: start_ns, fills, owner }))
+        Ok((self.imported, Closing { zero_ns: start_ns, tables, owner }))
     }
 
-    /// Whose the GPU work is, and the process if it is one.
+    /// The owner of the GPU work, and its process if there is only one.
     fn owner(&self) -> (Owner, Option<i64>) {
         let callers = self.processes.iter().filter(|(_, has_calls)| **has_calls);
         let callers: Vec<i64> = callers.map(|(process, _)| *process).collect();
@@ -418,7 +420,7 @@ impl Recorder {
             ([caller], _) => Some(*caller),
             ([], 1) => self.processes.keys().next().copied(),
             ([], 0) => None,
-            ([], _) => return (Owner::Nobody, None),
+            ([], _) => return (Owner::Unknown, None),
             _ => return (Owner::ByCall, None),
         };
         let owner = match only {
@@ -428,19 +430,23 @@ impl Recorder {
         (owner, only)
     }
 
-    /// Processes and threads by name: of those that did something, not of GPUs and their streams.
-    fn name_tables(&mut self) -> Vec<Fill> {
-        let mut processes = Fill::new("PROCESSES", &["globalPid", "pid", "name"]);
+    /// The tables of process and thread names. Only processes with CPU events are in them, not GPUs.
+    fn name_tables(&mut self) -> Vec<SmallTable> {
+        let mut processes = SmallTable::new("PROCESSES", &["globalPid", "pid", "name"]);
         for process in self.processes.keys() {
-            let given = || self.ids.stands_for(*process).map(|word| format!("process {word}"));
+            let given = || self.ids.original(*process).map(|word| format!("process {word}"));
             let name = self.process_names.get(process).cloned().or_else(given);
             processes.add([global_pid(*process).into(), (*process).into(), name.into()]);
         }
-        let mut threads = Fill::new("ThreadNames", &["nameId", "priority", "globalTid"]);
+        let mut threads = SmallTable::new("ThreadNames", &["nameId", "priority", "globalTid"]);
         for ((process, thread), name) in std::mem::take(&mut self.thread_names) {
             if self.processes.contains_key(&process) {
                 let name = self.text(&name);
-                threads.add([name.into(), PROFILERS.into(), (global_pid(process) | thread).into()]);
+                threads.add([
+                    name.into(),
+                    NAMED_BY_PROFILER.into(),
+                    (global_pid(process) | thread).into(),
+                ]);
             }
         }
         vec![processes, threads]
@@ -448,9 +454,9 @@ impl Recorder {
 }
 
 impl Recorder {
-    /// What became of the events, by category.
-    fn counted(&self) -> Fill {
-        let mut counted = Fill::new("NSQ_IMPORT", &["category", "events", "rows"]);
+    /// Events and rows by category.
+    fn counted(&self) -> SmallTable {
+        let mut counted = SmallTable::new("NSQ_IMPORT", &["category", "events", "rows"]);
         let mut counts: Vec<_> = self.counts.iter().collect();
         counts.sort_by_key(|(category, _)| *category);
         for (category, count) in counts {
@@ -461,28 +467,29 @@ impl Recorder {
     }
 }
 
-/// Start and end of an event that has both, within what can be counted.
+/// Start and end of an event; `None` if a time is missing or out of range.
 fn times(event: &Event<'_>) -> Option<(i64, i64)> {
     let start_ns = event.start.0.filter(|ns| ns.abs() < FARTHEST)?;
     let dur_ns = event.duration.0.filter(|ns| (0..FARTHEST).contains(ns))?;
     Some((start_ns, start_ns + dur_ns))
 }
 
-/// A process as nsys numbers it across machines.
+/// A process id as a global id of nsys, which is unique across machines.
 fn global_pid(process: i64) -> i64 {
     MACHINE | process << ID_BITS
 }
 
-/// Process and thread ids that fit a global id.
+/// Process and thread ids that fit into a global id.
 #[derive(Debug, Default)]
 struct Ids {
-    /// Words and numbers that do not fit, and what stands for them.
-    given: HashMap<String, i64>,
-    named: HashMap<i64, String>,
+    /// Words and numbers that do not fit → the id made up for them.
+    made_up: HashMap<String, i64>,
+    /// Made-up id → the word or number that it replaces.
+    originals: HashMap<i64, String>,
 }
 
 impl Ids {
-    /// The id itself, or one of those that no system gives: they count down from the greatest.
+    /// The id itself if it fits. Otherwise a made-up id: these count down from the largest that fits.
     fn of(&mut self, id: &Option<IdValue<'_>>) -> i64 {
         let word: Cow<'_, str> = match id {
             Some(IdValue::Number(number)) if (0..1 << ID_BITS).contains(number) => return *number,
@@ -490,23 +497,23 @@ impl Ids {
             Some(IdValue::Word(word)) => word.clone(),
             None => return 0,
         };
-        if let Some(id) = self.given.get(&*word) {
+        if let Some(id) = self.made_up.get(&*word) {
             return *id;
         }
-        // After 16 million of them they share the last.
-        let fresh = ((1 << ID_BITS) - 1 - self.given.len() as i64).max(1);
-        self.given.insert(word.clone().into_owned(), fresh);
-        self.named.insert(fresh, word.into_owned());
+        // After 16 million made-up ids, all further ones are 1.
+        let fresh = ((1 << ID_BITS) - 1 - self.made_up.len() as i64).max(1);
+        self.made_up.insert(word.clone().into_owned(), fresh);
+        self.originals.insert(fresh, word.into_owned());
         fresh
     }
 
-    /// What an id stands for that is none of the system's.
-    fn stands_for(&self, id: i64) -> Option<&str> {
-        self.named.get(&id).map(String::as_str)
+    /// The word or number that a made-up id replaces.
+    fn original(&self, id: i64) -> Option<&str> {
+        self.originals.get(&id).map(String::as_str)
     }
 }
 
-/// Where a copy goes, in the numbers of nsys.
+/// Direction and memory kinds of a copy, as nsys codes.
 struct Copy {
     direction: i64,
     from: Option<i64>,
@@ -514,7 +521,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Reads `Memcpy HtoD (Pageable -> Device)`, or the word that AMD's traces have beside the name.
+    /// Reads a name such as `Memcpy HtoD (Pageable -> Device)`, or the `kind` argument of AMD traces.
     fn of(name: &str, kind: &str) -> Self {
         const DIRECTIONS: [&str; 10] =
             ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"];
@@ -534,7 +541,7 @@ fn between_parentheses(name: &str) -> Option<&str> {
     name.split_once('(')?.1.strip_suffix(')')
 }
 
-/// CUPTI's kinds of memory, as Kineto spells them, in the numbers of nsys.
+/// The nsys code of a CUPTI memory kind, from Kineto's spelling.
 fn memory_kind(name: &str) -> Option<i64> {
     const KINDS: [&str; 7] =
         ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];

@@ -6,7 +6,7 @@ use rusqlite::{Connection, OpenFlags, Statement, params_from_iter};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
-/// A table of timed rows. All that an import writes is a number: texts are numbers of StringIds.
+/// A table of timed rows. All its cells are numbers: texts are ids in StringIds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Table {
     Kernel,
@@ -18,9 +18,9 @@ pub(super) enum Table {
     Range,
 }
 
-/// Cells that the widest table has besides start and end.
+/// Cells of the widest table, without start and end.
 const CELLS: usize = 16;
-/// Tables of timed rows.
+/// All tables of timed rows.
 const TABLES: [Table; 7] = [
     Table::Kernel,
     Table::Memcpy,
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// Its columns behind start and end, in the order of a row's cells.
+    /// The columns after start and end, in the order of a row's cells.
     fn columns(self) -> &'static [&'static str] {
         match self {
             Self::Kernel => &[
@@ -104,19 +104,19 @@ impl Table {
         }
     }
 
-    /// Rows of it carry the process that its GPU work belongs to.
+    /// Whether its rows are GPU work. Such rows have the process that owns the work.
     fn is_of_gpu(self) -> bool {
         self.columns()[0] == "globalPid"
     }
 }
 
-/// A row of one of the tables; times are on the trace's own clock.
+/// A row of one of the tables. Times are on the trace's own clock.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) table: Table,
     pub(super) start_ns: i64,
     pub(super) end_ns: i64,
-    /// As many as the table has columns, in their order.
+    /// One cell per column of the table, in order; the rest are unused.
     pub(super) cells: [Option<i64>; CELLS],
 }
 
@@ -133,7 +133,7 @@ impl Row {
     }
 }
 
-/// Rows, and the texts that they are the first to name.
+/// Rows, and the texts that occur in them for the first time.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) texts: Vec<(i64, Box<str>)>,
@@ -143,22 +143,22 @@ pub(super) struct Batch {
 /// What is known once the whole trace has been read.
 #[derive(Debug, Default)]
 pub(super) struct Closing {
-    /// The moment of the trace's clock that becomes 0.
+    /// The time on the trace's clock that becomes 0.
     pub(super) zero_ns: i64,
     /// Tables without times.
-    pub(super) fills: Vec<Fill>,
+    pub(super) tables: Vec<SmallTable>,
     pub(super) owner: Owner,
 }
 
-/// A small table and its rows; without any it is not made.
+/// A small table with its rows. It is not created if it has no rows.
 #[derive(Debug)]
-pub(super) struct Fill {
+pub(super) struct SmallTable {
     table: &'static str,
     columns: &'static [&'static str],
     rows: Vec<Vec<Value>>,
 }
 
-impl Fill {
+impl SmallTable {
     pub(super) fn new(table: &'static str, columns: &'static [&'static str]) -> Self {
         Self { table, columns, rows: Vec::new() }
     }
@@ -180,28 +180,28 @@ impl Fill {
     }
 }
 
-/// Whose the GPU work is: events of GPUs do not say it.
+/// Which process owns the GPU work. GPU events do not tell.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// As it stands in the rows.
+    /// The process that the rows already have.
     #[default]
     AsWritten,
-    /// All of this process, which was not known when the rows were written.
+    /// This process owns all GPU work. It was not known when the rows were written.
     One(i64),
-    /// Nobody's: there are several processes, and no call tells.
-    Nobody,
-    /// That of the one process which has a call of the same number; where several have, nobody's.
+    /// The owner is unknown: there are several processes and no API calls.
+    Unknown,
+    /// The process whose API call has the same correlation id; unknown if several processes do.
     ByCall,
 }
 
-/// Batches that are kept back until it is clear when the trace began.
-const KEPT_BACK: usize = 16;
+/// Batches to hold back until the start of the trace is known.
+const HELD_BACK: usize = 16;
 
 /// A database that is being filled.
 pub(super) struct Database {
     path: PathBuf,
     connection: Connection,
-    /// What was taken from the times of the rows that are in.
+    /// Time that was subtracted from the times of written rows.
     zero_ns: i64,
     /// Tables that have rows.
     present: Vec<Table>,
@@ -213,7 +213,7 @@ impl Database {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|e| failed(path, &e))?;
-        // Whoever asked for it puts the file in place once it is whole: a journal would save nothing.
+        // No journal: the caller moves the file into place only when it is complete.
         connection
             .execute_batch(
                 "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; \
@@ -224,7 +224,7 @@ impl Database {
         Ok(Self { path: path.to_owned(), connection, zero_ns: 0, present: Vec::new() })
     }
 
-    /// Writes all rows that come.
+    /// Writes all batches until the channel closes.
     pub(super) fn fill(&mut self, batches: Receiver<Batch>) -> Result<()> {
         let path = self.path.clone();
         self.insert(batches).map_err(|e| failed(&path, &e))
@@ -232,12 +232,12 @@ impl Database {
 
     fn insert(&mut self, batches: Receiver<Batch>) -> rusqlite::Result<()> {
         let mut first = Vec::new();
-        while first.len() < KEPT_BACK
+        while first.len() < HELD_BACK
             && let Ok(batch) = batches.recv()
         {
             first.push(batch);
         }
-        // Most traces are here as a whole now, and of the others most of the time the earliest row.
+        // Most traces are complete by now. In longer ones, these batches usually have the earliest row.
         let starts = first.iter().flat_map(|batch| batch.rows.iter().map(|row| row.start_ns));
         self.zero_ns = starts.min().unwrap_or_default();
         let connection = &self.connection;
@@ -263,7 +263,7 @@ impl Database {
         Ok(())
     }
 
-    /// Writes what is known at the end, and closes the database.
+    /// Writes what is known only at the end, and closes the database.
     pub(super) fn finish(self, closing: Closing) -> Result<()> {
         let path = self.path.clone();
         self.close(closing).map_err(|e| failed(&path, &e))
@@ -279,8 +279,8 @@ impl Database {
             }
         }
         self.assign(&closing.owner)?;
-        for fill in &closing.fills {
-            fill.write(&self.connection)?;
+        for table in &closing.tables {
+            table.write(&self.connection)?;
         }
         self.connection.execute_batch("COMMIT")?;
         self.connection.close().map_err(|(_, error)| error)
@@ -288,12 +288,12 @@ impl Database {
 }
 
 impl Database {
-    /// Writes to the rows of GPU work whose they are.
+    /// Sets the process of the rows of GPU work.
     fn assign(&self, owner: &Owner) -> rusqlite::Result<()> {
         let owned = self.present.iter().filter(|table| table.is_of_gpu());
         match owner {
             Owner::AsWritten => {}
-            Owner::One(_) | Owner::Nobody => {
+            Owner::One(_) | Owner::Unknown => {
                 let process = if let Owner::One(process) = owner { Some(process) } else { None };
                 for table in owned {
                     let own = format!("UPDATE {} SET globalPid = ?1", table.name());
@@ -321,7 +321,7 @@ impl Database {
     }
 }
 
-/// Makes a table when its first row comes, as nsys does; returns the statement that fills it.
+/// Creates a table for its first row, as nsys does. Returns the statement that inserts rows.
 fn create<'c>(
     connection: &'c Connection,
     table: Table,
@@ -340,6 +340,6 @@ fn failed(path: &Path, error: &rusqlite::Error) -> Error {
     Error::Report {
         path: path.to_owned(),
         reason: format!("cannot be written: {}", error),
-        help: "is there room on the disk, and may the folder be written?".to_owned(),
+        help: "check that the disk has free space and that the folder is writable".to_owned(),
     }
 }

@@ -1,30 +1,29 @@
-//! Microseconds with decimals → whole nanoseconds, without a float between.
+//! Decimal microseconds → integer nanoseconds, without floating point.
 
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde_json::value::RawValue;
 
-/// A time or duration in ns; `None` where the text is no number or beyond 64 bits.
+/// A time or duration in ns; `None` if the text is not a number or needs more than 64 bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Nanoseconds(pub(super) Option<i64>);
 
 impl<'de> Deserialize<'de> for Nanoseconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <&RawValue>::deserialize(deserializer).map_err(D::Error::custom)?.get();
-        Ok(Self(of_microseconds(text.trim_matches('"'))))
+        Ok(Self(from_microseconds(text.trim_matches('"'))))
     }
 }
 
-/// Digits behind the point that matter: a microsecond has 1,000 ns.
+/// Decimals of a microsecond that are kept: it has 1,000 ns.
 const DECIMALS: usize = 3;
 
-/// The nanoseconds of a number of microseconds as JSON writes it; beyond the third decimal it is
-/// rounded, half away from zero.
-fn of_microseconds(text: &str) -> Option<i64> {
-    of_plain(text).or_else(|| of_any(text))
+/// Parses a JSON number of microseconds. Rounds to whole nanoseconds, half away from zero.
+fn from_microseconds(text: &str) -> Option<i64> {
+    parse_plain(text).or_else(|| parse_any(text))
 }
 
-/// The same for digits, at most three of them behind a point, as nearly all are.
-fn of_plain(text: &str) -> Option<i64> {
+/// The fast path for nearly all times: digits, with at most three decimals.
+fn parse_plain(text: &str) -> Option<i64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     if !(1..=15).contains(&whole.len()) || !(1..=DECIMALS).contains(&fraction.len()) {
         return None;
@@ -40,7 +39,8 @@ fn of_plain(text: &str) -> Option<i64> {
     Some(ns * [1, 100, 10, 1][fraction.len()])
 }
 
-fn of_any(text: &str) -> Option<i64> {
+/// The slow path, with sign, exponent and any number of decimals.
+fn parse_any(text: &str) -> Option<i64> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
         None => (text, 0),
@@ -53,7 +53,7 @@ fn of_any(text: &str) -> Option<i64> {
     if whole.is_empty() || !(whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    // Where the point stands once the number counts nanoseconds.
+    // Position of the decimal point in nanoseconds.
     let point = i64::try_from(whole.len()).ok()? + i64::from(exponent) + DECIMALS as i64;
     let mut ns: i64 = 0;
     let mut rounds_up = false;
@@ -65,7 +65,7 @@ fn of_any(text: &str) -> Option<i64> {
         };
         ns = ns.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
         if ns == 0 && at >= whole.len() + fraction.len() {
-            // Zero, whatever its exponent.
+            // The number is zero for every exponent.
             return Some(0);
         }
     }
@@ -80,7 +80,7 @@ fn of_any(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{of_any, of_microseconds};
+    use super::{from_microseconds, parse_any};
 
     #[test]
     fn decimals_are_exact() {
@@ -88,7 +88,7 @@ mod tests {
             ("0", 0),
             ("1", 1_000),
             ("1419247332972.313", 1_419_247_332_972_313),
-            // A double of these microseconds is off by 112 ns.
+            // As a double, these microseconds are off by 112 ns.
             ("1695835542514261.137", 1_695_835_542_514_261_137),
             ("68.0", 68_000),
             ("0.769", 769),
@@ -103,17 +103,17 @@ mod tests {
             ("12345e-2", 123_450),
             ("0e999999999", 0),
         ] {
-            assert_eq!(of_microseconds(text), Some(ns), "{text}");
-            assert_eq!(of_any(text), Some(ns), "{text}");
+            assert_eq!(from_microseconds(text), Some(ns), "{text}");
+            assert_eq!(parse_any(text), Some(ns), "{text}");
         }
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_times_are_none() {
         for text in
             ["", "-", ".", ".5", "inf", "nan", "null", "1e", "1e99", "9300000000000000", "0x10", "1 "]
         {
-            assert_eq!(of_microseconds(text), None, "{text}");
+            assert_eq!(from_microseconds(text), None, "{text}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! File → chunks of text, unpacked on a thread of its own.
+//! File → chunks of unpacked text, on its own thread.
 
 use flate2::bufread::GzDecoder;
 use std::fs::File;
@@ -7,24 +7,23 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
 
-/// How a gzip file begins.
+/// The first bytes of a gzip file.
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
-/// The text says that it is UTF-16, as some shells write.
+/// Whether the text has a UTF-16 byte order mark. Some shells write UTF-16.
 pub(super) fn is_utf16(text: &[u8]) -> bool {
     text.starts_with(&[0xff, 0xfe]) || text.starts_with(&[0xfe, 0xff])
 }
 
 /// Bytes in a chunk.
 const CHUNK: usize = 1 << 20;
-/// How many bytes of text a byte of gzip may hold: traces of profilers hold about 20, and deflate a
-/// thousand at most.
-const DENSEST: u64 = 200;
-/// Bytes of text up to which it does not matter.
-const DENSE: u64 = 256 << 20;
-/// Chunks that wait to be read.
+/// Maximum bytes of text per byte of gzip. Traces of profilers have about 20; deflate allows 1,000.
+pub(super) const MAX_RATIO: u64 = 200;
+/// Bytes of text from which the ratio is checked.
+const RATIO_CHECKED_FROM: u64 = 256 << 20;
+/// Maximum chunks that wait to be read.
 pub(super) const CHUNKS: usize = 4;
 
-/// A file that counts what has been read of it.
+/// A file that counts the bytes read from it.
 struct Counted<'c> {
     file: File,
     read: &'c AtomicU64,
@@ -38,8 +37,8 @@ impl Read for Counted<'_> {
     }
 }
 
-/// The members of a gzip file, one behind the other. What follows them and is none is left, as gzip
-/// does: some tools fill up with zeros.
+/// The members of a gzip file, one after another. Other data after them is ignored, as gzip does: some
+/// tools pad with zeros.
 struct Members<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Members<R> {
@@ -58,9 +57,9 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Sends the text of a file in order, unpacked if it is gzip; ends early when nobody listens.
+/// Sends the text of a file in order, unpacked if it is gzip. Stops when the receiver is gone.
 ///
-/// Bytes that are no UTF-8 arrive as U+FFFD: a name that no one can read must not cost the trace.
+/// Invalid UTF-8 becomes U+FFFD: one bad name must not make the trace unreadable.
 pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Result<String>>) {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -85,7 +84,7 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
             return drop(chunks.send(Err(io::ErrorKind::Unsupported.into())));
         }
         unpacked += CHUNK as u64;
-        if unpacked > DENSE && unpacked / DENSEST > read.load(Ordering::Relaxed) {
+        if unpacked > RATIO_CHECKED_FROM && unpacked / MAX_RATIO > read.load(Ordering::Relaxed) {
             return drop(chunks.send(Err(io::ErrorKind::FileTooLarge.into())));
         }
         if !is_last {
@@ -93,7 +92,7 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
         }
         let text = String::from_utf8(chunk)
             .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned());
-        // What could be unpacked goes first, so that a fault is told with its place in the text.
+        // Send the unpacked text before the error, so that the error can name its place in the text.
         if !text.is_empty() && chunks.send(Ok(text)).is_err() {
             return;
         }
@@ -105,12 +104,12 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
     }
 }
 
-/// The length of `bytes` without a last character that goes on in what follows.
+/// The length of `bytes` without an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     let is_inside = |byte: &&u8| **byte & 0b1100_0000 == 0b1000_0000;
     let inside = bytes.iter().rev().take(3).take_while(is_inside).count();
     let start = bytes.len() - inside;
-    // Whatever begins there, it is looked at together with the bytes that follow.
+    // A character that starts here goes into the next chunk, together with the bytes that follow.
     if bytes.get(start.wrapping_sub(1)).is_some_and(|byte| *byte >= 0b1100_0000) {
         start - 1
     } else {
@@ -131,7 +130,7 @@ mod tests {
             assert!(std::str::from_utf8(&text[..whole]).is_ok(), "{length}");
             assert!(whole <= expected, "{length}: {whole}");
         }
-        // Bytes that are no text at all are let through in time.
+        // Bytes that are not text are passed on too, except the last few.
         assert!(whole_characters(&[0x80; 100]) >= 97);
     }
 }

@@ -624,10 +624,10 @@ fn what_is_wrong_with_a_map_is_said_before_a_report_is_opened() {
         "{error}"
     );
     let (code, error) = ask(&format!("{path}#c"));
-    assert!(code == 2 && error.contains("no class map named `c`"), "{error}");
+    assert!(code == 2 && error.contains("unknown class map 'c'"), "{error}");
     let (code, error) = ask("vlm/llama");
     assert!(
-        code == 2 && error.contains("did you mean `vllm/llama`?") && error.contains("sglang/ds"),
+        code == 2 && error.contains("did you mean 'vllm/llama'?") && error.contains("sglang/ds"),
         "{error}"
     );
     let (code, error) = ask("nowhere.json");

@@ -484,7 +484,7 @@ fn a_report_without_the_data_says_what_is_missing() {
     assert!(code == 3 && error.contains("needs CUDA kernels"), "{code} {error}");
     let report = fixtures.trace("nested_nvtx");
     let (code, _, error) = folder.run(&[report.to_str().unwrap(), "--iter-tag", "no such range"]);
-    assert!(code == 2 && error.contains("no NVTX range named `no such range`"), "{code} {error}");
+    assert!(code == 2 && error.contains("unknown NVTX range 'no such range'"), "{code} {error}");
 }
 
 /// The block that a seed's README shows.

@@ -30,10 +30,10 @@ fn files_that_are_no_reports_are_told_apart() {
             b"",
             "error: FILE: is empty (0 bytes)\n  help: the capture or export was interrupted: run it again\n",
         ),
-        (b"{\"orders\": []}", "error: FILE: is JSON, but no trace: it has no \"traceEvents\""),
+        (b"{\"orders\": []}", "error: FILE: is JSON, but not a trace: it has no \"traceEvents\""),
         (
             b"\x1f\x8b\x08\x00 gzip",
-            "error: FILE: is cut short: its gzip data ends behind byte 0 of the text",
+            "error: FILE: is cut short: its gzip data ends after byte 0 of the unpacked text",
         ),
         (b"hello", "error: FILE: is not a SQLite database (it begins with \"hello\")"),
         (&zeroed, "error: FILE: is an unfinished export: its header is still zeros"),
@@ -87,7 +87,7 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
     let cases: [(&[&str], &str); 9] = [
         (
             &["run", report, "--query", "top_kernel"],
-            "no query named `top_kernel`\n  help: did you mean `top_kernels`?",
+            "unknown query 'top_kernel'\n  help: did you mean 'top_kernels'?",
         ),
         (&["run", report, "--query", "top_kernels@7"], "top_kernels is at version 1, not 7"),
         (
@@ -96,7 +96,7 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
         ),
         (
             &["run", report, "--query", "top_kernels", "-p", "limt=3"],
-            "no parameter named `limt`\n  help: did you mean `limit`?",
+            "unknown parameter 'limt'\n  help: did you mean 'limit'?",
         ),
         (
             &["run", report, "--query", "top_kernels", "-p", "limit=many"],
@@ -111,7 +111,7 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
             &["run", report, "--query", "top_kernels", "--columns", "nsys"],
             "top_kernels has no NVIDIA layout",
         ),
-        (&["show", "kernal"], "no query or relation named `kernal`\n  help: did you mean `kernel`?"),
+        (&["show", "kernal"], "unknown query or relation 'kernal'\n  help: did you mean 'kernel'?"),
     ];
     for (arguments, expected) in cases {
         let (code, _, error) = outcome(arguments);
@@ -138,7 +138,7 @@ fn a_report_without_the_data_says_which_flag_records_it() {
     assert_eq!(code, 3);
     assert_eq!(
         error,
-        "error: top_kernels needs CUDA kernels, and FILE holds none\n  \
+        "error: top_kernels needs CUDA kernels, but FILE has none\n  \
          table CUPTI_ACTIVITY_KIND_KERNEL is missing\n  \
          help: capture with `nsys profile --trace=cuda …`; `nsq schema FILE` shows what it holds\n"
     );

@@ -153,7 +153,7 @@ fn answered(script: &str) {
 /// Each was answered, or lacks the data: a scope may name ranges that are not there.
 fn all_answered(said: &[Said], script: &str) {
     for (code, _, error) in said {
-        let is_lack = *code == 3 || error.contains("no NVTX range named");
+        let is_lack = *code == 3 || error.contains("unknown NVTX range");
         assert!(*code == 0 || is_lack, "exit {code}: {error}\n{script}");
     }
 }
@@ -672,7 +672,7 @@ fn a_trace_that_unpacks_to_a_thousand_times_its_size() {
     bomb.finish().unwrap();
     let (code, _, error) =
         outcome(&["run", "--no-cache", path.to_str().unwrap(), "--query", "top_kernels"]);
-    assert!(code == 1 && error.contains("unpacks to far more than a trace does"), "{error}");
+    assert!(code == 1 && error.contains("unpacks to more than 200 times its size"), "{error}");
     assert!(error.contains("gunzip"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -127,10 +127,10 @@ fn pipes_and_devices_in_folders_are_no_profiles_and_no_queries() {
             "analysis_args": {"num_of_iters": 1, "num_of_gpus": 1}}], "kernel_to_class_map": {"a": "b"}}"#,
     );
     let (code, _, error) = folder.ask(&["classes", "--config", "c.json"]);
-    assert!(code == 1 && error.contains("k.csv: is no regular file"), "{code}: {error}");
+    assert!(code == 1 && error.contains("k.csv: is not a regular file"), "{code}: {error}");
     folder.pipe("lock/catalog.lock");
     let (code, _, error) = folder.ask(&["check", "lock"]);
-    assert!(code == 1 && error.contains("catalog.lock: is no regular file"), "{code}: {error}");
+    assert!(code == 1 && error.contains("catalog.lock: is not a regular file"), "{code}: {error}");
 }
 
 #[cfg(unix)]
@@ -155,7 +155,7 @@ fn what_never_ends_is_read_no_further_than_there_is_a_use_for() {
     ];
     for words in lines {
         let (code, _, error) = folder.ask(words);
-        assert!(code == 1 && error.contains("holds more than 64 MiB"), "{words:?}: {code} {error}");
+        assert!(code == 1 && error.contains("is larger than 64 MiB"), "{words:?}: {code} {error}");
         assert!(error.contains("help: "), "{error}");
     }
     // Zeros without an end on standard input.
@@ -163,7 +163,7 @@ fn what_never_ends_is_read_no_further_than_there_is_a_use_for() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_nsq"));
     let output = command.args(["sql", "r.sqlite"]).current_dir(folder.0.path()).stdin(zeros).output();
     let error = String::from_utf8_lossy(&output.unwrap().stderr).into_owned();
-    assert!(error.contains("standard input: holds more than 64 MiB"), "{error}");
+    assert!(error.contains("standard input: is larger than 64 MiB"), "{error}");
 }
 
 /// `--file <(…)` of a shell.
@@ -330,6 +330,6 @@ fn what_was_typed_is_not_said_again_whole() {
         assert!(error.len() < 10_000, "{:?}: {} bytes", &words[..3], error.len());
     }
     let (_, _, error) = folder.ask(&["run", "r.sqlite", "--query", &long]);
-    let wanted = format!("no query named `{}…{}`", "x".repeat(149), "x".repeat(50));
+    let wanted = format!("unknown query '{}…{}'", "x".repeat(149), "x".repeat(50));
     assert!(error.contains(&wanted), "{error}");
 }

@@ -105,7 +105,7 @@ fn every_event_of_real_traces_is_a_row_with_its_exact_time() {
         let name = trace.display();
         let events = events_of(&trace);
         assert_eq!(imported.events, events.len() as u64, "{name}");
-        assert_eq!((imported.mended, imported.timeless), (0, 0), "{name}");
+        assert_eq!((imported.repaired, imported.invalid_times), (0, 0), "{name}");
         let ns = |event: &Value, key: &str| {
             let text = event[key].as_str().unwrap();
             let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -368,7 +368,7 @@ fn each_kind_of_event_becomes_what_nsys_would_have() {
         "deviceProperties": [{"id": 0, "name": "GPU A", "numSms": 108, "totalGlobalMem": 1024, "computeMajor": 8, "computeMinor": 0, "new": {}}]}"#,
     );
     let (imported, connection) = text.import().unwrap();
-    assert_eq!((imported.events, imported.rows, imported.timeless), (18, 10, 3));
+    assert_eq!((imported.events, imported.rows, imported.invalid_times), (18, 10, 3));
     let is = |sql: &str, expected: &[&str]| assert_eq!(rows(&connection, sql), expected, "{sql}");
     // 0 is the first start, 11 us; process 41 is 1<<48 | 41<<24; the thread that does not fit is the last.
     let pid = (1_i64 << 48) + (41 << 24);
@@ -515,20 +515,20 @@ fn what_is_no_trace_is_refused_with_a_reason_and_a_remedy() {
     let middle = damaged.len() / 2;
     damaged[middle] ^= 0x55;
     for (text, expected) in [
-        (&b"   \n"[..], "holds nothing but blanks"),
+        (&b"   \n"[..], "contains only whitespace"),
         (b"{}", "no \"traceEvents\""),
         (b"{\"a\": 1}", "no \"traceEvents\""),
         (b"{\"traceEvents\": 5}", "no \"traceEvents\""),
-        (b"{\"traceEvents\": [1]}", "event that is no object, at byte 17"),
+        (b"{\"traceEvents\": [1]}", "event that is not an object at byte 17"),
         (b"{\"traceEvents\": [{\"ph\": \"X\"} {}]}", "at byte 29"),
         (b"{\"traceEvents\": [{\"ph\" 1}]}", "at byte 23"),
-        (b"{\"traceEvents\": []} x", "goes on behind its end, at byte 20"),
+        (b"{\"traceEvents\": []} x", "has more text after its end at byte 20"),
         (b"{\"traceEvents\" []}", "a colon"),
         (b"{1: 2}", "a key in quotes"),
-        (b"[{\"name\": \"a row of something\"}]", "no trace"),
-        (b"hello", "is no JSON, at byte 0"),
-        (b"{\"traceEvents\": [{\"ph\": \"X, \"cat\": \"kernel\"}]}", "is no JSON at byte 29"),
-        (nested.as_bytes(), "none of its objects has a \"ph\""),
+        (b"[{\"name\": \"a row of something\"}]", "not a trace"),
+        (b"hello", "is not valid JSON at byte 0"),
+        (b"{\"traceEvents\": [{\"ph\": \"X, \"cat\": \"kernel\"}]}", "is not valid JSON at byte 29"),
+        (nested.as_bytes(), "its objects have no \"ph\""),
         (&damaged, "is damaged"),
     ] {
         let error = Text::new(text).import().unwrap_err();
@@ -550,7 +550,7 @@ fn faults_that_profilers_write_cost_nothing() {
         {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"a\tb\", \"pid\": 1, \"tid\": 2, \"ts\": 1, \"dur\": 2, \"args\": 5},\
         ]}";
     let (imported, connection) = Text::new(text).import().unwrap();
-    assert_eq!((imported.rows, imported.mended), (3, 3));
+    assert_eq!((imported.rows, imported.repaired), (3, 3));
     assert_eq!(rows(&connection, "SELECT srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY"), ["1|2"]);
     let names = "SELECT value FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType = 59";
     assert_eq!(rows(&connection, names), ["C:\\Users\\x\u{fffd}", "a\tb"]);
@@ -565,8 +565,8 @@ fn facts_that_are_no_numbers_are_left_out() {
         "distributedInfo": {"rank": -Infinity, "world_size": 4, "backend": "nccl"}, "traceEvents": [
         {"ph": "X", "cat": "cpu_op", "name": "o", "pid": 1, "tid": 2, "ts": 1, "dur": 2}], "end": nan}"#;
     let (imported, connection) = Text::new(text).import().unwrap();
-    assert_eq!((imported.rows, imported.mended, imported.mended_facts), (1, 0, 6));
-    assert!(imported.to_string().contains("6 of the facts beside them were no JSON"), "{imported}");
+    assert_eq!((imported.rows, imported.repaired, imported.repaired_facts), (1, 0, 6));
+    assert!(imported.to_string().contains("repaired 6 values outside the events"), "{imported}");
     let gpus = "SELECT id, name, totalMemory, smCount, threadsPerWarp FROM TARGET_INFO_GPU ORDER BY 1";
     assert_eq!(rows(&connection, gpus), ["0|A|-|-|32", "1|B|-|-|32"]);
     let facts = "SELECT name, value FROM META_DATA_EXPORT WHERE name GLOB 'DISTR*' ORDER BY 1";
@@ -598,8 +598,8 @@ fn odd_processes_have_names_and_halves_are_counted() {
             {"ph": "B", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1}]"#,
     );
     let (imported, connection) = text.import().unwrap();
-    assert_eq!((imported.rows, imported.halves), (2, 1));
-    assert!(imported.to_string().contains("1 that only begin or end"), "{imported}");
+    assert_eq!((imported.rows, imported.begin_end_events), (2, 1));
+    assert!(imported.to_string().contains("skipped 1 that only begin or end"), "{imported}");
     assert_eq!(
         rows(&connection, "SELECT name FROM PROCESSES ORDER BY 1"),
         ["process -5", "process rank0"]

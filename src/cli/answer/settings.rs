@@ -1,11 +1,11 @@
 //! What the user gives a playbook: parameters, names of ranges, files.
 
 use super::Args;
+use crate::bounded_file::{self, Origin};
 use crate::catalog::{FileSpec, Playbook};
 use crate::compile::{parse_param, scalar};
 use crate::error::{Error, Result};
 use crate::table::Value as Cell;
-use crate::whole_file::{self, Origin};
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -136,7 +136,7 @@ fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeM
         let Some(spec) = playbook.files.iter().find(|spec| spec.name == name) else {
             let known = playbook.files.iter().map(|spec| spec.name.as_str());
             let help = format!("`nsq show {}` lists the files it takes.", playbook.name);
-            return Err(Error::unknown("file of the playbook", name, known, help));
+            return Err(Error::unknown("playbook file", name, known, help));
         };
         files.insert(name.to_owned(), read(spec, path)?);
     }
@@ -145,7 +145,7 @@ fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeM
 
 /// Rows of a CSV file by the names of its first line.
 fn read(spec: &FileSpec, path: &Path) -> Result<Vec<BTreeMap<String, Cell>>> {
-    let bytes = whole_file::read(path, Origin::Named, whole_file::MOST)?;
+    let bytes = bounded_file::read(path, Origin::Named, bounded_file::MAX_TEXT_BYTES)?;
     let refuse = |reason: String| Error::Report {
         path: path.to_owned(),
         reason,

@@ -1,13 +1,13 @@
 //! What to analyse: from plain options or a config.
 
 use super::{Args, Loaded, note, report};
+use crate::bounded_file::{self, Origin};
 use crate::catalog::Catalog;
 use crate::class_summary::{
     ClassKeys, Config, ConfigInput, CsvLayout, Source, Tables, Tag, TagMatch, read_kernels, read_memory,
     read_ranges,
 };
 use crate::error::{Error, Result};
-use crate::whole_file::{self, Origin};
 use std::path::{Path, PathBuf};
 
 /// One thing to analyse.
@@ -25,7 +25,7 @@ pub(super) struct Input {
 /// The inputs, and the classes of a config.
 pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
     if let Some(file) = &args.config {
-        let bytes = whole_file::read(file, Origin::Named, whole_file::MOST)?;
+        let bytes = bounded_file::read(file, Origin::Named, bounded_file::MAX_TEXT_BYTES)?;
         let text = String::from_utf8(bytes).map_err(|e| {
             let line = 1 + e.as_bytes()[..e.utf8_error().valid_up_to()]
                 .iter()
@@ -207,7 +207,7 @@ impl Input {
             return Err(error);
         }
         let origin = if self.config.is_some() { Origin::Found } else { Origin::Named };
-        whole_file::read(path, origin, whole_file::MOST_OF_TABLE)
+        bounded_file::read(path, origin, bounded_file::MAX_TABLE_BYTES)
     }
 
     /// A table that can be done without. With --seed-compat one that cannot be read is left out, as the

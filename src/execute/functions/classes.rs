@@ -123,7 +123,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         register(&connection, &ClassMaps::default()).unwrap();
         let error = connection.query_row("SELECT op_class('x')", [], |_| Ok(())).unwrap_err();
-        assert!(error.to_string().contains("no class map named `default`"), "{error}");
+        assert!(error.to_string().contains("unknown class map 'default'"), "{error}");
         assert_eq!(ask(&connection, "op_activity", Some("x")).unwrap(), "compute");
     }
 }

@@ -1,4 +1,4 @@
-//! One database in the cache, and the facts beside it.
+//! One database in the cache, and its facts file.
 
 use super::key::Key;
 use super::lock::{KeyLock, is_at};
@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Where the files of one entry are.
+/// The paths of one cache entry.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) database: PathBuf,
@@ -19,22 +19,22 @@ pub(super) struct Entry {
     pub(super) lock: PathBuf,
 }
 
-/// What is known of an entry.
+/// The facts file of an entry.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Facts {
-    /// The file that it was made from, as it was called then.
+    /// The path of the source file when the entry was made.
     pub(super) source: String,
     /// When it was made, in ns since 1970.
     pub(super) made_ns: u64,
-    /// The version of what made it.
+    /// Version of the code that made it.
     pub(super) recipe: String,
     /// Bytes of the database.
     pub(super) size_bytes: u64,
-    /// The SHA-256 of all of the source, where that was asked for.
+    /// SHA-256 of the whole source, if the run that made it asked for one.
     pub(super) source_sha256: Option<String>,
 }
 
-/// What an entry must be to be used.
+/// What an entry must match to be used.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     /// Made at this time or later, in ns since 1970.
@@ -44,13 +44,13 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    fn takes(&self, facts: &Facts) -> bool {
+    fn matches(&self, facts: &Facts) -> bool {
         self.made_since_ns.is_none_or(|since| facts.made_ns >= since)
             && self.sha256.as_ref().is_none_or(|hash| facts.source_sha256.as_ref() == Some(hash))
     }
 }
 
-/// Looks at an entry that others keep changing, before it counts as absent.
+/// Attempts to read an entry that other runs keep changing. After that, it counts as absent.
 const ATTEMPTS: usize = 50;
 
 impl Entry {
@@ -67,15 +67,15 @@ impl Entry {
         serde_json::from_slice(&std::fs::read(&self.facts).ok()?).ok()
     }
 
-    /// The entry if it is there, whole and as wanted; it stays while the value is kept.
+    /// Returns the entry if it is complete and matches. It stays while the returned value lives.
     pub(super) fn take(&self, wanted: &Wanted) -> Result<Option<Kept>> {
         for _ in 0..ATTEMPTS {
-            let Some(facts) = self.read_facts().filter(|facts| wanted.takes(facts)) else {
+            let Some(facts) = self.read_facts().filter(|facts| wanted.matches(facts)) else {
                 return Ok(None);
             };
             let Ok(file) = File::open(&self.database) else { return Ok(None) };
             match file.try_lock_shared() {
-                // A file system without locks: the entry is used all the same.
+                // Use the entry even on a file system without locks.
                 Ok(()) | Err(TryLockError::Error(_)) => {}
                 Err(TryLockError::WouldBlock) => {
                     std::thread::sleep(Duration::from_millis(5));
@@ -83,7 +83,7 @@ impl Entry {
                 }
             }
             let metadata = file.metadata().map_err(|e| Error::io(&self.database, e))?;
-            // Put there by another user while the folder was open to all.
+            // Another user may have put a file here while the folder was open to all.
             if !is_mine(&metadata) || !self.facts.metadata().is_ok_and(|facts| is_mine(&facts)) {
                 return Ok(None);
             }
@@ -92,7 +92,7 @@ impl Entry {
                 continue;
             }
             if size != facts.size_bytes {
-                // Another run may be putting a new one in place; else the file was tampered with.
+                // Another run may be replacing the file. Otherwise it was damaged or changed.
                 std::thread::sleep(Duration::from_millis(5));
                 continue;
             }
@@ -103,7 +103,7 @@ impl Entry {
         Ok(None)
     }
 
-    /// Puts a database in place that is whole, with its facts; the key is locked.
+    /// Moves a complete database and its facts into place. The caller holds the key's lock.
     pub(super) fn put(
         &self,
         part: &Path,
@@ -113,7 +113,7 @@ impl Entry {
         source_sha256: Option<String>,
     ) -> Result<()> {
         let failed = |e| Error::io(&self.database, e);
-        // Also after the machine itself went down, a name must stand for all of its bytes.
+        // Sync first: even after a power loss, a file with the final name must be complete.
         let size_bytes = seal(fresh).map_err(failed)?;
         let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
         let facts = Facts {
@@ -126,7 +126,7 @@ impl Entry {
         let fresh_facts = part.join("facts.json");
         let text = serde_json::to_vec_pretty(&facts).map_err(|e| failed(e.into()))?;
         std::fs::write(&fresh_facts, text).and_then(|()| seal(&fresh_facts)).map_err(failed)?;
-        // Without facts there is no entry: what was there before ends here.
+        // Removing the facts removes the previous entry.
         remove(&self.facts).map_err(failed)?;
         std::fs::rename(fresh, &self.database).map_err(failed)?;
         std::fs::rename(&fresh_facts, &self.facts).map_err(failed)?;
@@ -137,7 +137,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Throws the entry away unless someone makes or reads it; `false` then.
+    /// Removes the entry. Returns `false` if a run is making or reading it.
     pub(super) fn evict(&self) -> io::Result<bool> {
         let Some(_lock) = KeyLock::take_if_free(&self.lock)? else { return Ok(false) };
         let file = match OpenOptions::new().read(true).write(true).open(&self.database) {
@@ -155,7 +155,7 @@ impl Entry {
         Ok(true)
     }
 
-    /// Remembers that the entry was used. That it cannot be remembered is no reason not to use it.
+    /// Records that the entry was used now. A failure is ignored.
     fn touch(&self) {
         if let Ok(file) = OpenOptions::new().write(true).open(&self.facts) {
             let _ = file.set_modified(SystemTime::now());
@@ -172,7 +172,7 @@ fn seal(path: &Path) -> io::Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-/// Removes a file that may not be there.
+/// Removes a file. A missing file is not an error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),

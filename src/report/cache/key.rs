@@ -1,4 +1,4 @@
-//! What a file holds, in a few characters.
+//! The cache key of a source file: a short hash of its size, modification time, head and tail.
 
 use super::Derived;
 use crate::error::{Error, Result};
@@ -10,17 +10,17 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// The key of what is made from a file.
+/// The cache key of a database that is made from a file.
 #[derive(Debug, Clone)]
 pub(super) struct Key {
-    /// The file.
+    /// The source file.
     pub(super) source: PathBuf,
     content: String,
     whole: String,
 }
 
 impl Key {
-    /// The key, from the file's size, modification time, head and tail, and from what is made of it.
+    /// Hashes the file's size, modification time, head and tail, the kind of database and the recipe.
     pub(super) fn of(source: &Path, kind: Derived, recipe: &str) -> Result<Self> {
         let content = sample(source).map_err(|e| Error::io(source, e))?;
         let mut hash = Sha256::new();
@@ -32,7 +32,7 @@ impl Key {
         Ok(Self { source: source.to_owned(), content, whole })
     }
 
-    /// The file is still the one that the key was made for.
+    /// Fails if the file changed after the key was made.
     pub(super) fn check_unchanged(&self, source: &Path) -> Result<()> {
         if sample(source).map_err(|e| Error::io(source, e))? == self.content {
             return Ok(());
@@ -40,7 +40,7 @@ impl Key {
         Err(Error::Report {
             path: source.to_owned(),
             reason: "changed while it was being read".to_owned(),
-            help: "run it again once the file is whole".to_owned(),
+            help: "run it again when the file is complete".to_owned(),
         })
     }
 
@@ -74,7 +74,7 @@ fn sample(path: &Path) -> io::Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
-/// The SHA-256 of all of a file.
+/// The SHA-256 of a whole file.
 pub(super) fn sha256(path: &Path) -> Result<String> {
     let failed = |e| Error::io(path, e);
     let mut file = File::open(path).map_err(failed)?;

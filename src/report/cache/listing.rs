@@ -1,4 +1,4 @@
-//! All of the cache: what it holds, how large it may become, and what is left of runs that were killed.
+//! The whole cache: its entries, its size limit, and the leftovers of killed runs.
 
 use super::entry::{Entry, remove};
 use super::key::Key;
@@ -13,11 +13,11 @@ use std::time::{Duration, SystemTime};
 /// A database in the cache.
 #[derive(Debug, Clone)]
 pub struct CacheEntry {
-    /// What it is.
+    /// What was converted.
     pub kind: Derived,
-    /// The file that it was made from, as it was called then.
+    /// The path of the source file when the database was made.
     pub source: String,
-    /// Where it is.
+    /// Path of the database.
     pub database: PathBuf,
     /// Bytes on disk.
     pub size_bytes: u64,
@@ -28,18 +28,18 @@ pub struct CacheEntry {
     entry: Entry,
 }
 
-/// What was thrown away.
+/// What was removed from the cache.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cleared {
-    /// Databases.
+    /// Removed databases.
     pub entries: usize,
-    /// Their bytes.
+    /// Bytes of the removed databases.
     pub size_bytes: u64,
-    /// Databases that other runs are using, which stay.
+    /// Databases that were kept because other runs are using them.
     pub in_use: usize,
 }
 
-/// Everything that the cache holds, last used first.
+/// All entries of the cache, most recently used first.
 pub fn cache_entries() -> Result<Vec<CacheEntry>> {
     match place::folder()? {
         Some(root) => entries(&root.path).map_err(|e| Error::io(&root.path, e)),
@@ -47,7 +47,7 @@ pub fn cache_entries() -> Result<Vec<CacheEntry>> {
     }
 }
 
-/// Throws away everything that no run is using, and what killed runs left.
+/// Removes all entries that no run is using, and the leftovers of killed runs.
 pub fn clear_cache() -> Result<Cleared> {
     let mut cleared = Cleared::default();
     let Some(root) = place::folder()? else { return Ok(cleared) };
@@ -65,8 +65,8 @@ pub fn clear_cache() -> Result<Cleared> {
     Ok(cleared)
 }
 
-/// Throws away what was not used for longest until the cache is within its size; what was made last
-/// stays, however large it is.
+/// Removes the least recently used entries until the cache is within its limit. The entry that was just
+/// made stays, even if it is larger than the limit.
 pub(super) fn shrink(folder: &Path, just_made: &Key, limit: u64) -> Result<()> {
     let Some(root) = folder.parent() else { return Ok(()) };
     let keep = Entry::new(folder, just_made).database;
@@ -75,7 +75,7 @@ pub(super) fn shrink(folder: &Path, just_made: &Key, limit: u64) -> Result<()> {
     while total > limit
         && let Some(oldest) = found.pop()
     {
-        // What cannot be thrown away now is tried again by the next run that makes something.
+        // If an entry cannot be removed now, the next run that adds an entry tries again.
         if oldest.database != keep && oldest.entry.evict().unwrap_or(false) {
             total -= oldest.size_bytes;
         }
@@ -83,10 +83,10 @@ pub(super) fn shrink(folder: &Path, just_made: &Key, limit: u64) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that the cache may have, unless `NSQ_CACHE_SIZE` says otherwise: 20 GiB.
+/// Default maximum size of the cache in bytes: 20 GiB.
 const LIMIT: u64 = 20 << 30;
 
-/// Bytes that the cache may have.
+/// Maximum size of the cache in bytes: `NSQ_CACHE_SIZE`, or the default.
 pub(super) fn limit() -> Result<u64> {
     let Some(text) = std::env::var_os("NSQ_CACHE_SIZE").filter(|text| !text.is_empty()) else {
         return Ok(LIMIT);
@@ -94,13 +94,13 @@ pub(super) fn limit() -> Result<u64> {
     let text = text.to_string_lossy();
     parse_size(&text).ok_or_else(|| {
         Error::usage(
-            format!("NSQ_CACHE_SIZE is `{text}`, which is no size"),
-            "give bytes, or a number with its unit, such as 500MB or 20GiB",
+            format!("invalid value '{text}' for NSQ_CACHE_SIZE: expected a size"),
+            "give a number of bytes, or a number with a unit, such as 500MB or 20GiB",
         )
     })
 }
 
-/// `500MB`, `20 GiB`, `1.5G` (binary, as in other tools), `4096`.
+/// Parses sizes such as `500MB`, `20 GiB`, `4096`, or `1.5G` (binary, as in other tools).
 fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -125,7 +125,7 @@ fn entries(root: &Path) -> io::Result<Vec<CacheEntry>> {
         let folder = root.join(kind.folder());
         for stem in files_by_key(&folder)?.into_keys() {
             let entry = Entry::of_stem(&folder, &stem);
-            // What is not whole is no entry; what is taken away meanwhile is none either.
+            // Skip incomplete entries, and those that another run removes at this moment.
             let (Some(facts), Ok(database), Ok(facts_file)) =
                 (entry.read_facts(), entry.database.metadata(), entry.facts.metadata())
             else {
@@ -146,8 +146,7 @@ fn entries(root: &Path) -> io::Result<Vec<CacheEntry>> {
     Ok(found)
 }
 
-/// The keys in a folder, each with the folders in which it is, or was, being made. What other programs
-/// put there is left alone.
+/// The keys in a folder, each with its `.part` folders. Files of other programs are ignored.
 fn files_by_key(folder: &Path) -> io::Result<BTreeMap<String, Vec<PathBuf>>> {
     let mut keys = BTreeMap::<String, Vec<PathBuf>>::new();
     let files = match std::fs::read_dir(folder) {
@@ -165,12 +164,12 @@ fn files_by_key(folder: &Path) -> io::Result<BTreeMap<String, Vec<PathBuf>>> {
     Ok(keys)
 }
 
-/// Age from which something half-made is abandoned, where the file system has no locks to tell.
+/// Age after which a `.part` folder counts as abandoned on a file system without locks.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Removes what runs left that were killed: half-made files whose key nobody else has locked.
+/// Removes the leftovers of killed runs: incomplete files whose key no other run has locked.
 ///
-/// What cannot be removed now stays for the next run: it is never taken for an entry.
+/// Leftovers that cannot be removed now stay for the next run. They are never taken for an entry.
 pub(super) fn sweep(folder: &Path, mine: Option<(&Key, &KeyLock)>) {
     for (stem, parts) in files_by_key(folder).unwrap_or_default() {
         if let Some((_, lock)) = mine.filter(|(key, _)| key.as_str() == stem) {
@@ -184,7 +183,7 @@ pub(super) fn sweep(folder: &Path, mine: Option<(&Key, &KeyLock)>) {
         }
         let Ok(Some(lock)) = KeyLock::take_if_free(&entry.lock) else { continue };
         discard(parts, &lock);
-        // Looked at again: now nobody is about to put the rest in place.
+        // Check again: with the lock held, no other run is about to complete the entry.
         if lock.is_real && !is_whole() {
             let _ = remove(&entry.facts);
             let _ = remove(&entry.database);
@@ -192,7 +191,7 @@ pub(super) fn sweep(folder: &Path, mine: Option<(&Key, &KeyLock)>) {
     }
 }
 
-/// Removes folders in which something was being made under a key that is now locked.
+/// Removes the `.part` folders of a key. The caller holds its lock.
 fn discard(parts: Vec<PathBuf>, lock: &KeyLock) {
     for part in parts {
         if lock.is_real || is_older(&part, ABANDONED) {
@@ -211,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_as_people_write_them() {
+    fn sizes_are_parsed_with_and_without_units() {
         assert_eq!(parse_size("4096"), Some(4096));
         assert_eq!(parse_size("500MB"), Some(500_000_000));
         assert_eq!(parse_size(" 20 GiB "), Some(20 << 30));

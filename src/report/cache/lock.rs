@@ -1,4 +1,4 @@
-//! One maker at a time.
+//! A lock per cache key, so that only one run makes an entry.
 
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -7,23 +7,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The right to make or throw away the entry of one key; ends with the value or the process.
+/// The lock for making or removing the entry of one key. It ends with the value or the process.
 #[derive(Debug)]
 pub(super) struct KeyLock {
     path: PathBuf,
     file: File,
-    /// The file system has locks. Where it has none, two runs may make the same thing, and the
-    /// last one's stays.
+    /// The file system has locks. Without them, two runs may make the same entry, and the last one wins.
     pub(super) is_real: bool,
 }
 
-/// Time between two looks at a lock that another run holds.
+/// Pause between two attempts to take a lock.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Time after which the user is told what is waited for.
+/// Waiting time after which the user is told about it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl KeyLock {
-    /// Takes the lock as soon as it is free; calls `waiting` once if that takes long.
+    /// Waits until the lock is free and takes it. Calls `waiting` once if that takes long.
     pub(super) fn wait(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
         let begin = Instant::now();
         let mut waiting = Some(waiting);
@@ -53,7 +52,7 @@ impl KeyLock {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(_)) => false,
         };
-        // Whoever held it last has taken its file away: then this is a lock on nothing.
+        // The previous holder may have removed the file. A lock on a removed file is useless.
         if !is_at(&file, path) {
             return Ok(None);
         }
@@ -63,14 +62,14 @@ impl KeyLock {
 
 impl Drop for KeyLock {
     fn drop(&mut self) {
-        // While it is still held, so that nobody takes it and loses its file.
+        // Remove the file while the lock is held, so that no other run takes the lock meanwhile.
         if is_at(&self.file, &self.path) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// The open file is the one at `path`.
+/// Whether the open file is still the one at `path`.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

@@ -1,36 +1,37 @@
-//! Databases that were made from another file: made once, kept in the user's cache folder, and
-//! nowhere else.
+//! The cache of databases that were made from another file. Each is made once and kept in the user's
+//! cache folder.
 //!
-//! For: a key for what a file holds, one maker at a time, entries that are whole or absent whatever
-//! is killed, and a folder that only the user can look into and that does not grow without bounds.
+//! Entries are found by a key (see `key.rs`). Only one run at a time makes an entry. Entries
+//! are complete or absent, even if a run is killed. The folder is private to the user, and its size is
+//! limited.
 //!
-//! Not for: knowing how one file is made from another.
+//! This module does not know how one file is made from another.
 //!
 //! ```text
-//! exports/KEY.sqlite       what was made
-//! exports/KEY.json         of which file and when; put in place last: without it there is no entry
-//! exports/KEY.lock         while it is being made or thrown away
-//! exports/KEY.….part/      where it is being made
+//! exports/KEY.sqlite       the database
+//! exports/KEY.json         its facts: source file and time; written last, so it marks a complete entry
+//! exports/KEY.lock         exists while the entry is made or removed
+//! exports/KEY.….part/      work folder of the run that makes the entry
 //! ```
 //!
-//! An entry in use is locked (shared) by its readers, and its key is locked by its maker. The locks
-//! are the system's: they end with the process that holds them, however it ends.
+//! Readers hold a shared lock on the database, and the maker holds the lock of the key. These are
+//! operating system locks, so they end with the process.
 
 mod entry;
 mod key;
 mod listing;
 mod lock;
-mod own_folder;
 mod place;
 mod temporary;
+mod work_folder;
 
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
-pub use own_folder::{OwnFolder, abandon_folders};
 pub use place::cache_folder;
 pub(super) use place::private_folder;
 pub use temporary::discard_temporaries;
+pub use work_folder::{WorkFolder, remove_work_folders};
 
-use super::news::Listener;
+use super::notices::Listener;
 use crate::error::{Error, Result};
 use entry::{Entry, Wanted};
 use key::Key;
@@ -40,12 +41,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is made from another file; each kind has a folder of its own.
+/// The kind of a derived database. Each kind has its own folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Derived {
     /// The SQLite export of a capture.
     Export,
-    /// A report made from a trace of another tool.
+    /// A PyTorch trace as SQLite.
     Trace,
 }
 
@@ -59,7 +60,7 @@ impl Derived {
         }
     }
 
-    /// The kind in a word.
+    /// The kind as one word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Export => "export",
@@ -68,40 +69,39 @@ impl Derived {
     }
 }
 
-/// How what is made is kept.
+/// How to use the cache.
 #[derive(Debug, Clone, Default)]
 pub struct CacheOptions {
-    /// Make a temporary file, gone with the process, and leave the cache alone.
+    /// Do not use the cache: make a temporary file that is removed when the process ends.
     pub off: bool,
-    /// Make it again although the cache holds it.
+    /// Make the database again, even if it is cached.
     pub again: bool,
-    /// Go by every byte of the source instead of its size, time, head and tail.
+    /// Compare every byte of the source, not only its size, time, head and tail.
     pub verify: bool,
-    /// Who is told of what takes time.
+    /// Receives notes and progress.
     pub listener: Listener,
 }
 
-/// The user's cache folder, or no folder: then everything is temporary.
+/// The user's cache folder. Without a folder, all databases are temporary.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
     options: CacheOptions,
 }
 
-/// A database that was made, for as long as it is needed.
+/// A derived database. It is not removed while this value lives.
 #[derive(Debug)]
 pub(crate) struct Kept {
     /// The database.
     pub(crate) path: PathBuf,
-    /// What keeps it there.
     _hold: Hold,
 }
 
 #[derive(Debug)]
 enum Hold {
-    /// A shared lock, so that no other run throws the entry away.
+    /// A shared lock, so that no other run removes the entry.
     Entry { _file: File },
-    /// A folder that goes with its last user.
-    Temporary { _folder: Arc<OwnFolder> },
+    /// A folder that is removed with its last user.
+    Temporary { _folder: Arc<WorkFolder> },
 }
 
 impl Cache {
@@ -109,11 +109,11 @@ impl Cache {
         Self { options: options.clone() }
     }
 
-    /// The database that `make` makes from `source`: the one that is kept, or made now.
+    /// The database for `source`, from the cache or made now by `make`.
     ///
-    /// `recipe` names the version of what makes it and is part of the key: what another recipe made
-    /// is never found. `make` gets the path to write, in an empty and private folder; whatever else
-    /// it leaves there is thrown away, and everything if it fails.
+    /// `recipe` is the version of `make`. It is part of the key, so that a database of another version
+    /// is never found. `make` gets the path to write, in an empty private folder. Other files that it
+    /// leaves there are removed. If it fails, all files are.
     pub(crate) fn derive(
         &self,
         source: &Path,
@@ -133,13 +133,13 @@ impl Cache {
             Opened::Unusable(reason) => {
                 self.options
                     .listener
-                    .note(&format!("{reason}: {} is made for this run only", describe(kind, source)));
+                    .note(&format!("{reason}: {} is kept for this run only", describe(kind, source)));
                 return temporary::derive(source, &key, make);
             }
         };
         let entry = Entry::new(&folder, &key);
         listing::sweep(&folder, Some((&key, &lock)));
-        // A folder of its own: makers leave side files next to what they write.
+        // In a separate folder: `make` may leave side files next to the database.
         let part = private_folder(&format!("{key}."), PART, &folder)?;
         let fresh = part.path().join(FRESH);
         make(&fresh)?;
@@ -147,8 +147,8 @@ impl Cache {
         entry.put(part.path(), &fresh, source, recipe, wanted.sha256)?;
         let kept = entry.take(&Wanted::default())?.ok_or_else(|| Error::Report {
             path: entry.database.clone(),
-            reason: "vanished from the cache as soon as it was there".to_owned(),
-            help: "run it again, or with --no-cache".to_owned(),
+            reason: "disappeared from the cache right after it was written".to_owned(),
+            help: "run it again, or use --no-cache".to_owned(),
         })?;
         drop(part);
         drop(lock);
@@ -156,7 +156,7 @@ impl Cache {
         Ok(kept)
     }
 
-    /// The database that is kept of `source`, if one is.
+    /// The cached database for `source`, if there is one.
     pub(crate) fn find(&self, source: &Path, kind: Derived, recipe: &str) -> Result<Option<Kept>> {
         let key = Key::of(source, kind, recipe)?;
         let (Some(folder), false) = (place::folder()?, self.options.off) else { return Ok(None) };
@@ -167,7 +167,7 @@ impl Cache {
         Entry::new(&folder, &key).take(&self.wanted(source)?)
     }
 
-    /// The entry, or the right to make it, once no other run is making it.
+    /// Waits until no other run is making the entry. Returns the entry, or the lock to make it.
     fn open(&self, kind: Derived, key: &Key, wanted: &Wanted) -> Result<Opened> {
         let Some(root) = place::folder()? else {
             return Ok(Opened::Unusable(
@@ -177,12 +177,12 @@ impl Cache {
         let folder = root.path.join(kind.folder());
         let unusable = |e: io::Error| {
             let reason = format!("the cache folder {} cannot be used ({e})", root.path.display());
-            // Where the user named the folder, another place is not what they asked for.
+            // If the user named the folder, do not silently use another one.
             if root.was_named || !place::is_refusal(&e) {
                 return Err(Error::Report {
                     path: root.path.clone(),
                     reason: format!("cannot be used as the cache folder: {e}"),
-                    help: "name another folder in NSQ_CACHE, or give --no-cache".to_owned(),
+                    help: "set NSQ_CACHE to another folder, or use --no-cache".to_owned(),
                 });
             }
             Ok(Opened::Unusable(reason))
@@ -196,7 +196,7 @@ impl Cache {
         }
         let waiting = || {
             let what = describe(kind, &key.source);
-            self.options.listener.note(&format!("another run is making {what}: waiting for it"));
+            self.options.listener.note(&format!("waiting for another run, which is making {what}"));
         };
         let lock = match KeyLock::wait(&entry.lock, waiting) {
             Ok(lock) => lock,
@@ -217,17 +217,19 @@ impl Cache {
     }
 }
 
-/// How a look into the cache went.
+/// Result of [`Cache::open`].
 enum Opened {
+    /// The entry is in the cache.
     Kept(Kept),
+    /// The entry must be made: its folder and the lock of its key.
     Locked(PathBuf, KeyLock),
-    /// There is no folder to keep it in, and why.
+    /// No cache folder can be used, with the reason.
     Unusable(String),
 }
 
-/// What the file is called while it is being made.
+/// Name of a database that is being made.
 const FRESH: &str = "report.sqlite";
-/// What the folder's name ends with in which it is being made.
+/// Suffix of the folder in which a database is being made.
 const PART: &str = ".part";
 
 fn describe(kind: Derived, source: &Path) -> String {
@@ -247,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_tells_content_kind_and_recipe_apart() {
+    fn a_key_depends_on_content_kind_and_recipe() {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("a.json");
         std::fs::write(&source, "[1]").unwrap();
@@ -262,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_one_runs_at_a_time_and_leaves_no_file() {
+    fn one_thread_at_a_time_holds_a_lock_and_no_file_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("key.lock");
         let (inside, entered) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_whole_and_stays_while_it_is_used() {
+    fn an_entry_is_complete_and_stays_while_it_is_used() {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("a.json");
         std::fs::write(&source, "[1]").unwrap();
@@ -298,13 +300,13 @@ mod tests {
         let other = Wanted { sha256: Some("other".to_owned()), ..Wanted::default() };
         assert!(entry.take(&other).unwrap().is_none());
         std::fs::write(&entry.database, "cut").unwrap();
-        assert!(entry.take(&Wanted::default()).unwrap().is_none(), "its length is another");
+        assert!(entry.take(&Wanted::default()).unwrap().is_none(), "its length has changed");
         assert!(entry.evict().unwrap());
         assert!(!entry.database.exists() && !entry.facts.exists() && !entry.lock.exists());
     }
 
     #[test]
-    fn what_is_for_one_run_is_made_once_and_goes_with_it() {
+    fn a_temporary_database_is_made_once_and_removed_with_the_run() {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("a.json");
         std::fs::write(&source, "[1]").unwrap();

@@ -1,4 +1,4 @@
-//! Where the cache is, and that nobody else looks into it.
+//! The location of the cache folder, and private folders.
 
 use crate::error::{Error, Result};
 use std::fs::Metadata;
@@ -6,23 +6,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// The cache folder, which need not exist yet.
-pub(super) struct Place {
+/// The cache folder. It may not exist yet.
+pub(super) struct CacheFolder {
     pub(super) path: PathBuf,
-    /// The user named it, and would not expect another one.
+    /// The user named it, so no other folder is used instead.
     pub(super) was_named: bool,
 }
 
-/// The folder for derived databases: `$NSQ_CACHE`, `$XDG_CACHE_HOME/nsq`, or the platform's usual
-/// place below the home folder; `None` where none of them is known.
-pub(super) fn folder() -> Result<Option<Place>> {
+/// The cache folder: `$NSQ_CACHE`, `$XDG_CACHE_HOME/nsq`, or the platform's usual folder in the home
+/// folder. `None` if there is no home folder either.
+pub(super) fn folder() -> Result<Option<CacheFolder>> {
     let from =
         |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = from("NSQ_CACHE") {
         let path = std::path::absolute(&path).map_err(|e| Error::io(&path, e))?;
-        return Ok(Some(Place { path, was_named: true }));
+        return Ok(Some(CacheFolder { path, was_named: true }));
     }
-    let usual = |path| Ok(Some(Place { path, was_named: false }));
+    let usual = |path| Ok(Some(CacheFolder { path, was_named: false }));
     if let Some(folder) = from("XDG_CACHE_HOME").filter(|folder| folder.is_absolute()) {
         return usual(folder.join("nsq"));
     }
@@ -30,19 +30,19 @@ pub(super) fn folder() -> Result<Option<Place>> {
         return usual(folder.join("nsq").join("cache"));
     }
     let below_home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    // A home folder that is not there is not made.
+    // A missing home folder is not created.
     match from("HOME").filter(|home| home.is_absolute() && home.is_dir()) {
         Some(home) => usual(home.join(below_home).join("nsq")),
         None => Ok(None),
     }
 }
 
-/// The cache folder, which need not exist; `None` where there is no place for one.
+/// The path of the cache folder, which may not exist yet. `None` if there is no place for it.
 pub fn cache_folder() -> Result<Option<PathBuf>> {
     Ok(folder()?.map(|place| place.path))
 }
 
-/// Makes a folder that only the user can look into: exports hold the captured environment.
+/// Makes a folder that only the user can read: exports contain the captured environment.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
@@ -53,7 +53,7 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     {
         use std::os::unix::fs::{MetadataExt, PermissionsExt};
         let metadata = folder.metadata()?;
-        // What another user could have put there is not trusted.
+        // A folder of another user cannot be trusted.
         if !is_mine(&metadata) {
             let reason = format!("{} belongs to another user", folder.display());
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
@@ -65,7 +65,7 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A file or folder belongs to the user; where there is no telling, it does.
+/// Whether a file or folder belongs to the user. Always true on systems without file owners.
 pub(super) fn is_mine(metadata: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -78,17 +78,17 @@ pub(super) fn is_mine(metadata: &Metadata) -> bool {
     }
 }
 
-/// A new folder in `inside` that only the user can look into, and that goes with the value.
+/// Makes a folder in `inside` that only the user can read. It is removed with the value.
 pub(in crate::report) fn private_folder(prefix: &str, suffix: &str, inside: &Path) -> Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix).suffix(suffix);
-    // Unlike temporary files, temporary folders are open to all unless it is said.
+    // Unlike temporary files, temporary folders are not private by default.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
     builder.tempdir_in(inside).map_err(|e| Error::io(inside, e))
 }
 
-/// The folder cannot be made or written, as opposed to a disk that is full or broken.
+/// Whether the folder cannot be made or written. A full or broken disk does not count.
 pub(super) fn is_refusal(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
     matches!(

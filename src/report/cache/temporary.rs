@@ -1,20 +1,20 @@
-//! Databases for one run only.
+//! Temporary databases, for one run only.
 
 use super::key::Key;
-use super::own_folder::{Names, OwnFolder};
+use super::work_folder::{Names, WorkFolder};
 use super::{FRESH, Hold, Kept};
 use crate::error::Result;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What this run made, so that a file is not exported again each time the run opens it.
+/// Key → temporary database of this run, so that each file is exported only once per run.
 static TEMPORARIES: Mutex<BTreeMap<String, Slot>> = Mutex::new(BTreeMap::new());
 
-/// Locked while it is being made: other threads wait for it.
-type Slot = Arc<Mutex<Option<Arc<OwnFolder>>>>;
+/// Locked while the database is being made, so that other threads wait for it.
+type Slot = Arc<Mutex<Option<Arc<WorkFolder>>>>;
 
-/// The folders, in the one for temporary files.
+/// Names of the work folders in the system's temporary folder.
 const NAMES: Names = Names { prefix: "nsq-run-", suffix: "", lock: "nsq-run.lock" };
 
 pub(super) fn derive(source: &Path, key: &Key, make: impl FnOnce(&Path) -> Result<()>) -> Result<Kept> {
@@ -26,7 +26,7 @@ pub(super) fn derive(source: &Path, key: &Key, make: impl FnOnce(&Path) -> Resul
     let folder = match slot.as_ref() {
         Some(folder) => folder.clone(),
         None => {
-            let folder = OwnFolder::new(&std::env::temp_dir(), NAMES)?;
+            let folder = WorkFolder::new(&std::env::temp_dir(), NAMES)?;
             make(&folder.path().join(FRESH))?;
             key.check_unchanged(source)?;
             slot.insert(Arc::new(folder)).clone()
@@ -36,9 +36,9 @@ pub(super) fn derive(source: &Path, key: &Key, make: impl FnOnce(&Path) -> Resul
     Ok(Kept { path, _hold: Hold::Temporary { _folder: folder } })
 }
 
-/// Removes the databases that this process made for itself only; called when it is about to end.
+/// Removes the temporary databases of this process. Call it when the process is about to end.
 ///
-/// One that an open report still uses goes with that report.
+/// A database that an open report still uses is removed with that report.
 pub fn discard_temporaries() {
     TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }

@@ -1,4 +1,4 @@
-//! A process that is listened to, and that ends when nsq does.
+//! A child process whose output is captured, and which ends with nsq.
 
 use crate::error::{Error, Result};
 use crate::interrupt;
@@ -16,13 +16,13 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// What it said last: on standard error, else on standard output, without its progress.
-    pub(super) fn said(&self) -> String {
+    /// Its last messages, without progress lines: from standard error, or else from standard output.
+    pub(super) fn messages(&self) -> String {
         let text = |bytes: &[u8]| {
             let text = String::from_utf8_lossy(bytes).into_owned();
             let lines = text.split(['\r', '\n']).map(str::trim_end);
             let lines: Vec<&str> = lines.filter(|line| !line.is_empty() && !is_progress(line)).collect();
-            // Where nsys sums up, the exceptions that it tells of before say nothing more.
+            // If nsys prints a summary, the exceptions before it add nothing.
             let summary = lines.iter().rposition(|line| line.starts_with("Exportation error"));
             let from = summary.unwrap_or(0).max(lines.len().saturating_sub(LINES));
             lines[from..].join("\n")
@@ -32,27 +32,27 @@ impl Ended {
     }
 }
 
-/// Lines of its words that are passed on: the last ones say why it ended.
+/// Maximum lines of its messages. The last lines say why it ended.
 const LINES: usize = 12;
-/// Bytes that are kept of what a process prints.
+/// Maximum bytes of its output to keep.
 const TAIL: usize = 16 * 1024;
-/// Time between two looks at a process.
+/// Pause between two checks of a process.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Time after which progress is told, and between two times that it is.
-const TELL_EVERY: Duration = Duration::from_millis(250);
-/// Time that is left to hear the last words of a process that has ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// Interval of progress reports.
+const PROGRESS_EVERY: Duration = Duration::from_millis(250);
+/// Time to wait for the rest of the output of a process that has ended.
+const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
-/// Runs a command to its end, or stops it and all that it started on Ctrl-C or after `limit`.
+/// Runs a command to its end. On Ctrl-C or after `limit`, stops it and all processes that it started.
 ///
-/// The inner error is that of starting it.
+/// The inner error means that the command could not be started.
 pub(super) fn run(
     mut command: Command,
     limit: Option<Duration>,
     progress: &dyn Fn(),
 ) -> Result<io::Result<Ended>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // Ctrl-C reaches nsq alone, which ends the whole group.
+    // In its own group, Ctrl-C reaches only nsq, and nsq can stop the whole group.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = match command.spawn() {
@@ -61,32 +61,32 @@ pub(super) fn run(
     };
     let out = Tail::of(child.child.stdout.take());
     let err = Tail::of(child.child.stderr.take());
-    let (begin, mut told) = (Instant::now(), Instant::now());
+    let (begin, mut reported) = (Instant::now(), Instant::now());
     let failed = |e| Error::io(std::path::Path::new(command.get_program()), e);
     while !child.is_over().map_err(failed)? {
         interrupt::check()?;
         if limit.is_some_and(|limit| begin.elapsed() > limit) {
             break;
         }
-        if told.elapsed() > TELL_EVERY {
-            told = Instant::now();
+        if reported.elapsed() > PROGRESS_EVERY {
+            reported = Instant::now();
             progress();
         }
         std::thread::sleep(PAUSE);
     }
     let status = child.end().map_err(failed)?;
-    let deadline = Instant::now() + LAST_WORDS;
+    let deadline = Instant::now() + LAST_OUTPUT;
     Ok(Ok(Ended { status, out: out.finish(deadline), err: err.finish(deadline) }))
 }
 
-/// A process with all that it starts; ends with the value.
+/// A process and all processes that it starts. They are killed when the value is dropped.
 struct Group {
     child: Child,
     has_ended: bool,
 }
 
 impl Group {
-    /// The process itself is over. It is not buried yet: until then its number is no other's.
+    /// Whether the process itself has ended. It is not reaped here, so that its id is not reused yet.
     fn is_over(&mut self) -> io::Result<bool> {
         #[cfg(unix)]
         {
@@ -99,13 +99,13 @@ impl Group {
         Ok(self.child.try_wait()?.is_some())
     }
 
-    /// Ends what is left of it.
+    /// Kills the rest of the group and reaps the process.
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.has_ended = true;
         #[cfg(unix)]
         {
             use rustix::process::{Pid, Signal, kill_process_group};
-            // That nobody is left to be ended is no failure.
+            // An error only means that no process is left.
             let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         }
         #[cfg(not(unix))]
@@ -122,7 +122,8 @@ impl Drop for Group {
     }
 }
 
-/// The last of what a process prints, read as it comes so that it never waits.
+/// The end of a process's output. It is read all the time, so that the process never waits on a full
+/// pipe.
 struct Tail {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
@@ -150,7 +151,7 @@ impl Tail {
         self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was heard until the end, or until `deadline` if someone else still holds the pipe.
+    /// Returns the output at its end, or at `deadline` if another process still holds the pipe.
     fn finish(self, deadline: Instant) -> Vec<u8> {
         while self.reader.as_ref().is_some_and(|reader| !reader.is_finished())
             && Instant::now() < deadline
@@ -161,7 +162,7 @@ impl Tail {
     }
 }
 
-/// Such as `Processing 600 events: [=====43%     ]`.
+/// Whether a line is a progress bar such as `Processing 600 events: [=====43%     ]`.
 fn is_progress(line: &str) -> bool {
     line.ends_with(']') && line.contains('[') && line.contains('%')
 }
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_is_told_from_words() {
+    fn progress_bars_are_recognized() {
         assert!(is_progress("Processing 9 events: [=43%  ]") && !is_progress("43% of it is lost"));
     }
 }

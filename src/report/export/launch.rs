@@ -1,41 +1,42 @@
-//! Starting a process that ends with nsq, also when nsq is killed.
+//! Starts a process that ends with nsq, even if nsq is killed.
 //!
-//! Only a process itself can ask the system for that, before it becomes another program. So nsq
-//! starts itself, asks, and becomes that program.
+//! Only the process itself can ask the system for that, before it executes the program. So nsq starts
+//! itself as a launcher, which asks and then executes the program in its place.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// The first argument of an nsq that is to become another program.
-const WORD: &str = "--end-with-parent";
-/// How an nsq ends that could not become the other program, as in shells.
+/// The first argument of the launcher.
+const LAUNCHER_FLAG: &str = "--end-with-parent";
+/// The launcher's exit code if it could not execute the program, as in shells.
 const NOT_STARTED: i32 = 127;
-/// What it says then, before the reason.
-const SAID: &str = "nsq: cannot start: ";
+/// The launcher's message in that case, before the reason.
+const MESSAGE: &str = "nsq: cannot start: ";
 
-/// A command for `program`, which ends with this process where nsq can be started again by `launcher`.
+/// A command for `program`. With a `launcher`, it ends with this process.
 pub(super) fn command(launcher: Option<&Path>, program: &Path) -> Command {
     match launcher {
         Some(launcher) => {
             let mut command = Command::new(launcher);
-            command.arg(WORD).arg(std::process::id().to_string()).arg(program);
+            command.arg(LAUNCHER_FLAG).arg(std::process::id().to_string()).arg(program);
             command
         }
         None => Command::new(program),
     }
 }
 
-/// The reason why the other program could not be started, in the last words of a process.
-pub(super) fn not_started(code: Option<i32>, said: &str) -> Option<String> {
-    said.strip_prefix(SAID).filter(|_| code == Some(NOT_STARTED)).map(str::to_owned)
+/// The reason why the launcher could not start the program, if its exit code and messages say so.
+pub(super) fn not_started(code: Option<i32>, messages: &str) -> Option<String> {
+    messages.strip_prefix(MESSAGE).filter(|_| code == Some(NOT_STARTED)).map(str::to_owned)
 }
 
-/// Becomes another program if `arguments` say so; returns only if they do not, or if it cannot, and
-/// then with the exit code.
-pub fn become_other(arguments: impl Iterator<Item = OsString>) -> Option<u8> {
+/// Executes the program in `arguments` in place of this process, if they start with the launcher's flag.
+///
+/// Returns `None` without the flag, and the exit code if the program cannot be started.
+pub fn run_as_launcher(arguments: impl Iterator<Item = OsString>) -> Option<u8> {
     let mut arguments = arguments.skip(1);
-    if arguments.next()? != WORD {
+    if arguments.next()? != LAUNCHER_FLAG {
         return None;
     }
     let (parent, program) = (arguments.next()?, arguments.next()?);
@@ -44,11 +45,11 @@ pub fn become_other(arguments: impl Iterator<Item = OsString>) -> Option<u8> {
         use rustix::process::{Signal, getppid, set_parent_process_death_signal};
         use std::os::unix::process::CommandExt;
         let asked = set_parent_process_death_signal(Some(Signal::KILL));
-        // It may have been killed before the system was asked.
+        // The parent may have been killed before the request.
         let has_parent = getppid().is_some_and(|pid| *parent == *pid.as_raw_nonzero().to_string());
         if asked.is_ok() && has_parent {
             let error = Command::new(program).args(arguments).exec();
-            eprintln!("{SAID}{error}");
+            eprintln!("{MESSAGE}{error}");
         }
     }
     #[cfg(not(target_os = "linux"))]

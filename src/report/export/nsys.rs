@@ -1,4 +1,4 @@
-//! Which `nsys` there are, and which of them can read a report.
+//! Finds installed `nsys` programs and their versions.
 
 use super::{ExportOptions, child, launch};
 use std::collections::BTreeSet;
@@ -15,12 +15,12 @@ use std::time::Duration;
 pub(super) struct Version(Vec<u32>);
 
 impl Version {
-    /// The first `2026.2.1` in a text, or `2026@2@1`, as captures write it.
+    /// The first version in a text, such as `2026.2.1`, or `2026@2@1` as captures write it.
     fn first_in(text: &str) -> Option<Self> {
         let mut words = text.split(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | '@'));
         words.find_map(|word| {
             let parts: Vec<u32> = word.split(['.', '@']).map_while(|part| part.parse().ok()).collect();
-            // Its third number is the last that people know it by; builds of it are the same to them.
+            // Keep three numbers: users know versions by these, not by the build.
             (parts.len() >= 3 && parts[0] > 2000).then(|| Self(parts[..3].to_vec()))
         })
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// The version that captured a report, which its first bytes say.
+/// The version of `nsys` that captured a report, from its first bytes.
 pub(super) fn captured_by(capture: &Path) -> Option<Version> {
     let mut head = Vec::new();
     File::open(capture).ok()?.take(256).read_to_end(&mut head).ok()?;
@@ -41,14 +41,14 @@ pub(super) fn captured_by(capture: &Path) -> Option<Version> {
     Version::first_in(head.strip_prefix("NVIDIA ")?.split('\n').next()?)
 }
 
-/// A program that may be an `nsys`.
+/// A program that is probably an `nsys`.
 #[derive(Debug, Clone)]
 pub(super) struct Nsys {
     pub(super) path: PathBuf,
     launcher: Option<PathBuf>,
 }
 
-/// Time in which an `nsys` must have said which version it is.
+/// Time limit for `nsys --version`.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Nsys {
@@ -56,7 +56,7 @@ impl Nsys {
         launch::command(self.launcher.as_deref(), &self.path)
     }
 
-    /// The version that it says it is.
+    /// The version that `nsys --version` prints.
     pub(super) fn version(&self) -> Option<Version> {
         let mut command = self.command();
         command.arg("--version");
@@ -65,8 +65,8 @@ impl Nsys {
     }
 }
 
-/// The programs to try, in this order: the one that was named; else those on `PATH`, then those in the
-/// usual folders, newest first.
+/// The programs to try, in order. A named program is the only one. Otherwise those on `PATH` come first,
+/// then those in the usual install folders, newest first.
 pub(super) fn candidates(options: &ExportOptions) -> Vec<Nsys> {
     let nsys = |path| Nsys { path, launcher: options.launcher.clone() };
     let variable = || std::env::var_os("NSQ_NSYS").filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -97,7 +97,7 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Folders that hold one installation for each version, and where the program is in those.
+/// Folders with one installation per version, and the subfolders of an installation to search.
 const FOLDERS: [(&str, &[&str]); 5] = [
     ("/opt/nvidia/nsight-systems", INSIDE),
     ("/opt/nvidia/nsight-systems-cli", INSIDE),
@@ -108,13 +108,13 @@ const FOLDERS: [(&str, &[&str]); 5] = [
 
 const INSIDE: &[&str] = &["bin", "target-linux-x64", "target-linux-sbsa-armv8", "target-windows-x64"];
 
-/// The installations in the usual folders, newest first: `2026.2.1` before `2024.1.1` before `cuda-12.4`.
+/// Programs in the usual install folders, newest first: `2026.2.1`, then `2024.1.1`, then `cuda-12.4`.
 fn installed(program: &OsString) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (folder, inside) in FOLDERS {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            // Other software lives in some of these folders too.
+            // Some of these folders contain other software too.
             if Version::first_in(&name).is_some() || name.starts_with("cuda") {
                 let numbers = name.split(|c: char| !c.is_ascii_digit());
                 let numbers: Vec<u32> = numbers.filter_map(|number| number.parse().ok()).collect();

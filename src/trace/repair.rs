@@ -1,64 +1,66 @@
-//! Text that is nearly JSON → JSON.
+//! Nearly valid JSON → JSON.
 //!
 //! Profilers have written bare `inf` and `nan`, Windows paths with single backslashes, and names with
-//! raw control characters or bytes that are no UTF-8. One such event must not cost the whole trace.
+//! raw control characters or invalid UTF-8. One bad event must not make the whole trace unreadable.
 
-/// The same object with such faults mended, and how many bytes of `text` it takes; `None` where the
+/// Repairs the object at the start of `text`. Returns it with its length in `text`, or `None` if the
 /// object does not end in `text`.
-pub(super) fn mend(text: &[u8]) -> Option<(String, usize)> {
-    let mut mended = Vec::new();
+pub(super) fn repair(text: &[u8]) -> Option<(String, usize)> {
+    let mut repaired = Vec::new();
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = text.get(at) {
         match byte {
             b'"' => {
-                at = mend_string(text, at, &mut mended)?;
+                at = repair_string(text, at, &mut repaired)?;
                 continue;
             }
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth = depth.checked_sub(1)?;
                 if depth == 0 {
-                    mended.push(byte);
-                    return Some((String::from_utf8_lossy(&mended).into_owned(), at + 1));
+                    repaired.push(byte);
+                    return Some((String::from_utf8_lossy(&repaired).into_owned(), at + 1));
                 }
             }
             b'-' | b'+' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                let (word, length) = mend_word(&text[at..]);
-                mended.extend_from_slice(word);
+                let (word, length) = repair_word(&text[at..]);
+                repaired.extend_from_slice(word);
                 at += length;
                 continue;
             }
             _ => {}
         }
-        mended.push(byte);
+        repaired.push(byte);
         at += 1;
     }
     None
 }
 
-/// As [`mend`], for a value of any kind; a word or a number must not be the last of `text`: it could go on.
-pub(super) fn mend_value(text: &[u8]) -> Option<(String, usize)> {
+/// Like [`repair`], for a value of any type. A word or number at the end of `text` gives `None`: more of
+/// it may follow.
+pub(super) fn repair_value(text: &[u8]) -> Option<(String, usize)> {
     match text.first()? {
-        b'{' | b'[' => mend(text),
+        b'{' | b'[' => repair(text),
         b'"' => {
-            let mut mended = Vec::new();
-            let used = mend_string(text, 0, &mut mended)?;
-            Some((String::from_utf8_lossy(&mended).into_owned(), used))
+            let mut repaired = Vec::new();
+            let used = repair_string(text, 0, &mut repaired)?;
+            Some((String::from_utf8_lossy(&repaired).into_owned(), used))
         }
         _ => {
-            let (mended, used) = mend_word(text);
-            (used > 0 && used < text.len()).then(|| (String::from_utf8_lossy(mended).into_owned(), used))
+            let (repaired, used) = repair_word(text);
+            (used > 0 && used < text.len())
+                .then(|| (String::from_utf8_lossy(repaired).into_owned(), used))
         }
     }
 }
 
-/// The word or number that `text` begins with, null where it is none that JSON knows; and its length.
-fn mend_word(text: &[u8]) -> (&[u8], usize) {
+/// The word or number at the start of `text`, and its length. It becomes null if JSON does not allow it.
+fn repair_word(text: &[u8]) -> (&[u8], usize) {
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
     let length = text.iter().take_while(is_part).count();
     let word = &text[..length];
-    // Beyond what a double holds, such as 1e999, it is a number to no one.
+    // A number outside the range of a double, such as 1e999, becomes null as well.
     let number = std::str::from_utf8(word).ok().and_then(|word| word.parse::<f64>().ok());
     let begins = word.get(usize::from(word.first() == Some(&b'-'))).is_some_and(u8::is_ascii_digit);
     let is_number = begins && number.is_some_and(f64::is_finite);
@@ -66,14 +68,14 @@ fn mend_word(text: &[u8]) -> (&[u8], usize) {
     (if is_json { word } else { b"null" }, length)
 }
 
-/// Copies the string that opens at `start`; returns where it ends.
-fn mend_string(text: &[u8], start: usize, mended: &mut Vec<u8>) -> Option<usize> {
-    mended.push(b'"');
+/// Copies the string that starts at `start` and returns its end.
+fn repair_string(text: &[u8], start: usize, repaired: &mut Vec<u8>) -> Option<usize> {
+    repaired.push(b'"');
     let mut at = start + 1;
     loop {
         match *text.get(at)? {
             b'"' => {
-                mended.push(b'"');
+                repaired.push(b'"');
                 return Some(at + 1);
             }
             b'\\' => {
@@ -81,31 +83,32 @@ fn mend_string(text: &[u8], start: usize, mended: &mut Vec<u8>) -> Option<usize>
                 if next == b'u'
                     && let Some((unit, is_whole)) = utf16_unit(text, at)?
                 {
-                    // Half a surrogate pair is no character.
+                    // An unpaired surrogate becomes U+FFFD.
                     let unit = if is_whole { &text[at..at + unit] } else { &b"\\ufffd"[..] };
-                    mended.extend_from_slice(unit);
+                    repaired.extend_from_slice(unit);
                     at += if is_whole { unit.len() } else { 6 };
                     continue;
                 }
                 let is_escape = next != b'u' && b"\"\\/bfnrt".contains(&next);
                 if is_escape {
-                    mended.extend_from_slice(&[b'\\', next]);
+                    repaired.extend_from_slice(&[b'\\', next]);
                     at += 2;
                 } else {
-                    mended.extend_from_slice(b"\\\\");
+                    repaired.extend_from_slice(b"\\\\");
                     at += 1;
                 }
                 continue;
             }
-            control @ 0..0x20 => mended.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
-            byte => mended.push(byte),
+            control @ 0..0x20 => repaired.extend_from_slice(format!("\\u{control:04x}").as_bytes()),
+            byte => repaired.push(byte),
         }
         at += 1;
     }
 }
 
-/// The length of the character whose `\\u` escape begins at `at`, and whether it is one; of half a
-/// surrogate pair it is not. `None` within where no hexadecimal number follows.
+/// The length of the character whose `\\u` escape is at `at`, and false for an unpaired surrogate.
+///
+/// The outer `None` means that `text` ends too soon, the inner one that `\\u` has no hexadecimal number.
 fn utf16_unit(text: &[u8], at: usize) -> Option<Option<(usize, bool)>> {
     let unit = |at: usize| {
         let digits = std::str::from_utf8(text.get(at + 2..at + 6)?).ok();
@@ -126,39 +129,39 @@ fn utf16_unit(text: &[u8], at: usize) -> Option<Option<(usize, bool)>> {
 
 #[cfg(test)]
 mod tests {
-    use super::mend;
+    use super::repair;
 
-    fn mended(text: &[u8]) -> String {
-        let (mended, used) = mend(text).expect("an object that ends");
+    fn repaired(text: &[u8]) -> String {
+        let (repaired, used) = repair(text).expect("a complete object");
         assert_eq!(used, text.len());
-        serde_json::from_str::<serde_json::Value>(&mended).expect("JSON").to_string()
+        serde_json::from_str::<serde_json::Value>(&repaired).expect("JSON").to_string()
     }
 
     #[test]
-    fn faults_that_profilers_write() {
+    fn known_profiler_faults_are_repaired() {
         assert_eq!(
-            mended(br#"{"a": inf, "b": -inf, "c": NaN, "d": -nan}"#),
+            repaired(br#"{"a": inf, "b": -inf, "c": NaN, "d": -nan}"#),
             r#"{"a":null,"b":null,"c":null,"d":null}"#
         );
         assert_eq!(
-            mended(br#"{"a": true, "b": -1.5e+3, "c": "inf"}"#),
+            repaired(br#"{"a": true, "b": -1.5e+3, "c": "inf"}"#),
             r#"{"a":true,"b":-1500.0,"c":"inf"}"#
         );
-        assert_eq!(mended(br#"{"path": "C:\Users\x\new"}"#), "{\"path\":\"C:\\\\Users\\\\x\\new\"}");
+        assert_eq!(repaired(br#"{"path": "C:\Users\x\new"}"#), "{\"path\":\"C:\\\\Users\\\\x\\new\"}");
         assert_eq!(
-            mended(br#"{"a": "\ud800", "b": "\udc00x", "c": "\ud83d\ude00", "d": "\ud800\u0041"}"#),
+            repaired(br#"{"a": "\ud800", "b": "\udc00x", "c": "\ud83d\ude00", "d": "\ud800\u0041"}"#),
             "{\"a\":\"\u{fffd}\",\"b\":\"\u{fffd}x\",\"c\":\"\u{1f600}\",\"d\":\"\u{fffd}A\"}"
         );
-        assert_eq!(mended(br#"{"a": 1e999, "b": 12.50, "c": -0}"#), r#"{"a":null,"b":12.5,"c":-0.0}"#);
-        assert_eq!(mended(b"{\"a\": \"tab\there\"}"), "{\"a\":\"tab\\there\"}");
-        assert_eq!(mended(b"{\"a\": \"\xff\"}"), "{\"a\":\"\u{fffd}\"}");
-        assert_eq!(mended(br#"{"a": [{"b": "}]"}]}"#), r#"{"a":[{"b":"}]"}]}"#);
+        assert_eq!(repaired(br#"{"a": 1e999, "b": 12.50, "c": -0}"#), r#"{"a":null,"b":12.5,"c":-0.0}"#);
+        assert_eq!(repaired(b"{\"a\": \"tab\there\"}"), "{\"a\":\"tab\\there\"}");
+        assert_eq!(repaired(b"{\"a\": \"\xff\"}"), "{\"a\":\"\u{fffd}\"}");
+        assert_eq!(repaired(br#"{"a": [{"b": "}]"}]}"#), r#"{"a":[{"b":"}]"}]}"#);
     }
 
     #[test]
-    fn what_does_not_end_is_left() {
+    fn an_object_without_an_end_is_not_repaired() {
         for text in [&br#"{"a": 1"#[..], br#"{"a": "x\"#, br#"{"a": "\u00"#, b"}", b""] {
-            assert_eq!(mend(text), None);
+            assert_eq!(repair(text), None);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! A folder for what is not whole yet, which goes with the run, however the run ends.
+//! A private folder for unfinished files, which is removed even if the run is killed.
 //!
-//! It holds a lock file that is locked as long as the folder is used. A run that is killed leaves the
-//! folder and loses the lock; the next run that makes such a folder in the same place removes it.
+//! It has a lock file that is locked while the folder is used. A killed run leaves the folder but loses
+//! the lock. The next run that makes a work folder in the same place removes the old one.
 
 use super::lock::is_at;
 use super::place::{is_mine, private_folder};
@@ -13,83 +13,83 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
-/// A folder that only this run uses, and only the user can look into.
+/// A folder for this run only, which only the user can read.
 #[derive(Debug)]
-pub struct OwnFolder {
-    // Removed before its lock ends: fields are dropped in order.
+pub struct WorkFolder {
+    // Declared before the lock, so that it is removed before the lock ends.
     folder: TempDir,
     _lock: Option<File>,
 }
 
-/// Where this process has such folders.
+/// The work folders of this process.
 static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes this process's folders, whoever uses them: for an end that nothing is dropped at.
+/// Removes all work folders of this process, for an exit that drops no values.
 ///
-/// What cannot be removed now is removed by the next run.
-pub fn abandon_folders() {
+/// The next run removes those that cannot be removed now.
+pub fn remove_work_folders() {
     for folder in OWN.try_lock().iter().flat_map(|own| own.iter()) {
         let _ = std::fs::remove_dir_all(folder);
     }
 }
 
-/// What tells such folders in one place from everything else there.
+/// The naming scheme of work folders in one place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Names {
     pub(super) prefix: &'static str,
     pub(super) suffix: &'static str,
-    /// The file in the folder that is locked.
+    /// Name of the lock file in the folder.
     pub(super) lock: &'static str,
 }
 
-/// Folders beside what is being written.
+/// Work folders next to an output file.
 const BESIDE: Names = Names { prefix: ".nsq-", suffix: ".part", lock: "nsq.lock" };
 
-/// Tries to make a folder that another run does not take for one that was left.
+/// Attempts to make a folder that no other run removes as a leftover.
 const ATTEMPTS: usize = 100;
 
-impl OwnFolder {
-    /// A folder in `place`, for a file that is renamed to something beside it once it is whole.
+impl WorkFolder {
+    /// A folder in `place`, for a file that is moved into `place` when it is complete.
     pub fn beside(place: &Path) -> Result<Self> {
         Self::new(place, BESIDE)
     }
 
-    /// A folder in `place`; those that killed runs left there are removed.
+    /// Makes a folder in `place`, and removes the folders of killed runs there.
     pub(super) fn new(place: &Path, names: Names) -> Result<Self> {
         sweep(place, names);
         for _ in 0..ATTEMPTS {
             let folder = private_folder(names.prefix, names.suffix, place)?;
             match hold(&folder.path().join(names.lock)) {
-                Ok(Some(lock)) => return Ok(Self::known(folder, Some(lock))),
-                // Another run has taken it for one that was left.
+                Ok(Some(lock)) => return Ok(Self::register(folder, Some(lock))),
+                // Another run took it for a leftover.
                 Ok(None) => {}
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                // Without a lock it stays where this run is killed: no reason not to answer.
-                Err(_) => return Ok(Self::known(folder, None)),
+                // Go on without a lock. The folder is then left over if this run is killed.
+                Err(_) => return Ok(Self::register(folder, None)),
             }
         }
-        Ok(Self::known(private_folder(names.prefix, names.suffix, place)?, None))
+        Ok(Self::register(private_folder(names.prefix, names.suffix, place)?, None))
     }
 
-    fn known(folder: TempDir, lock: Option<File>) -> Self {
+    fn register(folder: TempDir, lock: Option<File>) -> Self {
         OWN.lock().unwrap_or_else(PoisonError::into_inner).push(folder.path().to_owned());
         Self { folder, _lock: lock }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 }
 
-impl Drop for OwnFolder {
+impl Drop for WorkFolder {
     fn drop(&mut self) {
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
         own.retain(|folder| folder != self.folder.path());
     }
 }
 
-/// Locks a file in a new folder; nothing if another run was first.
+/// Creates and locks the lock file of a new folder. Returns `None` if another run was first.
 fn hold(path: &Path) -> io::Result<Option<File>> {
     let file = OpenOptions::new().write(true).create_new(true).open(path)?;
     match file.try_lock() {
@@ -99,22 +99,22 @@ fn hold(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes the folders that runs left which were killed: those whose lock nobody holds, and those that
-/// are still empty. A run that has just made one, and finds it gone, makes another.
+/// Removes the work folders of killed runs: those whose lock is free, and those that are still empty.
+/// A live run whose new folder is removed this way makes another one.
 fn sweep(place: &Path, names: Names) {
     for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-        // Not through links: what another user could have put there is left alone.
+        // Follow no links, and leave folders of other users alone.
         if !is_named(&entry.file_name(), names)
             || !entry.metadata().is_ok_and(|metadata| metadata.is_dir() && is_mine(&metadata))
         {
             continue;
         }
         let lock = entry.path().join(names.lock);
-        // To open a pipe would be to wait for its reader.
+        // Opening a pipe would wait for its reader.
         if lock.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
             continue;
         }
-        // What cannot be removed is left.
+        // Errors are ignored: the folder then stays for the next run.
         match OpenOptions::new().write(true).open(lock) {
             Ok(lock) if lock.try_lock().is_ok() => {
                 let _ = std::fs::remove_dir_all(entry.path());
@@ -127,7 +127,7 @@ fn sweep(place: &Path, names: Names) {
     }
 }
 
-/// The name is one that [`private_folder`] gives.
+/// Whether the name is one that [`private_folder`] makes.
 fn is_named(name: &OsStr, names: Names) -> bool {
     let random = name
         .to_str()
@@ -151,34 +151,34 @@ mod tests {
     }
 
     #[test]
-    fn what_killed_runs_left_goes_and_nothing_else_does() {
+    fn leftovers_of_killed_runs_are_removed_and_nothing_else() {
         let place = tempfile::tempdir().unwrap();
         let own = |name: &str| place.path().join(name);
-        // Killed while it wrote, and killed before it had a lock.
+        // A run killed while it wrote, and one killed before it had a lock.
         fs::create_dir(own(".nsq-aB3dE6.part")).unwrap();
         fs::write(own(".nsq-aB3dE6.part/nsq.lock"), "").unwrap();
         fs::write(own(".nsq-aB3dE6.part/out.sqlite"), "half").unwrap();
         fs::create_dir(own(".nsq-000000.part")).unwrap();
-        // Not of a run's making: a file, another name, a folder with something else in it.
+        // Not work folders: a file, another name, and a folder with other contents.
         fs::write(own(".nsq-aaaaaa.part"), "mine").unwrap();
         fs::create_dir(own(".nsq-notes.part")).unwrap();
         fs::create_dir(own(".nsq-bbbbbb.part")).unwrap();
         fs::write(own(".nsq-bbbbbb.part/mine"), "").unwrap();
-        let alive = OwnFolder::beside(place.path()).unwrap();
-        let other = OwnFolder::beside(place.path()).unwrap();
+        let alive = WorkFolder::beside(place.path()).unwrap();
+        let other = WorkFolder::beside(place.path()).unwrap();
         assert!(alive.path().is_dir() && alive.path() != other.path());
         drop((alive, other));
         assert_eq!(left(place.path()), [".nsq-aaaaaa.part", ".nsq-bbbbbb.part", ".nsq-notes.part"]);
     }
 
     #[test]
-    fn runs_that_sweep_and_make_at_once_keep_their_folders() {
+    fn concurrent_runs_keep_their_folders() {
         let place = tempfile::tempdir().unwrap();
         std::thread::scope(|threads| {
             for _ in 0..4 {
                 threads.spawn(|| {
                     for _ in 0..50 {
-                        let own = OwnFolder::beside(place.path()).unwrap();
+                        let own = WorkFolder::beside(place.path()).unwrap();
                         fs::write(own.path().join("out"), "half").unwrap();
                         std::thread::yield_now();
                         fs::rename(own.path().join("out"), own.path().join("whole")).unwrap();

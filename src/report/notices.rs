@@ -1,0 +1,28 @@
+//! Notes and progress while a report is being opened.
+
+/// A message for the user before the answer is ready.
+#[derive(Debug, Clone, Copy)]
+pub enum Notice<'a> {
+    /// A line that stays on the screen.
+    Note(&'a str),
+    /// The current step and its progress. Replaces the previous progress line.
+    Progress(&'a str),
+    /// The step is over: remove its progress line.
+    Done,
+}
+
+/// The function that shows notices. By default there is none, and notices are dropped.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Listener(pub Option<fn(Notice<'_>)>);
+
+impl Listener {
+    pub(crate) fn notify(self, notice: Notice<'_>) {
+        if let Some(listener) = self.0 {
+            listener(notice);
+        }
+    }
+
+    pub(crate) fn note(self, text: &str) {
+        self.notify(Notice::Note(text));
+    }
+}
