@@ -178,7 +178,8 @@ impl ClassMaps {
         Ok(self.files[0].maps()?.iter().map(|map| map.name.clone()).collect())
     }
 
-    /// Selects the map `NAME`, `FILE#NAME`, or `FILE`, which must have a single map or one named `default`.
+    /// Selects the map `NAME`, `FILE#NAME`, or `FILE`, which must have a single map or one named
+    /// `default`.
     ///
     /// Adds all maps of the file to the known maps.
     pub fn choose(&mut self, spelling: &str) -> Result<()> {
@@ -269,7 +270,10 @@ impl ClassMaps {
             "class map",
             name,
             names.iter().map(String::as_str),
-            format!("Class maps: {} (see `nsq list --classes`). A file is also accepted.", names.join(", ")),
+            format!(
+                "Class maps: {} (see `nsq list --classes`). A file is also accepted.",
+                names.join(", ")
+            ),
         )
     }
 }
@@ -375,8 +379,8 @@ struct Cursor {
     misses: usize,
 }
 
-/// Searches that may fail before line numbers become approximate. Each failed search reads the whole rest
-/// of the file.
+/// Searches that may fail before line numbers become approximate. Each failed search reads the whole
+/// rest of the file.
 const MAX_MISSES: usize = 100;
 
 impl Parser<'_> {
@@ -511,7 +515,13 @@ impl Parser<'_> {
     }
 
     /// Adds a rule. A repeated key keeps its first position and takes the last value, as in JSON.
-    fn insert(&self, map: &mut ClassMapSource, known: &mut HashMap<Pattern, usize>, key: &str, rule: Rule) {
+    fn insert(
+        &self,
+        map: &mut ClassMapSource,
+        known: &mut HashMap<Pattern, usize>,
+        key: &str,
+        rule: Rule,
+    ) {
         let line = self.line_of_key(key, &rule.class);
         let file = self.file.to_owned();
         match known.get(&rule.pattern).map(|&index| &mut map.rules[index]) {
@@ -525,8 +535,9 @@ impl Parser<'_> {
             }
             Some(known) => {
                 let (class, name) = (&rule.class, &map.name);
-                let message =
-                    format!("class map {name}: duplicate key '{key}': the last one wins (class {class})");
+                let message = format!(
+                    "class map {name}: duplicate key '{key}': the last one wins (class {class})"
+                );
                 map.duplicates.push(Duplicate { file, line, message });
                 known.rule = rule;
             }

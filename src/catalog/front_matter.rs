@@ -57,7 +57,8 @@ pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml
     serde_yaml::from_str(yaml).map_err(|e| {
         let line = e.location().map_or(first_line, |at| first_line + at.line().saturating_sub(1));
         let text = e.to_string();
-        // The message ends with a position within the front matter. Drop it: the error has the line in the file.
+        // The message ends with a position within the front matter. Drop it: the error has the line in
+        // the file.
         let reason = text.split(" at line ").next().unwrap_or(&text);
         Error::catalog(
             file,

@@ -45,8 +45,8 @@ pub const BUILT_IN: &str = "built-in:";
 
 /// Whether `text` is the content of the embedded library's file with the stem `name`.
 ///
-/// The name and the content must both match: a user's file may have any name, and the library's text under
-/// another name would define a different relation.
+/// The name and the content must both match: a user's file may have any name, and the library's text
+/// under another name would define a different relation.
 pub fn is_built_in(name: &str, text: &str) -> bool {
     let mut pending: Vec<&Dir<'static>> = vec![&EMBEDDED];
     while let Some(folder) = pending.pop() {
@@ -176,7 +176,8 @@ impl Catalog {
                     Some("sql" | "yml" | "yaml" | "json")
                 ) {
                     let bytes = whole_file::read(&path, Origin::Found, whole_file::MOST)?;
-                    // Invalid UTF-8 must not fail here: it would break queries that do not use this file.
+                    // Invalid UTF-8 must not fail here: it would break queries that do not use this
+                    // file.
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     let mut inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
                     if folder.file_name().is_some_and(|name| name == CLASSES) {
@@ -315,7 +316,8 @@ impl Catalog {
         self.sources.values().map(|entry| entry.get(Source::parse)).collect()
     }
 
-    /// The files of name rules with this name. User files come before the built-in file, which they extend.
+    /// The files of name rules with this name. User files come before the built-in file, which they
+    /// extend.
     pub fn rules(&self, name: &str) -> Result<Vec<&Rules>> {
         self.rules.get(name).into_iter().flatten().map(|entry| entry.get(Rules::parse)).collect()
     }
@@ -325,7 +327,8 @@ impl Catalog {
         &self.classes
     }
 
-    /// Adds the class maps in the file at `path`, to be tried before earlier files, and returns their names.
+    /// Adds the class maps in the file at `path`, to be tried before earlier files, and returns their
+    /// names.
     pub fn add_classes(&mut self, path: &Path) -> Result<Vec<String>> {
         let text = whole_file::read_text(path, Origin::Named)?;
         self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))

@@ -93,8 +93,8 @@ pub struct Pattern {
     /// Alternatives. The first one that matches a range of the report is used.
     #[serde(default)]
     pub any: Vec<Alternative>,
-    /// Patterns that together replace this one if no alternative matches. `name?` marks a pattern that may
-    /// be missing.
+    /// Patterns that together replace this one if no alternative matches. `name?` marks a pattern that
+    /// may be missing.
     #[serde(default)]
     pub all: Vec<String>,
 }
@@ -202,7 +202,8 @@ pub struct Ask {
     pub name: String,
     /// Name of a query in the catalog.
     pub query: String,
-    /// Its parameters: templates over rows, facts and parameters. An empty result leaves the parameter unset.
+    /// Its parameters: templates over rows, facts and parameters. An empty result leaves the parameter
+    /// unset.
     #[serde(default, deserialize_with = "scalars")]
     pub params: BTreeMap<String, String>,
     /// Reports to run it on, counted from 1. The first one that has the ranges is used.
@@ -295,7 +296,9 @@ fn scalars<'de, D: Deserializer<'de>>(
             serde_yaml::Value::String(text) => Ok((key, text)),
             serde_yaml::Value::Bool(flag) => Ok((key, flag.to_string())),
             serde_yaml::Value::Number(number) => Ok((key, number.to_string())),
-            _ => Err(serde::de::Error::custom(format!("invalid value for `{key}`: expected text, a number or a boolean"))),
+            _ => Err(serde::de::Error::custom(format!(
+                "invalid value for `{key}`: expected text, a number or a boolean"
+            ))),
         })
         .collect()
 }

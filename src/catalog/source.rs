@@ -1,4 +1,5 @@
-//! Source specs: each describes a raw table of an nsys export. The `src_*` views are generated from them.
+//! Source specs: each describes a raw table of an nsys export. The `src_*` views are generated from
+//! them.
 
 use super::front_matter::read_yaml;
 use crate::error::Result;
@@ -45,7 +46,8 @@ impl Source {
         !self.rows.is_empty()
     }
 
-    /// The columns that the table must have to be usable: start and end, if every export version has them.
+    /// The columns that the table must have to be usable: start and end, if every export version has
+    /// them.
     pub fn essential_columns(&self) -> impl Iterator<Item = &str> {
         let is_in_all = |column: &&SourceColumn| column.since.is_none() && column.until.is_none();
         let names = self.columns.iter().filter(is_in_all).map(|column| column.name.as_str());

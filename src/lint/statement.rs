@@ -1,4 +1,4 @@
-//! The shape of a statement, as the rules need to know it.
+//! The structure of a statement, for the rules.
 
 use crate::compile::parse;
 use sqlparser::ast::{
@@ -8,20 +8,20 @@ use sqlparser::ast::{
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// What the rules ask of a statement.
+/// The structure of a statement.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
-    /// It is one SELECT.
+    /// Whether it is one SELECT.
     pub is_one_select: bool,
-    /// Names in the outermost ORDER BY.
+    /// Column names in the outermost ORDER BY.
     pub order: BTreeSet<String>,
-    /// The names of each GROUP BY, positions resolved to aliases.
+    /// The column names of each GROUP BY. Positions are resolved to aliases.
     pub groups: Vec<BTreeSet<String>>,
-    /// The outermost select is an aggregate without groups: one row.
+    /// Whether it returns a single row: the outermost SELECT is an aggregate without GROUP BY.
     pub is_single_row: bool,
 }
 
-/// Reads the shape of `sql`; the error is the parser's.
+/// Parses `sql`. The error is the parser's message.
 pub(super) fn shape(sql: &str) -> Result<Shape, String> {
     let statements = parse(sql)?;
     let mut shape = Shape::default();
@@ -70,7 +70,7 @@ fn is_single_row(select: &Select) -> bool {
         let _ = sqlparser::ast::visit_expressions(expr, |inner: &Expr| {
             if let Expr::Function(call) = inner {
                 let name = call.name.to_string().to_lowercase();
-                // min(a, b) of two arguments is a scalar.
+                // `min` and `max` with two arguments are scalar functions.
                 let arguments = match &call.args {
                     FunctionArguments::List(list) => list.args.len(),
                     _ => 0,
@@ -132,14 +132,14 @@ impl Groups {
             }
             other => name_of(other).or_else(|| alias_of(select, other)),
         };
-        // A key without a name cannot be ordered by: the group then proves nothing.
+        // ORDER BY cannot name a key without a name, so ignore this group.
         if let Some(names) = keys.iter().map(resolve).collect::<Option<BTreeSet<String>>>() {
             self.0.push(names);
         }
     }
 }
 
-/// The alias under which the select shows the same expression.
+/// The alias of the same expression in the select list.
 fn alias_of(select: &Select, key: &Expr) -> Option<String> {
     select.projection.iter().find_map(|item| match item {
         SelectItem::ExprWithAlias { expr, alias } if expr == key => Some(alias.value.to_lowercase()),
@@ -147,8 +147,8 @@ fn alias_of(select: &Select, key: &Expr) -> Option<String> {
     })
 }
 
-/// A statement that counts the rows of `sql` that its ORDER BY cannot tell apart from another;
-/// `None` where there is no order.
+/// A statement that counts the rows of `sql` that tie with another row in its ORDER BY. `None` if there
+/// is no ORDER BY.
 pub(super) fn count_of_ties(sql: &str) -> Option<String> {
     let mut statements = parse(sql).ok()?;
     let [Statement::Query(query)] = statements.as_mut_slice() else { return None };
@@ -167,7 +167,7 @@ pub(super) fn count_of_ties(sql: &str) -> Option<String> {
     let mut keys = Vec::with_capacity(terms.len());
     for (index, term) in terms.into_iter().enumerate() {
         match &term.expr {
-            // An output column is known outside by its name.
+            // Output columns are visible to the outer SELECT by name. Other terms need an alias.
             Expr::Identifier(name) if aliases.contains(&name.value.to_lowercase()) => {
                 keys.push(name.to_string())
             }
@@ -184,7 +184,7 @@ pub(super) fn count_of_ties(sql: &str) -> Option<String> {
     ))
 }
 
-/// The `:names` in a statement, outside quotes and comments.
+/// The `:name` parameters of a statement, without those in quotes and comments.
 pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
     let code = code_only(sql);
     let mut names = BTreeSet::new();
@@ -197,7 +197,7 @@ pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
     names
 }
 
-/// The statement with comments and quoted texts blanked out, line for line and column for column.
+/// The statement with comments and string literals replaced by spaces, so that positions stay the same.
 pub(super) fn code_only(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_are_counted_by_the_terms_of_the_order() {
+    fn ties_are_counted_by_the_terms_of_order_by() {
         let connection = rusqlite::Connection::open_in_memory().unwrap();
         connection
             .execute_batch("CREATE TABLE t (a, b); INSERT INTO t VALUES (1, 1), (1, 2), (2, 3)")
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_in_texts_and_comments_do_not_count() {
+    fn parameters_in_strings_and_comments_are_ignored() {
         let names = parameters("SELECT ':a', :b -- :c\nWHERE x = :limit_2");
         assert_eq!(names.into_iter().collect::<Vec<_>>(), ["b", "limit_2"]);
     }
