@@ -85,7 +85,7 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// `visible` escapes control characters in text from a report.
+    /// `visible` makes text from a report safe to print.
     pub fn new(visible: fn(&str) -> String) -> Self {
         let mut text = environment(visible);
         text.set_formatter(move |out, _, value| {

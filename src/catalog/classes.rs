@@ -19,7 +19,8 @@ use std::sync::{Arc, OnceLock};
 /// Name of the map used by default.
 pub const DEFAULT_CLASSES: &str = "default";
 
-/// GPU Perf Analyzer's class, and substring, of NCCL kernels. It checks this before any key of a map.
+/// Substring and class of GPU Perf Analyzer's built-in rule for NCCL kernels, tried before the keys of a
+/// map.
 const SEED_CLASS: &str = "nccl";
 
 const HELP: &str = "queries/README.md describes the class map formats";

@@ -85,7 +85,7 @@ pub struct FileSpec {
 pub struct Pattern {
     /// Name, used as `{name}` in queries and as `-p name='…'`.
     pub name: String,
-    /// What such a range is, such as `forward pass`. Messages quote it.
+    /// What such a range is, such as `forward pass`. Messages show it.
     pub doc: String,
     /// Example names. Messages show them instead of the patterns in `any`.
     #[serde(default)]
