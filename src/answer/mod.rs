@@ -1,8 +1,7 @@
-//! From a playbook and the names of ranges to what is asked and said: no report is opened here.
+//! The parts of `nsq answer` that need no report: matching a playbook's patterns with the names of
+//! ranges, and rendering its templates from rows.
 //!
-//! For: which ranges a pattern means, and templates over rows.
-//!
-//! Not for: running queries, or printing.
+//! Running the queries and printing the answers is up to the `cli` module.
 
 mod ranges;
 mod template;

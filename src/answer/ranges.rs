@@ -1,4 +1,4 @@
-//! Which ranges of a report a playbook's pattern means.
+//! Finds the ranges of a report that match a playbook's pattern.
 
 use crate::catalog::{NamePattern, Pattern, PatternUse, Playbook};
 use crate::error::{Error, Result, nearest};
@@ -8,37 +8,37 @@ use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Names that a message lists.
+/// Maximum number of names that a message lists.
 const LISTED: usize = 6;
 
-/// A name of ranges in a report.
+/// A range name in a report, with statistics of its ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RangeName {
-    /// As it is printed: behind its domain and a colon outside the default domain.
+    /// The printed name: `domain:text`, or only the text in the default domain.
     pub name: String,
-    /// The message alone.
+    /// The text without the domain.
     pub text: String,
-    /// The name with numbers folded.
+    /// The name with its numbers folded to `*`.
     pub layer: String,
-    /// Ranges of this name.
+    /// Number of ranges with this name.
     pub count: i64,
-    /// Their length on the CPU, together.
+    /// Total CPU time of these ranges in ns.
     pub cpu_ns: i64,
-    /// Fewest ranges above one of them.
+    /// Smallest nesting depth of these ranges.
     pub depth: i64,
 }
 
-/// What a pattern means in a report.
+/// The ranges of a report that match a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Globs that mean just these ranges, for `--nvtx` and for parameters of queries.
+    /// Globs that match exactly these ranges, for `--nvtx` and for query parameters.
     pub globs: Vec<String>,
-    /// Folded names and how many ranges each has, most first.
+    /// Folded names with their number of ranges, largest number first.
     pub layers: Vec<(String, i64)>,
 }
 
 impl Found {
-    /// How many ranges there are.
+    /// Total number of ranges.
     pub fn count(&self) -> i64 {
         self.layers.iter().map(|(_, count)| count).sum()
     }
@@ -53,20 +53,20 @@ impl Found {
     }
 }
 
-/// Why a pattern means nothing in a report.
+/// Why no range of a report matches a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// The pattern.
+    /// Name of the pattern.
     pub pattern: String,
-    /// What ranges of it are.
+    /// What such a range is, such as `forward pass`.
     pub doc: String,
-    /// What was looked for.
+    /// The names and patterns that were tried.
     pub tried: Vec<String>,
-    /// Names that are spelled alike, nearest first.
+    /// Names with a similar spelling, most similar first.
     pub near: Vec<String>,
-    /// Other names of the report, outermost and longest first, and how many ranges each has.
+    /// Other names in the report with their number of ranges, outermost and longest first.
     pub present: Vec<(String, i64)>,
-    /// There are more.
+    /// Number of other names that `present` leaves out.
     pub more: usize,
 }
 
@@ -74,45 +74,50 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |name: &String| format!("`{}`", name.replace('`', "'"));
         let list = |names: &[String]| names.iter().map(quoted).collect::<Vec<_>>().join(", ");
-        write!(f, "no NVTX range is a {} (looked for {}). ", self.doc, list(&self.tried))?;
+        write!(f, "no NVTX range matches pattern '{}' ({}). ", self.pattern, self.doc)?;
+        write!(f, "Tried: {}. ", list(&self.tried))?;
         let counted: Vec<String> =
             self.present.iter().map(|(name, count)| format!("{} ({count})", quoted(name))).collect();
         match (self.near.as_slice(), counted.as_slice()) {
-            ([], []) => write!(f, "The report has no NVTX ranges")?,
-            ([], _) => write!(f, "None is spelled alike; those that are there: {}", counted.join(", "))?,
-            (near, []) => write!(f, "Nearest: {}", list(near))?,
-            (near, _) => write!(f, "Nearest: {}; also there: {}", list(near), counted.join(", "))?,
+            ([], []) => return f.write_str("This report has no NVTX ranges"),
+            ([], _) => write!(f, "No similar name. Ranges in this report: {}", counted.join(", "))?,
+            (near, []) => write!(f, "Similar names: {}", list(near))?,
+            (near, _) => {
+                write!(f, "Similar names: {}. Other ranges: {}", list(near), counted.join(", "))?;
+            }
         }
         if self.more > 0 {
             write!(f, " and {} more", self.more)?;
         }
-        write!(f, ". If one of them is it, say so: -p {}='NAME'", self.pattern)
+        write!(f, ". To choose one: -p {}='NAME'", self.pattern)
     }
 }
 
-/// The ranges of a report, as a playbook sees them.
+/// The names of all ranges in a report.
 #[derive(Debug, Clone, Default)]
 pub struct Ranges {
     names: Vec<RangeName>,
 }
 
 impl Ranges {
-    /// From the names of a report; those without a name mean nothing.
+    /// Takes the names of a report's ranges, without empty names.
     pub fn new(names: Vec<RangeName>) -> Self {
         Self { names: names.into_iter().filter(|name| !name.name.is_empty()).collect() }
     }
 
-    /// What the pattern `name` means. `given` is what the user says that patterns are called.
+    /// Finds the ranges that match the pattern `name`. `given` has the user's names for patterns, which
+    /// take precedence.
     pub fn find(
         &self,
         playbook: &Playbook,
         given: &BTreeMap<String, Vec<String>>,
         name: &str,
     ) -> Result<std::result::Result<Found, Missing>> {
-        self.look(playbook, given, name, &mut Vec::new())
+        self.find_within(playbook, given, name, &mut Vec::new())
     }
 
-    fn look(
+    /// As [`Ranges::find`]. `above` has the patterns being looked up, to detect cycles.
+    fn find_within(
         &self,
         playbook: &Playbook,
         given: &BTreeMap<String, Vec<String>>,
@@ -128,14 +133,14 @@ impl Ranges {
             return Err(Error::catalog(
                 &playbook.file,
                 1,
-                format!("patterns need each other in a circle: {} → {name}", above.join(" → ")),
-                "a pattern may only need patterns that do not need it",
+                format!("patterns need each other in a cycle: {} → {name}", above.join(" → ")),
+                "remove one of these from `with` or `all`",
             ));
         }
         if let Some(spellings) = given.get(name) {
             let mut all = Found::default();
             for spelling in spellings {
-                let pattern = spelled(spelling);
+                let pattern = parse_name_pattern(spelling);
                 let found = self.matching(&pattern)?;
                 if found.is_empty() {
                     return Ok(Err(self.missing(playbook, name, vec![pattern.spelled()])));
@@ -145,12 +150,12 @@ impl Ranges {
             return Ok(Ok(all));
         }
         above.push(name.to_owned());
-        let answer = self.look_up(playbook, given, pattern, above);
+        let answer = self.find_by_alternatives(playbook, given, pattern, above);
         above.pop();
         answer
     }
 
-    fn look_up(
+    fn find_by_alternatives(
         &self,
         playbook: &Playbook,
         given: &BTreeMap<String, Vec<String>>,
@@ -164,28 +169,28 @@ impl Ranges {
             }
             let mut is_complete = true;
             for with in &alternative.with {
-                is_complete &= self.look(playbook, given, with, above)?.is_ok();
+                is_complete &= self.find_within(playbook, given, with, above)?.is_ok();
             }
             if is_complete {
                 return Ok(Ok(self.found(&alternative.name, &found)?));
             }
         }
-        let spelled = || pattern.any.iter().map(|alternative| alternative.name.spelled()).collect();
-        let mut tried = if pattern.like.is_empty() { spelled() } else { pattern.like.clone() };
+        let alternatives = || pattern.any.iter().map(|alternative| alternative.name.spelled()).collect();
+        let mut tried = if pattern.like.is_empty() { alternatives() } else { pattern.like.clone() };
         if pattern.all.is_empty() {
             return Ok(Err(self.missing(playbook, &pattern.name, tried)));
         }
         let mut all = Found::default();
         for text in &pattern.all {
             let part = PatternUse::named(text);
-            match self.look(playbook, given, part.name, above)? {
+            match self.find_within(playbook, given, part.name, above)? {
                 Ok(found) => all.join(found),
                 Err(_) if part.is_optional => {}
                 Err(_) => {
                     let needed = pattern.all.iter().filter(|name| !name.ends_with('?'));
                     let needed: Vec<&str> = needed.map(String::as_str).collect();
                     let together = needed.join(" + ");
-                    tried.push(format!("{together} together, of which {} is missing", part.name));
+                    tried.push(format!("{together} ({} is missing)", part.name));
                     return Ok(Err(self.missing(playbook, &pattern.name, tried)));
                 }
             }
@@ -193,7 +198,8 @@ impl Ranges {
         Ok(Ok(all))
     }
 
-    /// Places of the names that fit.
+    /// Indices of the names that match. A glob that matches no name is tried again without trailing
+    /// numbers.
     fn matching(&self, pattern: &NamePattern) -> Result<Vec<usize>> {
         let places = 0..self.names.len();
         match pattern {
@@ -202,11 +208,11 @@ impl Ranges {
                     let text = e.to_string();
                     let reason = text.lines().last().unwrap_or_default().to_owned();
                     Error::usage(
-                        format!("`{regex}` is no regular expression: {reason}"),
-                        "it is one of Rust's crate `regex`; without the slashes it would be a glob",
+                        format!("invalid regular expression '{regex}': {reason}"),
+                        "see the syntax of Rust's crate `regex`; without the slashes, the text is a glob",
                     )
                 })?;
-                // As `--nvtx` does: the name as it is printed, with its domain, or its text alone.
+                // As in `--nvtx`, match the printed name with its domain, or the text alone.
                 let fits = |&place: &usize| {
                     let name = &self.names[place];
                     regex.is_match(&name.name) || regex.is_match(&name.text)
@@ -229,6 +235,7 @@ impl Ranges {
         }
     }
 
+    /// The result for the names at `places`.
     fn found(&self, pattern: &NamePattern, places: &[usize]) -> Result<Found> {
         let mut layers = BTreeMap::<&str, i64>::new();
         for &place in places {
@@ -241,7 +248,7 @@ impl Ranges {
         Ok(Found { globs, layers })
     }
 
-    /// The shortest way to say just these names as globs.
+    /// The shortest list of globs that match exactly the names at `places`.
     fn globs<'n>(
         &self,
         pattern: &NamePattern,
@@ -256,7 +263,7 @@ impl Ranges {
         let folded: Vec<String> =
             layers.map(|layer| layer.replace('[', "[[]").replace('?', "[?]")).collect();
         for globs in [written, folded] {
-            if !globs.is_empty() && self.meant(&globs)? == Some(&wanted).cloned() {
+            if !globs.is_empty() && self.matched_by(&globs)? == Some(&wanted).cloned() {
                 return Ok(globs);
             }
         }
@@ -266,8 +273,8 @@ impl Ranges {
         Ok(places.iter().map(exactly).collect())
     }
 
-    /// The names that the globs mean to `--nvtx` and to queries alike; `None` where those differ.
-    fn meant(&self, globs: &[String]) -> Result<Option<BTreeSet<usize>>> {
+    /// The names that the globs match, or `None` if `--nvtx` and queries would match different names.
+    fn matched_by(&self, globs: &[String]) -> Result<Option<BTreeSet<usize>>> {
         let (mut by_option, mut by_query) = (BTreeSet::new(), BTreeSet::new());
         for text in globs {
             let (pattern, glob) = (RangePattern::new(text)?, Glob::new(text)?);
@@ -289,9 +296,9 @@ impl Ranges {
             let layer = layers.entry(name.layer.as_str()).or_insert((i64::MAX, 0, 0));
             *layer = (layer.0.min(name.depth), layer.1 + name.cpu_ns, layer.2 + name.count);
         }
-        // What another pattern means is not what is looked for, however near its name is.
+        // Do not suggest names that match another pattern, even if they are similar.
         let claimed = self.claimed(playbook, name);
-        // Alternatives as words: a near name differs from one of them by a few letters.
+        // Strip wildcards: a similar name differs from an alternative by a few letters.
         let words = tried.iter().map(|text| text.replace(['*', '?', '[', ']'], ""));
         let mut near: Vec<String> = Vec::new();
         for word in std::iter::once(name.to_owned()).chain(words) {
@@ -304,7 +311,7 @@ impl Ranges {
         }
         let mut present: Vec<(&str, (i64, i64, i64))> =
             layers.into_iter().filter(|(layer, _)| !near.iter().any(|near| near == layer)).collect();
-        // What a profiler's own tools named stands behind what people named.
+        // List names that tools generated after names that people chose.
         let is_generated = |layer: &str| layer.contains("::") || layer.contains(" = ");
         present.sort_by_key(|(layer, (depth, cpu_ns, _))| {
             (claimed.contains(layer), is_generated(layer), *depth, -cpu_ns, *layer)
@@ -326,7 +333,7 @@ impl Ranges {
 }
 
 impl Ranges {
-    /// Folded names that patterns other than `name` mean.
+    /// Folded names that match patterns other than `name`.
     fn claimed(&self, playbook: &Playbook, name: &str) -> BTreeSet<&str> {
         let others = playbook.patterns.iter().filter(|pattern| pattern.name != name);
         let alternatives = others.flat_map(|pattern| &pattern.any);
@@ -335,8 +342,8 @@ impl Ranges {
     }
 }
 
-/// `/…/` is a regular expression, anything else a glob.
-fn spelled(text: &str) -> NamePattern {
+/// Parses a user's pattern: `/…/` is a regular expression, and anything else is a glob.
+fn parse_name_pattern(text: &str) -> NamePattern {
     match text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
         Some(regex) if !regex.is_empty() => NamePattern::Match(regex.to_owned()),
         _ => NamePattern::Glob(text.to_owned()),
@@ -352,7 +359,7 @@ mod tests {
 - {name: forward, doc: forward pass, any: ['forward_step_*', {match: '(?i)^(forward|fwd)( pass)?[ _]?\\d*$'}]}
 - {name: backward, doc: backward pass, any: [backward]}
 - {name: step, doc: step, any: [{glob: 'step_*', with: [backward]}], all: [forward, 'backward?']}
-- {name: loop, doc: circle, all: [loop]}
+- {name: loop, doc: cycle, all: [loop]}
 ";
         let patterns: Vec<Pattern> = serde_yaml::from_str(yaml).unwrap();
         let text = "name: p\nversion: 1\ntitle: T\ndoc: D.\npatterns: []\nparts: []\n";
@@ -376,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_alternative_that_fits_decides() {
+    fn the_first_alternative_that_matches_wins() {
         let both = ranges(&[
             ("forward_step_0", "forward_step_*", 1),
             ("forward_step_1", "forward_step_*", 1),
@@ -391,11 +398,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_regular_expression_finds_is_said_as_globs() {
+    fn matches_of_a_regular_expression_become_globs() {
         let folded =
             ranges(&[("Forward Pass 1", "Forward Pass *", 1), ("Forward Pass 2", "Forward Pass *", 1)]);
         assert_eq!(find(&folded, "forward").unwrap().globs, ["Forward Pass *"]);
-        // The fold would take in one that the expression leaves out.
+        // The folded name would also match a name that the expression does not.
         let mixed = ranges(&[("fwd 1", "fwd *", 1), ("fwd [a]", "fwd *", 1)]);
         assert_eq!(find(&mixed, "forward").unwrap().globs, ["fwd 1"]);
         let given = BTreeMap::from([("forward".to_owned(), vec!["/\\[a\\]/".to_owned()])]);
@@ -403,29 +410,29 @@ mod tests {
     }
 
     #[test]
-    fn patterns_may_need_others_or_be_made_of_them() {
+    fn patterns_may_require_others_or_combine_them() {
         let only_steps = ranges(&[("step_0", "step_*", 1)]);
         let missing = find(&only_steps, "step").unwrap_err();
-        assert!(
-            missing.to_string().contains("forward together, of which forward is missing"),
-            "{missing}"
-        );
+        assert!(missing.to_string().contains("`forward (forward is missing)`"), "{missing}");
         let all = ranges(&[("step_0", "step_*", 1), ("backward", "backward", 1)]);
         assert_eq!(find(&all, "step").unwrap().globs, ["step_*"]);
         let apart = ranges(&[("forward", "forward", 2), ("backward", "backward", 2)]);
         assert_eq!(find(&apart, "step").unwrap().globs, ["forward", "backward"]);
-        let circle = apart.find(&playbook(), &BTreeMap::new(), "loop").unwrap_err();
-        assert!(circle.to_string().contains("circle"));
+        let cycle = apart.find(&playbook(), &BTreeMap::new(), "loop").unwrap_err();
+        assert!(cycle.to_string().contains("cycle"));
     }
 
     #[test]
-    fn what_is_missing_is_told_with_what_is_there() {
+    fn a_missing_pattern_lists_the_ranges_of_the_report() {
         let others =
             ranges(&[("forwrd", "forwrd", 3), ("aten::mm", "aten::mm", 90), ("loop", "loop", 1)]);
         let text = find(&others, "forward").unwrap_err().to_string();
-        assert!(text.contains("Nearest: `forwrd`; also there: `loop` (1), `aten::mm` (90)"), "{text}");
+        assert!(
+            text.contains("Similar names: `forwrd`. Other ranges: `loop` (1), `aten::mm` (90)"),
+            "{text}"
+        );
         assert!(text.ends_with("-p forward='NAME'"), "{text}");
         let none = find(&ranges(&[]), "forward").unwrap_err().to_string();
-        assert!(none.contains("The report has no NVTX ranges"), "{none}");
+        assert!(none.ends_with("This report has no NVTX ranges"), "{none}");
     }
 }

@@ -1,4 +1,4 @@
-//! Templates over rows: sentences with figures, parameters of queries, and facts.
+//! Renders templates from rows: sentences with numbers, query parameters, and facts.
 
 use crate::classify::FunctionName;
 use crate::table::{Column, Type, Unit, Value as Cell, humanize};
@@ -8,75 +8,76 @@ use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, UndefinedBeh
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-/// Steps that a template may take: a sentence takes hundreds, a loop over all kernels of a report thousands.
-const MOST_STEPS: u64 = 20_000_000;
-/// Bytes that a template may write.
-const MOST_BYTES: usize = 16 << 20;
+/// Maximum number of steps of a template. A sentence takes hundreds; a loop over all kernels of a report
+/// takes thousands.
+const MAX_STEPS: u64 = 20_000_000;
+/// Maximum number of bytes that a template may write.
+const MAX_BYTES: usize = 16 << 20;
 
-/// Characters of a name in a sentence; tables have all of it.
+/// Maximum number of characters of a name in a sentence. Tables have the full name.
 const NAME_CHARS: usize = 100;
 
-/// What turns a value into words, and how.
+/// The filters of templates: name and description.
 pub const FILTERS: [(&str, &str); 11] = [
-    ("time", "Nanoseconds in the unit that fits: 54.82 ms."),
-    ("pct", "Hundredths: 76.0 %."),
-    ("points", "A difference of hundredths, with its sign: +9.0 points."),
-    ("count", "A whole number with commas; others with two decimals."),
-    ("number", "A number with two decimals, or as many as number(3) says."),
-    ("flop", "Floating-point operations: 1.61 GFLOP."),
-    ("flop_rate", "GFLOP/s as such a rate: 8.05 TFLOP/s."),
-    ("list_of", "The items of a parameter of the type list."),
-    ("name", "A name of a range, kernel or file, in quotes that no name can break."),
-    ("whole", "Likewise, however long it is."),
+    ("time", "Formats nanoseconds with a suitable unit: 54.82 ms."),
+    ("pct", "Formats a percentage: 76.0 %."),
+    ("points", "Formats a difference of percentages with its sign: +9.0 points."),
+    ("count", "Formats an integer with commas, and other numbers with two decimals."),
+    ("number", "Formats a number with two decimals; number(3) uses three."),
+    ("flop", "Formats floating-point operations: 1.61 GFLOP."),
+    ("flop_rate", "Formats a rate given in GFLOP/s: 8.05 TFLOP/s."),
+    ("list_of", "The items of a parameter of type list."),
+    ("name", "Quotes the name of a range, kernel or file safely, and shortens a long name."),
+    ("whole", "Quotes a name safely, without shortening it."),
     (
         "kernel",
-        "A kernel's function, with what a template of PyTorch's computes in brackets; kernel(names) has the whole name where another of the names would read the same.",
+        "Quotes a kernel's short name, with what a PyTorch template computes in parentheses; kernel(names) uses the full name if another of these names has the same short name.",
     ),
 ];
 
-/// The function by which a template says that, and why, there is no answer.
+/// Name of the function with which a template declares that there is no answer, and why.
 pub const NO_ANSWER: &str = "no_answer";
 
-/// Begins the reasons that a template gave itself.
-const SAID: &str = "no answer: ";
+/// Prefix of errors raised by this function.
+const NO_ANSWER_PREFIX: &str = "no answer: ";
 
 /// Why a template has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trouble {
-    /// What it asks for is null, divided by 0, or it says so itself: the report has no answer.
+    /// The report has no answer: a value is null or a division by 0, or the template calls `no_answer`.
     NoAnswer(String),
-    /// The template is at fault.
+    /// The template is wrong.
     Fault(String),
 }
 
 impl From<&Fault> for Trouble {
     fn from(fault: &Fault) -> Self {
         let detail = fault.detail().unwrap_or_default();
-        if let Some(said) = detail.strip_prefix(SAID) {
+        if let Some(said) = detail.strip_prefix(NO_ANSWER_PREFIX) {
             return Self::NoAnswer(said.to_owned());
         }
-        // minijinja calls the kind of null so.
+        // minijinja uses both words for null.
         let is_null = |word: &str| word == "null" || word == "none";
-        // So it calls a quotient by 0.
+        // minijinja's message for a division by 0.
         let has_no_result = detail.starts_with("unable to calculate") || detail.contains(NOT_FINITE);
         let has_null = detail.split_whitespace().any(is_null) || has_no_result;
         match fault.kind() {
             ErrorKind::InvalidOperation if has_null => {
-                Self::NoAnswer("a figure that it takes has no value here".to_owned())
+                Self::NoAnswer("a value that it needs is null, or is divided by 0".to_owned())
             }
             ErrorKind::OutOfFuel => Self::Fault(format!(
-                "takes more than {MOST_STEPS} steps: there are loops within loops, or over too many rows"
+                "takes more than {MAX_STEPS} steps: it has nested loops, or loops over too many rows"
             )),
-            ErrorKind::WriteFailure => Self::Fault(format!("writes more than {MOST_BYTES} bytes")),
+            ErrorKind::WriteFailure => Self::Fault(format!("writes more than {MAX_BYTES} bytes")),
             _ => Self::Fault(reason(fault)),
         }
     }
 }
 
-/// What an infinite number is called.
+/// Marks an error about an infinite number, which a division by 0 gives.
 const NOT_FINITE: &str = "is not finite";
 
-/// Two ways to render: for people, and for parameters.
+/// Renders templates: as text for people, or as query parameters.
 #[derive(Debug)]
 pub struct Templates {
     text: Environment<'static>,
@@ -84,39 +85,39 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// `visible` makes text from strangers harmless.
+    /// `visible` makes text from a report safe to print.
     pub fn new(visible: fn(&str) -> String) -> Self {
         let mut text = environment(visible);
         text.set_formatter(move |out, _, value| {
             let shown = value.to_string();
             let is_own = value.is_safe() || value.is_number();
             if value.is_none() {
-                return Err(Fault::new(ErrorKind::InvalidOperation, "null is no text"));
+                return Err(Fault::new(ErrorKind::InvalidOperation, "null is not text"));
             }
-            // Backquotes are the template's: no value of a row opens or ends what stands in them.
+            // Only the template may write backquotes: a value must not open or close a quotation.
             out.write_str(&if is_own { shown } else { visible(&shown).replace('`', "'") })
                 .map_err(Fault::from)
         });
         let mut plain = environment(visible);
         plain.set_formatter(|out, _, value| match value.is_none() {
-            // A parameter that is null is not given.
+            // A null parameter is not set.
             true => Ok(()),
             false => out.write_str(&value.to_string()).map_err(Fault::from),
         });
         Self { text, plain }
     }
 
-    /// Sentences for people.
+    /// Renders sentences for people.
     pub fn sentences(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
         render(&self.text, source, context)
     }
 
-    /// The value of a parameter.
+    /// Renders the value of a query parameter.
     pub fn parameter(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
         render(&self.plain, source, context)
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub fn value(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<Value, Trouble> {
         let expression = self.plain.compile_expression(source).map_err(|e| Trouble::from(&e))?;
         let value = expression.eval(Value::from(context.clone())).map_err(|e| Trouble::from(&e))?;
@@ -129,7 +130,7 @@ impl Templates {
         Ok(value)
     }
 
-    /// A filter of this name is there.
+    /// Whether a filter with this name exists.
     pub fn has_filter(&self, name: &str) -> bool {
         let source = format!("1|{name}");
         let Ok(expression) = self.plain.compile_expression(&source) else { return false };
@@ -137,13 +138,13 @@ impl Templates {
         expression.eval(()).map_or_else(known, |_| true)
     }
 
-    /// The names that a template asks for.
+    /// The names that a template uses. The error is a syntax error.
     pub fn names_in(&self, source: &str) -> Result<BTreeSet<String>, String> {
         let template = self.text.template_from_str(source).map_err(|e| reason(&e))?;
         Ok(template.undeclared_variables(false).into_iter().collect())
     }
 
-    /// The names that an expression asks for.
+    /// The names that an expression uses. The error is a syntax error.
     pub fn names_in_expression(&self, source: &str) -> Result<BTreeSet<String>, String> {
         let expression = self.text.compile_expression(source).map_err(|e| reason(&e))?;
         Ok(expression.undeclared_variables(false).into_iter().collect())
@@ -156,19 +157,19 @@ fn render(
     context: &BTreeMap<String, Value>,
 ) -> Result<String, Trouble> {
     let template = environment.template_from_str(source).map_err(|e| Trouble::from(&e))?;
-    let mut page = Page(Vec::new());
+    let mut output = LimitedBuffer(Vec::new());
     template
-        .render_captured_to(Value::from(context.clone()), &mut page)
+        .render_captured_to(Value::from(context.clone()), &mut output)
         .map_err(|e| Trouble::from(&e))?;
-    String::from_utf8(page.0).map_err(|_| Trouble::Fault("writes what is no text".to_owned()))
+    String::from_utf8(output.0).map_err(|_| Trouble::Fault("writes bytes that are not UTF-8".to_owned()))
 }
 
-/// What a template has written, as far as there is room.
-struct Page(Vec<u8>);
+/// Output of a template, with an error beyond [`MAX_BYTES`].
+struct LimitedBuffer(Vec<u8>);
 
-impl io::Write for Page {
+impl io::Write for LimitedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MOST_BYTES {
+        if self.0.len() + bytes.len() > MAX_BYTES {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.0.extend_from_slice(bytes);
@@ -180,10 +181,10 @@ impl io::Write for Page {
     }
 }
 
-/// What is wrong, and in which line of the template.
+/// The error message, with the line in the template.
 fn reason(fault: &Fault) -> String {
     let detail = fault.detail().unwrap_or_default();
-    let line = fault.line().map_or(String::new(), |line| format!(" in its line {line}"));
+    let line = fault.line().map_or(String::new(), |line| format!(" in line {line} of the template"));
     match detail {
         "" => format!("{}{line}", fault.kind()),
         detail => format!("{}: {detail}{line}", fault.kind()),
@@ -192,11 +193,11 @@ fn reason(fault: &Fault) -> String {
 
 fn environment(visible: fn(&str) -> String) -> Environment<'static> {
     let mut environment = Environment::new();
-    environment.set_fuel(Some(MOST_STEPS));
+    environment.set_fuel(Some(MAX_STEPS));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    // A figure that is not there is an error, never an empty place in a sentence.
+    // A missing value is an error. By default it would leave a gap in the sentence.
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // Tags that stand on lines of their own leave no lines behind.
+    // A tag on its own line leaves no blank line.
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     if let Ok(syntax) = syntax.build() {
@@ -225,7 +226,7 @@ fn environment(visible: fn(&str) -> String) -> Environment<'static> {
         .add_filter("flop_rate", |value: Value| Ok::<_, Fault>(scaled(1e9 * number(&value)?, "FLOP/s")));
     environment.add_filter("list_of", |value: Value| {
         let items: Vec<String> = serde_json::from_str(value.as_str().unwrap_or_default())
-            .map_err(|_| Fault::new(ErrorKind::InvalidOperation, format!("`{value}` is no list")))?;
+            .map_err(|_| Fault::new(ErrorKind::InvalidOperation, format!("'{value}' is not a list")))?;
         Ok::<_, Fault>(Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>()))
     });
     environment.add_filter("name", move |value: Value| {
@@ -249,23 +250,23 @@ fn environment(visible: fn(&str) -> String) -> Environment<'static> {
         Value::from_safe_string(quoted(&if is_alike { visible(&name) } else { own }))
     });
     environment.add_function(NO_ANSWER, |reason: String| {
-        Err::<Value, _>(Fault::new(ErrorKind::InvalidOperation, format!("{SAID}{reason}")))
+        Err::<Value, _>(Fault::new(ErrorKind::InvalidOperation, format!("{NO_ANSWER_PREFIX}{reason}")))
     });
     environment
 }
 
-/// The number in a value; null is none.
+/// The value as a finite number.
 fn number(value: &Value) -> Result<f64, Fault> {
     let refuse = || {
-        let what = if value.is_none() { "null".to_owned() } else { format!("`{value}`") };
-        Fault::new(ErrorKind::InvalidOperation, format!("{what} is no number"))
+        let what = if value.is_none() { "null".to_owned() } else { format!("'{value}'") };
+        Fault::new(ErrorKind::InvalidOperation, format!("{what} is not a number"))
     };
     match value.kind() {
         ValueKind::Number => {
             let real = f64::try_from(value.clone()).map_err(|_| refuse())?;
             match real.is_finite() {
                 true => Ok(real),
-                false => Err(Fault::new(ErrorKind::InvalidOperation, format!("`{value}` {NOT_FINITE}"))),
+                false => Err(Fault::new(ErrorKind::InvalidOperation, format!("'{value}' {NOT_FINITE}"))),
             }
         }
         _ => Err(refuse()),
@@ -278,7 +279,7 @@ fn unit(number: f64, unit: Unit) -> String {
     humanize(&value, &column)
 }
 
-/// Neither 0 nor 100 unless it is.
+/// Formats a percentage. Only exact values show as 0 % or 100 %.
 fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.05 {
         "< 0.1 %".to_owned()
@@ -298,12 +299,12 @@ fn scaled(number: f64, unit: &str) -> String {
     }
 }
 
-/// In backquotes, which no name gets to end.
+/// Puts a name in backquotes, and replaces backquotes inside it.
 fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "'"))
 }
 
-/// Both ends of a long name.
+/// Shortens a long name in its middle.
 fn shortened(name: &str) -> String {
     let count = name.chars().count();
     if count <= NAME_CHARS {
@@ -317,7 +318,8 @@ fn shortened(name: &str) -> String {
 
 /// `void at::native::elementwise_kernel<…MulFunctor<float>…>(…)` → `elementwise_kernel (MulFunctor)`.
 ///
-/// The function, and of its template arguments up to two words that say what is computed.
+/// The short name of a kernel: its function, and up to two words of its template arguments that tell
+/// what it computes.
 fn kernel(name: &str) -> String {
     let own = FunctionName::of(name).own;
     let end = name.find(own).map_or(name.len(), |at| at + own.len());
@@ -339,16 +341,16 @@ fn kernel(name: &str) -> String {
     }
 }
 
-/// A piece of text.
+/// A block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
-    /// Sentences on one line.
+    /// A paragraph, joined to one line.
     Paragraph(String),
-    /// A line of a list.
+    /// A list item, joined to one line.
     Item(String),
 }
 
-/// Lines of a rendered template as paragraphs: an empty line ends one, `- ` begins an item.
+/// Splits a rendered template into blocks. An empty line ends a paragraph, and `- ` starts an item.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut is_open = false;
@@ -371,7 +373,7 @@ pub fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// A value of a template as JSON.
+/// Converts a template value to JSON.
 pub fn to_json(value: &Value) -> serde_json::Value {
     match value.kind() {
         ValueKind::Bool => value.is_true().into(),
@@ -414,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_their_unit() {
+    fn numbers_have_units() {
         let say = |text: &str| templates().sentences(text, &context()).unwrap();
         assert_eq!(
             say("{{ row.mean_ns|time }}, {{ 76.04|pct }}, {{ (-9)|points }}"),
@@ -429,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn every_filter_is_there() {
+    fn every_filter_exists() {
         for (name, _) in FILTERS {
             let value = if name == "list_of" { "'[]'" } else { "1" };
             let source = format!("{{{{ {value}|{name} }}}}");
@@ -438,18 +440,18 @@ mod tests {
     }
 
     #[test]
-    fn names_are_harmless() {
+    fn names_are_escaped() {
         let say = |text: &str| templates().sentences(text, &context()).unwrap();
         assert_eq!(say("{{ row.name|name }} {{ row.name }}"), "`a'bESC` a'bESC");
     }
 
     #[test]
-    fn what_has_no_value_is_an_error_and_not_an_empty_place() {
+    fn a_missing_value_is_an_error_and_not_a_gap() {
         let fails = |text: &str| match templates().sentences(text, &context()).unwrap_err() {
             Trouble::Fault(reason) => reason,
             Trouble::NoAnswer(reason) => format!("no answer: {reason}"),
         };
-        assert!(fails("{{ row.mean_ms|time }}").contains("no number"));
+        assert!(fails("{{ row.mean_ms|time }}").contains("not a number"));
         assert!(fails("x {{ other }}").contains("undefined"));
         for null in [
             "{{ row.null|time }}",
@@ -458,7 +460,11 @@ mod tests {
             "{{ (row.mean_ns / 0)|time }}",
             "{{ (row.null / 2)|pct }}",
         ] {
-            assert_eq!(fails(null), "no answer: a figure that it takes has no value here", "{null}");
+            assert_eq!(
+                fails(null),
+                "no answer: a value that it needs is null, or is divided by 0",
+                "{null}"
+            );
         }
         assert_eq!(fails("{{ no_answer('two rows') }}"), "no answer: two rows");
         assert!(matches!(templates().value("row.null * 2", &context()), Err(Trouble::NoAnswer(_))));
@@ -468,19 +474,19 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_a_fault() {
+    fn a_template_without_end_is_an_error() {
         let fails = |text: &str| match templates().sentences(text, &context()) {
             Err(Trouble::Fault(reason)) => reason,
             other => panic!("{text}: {other:?}"),
         };
         let forever = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}";
-        assert!(fails(forever).contains("loops within loops"));
+        assert!(fails(forever).contains("nested loops"));
         let long = "x".repeat(10_000);
         assert!(fails(&format!("{{% for a in range(9000) %}}{long}{{% endfor %}}")).contains("bytes"));
     }
 
     #[test]
-    fn unlike_kernels_never_read_the_same() {
+    fn different_kernels_never_get_the_same_name() {
         let say = |text: &str| templates().sentences(text, &context()).unwrap();
         let names = "['void f<a>(int)', 'void f<b>(int)', 'g']";
         assert_eq!(say(&format!("{{{{ 'void f<a>(int)'|kernel({names}) }}}}")), "`void f<a>(int)`");
@@ -517,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_make_paragraphs_and_items() {
+    fn lines_become_paragraphs_and_items() {
         let read = blocks("One\n  two.\n\nThree.\n- a\n  b\n- c\n\n");
         let paragraph = |text: &str| Block::Paragraph(text.to_owned());
         let item = |text: &str| Block::Item(text.to_owned());
@@ -525,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_template_asks_for_are_known() {
+    fn names_used_by_a_template_are_found() {
         let names = templates().names_in("{% for row in a.rows %}{{ row.x + b }}{% endfor %}").unwrap();
         assert_eq!(names.into_iter().collect::<Vec<_>>(), ["a", "b"]);
         assert!(templates().names_in("{{ a").is_err() && templates().names_in("{% if %}").is_err());

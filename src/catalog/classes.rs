@@ -1,4 +1,7 @@
-//! Class maps: ordered rules from the names of GPU operations to classes, in files of four shapes.
+//! Class maps: ordered rules that map the names of GPU operations to classes.
+//!
+//! A file has one of four formats: nsq's own, or one of those that the tools before it ("seeds") read:
+//! two of GPU Perf Analyzer and one of gputrc2graph.
 
 use super::BUILT_IN;
 use super::document::Document;
@@ -13,20 +16,21 @@ use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// The map that is used where none is asked for.
+/// Name of the map used by default.
 pub const DEFAULT_CLASSES: &str = "default";
 
-/// What the first two seeds call what has `nccl` in its name, before they look at any key.
+/// Substring and class of GPU Perf Analyzer's built-in rule for NCCL kernels, tried before the keys of a
+/// map.
 const SEED_CLASS: &str = "nccl";
 
-const HELP: &str = "queries/README.md shows the shapes of a class map";
+const HELP: &str = "queries/README.md describes the class map formats";
 
-/// Rules that a file may hold, and a map that is put together from several.
+/// Maximum number of rules in a file, and in a map merged from several files.
 ///
-/// To compile substrings takes the square of their number: as many as these, two seconds.
-const MOST_RULES: usize = 2_000;
+/// Compile time grows with the square of the number of substrings: it is two seconds at this limit.
+const MAX_RULES: usize = 2_000;
 
-/// A file of class maps; read when it is first asked for.
+/// A file of class maps, parsed on first use.
 #[derive(Debug)]
 struct ClassFile {
     file: String,
@@ -34,50 +38,50 @@ struct ClassFile {
     parsed: OnceLock<Vec<ClassMapSource>>,
 }
 
-/// All files of class maps that are in reach, and the map that was chosen.
+/// All known files of class maps, and the name of the selected map.
 #[derive(Debug, Clone)]
 pub struct ClassMaps {
-    /// Those that were added last first: their rules go first.
+    /// Newest first: the rules of a file added later are tried first.
     files: Vec<Arc<ClassFile>>,
     chosen: String,
 }
 
-/// A class map, whole: the rules of all files that have one of its name.
+/// A class map, merged from all files that define a map of this name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassMapSource {
     /// Name, such as `default` or `vllm/llama`.
     pub name: String,
-    /// What it is for.
+    /// What its classes are.
     pub doc: String,
-    /// The rules, in the order in which they are tried.
+    /// The rules, in the order they are tried.
     pub rules: Vec<ClassRule>,
-    /// What stands twice, in words.
+    /// Patterns that occur more than once.
     pub duplicates: Vec<Duplicate>,
 }
 
-/// A rule and where it stands.
+/// A rule and its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassRule {
     /// The rule.
     pub rule: Rule,
-    /// Why.
+    /// Why the rule exists.
     pub why: String,
     /// The file, as the user would open it.
     pub file: String,
-    /// Line in the file, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
-    /// It is not in the file: files of its shape mean it.
+    /// Whether nsq added the rule because the file's format implies it; no line of the file states it.
     pub is_implied: bool,
 }
 
-/// A pattern that stands twice in a map.
+/// A pattern that occurs more than once in a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
-    /// The file in which it stands again.
+    /// The file with the finding.
     pub file: String,
-    /// Line there.
+    /// Line number in the file, from 1.
     pub line: usize,
-    /// What is twice, and which one decides.
+    /// Which pattern is repeated, and which rule wins.
     pub message: String,
 }
 
@@ -88,10 +92,10 @@ impl fmt::Display for Duplicate {
 }
 
 impl ClassMapSource {
-    /// Makes the map ready for use; the error names file, map and rule.
+    /// Compiles the map. An error names the file, the map and the rule.
     pub fn compile(&self) -> Result<ClassMap> {
         let count = self.rules.iter().filter(|rule| !rule.is_implied).count();
-        if count > MOST_RULES {
+        if count > MAX_RULES {
             return Err(Error::usage(
                 format!("class map {}: {}", self.name, too_many(count, "rules")),
                 TOO_MANY_HELP,
@@ -102,17 +106,17 @@ impl ClassMapSource {
             Some(rule) => Error::catalog(
                 &rule.file,
                 rule.line,
-                format!("class map {}: rule `{}`: {}", self.name, rule.rule.pattern, broken.reason),
-                "`match` is a regular expression without look-around; for plain text write `substring`",
+                format!("class map {}: invalid pattern '{}': {}", self.name, rule.rule.pattern, broken.reason),
+                "`match` is a regular expression without look-around; use `substring` for plain text",
             ),
             None => Error::usage(
-                format!("class map {}: all rules together: {}", self.name, broken.reason),
-                "leave some of them out, or let them repeat less",
+                format!("class map {}: cannot compile all rules together: {}", self.name, broken.reason),
+                "remove some rules, or repeat less inside them, as in `x{1000}`",
             ),
         })
     }
 
-    /// The files that its rules stand in, in order.
+    /// The files that its rules come from, in order.
     pub fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = Vec::new();
         for rule in &self.rules {
@@ -123,12 +127,12 @@ impl ClassMapSource {
         files
     }
 
-    /// Appends the rules of a map of the same name whose rules go behind this one's.
+    /// Appends the rules of another map of the same name.
     ///
-    /// A pattern that stands here already would never decide: it is left out, and told where it means
-    /// something else.
-    fn extend(&mut self, behind: &Self) {
-        for rule in &behind.rules {
+    /// A pattern that this map already has would never win, so it is dropped. It is reported as a
+    /// duplicate if its class differs.
+    fn append(&mut self, other: &Self) {
+        for rule in &other.rules {
             let known = self.rules.iter().find(|known| known.rule.pattern == rule.rule.pattern);
             let Some(known) = known else {
                 self.rules.push(rule.clone());
@@ -139,7 +143,7 @@ impl ClassMapSource {
                     file: known.file.clone(),
                     line: known.line,
                     message: format!(
-                        "class map {}: `{}` means {} here, which decides, and {} in {}:{}",
+                        "class map {}: pattern '{}' has class {} here, which wins, and class {} in {}:{}",
                         self.name,
                         rule.rule.pattern,
                         known.rule.class,
@@ -151,9 +155,9 @@ impl ClassMapSource {
             }
         }
         if self.doc.is_empty() {
-            self.doc.clone_from(&behind.doc);
+            self.doc.clone_from(&other.doc);
         }
-        self.duplicates.extend(behind.duplicates.iter().cloned());
+        self.duplicates.extend(other.duplicates.iter().cloned());
     }
 }
 
@@ -164,20 +168,21 @@ impl Default for ClassMaps {
 }
 
 impl ClassMaps {
-    /// Adds a file, before those that are there.
+    /// Adds a file. Its rules are tried before those of earlier files.
     pub(super) fn add(&mut self, file: String, text: Cow<'static, str>) {
         self.files.insert(0, Arc::new(ClassFile { file, text, parsed: OnceLock::new() }));
     }
 
-    /// Adds a file, before those that are there, and returns the names of its maps.
+    /// Adds a file as [`ClassMaps::add`] does, parses it, and returns the names of its maps.
     pub(super) fn add_file(&mut self, file: String, text: Cow<'static, str>) -> Result<Vec<String>> {
         self.add(file, text);
         Ok(self.files[0].maps()?.iter().map(|map| map.name.clone()).collect())
     }
 
-    /// Chooses `NAME`, `FILE` (which holds one map, or one called `default`) or `FILE#NAME`.
+    /// Selects the map `NAME`, `FILE#NAME`, or `FILE`, which must have a single map or one named
+    /// `default`.
     ///
-    /// The maps of a file are added to those in reach.
+    /// Adds all maps of the file to the known maps.
     pub fn choose(&mut self, spelling: &str) -> Result<()> {
         if self.names().iter().any(|name| name == spelling) {
             spelling.clone_into(&mut self.chosen);
@@ -201,44 +206,44 @@ impl ClassMaps {
                     "class map",
                     name,
                     names.iter().map(String::as_str),
-                    format!("{path} holds {}.", names.join(", ")),
+                    format!("Maps in {path}: {}.", names.join(", ")),
                 ));
             }
             (None, [only]) => only.clone(),
             (None, _) if names.iter().any(|name| name == DEFAULT_CLASSES) => DEFAULT_CLASSES.to_owned(),
             (None, _) => {
                 return Err(Error::usage(
-                    format!("{path} holds {} class maps: {}", names.len(), names.join(", ")),
-                    format!("say which: --classes {path}#NAME"),
+                    format!("{path} has {} class maps: {}", names.len(), names.join(", ")),
+                    format!("choose one: --classes {path}#NAME"),
                 ));
             }
         };
         Ok(())
     }
 
-    /// The name of the map that was chosen.
+    /// Name of the selected map.
     pub fn chosen(&self) -> &str {
         &self.chosen
     }
 
-    /// The map that was chosen.
+    /// The selected map.
     pub fn chosen_map(&self) -> Result<ClassMapSource> {
         self.map(&self.chosen)
     }
 
-    /// The map of this name, put together from all files that have one.
+    /// The map of this name, merged from all files that define it.
     pub fn map(&self, name: &str) -> Result<ClassMapSource> {
         let mut whole: Option<ClassMapSource> = None;
-        for file in self.files.iter().filter(|file| file.may_hold(name)) {
+        for file in self.files.iter().filter(|file| file.may_define(name)) {
             let maps = match file.maps() {
                 Ok(maps) => maps,
-                // A broken file that does not speak of the map is not this look-up's business.
+                // Ignore errors in files that do not mention this map.
                 Err(_) if !file.mentions(name) => continue,
                 Err(error) => return Err(error),
             };
             for map in maps.iter().filter(|map| map.name == name) {
                 match &mut whole {
-                    Some(whole) => whole.extend(map),
+                    Some(whole) => whole.append(map),
                     None => whole = Some(map.clone()),
                 }
             }
@@ -246,7 +251,7 @@ impl ClassMaps {
         whole.ok_or_else(|| self.unknown(name))
     }
 
-    /// The names of all maps that can be read, sorted; see [`ClassMaps::broken`] for the others.
+    /// Sorted names of all readable maps. [`ClassMaps::broken`] lists the files that cannot be read.
     pub fn names(&self) -> Vec<String> {
         let maps = self.files.iter().filter_map(|file| file.maps().ok()).flatten();
         let mut names: Vec<String> = maps.map(|map| map.name.clone()).collect();
@@ -255,7 +260,7 @@ impl ClassMaps {
         names
     }
 
-    /// Every file that cannot be read, as the error that says why.
+    /// One error for each file that cannot be read.
     pub fn broken(&self) -> impl Iterator<Item = Error> {
         self.files.iter().filter_map(|file| file.maps().err())
     }
@@ -266,7 +271,10 @@ impl ClassMaps {
             "class map",
             name,
             names.iter().map(String::as_str),
-            format!("There are {} (`nsq list --classes`); or give a file.", names.join(", ")),
+            format!(
+                "Class maps: {} (see `nsq list --classes`). A file is also accepted.",
+                names.join(", ")
+            ),
         )
     }
 }
@@ -280,49 +288,53 @@ impl ClassFile {
         Ok(self.parsed.get_or_init(|| maps))
     }
 
-    /// The map could be in the file, by its words.
+    /// Whether the text mentions the map, so the file may define it.
     fn mentions(&self, name: &str) -> bool {
         let last = name.rsplit('/').next().unwrap_or(name);
         self.text.contains(last) || Path::new(&self.file).file_stem().is_some_and(|stem| stem == name)
     }
 
-    /// False only of a built-in file that cannot hold the map: most runs need one of them.
-    fn may_hold(&self, name: &str) -> bool {
+    /// `false` only for a built-in file that does not define the map. Most runs need a single built-in
+    /// file, and this avoids parsing the others.
+    fn may_define(&self, name: &str) -> bool {
         !self.file.starts_with(BUILT_IN) || self.text.contains(&format!("{name}:"))
     }
 }
 
 fn too_many(count: usize, what: &str) -> String {
-    format!("there are {count} {what}, and no more than {MOST_RULES} are taken")
+    format!("too many {what}: {count} (the limit is {MAX_RULES})")
 }
 
-const TOO_MANY_HELP: &str = "one regular expression may stand for many names: `gemm|dot|matmul`";
+const TOO_MANY_HELP: &str = "one regular expression can match many names: `gemm|dot|matmul`";
 
-/// The maps in a file.
+/// Parses the class maps in a file.
 ///
-/// A file is ours (`name: {doc, rules}`), the third seed's (`{engine: {model: {regex: class}}}`), or the
-/// first two seeds' (`{substring: class}`, by itself or as `kernel_to_class_map` in their settings).
+/// The format is one of:
+/// - nsq's own: `name: {doc, rules}`
+/// - gputrc2graph's: `{engine: {model: {regex: class}}}`
+/// - GPU Perf Analyzer's: `{substring: class}`, either the whole file or the key `kernel_to_class_map` of
+///   its settings
 pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
     let document = Document::read(file, text)?;
     let count = entries_in(&document);
-    if count > MOST_RULES {
+    if count > MAX_RULES {
         return Err(Error::catalog(file, 1, too_many(count, "entries"), TOO_MANY_HELP));
     }
-    let parser = Parser { file, text, place: Cell::default() };
+    let parser = Parser { file, text, cursor: Cell::default() };
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     if let Some(map) = document.get("kernel_to_class_map") {
         return Ok(vec![parser.substrings(&stem, parser.entries(map, "kernel_to_class_map")?)?]);
     }
     let entries = parser.entries(&document, "the file")?;
     if entries.is_empty() {
-        return Err(parser.error("", "there is no class map".to_owned()));
+        return Err(parser.error("", "the file has no class map".to_owned()));
     }
     if entries.iter().all(|(_, value)| value.as_text().is_some()) {
         return Ok(vec![parser.substrings(&stem, entries)?]);
     }
     let mut maps: Vec<ClassMapSource> = Vec::new();
     let mut add = |map: ClassMapSource| match maps.iter_mut().find(|known| known.name == map.name) {
-        Some(known) => known.extend(&map),
+        Some(known) => known.append(&map),
         None => maps.push(map),
     };
     for (name, value) in entries {
@@ -330,18 +342,18 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
             add(parser.rules(name, value)?);
             continue;
         }
-        for (model, map) in parser.entries(value, &format!("`{name}`"))? {
+        for (model, map) in parser.entries(value, &format!("'{name}'"))? {
             let name = format!("{name}/{model}");
-            add(parser.regexes(&name, parser.entries(map, &format!("`{name}`"))?)?);
+            add(parser.regexes(&name, parser.entries(map, &format!("'{name}'"))?)?);
         }
     }
     Ok(maps)
 }
 
-/// What the document holds in the shape of rules, and at least one thing for each map.
+/// Upper bound for the number of rules: counts the leaves of the tree, and at least 1 for each map.
 fn entries_in(document: &Document) -> usize {
     match document {
-        // A rule in a list is a map of texts.
+        // A list item is a rule with several keys: count it once.
         Document::List(items) => items.len().max(1),
         Document::Map(entries) => {
             entries.iter().map(|(_, value)| entries_in(value)).sum::<usize>().max(1)
@@ -353,86 +365,87 @@ fn entries_in(document: &Document) -> usize {
 struct Parser<'a> {
     file: &'a str,
     text: &'a str,
-    /// Where the last rule was found.
-    place: Cell<Place>,
+    /// Position after the last rule found, to give each rule its line number.
+    cursor: Cell<Cursor>,
 }
 
-/// A place in a text.
+/// A position in the text of a file.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
-    /// Bytes before it.
+struct Cursor {
+    /// Byte offset.
     at: usize,
-    /// Line breaks before it.
+    /// Line number, from 0.
     line: usize,
-    /// Looked for and not found.
+    /// Number of searches that found nothing.
     misses: usize,
 }
 
-/// Texts that are looked for in all of a file although they do not stand where they should.
-const MOST_MISSES: usize = 100;
+/// Searches that may fail before line numbers become approximate. Each failed search reads the whole
+/// rest of the file.
+const MAX_MISSES: usize = 100;
 
 impl Parser<'_> {
-    /// Line, from 1, of the next text like this behind the place, which moves behind it.
+    /// Finds `needle` after the cursor, moves the cursor past it, and returns its line number, from 1.
     fn next_line_with(&self, needle: &str) -> Option<usize> {
-        let mut place = self.place.get();
-        if place.misses >= MOST_MISSES {
+        let mut cursor = self.cursor.get();
+        if cursor.misses >= MAX_MISSES {
             return None;
         }
-        let rest = &self.text[place.at..];
+        let rest = &self.text[cursor.at..];
         let end = |needle: &str| rest.find(needle).map(|at| at + needle.len());
         match end(needle).or_else(|| end(&needle.replace('\\', "\\\\"))) {
             Some(end) => {
-                place.line += rest[..end].matches('\n').count();
-                place.at += end;
+                cursor.line += rest[..end].matches('\n').count();
+                cursor.at += end;
             }
-            None => place.misses += 1,
+            None => cursor.misses += 1,
         }
-        let is_found = place.misses == self.place.get().misses;
-        self.place.set(place);
-        is_found.then_some(place.line + 1)
+        let is_found = cursor.misses == self.cursor.get().misses;
+        self.cursor.set(cursor);
+        is_found.then_some(cursor.line + 1)
     }
 
-    /// Line of a key and its class, from 1.
+    /// Finds a key and its class, and returns their line number, from 1.
     fn line_of_key(&self, key: &str, class: &str) -> usize {
         let line = self.next_line_with(key);
-        let mut place = self.place.get();
+        let mut cursor = self.cursor.get();
         if line.is_some() {
-            // The class may read like the next key.
-            let rest = self.text[place.at..].split('\n').next().unwrap_or_default();
-            place.at += rest.find(class).map_or(0, |at| at + class.len());
-            self.place.set(place);
+            // Skip the class too: it may look like the next key.
+            let rest = self.text[cursor.at..].split('\n').next().unwrap_or_default();
+            cursor.at += rest.find(class).map_or(0, |at| at + class.len());
+            self.cursor.set(cursor);
         }
-        line.unwrap_or_else(|| match place.misses < MOST_MISSES {
+        line.unwrap_or_else(|| match cursor.misses < MAX_MISSES {
             true => line_of(self.text, &self.spelled(key)),
-            false => place.line + 1,
+            false => cursor.line + 1,
         })
     }
 
-    /// Moves behind the name of a map, where there is one further on.
-    fn go_to_map(&self, name: &str) {
-        let mut place = self.place.get();
-        if place.misses >= MOST_MISSES {
+    /// Moves the cursor past the next line that starts with the map's name, if there is one.
+    fn seek_map(&self, name: &str) {
+        let mut cursor = self.cursor.get();
+        if cursor.misses >= MAX_MISSES {
             return;
         }
-        let (start, mut at) = (place.at, place.at);
+        let (start, mut at) = (cursor.at, cursor.at);
         for (number, line) in self.text[start..].split_inclusive('\n').enumerate() {
             let key = line.trim_start().trim_start_matches(['"', '\'']);
             if key.starts_with(name) {
-                place.at = at + line.len() - key.len() + name.len();
-                place.line += number;
-                return self.place.set(place);
+                cursor.at = at + line.len() - key.len() + name.len();
+                cursor.line += number;
+                return self.cursor.set(cursor);
             }
             at += line.len();
         }
-        place.misses += 1;
-        self.place.set(place);
+        cursor.misses += 1;
+        self.cursor.set(cursor);
     }
 
-    /// Moves to the end of the line.
+    /// Moves the cursor to the end of the line.
     fn end_line(&self) {
-        let mut place = self.place.get();
-        place.at += self.text[place.at..].find('\n').unwrap_or(0);
-        self.place.set(place);
+        let mut cursor = self.cursor.get();
+        cursor.at += self.text[cursor.at..].find('\n').unwrap_or(0);
+        self.cursor.set(cursor);
     }
 
     fn error(&self, needle: &str, reason: String) -> Error {
@@ -441,8 +454,8 @@ impl Parser<'_> {
 
     fn entries<'d>(&self, document: &'d Document, what: &str) -> Result<&'d [(String, Document)]> {
         document.as_map().ok_or_else(|| {
-            let needle = what.trim_matches('`').rsplit('/').next().unwrap_or_default();
-            self.error(needle, format!("{what} is no class map: it has no keys"))
+            let needle = what.trim_matches('\'').rsplit('/').next().unwrap_or_default();
+            self.error(needle, format!("{what} is not a class map: it has no keys"))
         })
     }
 
@@ -451,24 +464,24 @@ impl Parser<'_> {
             Some(class) if !class.is_empty() => Ok(class.to_owned()),
             _ => Err(self.error(
                 &self.spelled(pattern),
-                format!("class map {map}: the class of `{pattern}` is no text"),
+                format!("class map {map}: invalid class for '{pattern}': expected text"),
             )),
         }
     }
 
-    /// The pattern as the file has it.
+    /// The pattern as the file spells it: backslashes may be escaped.
     fn spelled(&self, pattern: &str) -> String {
         if self.text.contains(pattern) { pattern.to_owned() } else { pattern.replace('\\', "\\\\") }
     }
 
-    /// `{regex: class}`.
+    /// Reads `{regex: class}`.
     fn regexes(&self, name: &str, entries: &[(String, Document)]) -> Result<ClassMapSource> {
         let doc = format!("From {}.", file_name(self.file));
         let mut map = ClassMapSource { name: name.to_owned(), doc, ..ClassMapSource::default() };
         let mut known = HashMap::new();
         for (pattern, value) in entries {
             let class = self.class(name, pattern, value)?;
-            self.put(
+            self.insert(
                 &mut map,
                 &mut known,
                 pattern,
@@ -478,7 +491,7 @@ impl Parser<'_> {
         Ok(map)
     }
 
-    /// `{substring: class}`, behind what those seeds look for first.
+    /// Reads `{substring: class}`, after the implied rule for NCCL.
     fn substrings(&self, name: &str, entries: &[(String, Document)]) -> Result<ClassMapSource> {
         let doc = format!("From {}.", file_name(self.file));
         let mut map = ClassMapSource { name: name.to_owned(), doc, ..ClassMapSource::default() };
@@ -495,15 +508,21 @@ impl Parser<'_> {
         });
         for (key, value) in entries {
             let class = self.class(name, key, value)?;
-            // Without case, as it is looked for: keys that differ in case alone are the same.
+            // Substrings ignore case, so keys that differ only in case are equal.
             let pattern = Pattern::Substring(key.to_lowercase());
-            self.put(&mut map, &mut known, key, Rule { class, pattern });
+            self.insert(&mut map, &mut known, key, Rule { class, pattern });
         }
         Ok(map)
     }
 
-    /// A key that stands twice: the later value counts, in the place of the earlier one, as in JSON.
-    fn put(&self, map: &mut ClassMapSource, known: &mut HashMap<Pattern, usize>, key: &str, rule: Rule) {
+    /// Adds a rule. A repeated key keeps its first position and takes the last value, as in JSON.
+    fn insert(
+        &self,
+        map: &mut ClassMapSource,
+        known: &mut HashMap<Pattern, usize>,
+        key: &str,
+        rule: Rule,
+    ) {
         let line = self.line_of_key(key, &rule.class);
         let file = self.file.to_owned();
         match known.get(&rule.pattern).map(|&index| &mut map.rules[index]) {
@@ -517,19 +536,20 @@ impl Parser<'_> {
             }
             Some(known) => {
                 let (class, name) = (&rule.class, &map.name);
-                let message =
-                    format!("class map {name}: `{key}` stands twice; the later one, {class}, counts");
+                let message = format!(
+                    "class map {name}: duplicate key '{key}': the last one wins (class {class})"
+                );
                 map.duplicates.push(Duplicate { file, line, message });
                 known.rule = rule;
             }
         }
     }
 
-    /// `{doc, rules: [{class, match | substring | activity, why}]}`.
+    /// Reads `{doc, rules: [{class, match | substring | activity, why}]}`.
     fn rules(&self, name: &str, value: &Document) -> Result<ClassMapSource> {
         let mut map = ClassMapSource { name: name.to_owned(), ..ClassMapSource::default() };
         let mut known = HashMap::<Pattern, usize>::new();
-        self.go_to_map(name);
+        self.seek_map(name);
         for (key, value) in self.entries(value, name)? {
             match (key.as_str(), value) {
                 ("doc", Document::Text(doc)) => map.doc = doc.trim_end().to_owned(),
@@ -538,15 +558,14 @@ impl Parser<'_> {
                         let rule = self.rule(name, rule)?;
                         let index = *known.entry(rule.rule.pattern.clone()).or_insert(map.rules.len());
                         if let Some(first) = map.rules.get(index) {
-                            let twice = twice(&map.name, first, &rule);
-                            map.duplicates.push(twice);
+                            map.duplicates.push(duplicate_rule(&map.name, first, &rule));
                         }
                         map.rules.push(rule);
                     }
                 }
                 _ => {
                     let reason = format!(
-                        "class map {name}: `{key}` is neither `doc`, a text, nor `rules`, a list"
+                        "class map {name}: invalid key '{key}': expected `doc` (text) or `rules` (a list)"
                     );
                     return Err(self.error(&format!("{key}:"), reason));
                 }
@@ -555,23 +574,23 @@ impl Parser<'_> {
         Ok(map)
     }
 
-    /// The rule that stands behind the place.
+    /// Reads the rule after the cursor.
     fn rule(&self, map: &str, value: &Document) -> Result<ClassRule> {
         let (mut class, mut pattern, mut why) = (None, None, String::new());
         let mut needle = String::new();
-        let line = self.place.get().line + 1;
+        let line = self.cursor.get().line + 1;
         let malformed = |key: &str| {
             Error::catalog(
                 self.file,
                 line,
                 format!("class map {map}: a rule has {key}"),
-                "each rule has `class`, one of `match`, `substring` and `activity`, and maybe `why`: all texts",
+                "a rule has `class`, exactly one of `match`, `substring` or `activity`, and optionally `why`; all are text",
             )
         };
         for (key, value) in value.as_map().ok_or_else(|| malformed("no keys"))? {
             let text = value
                 .as_text()
-                .ok_or_else(|| malformed(&format!("a `{key}` that is no text")))?
+                .ok_or_else(|| malformed(&format!("a `{key}` that is not text")))?
                 .to_owned();
             if text.is_empty() {
                 return Err(malformed(&format!("an empty `{key}`")));
@@ -593,18 +612,20 @@ impl Parser<'_> {
                 "activity" => {
                     let known = Activity::from_name(&text);
                     Pattern::Activity(known.ok_or_else(|| {
-                        malformed(&format!("an activity `{text}`, not compute, communication or memory"))
+                        malformed(&format!(
+                            "an unknown activity '{text}' (expected compute, communication or memory)"
+                        ))
                     })?)
                 }
-                other => return Err(malformed(&format!("a key `{other}`"))),
+                other => return Err(malformed(&format!("an unknown key '{other}'"))),
             };
             if pattern.replace(found).is_some() {
                 return Err(malformed("two patterns"));
             }
         }
         let class = class.ok_or_else(|| malformed("no `class`"))?;
-        let pattern = pattern.ok_or_else(|| malformed("nothing to look for"))?;
-        // Rules stand one below the other: the next line that has the pattern is this rule's.
+        let pattern = pattern.ok_or_else(|| malformed("no pattern"))?;
+        // Rules are in file order, so the next occurrence of the pattern is in this rule.
         let line = self.next_line_with(&needle).unwrap_or(line);
         self.end_line();
         let file = self.file.to_owned();
@@ -612,13 +633,13 @@ impl Parser<'_> {
     }
 }
 
-/// A rule whose pattern an earlier one has.
-fn twice(map: &str, first: &ClassRule, rule: &ClassRule) -> Duplicate {
+/// The finding for a rule whose pattern an earlier rule already has.
+fn duplicate_rule(map: &str, first: &ClassRule, rule: &ClassRule) -> Duplicate {
     Duplicate {
         file: rule.file.clone(),
         line: rule.line,
         message: format!(
-            "class map {map}: `{}` stands twice; the first one, {}, decides",
+            "class map {map}: duplicate pattern '{}': the first rule wins (class {})",
             rule.rule.pattern, first.rule.class
         ),
     }
@@ -642,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_shape() {
+    fn the_format_of_nsq() {
         let text = "mine:\n  doc: Mine.\n  rules:\n    - {class: gemm, match: 'gemm|dot', why: 'x'}\n    - {class: fmha, substring: FMHA_}\n    - {class: comm, activity: communication}\n";
         let maps = parse("f.yml", text).unwrap();
         assert_eq!(
@@ -654,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_seeds_shape_keeps_its_order() {
+    fn the_format_of_gputrc2graph_keeps_its_order() {
         let text = "{\"eng\": {\"m1\": {\"z\\\\d\": \"a\", \"b\": \"c\"}, \"m2\": {\".*\": \"misc\"}}}";
         let maps = parse("x.json", text).unwrap();
         let mut expected = one("eng/m1", &["z\\d=a", "b=c"]);
@@ -665,7 +686,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_seeds_shapes() {
+    fn the_formats_of_gpu_perf_analyzer() {
         let expected = one("f", &["nccl=nccl", "gemm=G", "softmax=s"]);
         assert_eq!(
             shape(&parse("f.json", "{\"GEMM\": \"G\", \"softmax\": \"s\",} // x").unwrap()),
@@ -676,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_nsq_adds_is_implied() {
+    fn only_rules_added_by_nsq_are_implied() {
         let implied = |file: &str, text: &str| -> Vec<bool> {
             parse(file, text).unwrap()[0].rules.iter().map(|rule| rule.is_implied).collect()
         };
@@ -687,8 +708,8 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_are_told() {
-        // seeds.md §1: the later value wins, the earlier position stays.
+    fn duplicates_are_reported() {
+        // GPU Perf Analyzer: the later value wins, the earlier position stays.
         let flat =
             &parse("f.json", "{\"softmax\": \"Softmax\", \"gemm\": \"g\", \"SoftMax\": \"softmax\"}")
                 .unwrap()[0];
@@ -702,20 +723,20 @@ mod tests {
         assert_eq!(ours.compile().unwrap().classify("x").class, "a");
         assert_eq!(
             ours.duplicates[0].message,
-            "class map m: `x` stands twice; the first one, a, decides"
+            "class map m: duplicate pattern 'x': the first rule wins (class a)"
         );
         assert_eq!(ours.duplicates[0].line, 4);
     }
 
     #[test]
-    fn lines_are_those_of_the_rules_and_not_of_what_reads_alike() {
+    fn line_numbers_point_to_rules_and_not_to_similar_text() {
         let lines = |file: &str, text: &str| -> Vec<usize> {
             let maps = parse(file, text).unwrap();
             maps.iter().flat_map(|map| &map.rules).map(|rule| rule.line).collect()
         };
         let two = "{\"e\": {\n\"a\": {\n\"gemm\": \"dot\",\n\"dot\": \"x\\\\d\"},\n\"b\": {\n\"gemm\": \"y\"}}}";
         assert_eq!(lines("f.json", two), [3, 4, 6]);
-        // A key that is spelled otherwise does not lead astray those behind it.
+        // A key written with escapes is not found, but the keys after it still are.
         assert_eq!(
             lines("f.json", "{\n\"\\u0061\": \"x\",\n\"b\\\\d\": \"y\",\n\"c\": \"z\"}")[2..],
             [3, 4]
@@ -725,33 +746,33 @@ mod tests {
     }
 
     #[test]
-    fn as_many_rules_as_there_may_be_are_read_and_no_more() {
+    fn the_limit_on_rules_is_exact() {
         let keys = |count: usize| -> String {
             let keys: Vec<String> =
                 (0..count).map(|n| format!("\"k\\u0065rnel_{n}\": \"class_{n}\"")).collect();
             keys.join(",\n")
         };
-        let flat = format!("{{{}}}", keys(MOST_RULES));
+        let flat = format!("{{{}}}", keys(MAX_RULES));
         let map = parse("f.json", &flat).unwrap().remove(0);
-        assert_eq!(map.rules.len(), MOST_RULES + 1);
+        assert_eq!(map.rules.len(), MAX_RULES + 1);
         assert_eq!(map.compile().unwrap().classify("a KERNEL_1999 b").class, "class_1");
         let mut maps = ClassMaps::default();
         maps.add("f.json".into(), flat.clone().into());
         maps.add("f.yml".into(), "f:\n  rules:\n    - {class: c, match: x}\n".into());
         let error = maps.map("f").unwrap().compile().unwrap_err().to_string();
-        assert_eq!(error, "class map f: there are 2001 rules, and no more than 2000 are taken");
-        let nested = format!("{{\"e\": {{\"m\": {{{}}}}}}}", keys(MOST_RULES));
-        assert_eq!(parse("f.json", &nested).unwrap()[0].rules.len(), MOST_RULES);
+        assert_eq!(error, "class map f: too many rules: 2001 (the limit is 2000)");
+        let nested = format!("{{\"e\": {{\"m\": {{{}}}}}}}", keys(MAX_RULES));
+        assert_eq!(parse("f.json", &nested).unwrap()[0].rules.len(), MAX_RULES);
         let rules: String =
-            (0..MOST_RULES).map(|n| format!("    - {{class: c, match: 'kernel_{n}'}}\n")).collect();
+            (0..MAX_RULES).map(|n| format!("    - {{class: c, match: 'kernel_{n}'}}\n")).collect();
         let ours = parse("f.yml", &format!("m:\n  rules:\n{rules}")).unwrap();
-        assert_eq!(ours[0].rules[MOST_RULES - 1].line, MOST_RULES + 2);
+        assert_eq!(ours[0].rules[MAX_RULES - 1].line, MAX_RULES + 2);
         let error = parse("f.json", &format!("{{{}}}", keys(100_000))).unwrap_err().to_string();
-        assert_eq!(error, "f.json:1: there are 100000 entries, and no more than 2000 are taken");
+        assert_eq!(error, "f.json:1: too many entries: 100000 (the limit is 2000)");
     }
 
     #[test]
-    fn maps_of_one_name_merge_and_the_users_rules_go_first() {
+    fn maps_of_the_same_name_merge_and_later_files_go_first() {
         let mut maps = ClassMaps::default();
         maps.add(
             "old.yml".into(),
@@ -769,7 +790,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_stands_in_the_way_of_its_own_maps_only() {
+    fn a_broken_file_affects_only_its_own_maps() {
         let mut maps = ClassMaps::default();
         maps.add("good.yml".into(), "m:\n  doc: x\n  rules: [{class: a, match: x}]\n".into());
         maps.add("bad.yml".into(), "other: [\n".into());
@@ -781,7 +802,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_says_where() {
+    fn errors_in_a_map_say_where() {
         let message = |file: &str, text: &str| match parse(file, text) {
             Err(error) => error.to_string(),
             Ok(maps) => maps.iter().find_map(|map| map.compile().err()).unwrap().to_string(),
@@ -789,24 +810,24 @@ mod tests {
         for (text, expected) in [
             (
                 "m:\n  rules:\n    - {class: a, match: 'x('}\n",
-                "f.yml:3: class map m: rule `x(`: unclosed group",
+                "f.yml:3: class map m: invalid pattern 'x(': unclosed group",
             ),
-            ("m:\n  rules:\n    - {class: a}\n", "f.yml:1: class map m: a rule has nothing to look for"),
+            ("m:\n  rules:\n    - {class: a}\n", "f.yml:1: class map m: a rule has no pattern"),
             ("m:\n  rules:\n    - {match: a}\n", "a rule has no `class`"),
             ("m:\n  rules:\n    - {class: a, match: b, substring: c}\n", "a rule has two patterns"),
-            ("m:\n  rules:\n    - {class: a, activity: idle}\n", "an activity `idle`"),
+            ("m:\n  rules:\n    - {class: a, activity: idle}\n", "an unknown activity 'idle'"),
             ("m:\n  rules:\n    - {class: a, match: ''}\n", "an empty `match`"),
-            ("m:\n  rules:\n    - {klass: a, match: b}\n", "a key `klass`"),
+            ("m:\n  rules:\n    - {klass: a, match: b}\n", "an unknown key 'klass'"),
             ("m:\n  rules:\n    - gemm\n", "a rule has no keys"),
-            ("m:\n  docs: x\n  rules: []\n", "f.yml:2: class map m: `docs`"),
-            ("e:\n  m:\n    'a(': b\n", "f.yml:3: class map e/m: rule `a(`"),
-            ("e:\n  m:\n    a:\n", "class map e/m: the class of `a` is no text"),
-            ("e:\n  m:\n    a: 3\n", "class map e/m: the class of `a` is no text"),
-            ("e:\n  m: x\n", "`e/m` is no class map"),
-            ("a: b\nc: 3\n", "is no class map"),
-            ("[1]", "the file is no class map"),
-            ("{}", "there is no class map"),
-            ("", "the file is no class map"),
+            ("m:\n  docs: x\n  rules: []\n", "f.yml:2: class map m: invalid key 'docs'"),
+            ("e:\n  m:\n    'a(': b\n", "f.yml:3: class map e/m: invalid pattern 'a('"),
+            ("e:\n  m:\n    a:\n", "class map e/m: invalid class for 'a': expected text"),
+            ("e:\n  m:\n    a: 3\n", "class map e/m: invalid class for 'a': expected text"),
+            ("e:\n  m: x\n", "'e/m' is not a class map"),
+            ("a: b\nc: 3\n", "is not a class map"),
+            ("[1]", "the file is not a class map"),
+            ("{}", "the file has no class map"),
+            ("", "the file is not a class map"),
         ] {
             let found = message("f.yml", text);
             assert!(found.contains(expected), "{text}\nwant {expected}\ngot  {found}");

@@ -1,30 +1,30 @@
-//! JSON with comments, or YAML, as one tree that keeps the order and the duplicates of its keys.
+//! One tree for JSON with comments and for YAML. It keeps the order of keys, and duplicate keys.
 
 use crate::error::{Error, Result};
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// A value in a file of JSON or YAML.
+/// A value in a JSON or YAML file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Document {
     /// `null`.
     Null,
-    /// True or false.
+    /// `true` or `false`.
     Bool(bool),
-    /// A number, as it is written.
+    /// A number, spelled as in the file.
     Number(String),
-    /// A text.
+    /// A string.
     Text(String),
     /// A list.
     List(Vec<Document>),
-    /// Keys and values in the order of the file; a key may stand twice.
+    /// Keys and values in file order. A key may occur more than once.
     Map(Vec<(String, Document)>),
 }
 
 impl Document {
-    /// Reads the text of `file`: YAML where its name ends in `.yml` or `.yaml`, else JSON, in which
-    /// comments and a comma behind the last item are welcome.
+    /// Parses the text of `file`: YAML if its name ends in `.yml` or `.yaml`, otherwise JSON, which may
+    /// have comments and trailing commas.
     pub fn read(file: &str, text: &str) -> Result<Self> {
         let text = text.trim_start_matches('\u{feff}');
         if file.ends_with(".yml") || file.ends_with(".yaml") {
@@ -34,13 +34,13 @@ impl Document {
         }
     }
 
-    /// The value of the key, where this is a map that has it; of a key that stands twice, the last.
+    /// The value of a key, if this is a map that has it. The last value of a duplicate key wins.
     pub fn get(&self, key: &str) -> Option<&Document> {
         let entries = self.as_map()?;
         entries.iter().rev().find_map(|(name, value)| (name == key).then_some(value))
     }
 
-    /// The entries of a map.
+    /// The entries, if this is a map.
     pub fn as_map(&self) -> Option<&[(String, Document)]> {
         match self {
             Self::Map(entries) => Some(entries),
@@ -48,7 +48,7 @@ impl Document {
         }
     }
 
-    /// The items of a list.
+    /// The items, if this is a list.
     pub fn as_list(&self) -> Option<&[Document]> {
         match self {
             Self::List(items) => Some(items),
@@ -56,7 +56,7 @@ impl Document {
         }
     }
 
-    /// The text.
+    /// The text, if this is a string.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -82,24 +82,24 @@ fn read_json(file: &str, text: &str) -> Result<Document> {
         Error::catalog(
             file,
             error.line_display(),
-            format!("is not JSON: {}", error.kind()),
-            "comments and a comma behind the last item are fine; texts stand in double quotes, \
-             with `\\\\` for a backslash",
+            format!("invalid JSON: {}", error.kind()),
+            "strings need double quotes, and `\\\\` stands for a backslash; comments and trailing commas are \
+             allowed",
         )
     })?;
-    Ok(parsed.value.map_or(Document::Null, of_json))
+    Ok(parsed.value.map_or(Document::Null, from_json))
 }
 
-fn of_json(value: ast::Value<'_>) -> Document {
+fn from_json(value: ast::Value<'_>) -> Document {
     match value {
         ast::Value::NullKeyword(_) => Document::Null,
         ast::Value::BooleanLit(literal) => Document::Bool(literal.value),
         ast::Value::NumberLit(literal) => Document::Number(literal.value.to_owned()),
         ast::Value::StringLit(literal) => Document::Text(literal.value.into_owned()),
-        ast::Value::Array(array) => Document::List(array.elements.into_iter().map(of_json).collect()),
+        ast::Value::Array(array) => Document::List(array.elements.into_iter().map(from_json).collect()),
         ast::Value::Object(object) => {
             let entry =
-                |property: ast::ObjectProp<'_>| (property.name.into_string(), of_json(property.value));
+                |property: ast::ObjectProp<'_>| (property.name.into_string(), from_json(property.value));
             Document::Map(object.properties.into_iter().map(entry).collect())
         }
     }
@@ -117,7 +117,7 @@ impl<'de> Visitor<'de> for DocumentVisitor {
     type Value = Document;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null, a truth value, a number, a text, a list or a map")
+        f.write_str("null, a boolean, a number, a string, a list or a map")
     }
 
     fn visit_unit<E>(self) -> Result<Document, E> {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_takes_comments_and_trailing_commas_and_keeps_order_and_duplicates() {
+    fn json_allows_comments_and_trailing_commas_and_keeps_order_and_duplicates() {
         let text = "{ // first\n \"b\": [1, 2.5, true, null,], /* then */ \"a\": {\"x\\\\d\": \"y\",},\n \"b\": \"last\",}";
         let read = Document::read("f.json", text).unwrap();
         let keys: Vec<&str> = read.as_map().unwrap().iter().map(|(key, _)| key.as_str()).collect();
@@ -195,11 +195,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_named_with_its_line() {
+    fn syntax_errors_name_the_file_and_line() {
         let error = |file: &str, text: &str| Document::read(file, text).unwrap_err().to_string();
         assert!(error("f.json", "{\n\"a\": 1\n\"b\": 2}").starts_with("f.json:"));
-        assert!(error("f.json", "{'a': 1}").contains("is not JSON"));
-        assert!(error("f.json", "{\"a\": \"\\d\"}").contains("is not JSON"));
+        assert!(error("f.json", "{'a': 1}").contains("invalid JSON"));
+        assert!(error("f.json", "{\"a\": \"\\d\"}").contains("invalid JSON"));
         assert!(error("f.yml", "a: [1\nb: 2").starts_with("f.yml:"));
         assert!(error("f.yml", "a: b: c").starts_with("f.yml:1"));
     }

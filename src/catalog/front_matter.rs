@@ -1,6 +1,6 @@
-//! The YAML header of a `.sql` file, apart from its body.
+//! Splits a `.sql` file into its YAML header and its statement.
 //!
-//! It stands in a leading block comment, so that the file stays plain SQL:
+//! The header is in a leading block comment, so the file stays plain SQL:
 //!
 //! ```sql
 //! /*---
@@ -15,34 +15,35 @@ use serde::de::DeserializeOwned;
 const OPEN: &str = "/*---";
 const CLOSE: &str = "---*/";
 
-/// A `.sql` file cut in two.
+/// The two parts of a `.sql` file.
 pub(super) struct Parts<'a> {
+    /// The front matter, without its delimiters.
     pub yaml: &'a str,
-    /// The statement, without leading or trailing blank space.
+    /// The statement, without leading or trailing white space.
     pub body: &'a str,
-    /// Line of the file on which `body` begins, from 1.
+    /// Line of the file where `body` begins, from 1.
     pub body_line: usize,
 }
 
-/// Cuts `text` behind its front matter.
+/// Splits `text` after its front matter.
 pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
     let missing = |line, reason: &str| {
         Error::catalog(
             file,
             line,
             reason,
-            "begin the file with a line `/*---`, YAML, and a line `---*/` (see queries/README.md)",
+            "start the file with a line `/*---`, then YAML, then a line `---*/` (see queries/README.md)",
         )
     };
     let rest = text
         .trim_start_matches('\u{feff}')
         .strip_prefix(OPEN)
-        .ok_or_else(|| missing(1, "there is no front matter"))?;
-    let end = rest.find(CLOSE).ok_or_else(|| missing(1, "the front matter has no end `---*/`"))?;
+        .ok_or_else(|| missing(1, "missing front matter"))?;
+    let end = rest.find(CLOSE).ok_or_else(|| missing(1, "unclosed front matter: no `---*/`"))?;
     let yaml = &rest[..end];
     if let Some(early) = yaml.find("*/") {
         let line = 1 + yaml[..early].matches('\n').count();
-        return Err(missing(line, "`*/` inside the front matter ends the comment early"));
+        return Err(missing(line, "`*/` inside the front matter closes the comment too early"));
     }
     let after = &rest[end + CLOSE.len()..];
     let body = after.trim_start();
@@ -51,23 +52,24 @@ pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
     Ok(Parts { yaml, body: body.trim_end(), body_line })
 }
 
-/// Reads YAML whose first line is line `first_line` of `file`.
+/// Parses YAML that starts on line `first_line` of `file`.
 pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
     serde_yaml::from_str(yaml).map_err(|e| {
         let line = e.location().map_or(first_line, |at| first_line + at.line().saturating_sub(1));
         let text = e.to_string();
-        // The position is in the front matter's own lines; ours is in the file's.
+        // The message ends with a position within the front matter. Drop it: the error has the line in
+        // the file.
         let reason = text.split(" at line ").next().unwrap_or(&text);
         Error::catalog(
             file,
             line,
             reason,
-            "queries/README.md lists the fields; quote every text that holds a comma or colon",
+            "queries/README.md lists the fields; quote text that contains a comma or a colon",
         )
     })
 }
 
-/// Line of `text` on which `needle` first stands, from 1; 1 if nowhere.
+/// Line of the first occurrence of `needle` in `text`, from 1. Returns 1 if there is none.
 pub fn line_of(text: &str, needle: &str) -> usize {
     text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1)
 }
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_body_knows_its_line() {
+    fn the_body_has_its_line_number() {
         let parts = split("f.sql", "/*---\nname: f\n---*/\n\nSELECT 1\n").unwrap();
         assert_eq!(parts.yaml, "\nname: f\n");
         assert_eq!((parts.body, parts.body_line), ("SELECT 1", 5));

@@ -1,4 +1,4 @@
-//! What the front matter of a query or relation may say.
+//! The front matter of queries and relations.
 
 use super::front_matter::{read_yaml, split};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::table::{Column, Type, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The subjects a query may be filed under.
+/// The tags that a query may have.
 pub const TAGS: [&str; 15] = [
     "api",
     "capture",
@@ -25,20 +25,20 @@ pub const TAGS: [&str; 15] = [
     "unified-memory",
 ];
 
-/// A query file: one question.
+/// A query file.
 #[derive(Debug, Clone)]
 pub struct Query {
     /// The file, as the user would open it.
     pub file: String,
-    /// The folder it stands in: its subject.
+    /// Its folder in the library, which is its subject.
     pub domain: String,
-    /// The whole text of the file.
+    /// The full text of the file.
     pub text: String,
     /// The front matter.
     pub header: QueryHeader,
     /// The statement.
     pub sql: String,
-    /// Line of the file on which `sql` begins.
+    /// Line of the file where `sql` begins, from 1.
     pub sql_line: usize,
 }
 
@@ -60,40 +60,40 @@ impl Query {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueryHeader {
-    /// Name: the stem of the file, for ever.
+    /// Name: the stem of the file. It never changes.
     pub name: String,
-    /// Rises when columns, types, units or meanings change.
+    /// Version. It goes up when columns, types, units or meanings change.
     pub version: u32,
     /// Heading, without a full stop.
     pub title: String,
     /// What a row is, in one sentence.
     pub summary: String,
-    /// When one would run it.
+    /// When to run it.
     pub why: String,
     /// Shape of the result.
     pub kind: Kind,
-    /// Subjects, of [`TAGS`].
+    /// Tags from [`TAGS`].
     pub tags: Vec<String>,
-    /// Exactly the relations that the statement names.
+    /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
-    /// What the report must have tables for, each `a` or `a | b`; by default every relation read.
+    /// Relations that the report must have data for, each `a` or `a | b`. Default: all of `reads`.
     pub requires: Option<Vec<String>>,
-    /// Parameters: exactly the `:names` in the statement.
+    /// Parameters: exactly the `:name`s in the statement.
     #[serde(default)]
     pub params: Vec<Param>,
     /// Columns, in order.
     pub columns: Vec<ColumnSpec>,
-    /// SQL predicates over the columns that hold for every row.
+    /// SQL predicates over the columns that must be true for every row.
     #[serde(default)]
     pub checks: Vec<String>,
-    /// What it does not see, or where it can mislead.
+    /// What it does not cover, and how it can mislead.
     pub limits: String,
-    /// Other queries worth a look.
+    /// Related queries.
     #[serde(default)]
     pub see_also: Vec<String>,
-    /// The report of NVIDIA's with the same meaning.
+    /// NVIDIA's equivalent report or rule, if there is one.
     pub nsys: Option<NsysReport>,
-    /// Set before a query goes away.
+    /// Set when the query will be removed.
     pub deprecated: Option<Deprecated>,
 }
 
@@ -145,24 +145,24 @@ impl ColumnSpec {
 pub struct Param {
     /// Name, without the colon.
     pub name: String,
-    /// What values it takes.
+    /// Type of its values.
     #[serde(rename = "type")]
     pub kind: ParamType,
-    /// Value where none is given; absent means null.
+    /// Value if the user gives none. Absent means null.
     #[serde(default)]
     pub default: serde_yaml::Value,
-    /// Smallest value of a number.
+    /// Minimum, for numbers.
     pub min: Option<f64>,
-    /// Largest value of a number.
+    /// Maximum, for numbers.
     pub max: Option<f64>,
-    /// The values of an `enum`.
+    /// Allowed values of an `enum`.
     #[serde(default)]
     pub values: Vec<String>,
     /// Meaning.
     pub doc: String,
 }
 
-/// What values a parameter takes.
+/// Type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ParamType {
@@ -172,44 +172,44 @@ pub enum ParamType {
     Real,
     /// Any text.
     Text,
-    /// `true` or `false`; bound as 1 or 0.
+    /// `true` or `false`, bound as 1 or 0.
     Bool,
-    /// `300ns`, `1.5ms`, `2s`; bound as integer nanoseconds.
+    /// A time such as `300ns`, `1.5ms` or `2s`, bound as integer nanoseconds.
     Duration,
     /// One of `values`.
     Enum,
-    /// `a,b,c`; bound as a JSON array for `json_each`.
+    /// A list such as `a,b,c`, bound as a JSON array for `json_each`.
     List,
 }
 
-/// How a query stands to a report of `nsys stats` or a rule of `nsys analyze`.
+/// How a query maps to a report of `nsys stats` or a rule of `nsys analyze`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NsysReport {
-    /// NVIDIA's heading of the report.
+    /// NVIDIA's title of the report.
     pub title: String,
-    /// Names it had in older versions.
+    /// NVIDIA's names for it in older versions.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Arguments it takes behind a colon; where two set one parameter, the first listed wins.
+    /// Arguments after a colon. If two set the same parameter, the first in this list wins.
     #[serde(default)]
     pub args: Vec<ArgSpec>,
-    /// NVIDIA's columns, from this query's.
+    /// NVIDIA's columns, computed from this query's columns.
     pub columns: Vec<NsysColumn>,
 }
 
-/// An argument of NVIDIA's, as parameters of the query.
+/// An argument of NVIDIA's report, and the query parameters it sets.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArgSpec {
-    /// `base`, or `rows` of `rows=50`.
+    /// Name, such as `base`, or `rows` in `rows=50`.
     pub name: String,
-    /// For a bare word: the parameters it sets.
+    /// For an argument without a value: the parameters it sets.
     #[serde(default)]
     pub set: BTreeMap<String, serde_yaml::Value>,
-    /// For `name=value`: the parameter that takes the value.
+    /// For `name=value`: the parameter that gets the value.
     pub param: Option<String>,
-    /// What the report must have for it, besides what the query needs.
+    /// Relations that this argument requires in addition to those of the query.
     #[serde(default)]
     pub requires: Vec<String>,
 }
@@ -218,11 +218,11 @@ pub struct ArgSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NsysColumn {
-    /// Header text without its unit.
+    /// Header, without the unit.
     pub name: String,
-    /// Unit, which decides how the header ends and how values are written.
+    /// Unit. It sets the suffix of the header and the format of the values.
     pub unit: Option<NsysUnit>,
-    /// A column of this query, or an expression over its columns.
+    /// A column of the query, or an SQL expression over its columns.
     pub sql: String,
 }
 
@@ -230,44 +230,44 @@ pub struct NsysColumn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NsysUnit {
-    /// Nanoseconds, or what `--timeunit` says; real numbers are rounded to one digit.
+    /// Time in nanoseconds, or in the unit of `--timeunit`. Real numbers are rounded to one decimal.
     Ns,
-    /// Percent, rounded to one digit.
+    /// Percent, rounded to one decimal.
     Percent,
-    /// Bytes, shown in MB of 10^6.
+    /// Bytes, shown in MB (10^6 bytes).
     Mb,
     /// Bytes per second, shown in MB/s.
     #[serde(rename = "mb/s")]
     MbPerS,
-    /// An address, in hexadecimal.
+    /// An address, shown in hexadecimal.
     Address,
 }
 
-/// A query on its way out.
+/// Marks a query that will be removed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deprecated {
-    /// First version of nsq that says so.
+    /// First version of nsq that deprecates it.
     pub since: String,
     /// The query to use instead.
     #[serde(rename = "use")]
     pub instead: String,
-    /// Why.
+    /// Why it will be removed.
     pub reason: String,
 }
 
-/// A file of the normalised vocabulary: one relation that queries join.
+/// A relation of the normalised vocabulary: a file that defines a view for queries to read.
 #[derive(Debug, Clone)]
 pub struct Relation {
     /// The file, as the user would open it.
     pub file: String,
-    /// The whole text of the file.
+    /// The full text of the file.
     pub text: String,
     /// The front matter.
     pub header: RelationHeader,
     /// The statement.
     pub sql: String,
-    /// Line of the file on which `sql` begins.
+    /// Line of the file where `sql` begins, from 1.
     pub sql_line: usize,
 }
 
@@ -292,30 +292,30 @@ pub struct RelationHeader {
     pub name: String,
     /// What a row is, in one sentence.
     pub summary: String,
-    /// The relation is there when one of these relations or sources is.
+    /// The report has the relation if it has any of these relations or sources.
     pub present_if: Vec<String>,
-    /// The columns that scope options act on; absent: they do not apply.
+    /// The columns that scope options filter on. Absent: scope options do not apply.
     #[serde(default)]
     pub scope: ScopeColumns,
-    /// Computed by nsq, not by a statement: there is none in the file.
+    /// Whether nsq computes the relation. If so, the file has no statement.
     #[serde(default)]
     pub native: bool,
-    /// Make it a TEMP table instead of a view.
+    /// Set to make it a TEMP table instead of a view.
     pub materialize: Option<Materialize>,
-    /// Exactly the relations that the statement names.
+    /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
     /// Columns, in order.
     pub columns: Vec<ColumnSpec>,
-    /// What it does not see, or where it can mislead.
+    /// What it does not cover, and how it can mislead.
     #[serde(default)]
     pub limits: String,
 }
 
-/// Which columns of a relation the scope options act on.
+/// The columns of a relation that the scope options filter on.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScopeColumns {
-    /// Start and end of the row, for `--time`.
+    /// Start and end, for `--time`.
     pub time: Option<(String, String)>,
     /// Device ordinal, for `--device`.
     pub device: Option<String>,
@@ -323,16 +323,16 @@ pub struct ScopeColumns {
     pub stream: Option<String>,
     /// Process id, for `--process`.
     pub process: Option<String>,
-    /// Of a GPU operation, for `--nvtx`: its kind (a word, or a column called …_kind) and its row.
+    /// For GPU operations, used by `--nvtx`: kind (a literal, or a column named `…_kind`) and row id.
     pub op: Option<(String, String)>,
-    /// Of what happens on a thread, for `--nvtx`: its global thread id.
+    /// For events on a CPU thread, used by `--nvtx`: global thread id.
     pub thread: Option<String>,
 }
 
-/// How to keep a relation that is too dear to compute at every use.
+/// How to store a relation that is too expensive to compute on every use.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Materialize {
-    /// Columns of the index to make on it.
+    /// Columns to index.
     pub index: Vec<String>,
 }

@@ -1,15 +1,15 @@
-//! `catalog.lock`: which version of a query stands for which content.
+//! `catalog.lock`: the content of each version of a query.
 //!
-//! One line a query: name, version, hash of the statement, hash of the contract (columns,
-//! parameters, kind). A contract that changes must take a higher version; a statement that changes
-//! under the same contract only refreshes the lock, so that the diff shows it in review.
+//! Each line has a query's name, its version, the hash of its statement, and the hash of its contract
+//! (columns, parameters, kind). A change of the contract requires a higher version. A change of only the
+//! statement requires a refresh of the lock, so that it shows up in the review of the diff.
 
 use super::Query;
 use crate::error::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Name of the lock file in a query folder.
+/// Name of the lock file of a query folder.
 pub const FILE: &str = "catalog.lock";
 
 /// The locked state of queries, by name.
@@ -25,12 +25,12 @@ pub struct LockEntry {
     pub version: u32,
     /// Hash of the statement.
     pub body: String,
-    /// Hash of columns, parameters and kind.
+    /// Hash of the columns, parameters and kind.
     pub contract: String,
 }
 
 impl LockEntry {
-    /// The state of a query as it is now.
+    /// The current state of a query.
     pub fn of(query: &Query) -> Self {
         let header = &query.header;
         let mut contract = format!("{:?}\n", header.kind);
@@ -44,13 +44,13 @@ impl LockEntry {
     }
 }
 
-/// Twelve hexadecimal digits: enough to see a change, short enough to read a diff.
+/// A hash of 12 hexadecimal digits: enough to detect a change, and short enough for a readable diff.
 fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Lock {
-    /// Reads a lock file.
+    /// Parses a lock file.
     pub fn parse(file: &str, text: &str) -> Result<Self> {
         let mut entries = BTreeMap::new();
         for (index, line) in text.lines().enumerate() {
@@ -69,8 +69,8 @@ impl Lock {
                 Error::catalog(
                     file,
                     index + 1,
-                    "is no `name version body contract`",
-                    "run `nsq check --bless`",
+                    "invalid line: expected `name version body contract`",
+                    "rewrite the file with `nsq check DIR --bless`",
                 )
             })?;
             entries.insert(name, entry);
@@ -83,7 +83,7 @@ impl Lock {
         self.entries.get(name)
     }
 
-    /// The state of these queries as they are now.
+    /// The current state of these queries.
     pub fn of<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Self {
         let entry = |query: &Query| (query.header.name.clone(), LockEntry::of(query));
         Self { entries: queries.into_iter().map(entry).collect() }

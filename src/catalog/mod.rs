@@ -1,10 +1,9 @@
-//! Embedded files and user folders → [`Catalog`]: the SQL library, by name.
+//! The [`Catalog`]: the SQL library, loaded from embedded files and user folders.
 //!
-//! For: finding the files, reading their front matter, and answering "is there a query of this
-//! name, and which did you mean?". Files are read when they are asked for, so that a run pays for
-//! the one query it uses.
+//! It finds the files, parses their front matter, and looks them up by name. A file is parsed on first
+//! use, so a run pays only for the query it runs.
 //!
-//! Not for: opening a report or running anything. A catalogue is the same for every report.
+//! The catalog does not open reports or run queries. It is the same for every report.
 
 mod classes;
 mod document;
@@ -41,11 +40,13 @@ use std::sync::OnceLock;
 
 static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/queries");
 
-/// What the file names of the embedded library begin with: no file of the user's is called so.
+/// Prefix of the file names of the embedded library. No user file has it.
 pub const BUILT_IN: &str = "built-in:";
 
-/// The text is that of the embedded library's file of this name, and no stranger's. What a file is called
-/// proves nothing, and neither does what it holds: as another relation it would mean something else.
+/// Whether `text` is the content of the embedded library's file with the stem `name`.
+///
+/// The name and the content must both match: a user's file may have any name, and the library's text
+/// under another name would define a different relation.
 pub fn is_built_in(name: &str, text: &str) -> bool {
     let mut pending: Vec<&Dir<'static>> = vec![&EMBEDDED];
     while let Some(folder) = pending.pop() {
@@ -61,19 +62,18 @@ pub fn is_built_in(name: &str, text: &str) -> bool {
     false
 }
 
-/// The folder of raw table specs inside a query folder.
+/// Subfolder of a query folder with the specs of raw tables.
 const SOURCES: &str = "sources";
-/// The folder of the normalised vocabulary inside a query folder.
+/// Subfolder with the relations of the normalised vocabulary.
 const VIEWS: &str = "views";
-
-/// The folder of class maps inside a query folder.
+/// Subfolder with class maps.
 const CLASSES: &str = "classes";
-/// The folder of playbooks inside a query folder.
+/// Subfolder with playbooks.
 const PLAYBOOKS: &str = "playbooks";
-/// The folder of rules about names inside a query folder.
+/// Subfolder with rules about NVTX range names.
 const NAMES: &str = "names";
 
-/// A file of the library that is parsed when it is first asked for.
+/// A file of the library, parsed on first use.
 #[derive(Debug)]
 struct Entry<T> {
     file: String,
@@ -92,21 +92,21 @@ impl<T> Entry<T> {
     }
 }
 
-/// All queries, relations, source specs and class maps that are in reach.
+/// All queries, relations, source specs, name rules, class maps and playbooks of the library.
 #[derive(Debug, Default)]
 pub struct Catalog {
     queries: BTreeMap<String, Entry<Query>>,
     relations: BTreeMap<String, Entry<Relation>>,
     sources: BTreeMap<String, Entry<Source>>,
-    /// Files of rules by stem, those that were added last first: their rules go first.
+    /// Files of name rules by stem, newest first: the rules of a file added later are tried first.
     rules: BTreeMap<String, Vec<Entry<Rules>>>,
-    /// From names of GPU operations to classes.
+    /// Class maps of GPU operations.
     classes: ClassMaps,
     playbooks: BTreeMap<String, Entry<Playbook>>,
 }
 
 impl Catalog {
-    /// The embedded library and nothing else, read once.
+    /// The embedded library alone, loaded once.
     pub fn built_in() -> Result<&'static Self> {
         static BUILT_IN: OnceLock<Catalog> = OnceLock::new();
         match BUILT_IN.get() {
@@ -115,15 +115,15 @@ impl Catalog {
         }
     }
 
-    /// The embedded library, and on top of it the query folders, in order: a later file replaces
-    /// an earlier one of the same name.
+    /// Loads the embedded library, then the query folders in order. A later file replaces an earlier one
+    /// of the same name.
     pub fn load(folders: &[PathBuf]) -> Result<Self> {
         let mut catalog = Self::default();
         let mut pending: Vec<&Dir<'static>> = vec![&EMBEDDED];
         while let Some(folder) = pending.pop() {
             pending.extend(folder.dirs());
             for file in folder.files() {
-                // The library is text: a file that is not has no business in it.
+                // All files of the library are text: skip any other.
                 let Some(text) = file.contents_utf8() else { continue };
                 let label = format!("{BUILT_IN}queries/{}", file.path().display());
                 catalog.add(Path::new(&label), file.path(), Cow::Borrowed(text));
@@ -135,7 +135,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// The queries that can be read, by domain and name; see [`Catalog::broken`] for the others.
+    /// All readable queries, sorted by domain and name. [`Catalog::broken`] lists the others.
     pub fn readable_queries(&self) -> Vec<&Query> {
         let mut all: Vec<&Query> =
             self.queries.values().filter_map(|e| e.get(Query::parse).ok()).collect();
@@ -143,7 +143,7 @@ impl Catalog {
         all
     }
 
-    /// The folders that apply without being asked for: the user's config folders, then `NSQ_PATH`.
+    /// The folders that are always loaded: the user's config folders, then those of `NSQ_PATH`.
     pub fn default_folders() -> Vec<PathBuf> {
         let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let config = variable("XDG_CONFIG_HOME")
@@ -170,13 +170,14 @@ impl Catalog {
                 if path.is_dir() {
                     pending.push(path);
                 } else if path.metadata().is_ok_and(|m| !m.is_file()) {
-                    // A pipe or a device is no part of a library.
+                    // Skip pipes and devices.
                 } else if matches!(
                     path.extension().and_then(|e| e.to_str()),
                     Some("sql" | "yml" | "yaml" | "json")
                 ) {
                     let bytes = bounded_file::read(&path, Origin::Found, bounded_file::MAX_TEXT_BYTES)?;
-                    // Text that is not UTF-8 fails where the file is used, not where another is.
+                    // Invalid UTF-8 must not fail here: it would break queries that do not use this
+                    // file.
                     let text = String::from_utf8_lossy(&bytes).into_owned();
                     let mut inside = path.strip_prefix(folder).unwrap_or(&path).to_owned();
                     if folder.file_name().is_some_and(|name| name == CLASSES) {
@@ -189,7 +190,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Files `inside/a/query/folder.ext` by what the folder says they are.
+    /// Adds a file. Its folder within the query folder (`inside`) decides what kind of file it is.
     fn add(&mut self, path: &Path, inside: &Path, text: Cow<'static, str>) {
         let stem = inside.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension = inside.extension().unwrap_or_default();
@@ -226,7 +227,7 @@ impl Catalog {
         Ok(name)
     }
 
-    /// The query called `name`, or once called so; `name@3` wants exactly that version.
+    /// The query with this name or alias. `name@3` requires version 3.
     pub fn query(&self, name: &str) -> Result<&Query> {
         let (name, version) = match name.split_once('@') {
             Some((name, version)) => (name, Some(version)),
@@ -241,8 +242,8 @@ impl Catalog {
             Some(wanted) if wanted != query.header.version.to_string() => Err(Error::usage(
                 format!("{} is at version {}, not {wanted}", query.header.name, query.header.version),
                 format!(
-                    "a version rises when columns or meanings change (see CHANGELOG); ask for {0}@{1} \
-                     once you have read what changed, or pass an older copy of the file as a path",
+                    "the version goes up when columns or meanings change: read CHANGELOG, then use {0}@{1}, \
+                     or pass the path of an older copy of the file",
                     query.header.name, query.header.version
                 ),
             )),
@@ -253,7 +254,7 @@ impl Catalog {
     fn by_alias(&self, name: &str) -> Result<&Entry<Query>> {
         let mut names: Vec<&str> = self.queries.keys().map(String::as_str).collect();
         for entry in self.queries.values() {
-            // A broken file elsewhere in the library is not this look-up's business.
+            // Ignore errors in other files of the library.
             let Ok(query) = entry.get(Query::parse) else { continue };
             let aliases = query.header.nsys.iter().flat_map(|nsys| &nsys.aliases);
             if aliases.clone().any(|alias| alias == name) {
@@ -264,7 +265,7 @@ impl Catalog {
         Err(Error::unknown("query", name, names, "`nsq list` shows all queries."))
     }
 
-    /// Every file of the library that cannot be read, as the error that says why.
+    /// One error for each file of the library that cannot be read.
     pub fn broken(&self) -> Vec<Error> {
         let queries = self.queries.values().filter_map(|entry| entry.get(Query::parse).err());
         let relations = self.relations.values().filter_map(|entry| entry.get(Relation::parse).err());
@@ -275,7 +276,7 @@ impl Catalog {
         broken.chain(self.classes.broken()).collect()
     }
 
-    /// All queries, by domain and name.
+    /// All queries, sorted by domain and name.
     pub fn queries(&self) -> Result<Vec<&Query>> {
         let mut all = Vec::with_capacity(self.queries.len());
         for entry in self.queries.values() {
@@ -285,58 +286,60 @@ impl Catalog {
         Ok(all)
     }
 
-    /// The names of all query files, whether or not they can be read.
+    /// The names of all query files, including unreadable ones.
     pub fn query_names(&self) -> impl Iterator<Item = &str> {
         self.queries.keys().map(String::as_str)
     }
 
-    /// The relation of the normalised vocabulary called `name`.
+    /// The relation with this name.
     pub fn relation(&self, name: &str) -> Option<Result<&Relation>> {
         self.relations.get(name).map(|entry| entry.get(Relation::parse))
     }
 
-    /// All relations of the normalised vocabulary, by name.
+    /// All relations, sorted by name.
     pub fn relations(&self) -> Result<Vec<&Relation>> {
         self.relations.values().map(|entry| entry.get(Relation::parse)).collect()
     }
 
-    /// The lock file that came with the library; empty where there is none.
+    /// The text of the embedded lock file, or an empty string if there is none.
     pub fn embedded_lock() -> &'static str {
         EMBEDDED.get_file(lock::FILE).and_then(|file| file.contents_utf8()).unwrap_or_default()
     }
 
-    /// The spec behind the generated view `src_…`.
+    /// The source spec of the generated view `src_…`.
     pub fn source(&self, view: &str) -> Option<Result<&Source>> {
         self.sources.get(view).map(|entry| entry.get(Source::parse))
     }
 
-    /// All source specs, by the name of their view.
+    /// All source specs, sorted by the name of their view.
     pub fn sources(&self) -> Result<Vec<&Source>> {
         self.sources.values().map(|entry| entry.get(Source::parse)).collect()
     }
 
-    /// The files of rules called `name`: a user's own before the built-in one, which they extend.
+    /// The files of name rules with this name. User files come before the built-in file, which they
+    /// extend.
     pub fn rules(&self, name: &str) -> Result<Vec<&Rules>> {
         self.rules.get(name).into_iter().flatten().map(|entry| entry.get(Rules::parse)).collect()
     }
 
-    /// The class maps, and which of them was chosen.
+    /// All class maps, and which one is selected.
     pub fn classes(&self) -> &ClassMaps {
         &self.classes
     }
 
-    /// Adds the class maps in the file at `path`, before those that are there, and returns their names.
+    /// Adds the class maps in the file at `path`, to be tried before earlier files, and returns their
+    /// names.
     pub fn add_classes(&mut self, path: &Path) -> Result<Vec<String>> {
         let text = bounded_file::read_text(path, Origin::Named)?;
         self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))
     }
 
-    /// Chooses the class map for what is asked; see [`ClassMaps::choose`].
+    /// Selects the class map to use; see [`ClassMaps::choose`].
     pub fn choose_classes(&mut self, spelling: &str) -> Result<()> {
         self.classes.choose(spelling)
     }
 
-    /// The playbook called `name`.
+    /// The playbook with this name.
     pub fn playbook(&self, name: &str) -> Result<&Playbook> {
         match self.playbooks.get(name) {
             Some(entry) => entry.get(Playbook::parse),
@@ -344,17 +347,17 @@ impl Catalog {
                 "playbook",
                 name,
                 self.playbook_names(),
-                "`nsq list --playbooks` shows all; a file is given by its path.",
+                "`nsq list --playbooks` shows all playbooks. A path to a file is also accepted.",
             )),
         }
     }
 
-    /// The names of all playbooks, whether or not they can be read.
+    /// The names of all playbooks, including unreadable ones.
     pub fn playbook_names(&self) -> impl Iterator<Item = &str> {
         self.playbooks.keys().map(String::as_str)
     }
 
-    /// The playbooks that can be read, by name; see [`Catalog::broken`] for the others.
+    /// All readable playbooks, sorted by name. [`Catalog::broken`] lists the others.
     pub fn readable_playbooks(&self) -> Vec<&Playbook> {
         self.playbooks.values().filter_map(|entry| entry.get(Playbook::parse).ok()).collect()
     }
@@ -369,12 +372,12 @@ impl Catalog {
         Ok(name)
     }
 
-    /// All files of rules.
+    /// All files of name rules.
     pub fn all_rules(&self) -> Result<Vec<&Rules>> {
         self.rules.values().flatten().map(|entry| entry.get(Rules::parse)).collect()
     }
 
-    /// The names of the relations and source views that a statement can use.
+    /// The names of all relations and source views that a statement can read.
     pub fn relation_names(&self) -> impl Iterator<Item = &str> {
         self.relations.keys().chain(self.sources.keys()).map(String::as_str)
     }

@@ -1,4 +1,4 @@
-//! Playbooks: questions of a course or a team, and the queries and sentences that answer them.
+//! Playbooks: the questions of a course or a team, with the queries and text templates that answer them.
 
 use super::front_matter::read_yaml;
 use super::header::Param;
@@ -6,119 +6,119 @@ use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// A file of questions.
+/// A playbook file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Playbook {
     /// The file, as the user would open it.
     #[serde(skip)]
     pub file: String,
-    /// The whole text of the file.
+    /// The full text of the file.
     #[serde(skip)]
     pub text: String,
     /// Name: the stem of the file.
     pub name: String,
-    /// Rises when questions, parameters or meanings change.
+    /// Version. It goes up when questions, parameters or meanings change.
     pub version: u32,
     /// Heading, without a full stop.
     pub title: String,
-    /// Whom it is for, and where its questions come from.
+    /// Who it is for, and where its questions come from.
     pub doc: String,
-    /// What the user may give by `-p name=value`.
+    /// Parameters, which the user sets with `-p name=value`.
     #[serde(default)]
     pub params: Vec<Param>,
-    /// Parameters of the type list whose items are classes of the class map.
+    /// Names of `list` parameters whose items must be classes of the class map.
     #[serde(default)]
     pub classes: Vec<String>,
-    /// Values of a parameter that set others.
+    /// Parameter values that set other parameters.
     #[serde(default)]
     pub presets: Vec<Preset>,
-    /// Files of the user's that take part, as CSV.
+    /// CSV files that the user can supply.
     #[serde(default)]
     pub files: Vec<FileSpec>,
-    /// What NVTX ranges may be called.
+    /// Patterns for the names of NVTX ranges.
     pub patterns: Vec<Pattern>,
     /// The questions, in order.
     pub parts: Vec<Part>,
 }
 
-/// Values of a parameter that set others.
+/// A parameter whose values set other parameters.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset {
-    /// The parameter.
+    /// Name of the parameter.
     pub param: String,
-    /// Its values, and what each sets.
+    /// Its values, and what each one sets.
     pub values: Vec<PresetValue>,
 }
 
-/// What a value of a parameter sets.
+/// A parameter value, and the parameters it sets.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PresetValue {
     /// The value.
     #[serde(rename = "is")]
     pub value: String,
-    /// Other parameters, and what they are then, unless the user gives them.
+    /// Names and values of the parameters to set. Values given by the user take precedence.
     #[serde(deserialize_with = "scalars")]
     pub sets: BTreeMap<String, String>,
 }
 
-/// A CSV file of the user's.
+/// A CSV file that the user can supply.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileSpec {
     /// Name, for `--file name=FILE`.
     pub name: String,
-    /// What it holds.
+    /// What it contains.
     pub doc: String,
-    /// Columns that it must have.
+    /// Required columns.
     pub columns: Vec<String>,
-    /// Those of them whose cells are numbers, or empty.
+    /// The required columns whose cells are numbers or empty.
     #[serde(default)]
     pub numbers: Vec<String>,
 }
 
-/// Names that NVTX ranges of one meaning may have.
+/// The possible names of NVTX ranges with a given meaning, such as a forward pass.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pattern {
-    /// Name, for `{name}` in queries and `-p name='…'`.
+    /// Name, used as `{name}` in queries and as `-p name='…'`.
     pub name: String,
-    /// What ranges of it are, as `forward pass`: it stands behind `a` in a sentence.
+    /// What such a range is, such as `forward pass`. Messages show it.
     pub doc: String,
-    /// Names that fit, for people: what messages say was looked for.
+    /// Example names. Messages show them instead of the patterns in `any`.
     #[serde(default)]
     pub like: Vec<String>,
-    /// What they may be called; the first that a range is called decides.
+    /// Alternatives. The first one that matches a range of the report is used.
     #[serde(default)]
     pub any: Vec<Alternative>,
-    /// Other patterns, `name?` for those that may be missing: all of them together stand for this one where no
-    /// alternative fits.
+    /// Patterns that together replace this one if no alternative matches. `name?` marks a pattern that
+    /// may be missing.
     #[serde(default)]
     pub all: Vec<String>,
 }
 
-/// A way to name a range.
+/// One alternative of a [`Pattern`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alternative {
-    /// What is looked for.
+    /// The name pattern.
     pub name: NamePattern,
-    /// Patterns that must be there as well for this to count.
+    /// Patterns that must also match, or this alternative is skipped.
     pub with: Vec<String>,
 }
 
-/// How a name is looked for.
+/// A pattern for the name of a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NamePattern {
-    /// A glob over the whole name, as `--nvtx` takes it.
+    /// A glob that matches the whole name, as in `--nvtx`.
     Glob(String),
-    /// A regular expression, anywhere in the name.
+    /// A regular expression that matches anywhere in the name.
     Match(String),
 }
 
 impl NamePattern {
-    /// As messages print it.
+    /// The pattern as messages show it.
     pub fn spelled(&self) -> String {
         match self {
             Self::Glob(glob) => glob.clone(),
@@ -153,7 +153,7 @@ impl<'de> Deserialize<'de> for Alternative {
                 Ok(Self { name: NamePattern::Match(regex), with })
             }
             Written::Detailed(_) => {
-                Err(serde::de::Error::custom("an alternative has either `glob` or `match`"))
+                Err(serde::de::Error::custom("an alternative needs either `glob` or `match`"))
             }
         }
     }
@@ -163,106 +163,107 @@ impl<'de> Deserialize<'de> for Alternative {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Name, for `--part`.
+    /// Name, used by `--part`.
     pub part: String,
     /// The question, as it was asked.
     pub question: String,
-    /// What answers it, piece by piece.
+    /// The pieces of the answer, in order.
     pub answers: Vec<Answer>,
 }
 
-/// A piece of an answer: it is given as a whole, or the reason why not.
+/// A piece of an answer. It is printed either in full or as the reason why it has no answer.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answer {
-    /// What it tells, for the reason why not.
+    /// What it is about. Shown if the piece has no answer.
     pub about: String,
-    /// Parameters and files that the user must give.
+    /// Parameters and files that the user must supply for this piece.
     #[serde(default)]
     pub given: Vec<String>,
-    /// A question is answered without it where `given` is not given.
+    /// Whether to leave the piece out if the user does not supply all of `given`.
     #[serde(default)]
     pub optional: bool,
-    /// Queries, in order; each sees the rows of those before it.
+    /// Queries, in order. Each can use the rows of earlier ones.
     #[serde(default)]
     pub queries: Vec<Ask>,
-    /// Values computed from rows, in order; each sees those before it.
+    /// Values computed from rows, in order. Each can use earlier ones.
     #[serde(default)]
     pub facts: Vec<Fact>,
-    /// Sentences: a template over rows, facts and parameters.
+    /// The text: a template over rows, facts and parameters.
     pub text: String,
 }
 
-/// A query and what it is asked about.
+/// A query, with its parameters, scope and display options.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ask {
-    /// What templates call its rows.
+    /// Name of its rows in templates.
     #[serde(rename = "as")]
     pub name: String,
-    /// Query of the catalogue.
+    /// Name of a query in the catalog.
     pub query: String,
-    /// Its parameters: templates over rows, facts and parameters. One that renders to nothing is not given.
+    /// Its parameters: templates over rows, facts and parameters. An empty result leaves the parameter
+    /// unset.
     #[serde(default, deserialize_with = "scalars")]
     pub params: BTreeMap<String, String>,
-    /// Reports that it may be asked of, counted from 1: the first of them that has the ranges.
+    /// Reports to run it on, counted from 1. The first one that has the ranges is used.
     #[serde(default = "first_report", deserialize_with = "one_or_many")]
     pub report: Vec<usize>,
-    /// `--nvtx`: `{pattern}`, or `{pattern?}` where it may be missing.
+    /// `--nvtx`: `{pattern}`, or `{pattern?}` if it may be missing.
     #[serde(default)]
     pub nvtx: Vec<String>,
-    /// `--iter`: likewise.
+    /// `--iter`, in the same form.
     #[serde(default)]
     pub iter: Vec<String>,
-    /// `--exclude`: likewise; none has to be there.
+    /// `--exclude`, in the same form. All of these patterns may be missing.
     #[serde(default)]
     pub exclude: Vec<String>,
     /// `--attribute`.
     #[serde(default)]
     pub attribute: Attribution,
-    /// Relations that the report must have besides those that the query needs, each `a` or `a | b`.
+    /// Relations that the report must have in addition to those of the query, each `a` or `a | b`.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// Column by whose values templates find rows: `name.by.value`.
+    /// Column whose values identify rows in templates: `name.by.value`.
     pub key: Option<String>,
-    /// Why there is no answer where it has no rows; absent: in general words.
+    /// The reason to show if the query has no rows. Absent: a generic reason.
     pub when_empty: Option<String>,
-    /// It may have no rows; then it also has none where the report lacks the data for it.
+    /// Whether the query may have no rows. If so, missing data in the report also counts as no rows.
     #[serde(default)]
     pub may_be_empty: bool,
-    /// Columns that are shown to people; empty: all.
+    /// Columns to show in text output. Empty: all.
     #[serde(default)]
     pub columns: Vec<String>,
-    /// Rows that are shown to people; absent: as many as usual.
+    /// Maximum number of rows to show in text output. Absent: the usual number.
     pub rows: Option<usize>,
-    /// Values of `key` whose rows are shown to people; empty: all.
+    /// Values of `key` whose rows to show in text output. Empty: all.
     #[serde(default)]
     pub only: Vec<String>,
-    /// People are not shown its rows.
+    /// Whether text output hides its rows.
     #[serde(default)]
     pub hidden: bool,
 }
 
-/// Whose launches an NVTX range holds, as `--attribute` has it.
+/// Which launches belong to an NVTX range, as in `--attribute`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Attribution {
-    /// Its thread's.
+    /// Launches on the range's thread.
     #[default]
     Thread,
-    /// Its process's.
+    /// Launches on any thread of the range's process.
     Process,
-    /// Its thread's, and nodes of graphs where they were captured.
+    /// Launches on the range's thread. Nodes of CUDA graphs belong to the range that captured them.
     Capture,
 }
 
-/// A value that is computed from rows.
+/// A value computed from rows.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fact {
     /// Name, with its unit as a suffix.
     pub name: String,
-    /// Expression over rows, parameters and facts before it.
+    /// Expression over rows, parameters and earlier facts.
     #[serde(rename = "is")]
     pub expression: String,
 }
@@ -284,7 +285,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resul
     })
 }
 
-/// A map whose values are texts, however they were written.
+/// Reads a map of scalars, with each value converted to text.
 fn scalars<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<String, String>, D::Error> {
@@ -295,7 +296,9 @@ fn scalars<'de, D: Deserializer<'de>>(
             serde_yaml::Value::String(text) => Ok((key, text)),
             serde_yaml::Value::Bool(flag) => Ok((key, flag.to_string())),
             serde_yaml::Value::Number(number) => Ok((key, number.to_string())),
-            _ => Err(serde::de::Error::custom(format!("`{key}` is no text, number or truth value"))),
+            _ => Err(serde::de::Error::custom(format!(
+                "invalid value for `{key}`: expected text, a number or a boolean"
+            ))),
         })
         .collect()
 }
@@ -308,12 +311,12 @@ impl Playbook {
         Ok(playbook)
     }
 
-    /// The pattern of this name.
+    /// The pattern with this name.
     pub fn pattern(&self, name: &str) -> Option<&Pattern> {
         self.patterns.iter().find(|pattern| pattern.name == name)
     }
 
-    /// The part of this name.
+    /// The part with this name.
     pub fn part(&self, name: &str) -> Result<&Part> {
         let found = self.parts.iter().find(|part| part.part == name);
         found.ok_or_else(|| {
@@ -322,14 +325,14 @@ impl Playbook {
                 what: "part",
                 name: name.to_owned(),
                 near: Vec::new(),
-                help: format!("{} has {}, and all for all of them.", self.name, names.join(", ")),
+                help: format!("Parts of {}: {}, or `all`.", self.name, names.join(", ")),
             }
         })
     }
 }
 
 impl Ask {
-    /// The patterns in its scope options and parameters.
+    /// The patterns used in its scope options and parameters.
     pub fn patterns(&self) -> impl Iterator<Item = PatternUse<'_>> {
         let required = self.nvtx.iter().chain(&self.iter).chain(self.params.values());
         let excluded = self.exclude.iter().filter_map(|text| PatternUse::of(text));
@@ -339,17 +342,17 @@ impl Ask {
     }
 }
 
-/// `{pattern}` or `{pattern?}`.
+/// A use of a pattern: `{pattern}` or `{pattern?}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PatternUse<'a> {
     /// Name of the pattern.
     pub name: &'a str,
-    /// It may be missing.
+    /// Whether the pattern may be missing.
     pub is_optional: bool,
 }
 
 impl<'a> PatternUse<'a> {
-    /// Reads a text that is a pattern and nothing else.
+    /// Parses `{name}` or `{name?}`. Any other text gives `None`.
     pub fn of(text: &'a str) -> Option<Self> {
         let inside = text.strip_prefix('{')?.strip_suffix('}')?;
         let (name, is_optional) = match inside.strip_suffix('?') {
@@ -360,7 +363,7 @@ impl<'a> PatternUse<'a> {
         is_name.then_some(Self { name, is_optional })
     }
 
-    /// `name` or `name?`, as in `all` of a pattern.
+    /// Parses `name` or `name?`, as in the `all` list of a pattern.
     pub fn named(text: &'a str) -> Self {
         match text.strip_suffix('?') {
             Some(name) => Self { name, is_optional: true },
@@ -405,14 +408,14 @@ parts:
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_name_the_line() {
         let error = |text: &str| Playbook::parse("mine.yml", "", text).unwrap_err().to_string();
         assert!(error(&SMALL.replace("doc: Ours.", "dok: Ours.")).starts_with("mine.yml:4"));
         assert!(error("name: [").starts_with("mine.yml:"));
     }
 
     #[test]
-    fn only_a_whole_text_is_a_pattern() {
+    fn a_pattern_use_must_be_the_whole_text() {
         assert_eq!(PatternUse::of("{a}"), Some(PatternUse { name: "a", is_optional: false }));
         assert_eq!(PatternUse::of("{a?}"), Some(PatternUse { name: "a", is_optional: true }));
         for text in ["a", "{}", "{{ a }}", "{a} b", "{?}"] {

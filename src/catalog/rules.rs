@@ -1,10 +1,10 @@
-//! Rules about names of NVTX ranges: how they fold, and which phase they mean.
+//! Rules for the names of NVTX ranges: how to fold numbers in them, and which phase they belong to.
 
 use super::front_matter::read_yaml;
 use crate::error::Result;
 use serde::Deserialize;
 
-/// A file of rules.
+/// A file of name rules.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
@@ -13,7 +13,7 @@ pub struct Rules {
     pub file: String,
     /// Name: the stem of the file.
     pub name: String,
-    /// What the rules decide.
+    /// What the rules are for.
     pub doc: String,
     /// The rules, in order.
     pub rules: Vec<Rule>,
@@ -23,14 +23,14 @@ pub struct Rules {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Regular expression, looked for anywhere in the name.
+    /// Regular expression that matches anywhere in the name.
     #[serde(rename = "match")]
     pub pattern: String,
-    /// In `layers`: what stands in its place; `$1` is the first group.
+    /// For files named `layers`: the replacement. `$1` is the first group.
     pub replace: Option<String>,
-    /// In `phases`: the phase that it means.
+    /// For files named `phases`: the phase of matching ranges.
     pub phase: Option<String>,
-    /// Why.
+    /// Why the rule exists.
     #[serde(default)]
     pub why: String,
 }

@@ -1,35 +1,36 @@
-//! The spec of a raw table of an nsys export: the data sheet that `src_*` views are made from.
+//! Source specs: each describes a raw table of an nsys export. The `src_*` views are generated from
+//! them.
 
 use super::front_matter::read_yaml;
 use crate::error::Result;
 use crate::table::Unit;
 use serde::Deserialize;
 
-/// A raw table (or ENUM table), with every column that any supported export version has.
+/// A raw table or ENUM table, with the columns of all supported export versions.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "Spec")]
 pub struct Source {
     /// The file, as the user would open it.
     pub file: String,
-    /// The whole text of the file.
+    /// The full text of the file.
     pub text: String,
-    /// The table's names, newest first: the first that a report has is read.
+    /// Names of the table, newest first. The first one that the report has is used.
     pub tables: Vec<String>,
     /// Name of the generated view.
     pub view: String,
-    /// What it holds, in a few words.
+    /// What it contains, in a few words.
     pub title: String,
     /// What a row is.
     pub doc: String,
-    /// The `nsys profile` flag that records it; `always` where every capture has it.
+    /// The `nsys profile` flag that records it, or `always` if every capture has it.
     pub capture: String,
-    /// It holds captured environments or command lines, which are never shown.
+    /// Whether it contains captured environment variables or command lines. nsq hides these.
     pub secret: bool,
-    /// Of a secret table: GLOB patterns of the `name`s whose rows may be seen nevertheless.
+    /// For a secret table: GLOB patterns. Rows with a matching `name` are not secret.
     pub keep: Vec<String>,
-    /// The columns; of an ENUM table always id, name and label.
+    /// The columns. Empty for an ENUM table, whose columns are always id, name and label.
     pub columns: Vec<SourceColumn>,
-    /// Of an ENUM table: what NVIDIA's own rows say, for reports that lack them.
+    /// For an ENUM table: NVIDIA's rows, for reports that lack them.
     pub rows: Vec<EnumRow>,
 }
 
@@ -40,19 +41,20 @@ impl Source {
         Ok(source)
     }
 
-    /// ENUM tables become small TEMP tables instead of views.
+    /// Whether this is an ENUM table. nsq makes it a small TEMP table instead of a view.
     pub fn is_enum(&self) -> bool {
         !self.rows.is_empty()
     }
 
-    /// The columns that a row says nothing without: when it began and when it ended, where all exports tell.
+    /// The columns that the table must have to be usable: start and end, if every export version has
+    /// them.
     pub fn essential_columns(&self) -> impl Iterator<Item = &str> {
         let is_in_all = |column: &&SourceColumn| column.since.is_none() && column.until.is_none();
         let names = self.columns.iter().filter(is_in_all).map(|column| column.name.as_str());
         names.filter(|name| ["start", "end"].contains(name))
     }
 
-    /// The condition that hides the secret rows; `None` where there are none.
+    /// The SQL condition that selects the rows that are not secret, or `None` if no row is secret.
     pub fn keep_condition(&self) -> Option<String> {
         let globs: Vec<String> =
             self.keep.iter().map(|glob| format!("name GLOB '{}'", glob.replace('\'', "''"))).collect();
@@ -75,12 +77,12 @@ pub struct SourceColumn {
     pub kind: RawType,
     /// Unit of the values.
     pub unit: Option<Unit>,
-    /// The column that it points to, as `Table.column`.
+    /// The column that it refers to, as `Table.column`.
     #[serde(rename = "ref")]
     pub reference: Option<String>,
-    /// First export schema that has it; absent: all have.
+    /// First export schema version that has it. Absent: all have it.
     pub since: Option<String>,
-    /// First export schema that no longer has it; absent: it is still there.
+    /// First export schema version without it. Absent: the newest version still has it.
     pub until: Option<String>,
     /// Meaning, and what null means.
     pub doc: String,
@@ -108,11 +110,11 @@ pub struct EnumRow {
     pub id: i64,
     /// Symbol.
     pub name: String,
-    /// What people read.
+    /// Text for people.
     pub label: String,
 }
 
-/// The file's own shape: one `table` or several `tables`.
+/// The YAML format of a source spec. It has either one `table` or several `tables`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Spec {

@@ -7,7 +7,7 @@ use crate::classify::Pattern;
 use crate::compile::{Invocation, Layout, Plan, functions_in, script};
 use crate::error::{Error, Result};
 use crate::execute::FUNCTIONS;
-use crate::lint::Complete;
+use crate::lint::EmptyReport;
 use crate::normalize::{self, Installation};
 use crate::report::Report;
 use crate::schema::Schema;
@@ -102,7 +102,7 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     };
     let schema = match &args.report {
         Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
-        None => Complete::new(catalog)?.schema().clone(),
+        None => EmptyReport::new(catalog)?.schema().clone(),
     };
     let scope = args.scope.resolve(&schema)?;
     let installation = normalize::plan(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;

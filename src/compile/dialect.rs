@@ -1,4 +1,4 @@
-//! SQLite's dialect as the parser knows it, with the shift operators that it forgot.
+//! The parser's SQLite dialect, extended with the shift operators that it lacks.
 
 use sqlparser::ast::{Expr, Statement};
 use sqlparser::dialect::{Dialect, SQLiteDialect};
@@ -47,7 +47,7 @@ impl Dialect for SqliteWithShifts {
     }
 }
 
-/// The statements in a text of SQLite's SQL; the error is the parser's message.
+/// Parses SQLite statements. The error is the parser's message.
 pub fn parse(sql: &str) -> Result<Vec<Statement>, String> {
     Parser::parse_sql(&SqliteWithShifts, sql).map_err(|e| e.to_string())
 }

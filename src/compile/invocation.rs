@@ -1,20 +1,20 @@
-//! `NAME[@VERSION][:ARG…]`: how a query is asked for.
+//! Parses `NAME[@VERSION][:ARG…]`, the way to name a query on the command line.
 
 use crate::error::{Error, Result};
 
 /// A query by name, with NVIDIA's colon arguments and `-p` parameters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Name, with `@version` where one was given, or a path.
+    /// Name, with `@version` if given, or a path.
     pub query: String,
-    /// Arguments behind colons, in order.
+    /// Arguments after colons, in order.
     pub args: Vec<String>,
-    /// `key=value` parameters, in order; the last of a key wins.
+    /// `key=value` parameters, in order. The last value of a key wins.
     pub params: Vec<(String, String)>,
 }
 
 impl Invocation {
-    /// Reads `NAME[@VERSION][:ARG…]`. A path (with a slash, or ending in `.sql`) takes no arguments.
+    /// Parses `NAME[@VERSION][:ARG…]`. A path (with a slash, or ending in `.sql`) takes no arguments.
     pub fn parse(spelling: &str) -> Self {
         let is_path = spelling.contains(['/', '\\']) || spelling.ends_with(".sql");
         let mut parts = spelling.split(':');
@@ -26,7 +26,7 @@ impl Invocation {
         Self { query, args, params: Vec::new() }
     }
 
-    /// The file to read the query from, where it was given as a path.
+    /// The path of the query, if it was given as a path.
     pub fn path(&self) -> Option<&std::path::Path> {
         (self.query.contains(['/', '\\']) || self.query.ends_with(".sql"))
             .then(|| std::path::Path::new(&self.query))
@@ -37,8 +37,8 @@ impl Invocation {
         for param in params {
             let (key, value) = param.split_once('=').ok_or_else(|| {
                 Error::usage(
-                    format!("`{param}` is not a parameter"),
-                    "write it as -p key=value; `nsq show QUERY` lists the keys",
+                    format!("invalid parameter '{param}': expected key=value"),
+                    "`nsq show QUERY` lists the parameters of a query",
                 )
             })?;
             self.params.push((key.trim().to_owned(), value.to_owned()));
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_may_hold_colons() {
+    fn a_path_may_contain_colons() {
         let invocation = Invocation::parse("C:\\queries\\mine.sql");
         assert!(invocation.path().is_some());
         assert!(invocation.args.is_empty());

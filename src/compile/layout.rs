@@ -1,17 +1,17 @@
-//! Which columns are printed: the query's own, or those of NVIDIA's report.
+//! The columns to print: the query's own, or those of NVIDIA's report.
 
 use crate::catalog::{NsysColumn, NsysUnit, Query};
 use crate::error::{Error, Result};
 use crate::schema::quote;
 use crate::table::{Column, Type};
 
-/// Which columns are printed.
+/// The columns to print.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// The query's own: `total_ns`, documented, exact.
+    /// The query's own columns, such as `total_ns`: documented, with exact values.
     #[default]
     Own,
-    /// NVIDIA's header texts, arithmetic and rounding.
+    /// NVIDIA's headers, arithmetic and rounding.
     Nsys(TimeUnit),
 }
 
@@ -47,7 +47,7 @@ impl TimeUnit {
         }
     }
 
-    /// nsys multiplies; a division would round the last digit otherwise here and there.
+    /// nsys multiplies by this factor. A division would sometimes round the last digit differently.
     fn factor(self) -> &'static str {
         match self {
             Self::Ns => "1",
@@ -58,12 +58,12 @@ impl TimeUnit {
     }
 }
 
-/// The query's statement with NVIDIA's columns around it.
+/// Wraps the query's statement in a SELECT of NVIDIA's columns.
 pub(super) fn nsys(query: &Query, unit: TimeUnit) -> Result<(String, Vec<Column>)> {
     let Some(report) = &query.header.nsys else {
         return Err(Error::usage(
-            format!("{} has no NVIDIA layout: NVIDIA has no such report", query.header.name),
-            "leave out `--columns nsys` for this query",
+            format!("{} has no NVIDIA layout: nsys has no equivalent report", query.header.name),
+            "omit `--columns nsys` for this query",
         ));
     };
     let mut fields = Vec::with_capacity(report.columns.len());
@@ -77,8 +77,8 @@ pub(super) fn nsys(query: &Query, unit: TimeUnit) -> Result<(String, Vec<Column>
     Ok((sql, columns))
 }
 
-/// One digit, as NVIDIA's reports have it. Their SQLite (3.42) rounds a tie such as 3261.85 up, although
-/// the nearest double lies below it; the factor is the tolerance it does that with.
+/// Rounds to one decimal, as NVIDIA's reports do. Their SQLite (3.42) rounds a tie such as 3261.85 up,
+/// even though the nearest double is below it. The factor reproduces this tolerance.
 fn rounded(sql: &str) -> String {
     format!("round(({sql}) * (1 + 3e-16), 1)")
 }
@@ -94,7 +94,7 @@ fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
             column.name = format!("{} ({})", spec.name, unit.suffix());
             column.kind = Type::Duration;
             column.decimals = Some(unit.decimals());
-            // Rounded first, then converted: the last digit shows the order.
+            // nsys rounds before it converts. The other order would change the last digit.
             let ns = format!("CASE typeof({sql}) WHEN 'real' THEN {} ELSE {sql} END", rounded(sql));
             match unit {
                 TimeUnit::Ns => ns,

@@ -1,9 +1,7 @@
-//! [`Query`] + arguments → [`Plan`]: everything that is needed to run it, checked.
+//! Turns a [`Query`] and its arguments into a checked [`Plan`] that is ready to run.
 //!
-//! For: typed parameters, NVIDIA's colon arguments, the choice of columns, and the question whether
-//! the report holds what the query needs.
-//!
-//! Not for: running SQL.
+//! It handles typed parameters, NVIDIA's colon arguments and the choice of columns, and checks that the
+//! report has the data that the query needs. It does not run SQL.
 
 mod dialect;
 mod invocation;
@@ -30,28 +28,28 @@ use std::path::Path;
 /// A statement that is ready to run.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Name and version of the query; none for a statement of the user's.
+    /// Name and version of the query. `None` for a user's statement.
     pub query: Option<(String, u32)>,
     /// Heading.
     pub title: String,
     /// The statement.
     pub sql: String,
-    /// The file it stands in and the line it begins on, for error messages.
+    /// File and first line of the statement, for error messages.
     pub origin: (String, usize),
     /// Values of the `:name` parameters.
     pub bindings: Vec<(String, Value)>,
-    /// The columns it returns; empty: whatever the statement says.
+    /// The columns it returns. Empty for a user's statement: its column names are used.
     pub columns: Vec<Column>,
-    /// The relations it needs.
+    /// The relations it reads.
     pub reads: Vec<String>,
-    /// What the report must have, each `a` or `a | b`.
+    /// The relations that the report must have, each `a` or `a | b`.
     pub requires: Vec<String>,
-    /// The statement is of the embedded library, and no stranger's.
+    /// Whether the statement comes from the embedded library, not from a user.
     pub is_built_in: bool,
 }
 
 impl Plan {
-    /// Binds the invocation's arguments to its query.
+    /// Plans a query with the arguments of an invocation.
     pub fn new(query: &Query, invocation: &Invocation, layout: &Layout) -> Result<Self> {
         let header = &query.header;
         let bindings = params::bind(query, invocation)?;
@@ -82,7 +80,7 @@ impl Plan {
         })
     }
 
-    /// A statement of the user's over the normalised vocabulary; `origin` is its file and first line.
+    /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.
     pub fn ad_hoc(sql: &str, origin: (String, usize), catalog: &Catalog) -> Self {
         let is_relation = |word: &String| {
             let plain = word.strip_prefix("all_").unwrap_or(word);
@@ -101,7 +99,7 @@ impl Plan {
         }
     }
 
-    /// Refuses, with exit code 3, where the report lacks what the query needs.
+    /// Fails with exit code 3 if the report lacks data that the query needs.
     pub fn check_presence(&self, presence: &Presence<'_>, report: &Path) -> Result<()> {
         let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
         for requirement in &self.requires {
@@ -115,12 +113,12 @@ impl Plan {
                 detail: lines.join("\n"),
                 help: match lack.flags.as_slice() {
                     [] if lack.is_imported => {
-                        format!("a PyTorch trace does not hold it, or this one does not; {see}")
+                        format!("PyTorch traces do not record it, or this trace lacks it; {see}")
                     }
                     [] => see,
                     flags if lack.was_recorded => {
                         format!(
-                            "the capture had {}, so there was nothing of the kind; {see}",
+                            "the capture used {}, but recorded no such event; {see}",
                             flags.join(" or ")
                         )
                     }
@@ -137,9 +135,9 @@ impl Plan {
     }
 }
 
-/// The columns of a statement of the user's: units are taken from the suffixes of the names.
+/// The columns of a user's statement. Types and units come from the suffixes of the names.
 ///
-/// A name that occurs again gets its position behind it, so that no column hides another in JSON.
+/// A repeated name gets its position appended, so that no column hides another in JSON.
 pub fn columns_by_suffix(names: &[&str]) -> Vec<Column> {
     let mut columns = columns_of_names(names);
     for index in 1..columns.len() {

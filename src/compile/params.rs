@@ -1,4 +1,4 @@
-//! Typed parameters: from the words of a command line to the values that SQL binds.
+//! Typed parameters: converts command line arguments to the values that SQL binds.
 
 use super::Invocation;
 use crate::catalog::{Param, ParamType, Query};
@@ -6,11 +6,11 @@ use crate::error::{Error, Result, nearest};
 use crate::table::Value;
 use std::collections::BTreeMap;
 
-/// The value of every parameter of the query: given, set by a colon argument, or the default.
+/// The value of each parameter of the query: from `-p`, from a colon argument, or the default.
 pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String, Value)>> {
     let header = &query.header;
     let mut given: BTreeMap<&str, String> = BTreeMap::new();
-    // Reversed, so that of two arguments that set one parameter the first listed wins.
+    // In reverse order, so that the first listed argument wins if two set the same parameter.
     let args = header.nsys.iter().flat_map(|nsys| &nsys.args).collect::<Vec<_>>();
     for arg in args.iter().rev() {
         for typed in &invocation.args {
@@ -32,10 +32,11 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
     if let Some(typed) = invocation.args.iter().find(|typed| !known(typed)) {
         let listed: Vec<&str> = args.iter().map(|arg| arg.name.as_str()).collect();
         return Err(Error::usage(
-            format!("{} takes no argument `{typed}`", header.name),
+            format!("unknown argument '{typed}' for query '{}'", header.name),
             match listed.as_slice() {
-                [] => "it takes none behind a colon; parameters are given by -p key=value".to_owned(),
-                listed => format!("it takes {}", listed.join(", ")),
+                [] => "this query has no arguments after a colon; set parameters with -p key=value"
+                    .to_owned(),
+                listed => format!("available arguments: {}", listed.join(", ")),
             },
         ));
     }
@@ -47,8 +48,8 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
                 name: key.clone(),
                 near: nearest(key, names.iter().copied()),
                 help: match names.as_slice() {
-                    [] => format!("{} takes no parameters.", header.name),
-                    names => format!("{} takes {}.", header.name, names.join(", ")),
+                    [] => format!("{} has no parameters.", header.name),
+                    names => format!("Parameters of {}: {}.", header.name, names.join(", ")),
                 },
             });
         };
@@ -72,7 +73,7 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
         .collect()
 }
 
-/// A default of front matter as it would be typed.
+/// A default value from front matter, as the user would type it.
 pub fn scalar(value: &serde_yaml::Value) -> String {
     match value {
         serde_yaml::Value::String(text) => text.clone(),
@@ -82,29 +83,29 @@ pub fn scalar(value: &serde_yaml::Value) -> String {
     }
 }
 
-/// The value that `text` means for the parameter; `query` is whose it is.
-pub fn parse_param(query: &str, param: &Param, text: &str) -> Result<Value> {
-    let refuse = |wanted: &str| {
+/// Parses the value of a parameter. `owner` is the query or playbook that has it, for messages.
+pub fn parse_param(owner: &str, param: &Param, text: &str) -> Result<Value> {
+    let invalid = |expected: &str| {
         Error::usage(
-            format!("{query}: `{text}` is no value for {}", param.name),
-            format!("give {wanted}: {}", param.doc),
+            format!("invalid value '{text}' for parameter '{}': expected {expected}", param.name),
+            format!("`{}` of {owner}: {}", param.name, param.doc),
         )
     };
     let in_range = |number: f64, value: Value| match (param.min, param.max) {
-        (Some(min), _) if number < min => Err(refuse(&format!("a number of at least {min}"))),
-        (_, Some(max)) if number > max => Err(refuse(&format!("a number of at most {max}"))),
+        (Some(min), _) if number < min => Err(invalid(&format!("a number of at least {min}"))),
+        (_, Some(max)) if number > max => Err(invalid(&format!("a number of at most {max}"))),
         _ => Ok(value),
     };
     let trimmed = text.trim();
     match param.kind {
         ParamType::Int => {
-            let int: i64 = trimmed.parse().map_err(|_| refuse("an integer"))?;
+            let int: i64 = trimmed.parse().map_err(|_| invalid("an integer"))?;
             in_range(int as f64, Value::Int(int))
         }
         ParamType::Real => {
-            let real: f64 = trimmed.parse().map_err(|_| refuse("a number"))?;
+            let real: f64 = trimmed.parse().map_err(|_| invalid("a number"))?;
             if !real.is_finite() {
-                return Err(refuse("a finite number"));
+                return Err(invalid("a finite number"));
             }
             in_range(real, Value::Real(real))
         }
@@ -112,19 +113,19 @@ pub fn parse_param(query: &str, param: &Param, text: &str) -> Result<Value> {
         ParamType::Bool => match trimmed.to_ascii_lowercase().as_str() {
             "true" | "yes" | "1" | "on" => Ok(Value::Int(1)),
             "false" | "no" | "0" | "off" => Ok(Value::Int(0)),
-            _ => Err(refuse("true or false")),
+            _ => Err(invalid("true or false")),
         },
         ParamType::Duration => {
             let ns = parse_duration(trimmed)
-                .ok_or_else(|| refuse("a time with its unit, such as 300ns, 1.5ms or 2s"))?;
+                .ok_or_else(|| invalid("a time with a unit, such as 300ns, 1.5ms or 2s"))?;
             in_range(ns as f64, Value::Int(ns))
         }
         ParamType::Enum => match param.values.iter().find(|value| *value == trimmed) {
             Some(value) => Ok(Value::Text(value.clone())),
-            None => Err(refuse(&format!("one of {}", param.values.join(", ")))),
+            None => Err(invalid(&format!("one of {}", param.values.join(", ")))),
         },
         ParamType::List => {
-            // Items with commas in them, such as names of ranges, come as JSON.
+            // Items that contain commas, such as range names, are given as JSON.
             if let Ok(items) = serde_json::from_str::<Vec<String>>(trimmed) {
                 return Ok(Value::Text(serde_json::Value::from(items).to_string()));
             }
@@ -135,9 +136,10 @@ pub fn parse_param(query: &str, param: &Param, text: &str) -> Result<Value> {
     }
 }
 
-/// `300ns`, `1.5us`, `12ms`, `2s`, `3min` as nanoseconds; a bare number is nanoseconds.
+/// Parses `300ns`, `1.5us`, `12ms`, `2s` or `3min` as nanoseconds. A number without a unit is
+/// nanoseconds.
 ///
-/// Exact: digits beyond a nanosecond are refused, not rounded.
+/// The result is exact: a fraction of a nanosecond is an error and is not rounded.
 pub fn parse_duration(text: &str) -> Option<i64> {
     let (negative, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

@@ -1,16 +1,16 @@
-//! Which relations and functions a statement names, found with a real parser.
+//! Finds the relations and functions that a statement uses, with an SQL parser.
 //!
-//! For the library's own SQL: SQLite itself, not this, decides what a user's statement may do.
+//! This is for the library's SQL. For a user's statement, SQLite's authorizer decides what it may read.
 
 use super::dialect::parse;
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// SQLite's own functions that stand where relations do.
+/// SQLite's table-valued functions.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 
-/// The relations that a statement reads, without its own `WITH` names. The error is the parser's.
+/// The relations that a statement reads, without its `WITH` names. The error is the parser's message.
 pub fn relations_in(sql: &str) -> Result<BTreeSet<String>, String> {
     let mut names = Names::default();
     for statement in parse(sql)? {
@@ -20,7 +20,7 @@ pub fn relations_in(sql: &str) -> Result<BTreeSet<String>, String> {
     Ok(names.relations.difference(&names.local).filter(is_relation).cloned().collect())
 }
 
-/// The names of the functions that a statement calls, in lower case.
+/// The functions that a statement calls, in lower case. The error is the parser's message.
 pub fn functions_in(sql: &str) -> Result<BTreeSet<String>, String> {
     let mut names = Names::default();
     for statement in parse(sql)? {
@@ -29,7 +29,7 @@ pub fn functions_in(sql: &str) -> Result<BTreeSet<String>, String> {
     Ok(names.functions)
 }
 
-/// The identifiers in a text, roughly: enough to see which relations a statement may name.
+/// All words in a text, in lower case: a superset of the relations that the statement names.
 pub fn words_in(sql: &str) -> BTreeSet<String> {
     sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
@@ -40,6 +40,7 @@ pub fn words_in(sql: &str) -> BTreeSet<String> {
 #[derive(Default)]
 struct Names {
     relations: BTreeSet<String>,
+    /// `WITH` names.
     local: BTreeSet<String>,
     functions: BTreeSet<String>,
 }

@@ -1,10 +1,11 @@
-//! `nsq show NAME --sql`: one script that runs in any SQLite shell.
+//! `nsq show NAME --sql`: a script that runs in any SQLite shell.
 
 use super::Plan;
 use crate::normalize::Installation;
 use crate::table::Value;
 
-/// The whole of what runs, as one script. `native` are nsq's own functions and relations that it needs.
+/// The plan and its TEMP objects as one script. `native` lists the functions and relations of nsq that
+/// it needs.
 pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> String {
     let mut script = String::new();
     if !native.is_empty() {
@@ -14,7 +15,7 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> St
         script.push_str(&format!("-- {name}@{version}: {}\n", plan.title));
     }
     for native in &installation.natives {
-        // Without nsq nothing fills it, and the script says so where that matters.
+        // Outside nsq this table stays empty. The first line of the script says what needs nsq.
         let columns = native.columns.join(", ");
         script.push_str(&format!("CREATE TEMP TABLE IF NOT EXISTS {} ({columns});\n\n", native.object));
     }
@@ -27,7 +28,7 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> St
     script
 }
 
-/// Replaces `:name` by its value; quoted texts and comments are left alone.
+/// Replaces each `:name` by its value, except in quotes and comments.
 fn with_literals(sql: &str, bindings: &[(String, Value)]) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;

@@ -1,12 +1,12 @@
-//! Several statements in one text.
+//! Splits a script into statements.
 
-/// The statements of a script with their byte offsets, without the comments and blanks before them.
+/// The statements of a script with their byte offsets, without leading comments and white space.
 ///
-/// Semicolons in quotes and comments do not count. Triggers, whose bodies hold semicolons, are not
-/// for reports.
+/// Semicolons in quotes and comments do not split. Triggers, which have semicolons in their bodies, are
+/// not supported, since reports need none.
 pub fn split_statements(script: &str) -> Vec<(usize, &str)> {
     let mut statements = Vec::new();
-    // Where the code of the statement at hand begins.
+    // Start of the current statement's code.
     let mut start = None;
     let mut at = 0;
     while let Some(c) = script[at..].chars().next() {

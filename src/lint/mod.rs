@@ -1,10 +1,9 @@
-//! The SQL library, held against its own rules.
+//! Lint rules for the SQL library, used by `nsq check` and by the project's tests.
 //!
-//! For: `nsq check` and the project's tests. Every rule has a number, a message, and a remedy:
-//! `Q` for queries, `V` for relations, `S` for source specs and rules about names, `C` for class maps, `P` for
-//! playbooks, `R` for what only a report can show.
+//! Each rule has a number, a message and a remedy. The letter tells the kind of file: `Q` queries, `V`
+//! relations, `S` source specs and name rules, `C` class maps, `P` playbooks. `R` rules need a report.
 //!
-//! Not for: a user's statements in `nsq sql`. Nothing here is needed to answer a question.
+//! Users' statements in `nsq sql` are not checked, and running a query needs nothing from this module.
 
 mod names;
 mod playbook;
@@ -22,18 +21,18 @@ use crate::schema::{Schema, quote};
 use rusqlite::Connection;
 use std::fmt;
 
-/// A broken rule.
+/// A violation of a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// File, as the user would open it.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// Number of the rule, such as `Q06`.
+    /// Rule number, such as `Q06`.
     pub rule: &'static str,
     /// What is wrong.
     pub message: String,
-    /// What to do.
+    /// How to fix it.
     pub help: String,
 }
 
@@ -43,12 +42,13 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Holds every file of the library against the rules.
+/// Checks every file of the library. Queries, relations and playbooks are checked only if all relations
+/// and source specs can be read.
 pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
     let mut findings: Vec<Finding> = catalog.broken().into_iter().map(unreadable).collect();
     let vocabulary_is_whole = catalog.relations().is_ok() && catalog.sources().is_ok();
     if vocabulary_is_whole {
-        let complete = Complete::new(catalog)?;
+        let empty_report = EmptyReport::new(catalog)?;
         for source in catalog.sources()? {
             relation::check_source(source, &mut findings);
         }
@@ -57,32 +57,32 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         }
         check_classes(catalog, &mut findings);
         for relation in catalog.relations()? {
-            relation::check_relation(relation, catalog, &complete, &mut findings);
+            relation::check_relation(relation, catalog, &empty_report, &mut findings);
         }
         for playbook in catalog.readable_playbooks() {
             playbook::check_playbook(playbook, catalog, &mut findings);
         }
         for query in catalog.readable_queries() {
-            query::check_query(query, catalog, &complete, &mut findings);
+            query::check_query(query, catalog, &empty_report, &mut findings);
         }
     }
     findings.sort();
     Ok(findings)
 }
 
-/// C01, C02: maps can be used, say what they are for, and hold no pattern twice.
+/// C01, C02: class maps compile, have a doc and rules, and have no duplicate patterns.
 fn check_classes(catalog: &Catalog, findings: &mut Vec<Finding>) {
     let maps = catalog.classes();
-    // A file that cannot be read is a finding already.
+    // Unreadable files are findings already.
     for name in maps.names() {
         let Ok(map) = maps.map(&name) else { continue };
         findings.extend(map.compile().err().map(unreadable));
-        findings.extend(map.duplicates.into_iter().map(|twice| Finding {
-            file: twice.file,
-            line: twice.line,
+        findings.extend(map.duplicates.into_iter().map(|duplicate| Finding {
+            file: duplicate.file,
+            line: duplicate.line,
             rule: "C01",
-            message: twice.message,
-            help: "take one of them out".to_owned(),
+            message: duplicate.message,
+            help: "remove one of the two".to_owned(),
         }));
         let file = map.rules.first().map_or(String::new(), |rule| rule.file.clone());
         if map.doc.is_empty() || map.rules.is_empty() {
@@ -90,8 +90,8 @@ fn check_classes(catalog: &Catalog, findings: &mut Vec<Finding>) {
                 file,
                 line: 1,
                 rule: "C02",
-                message: format!("class map {name} has no doc, or no rules"),
-                help: "say in `doc` what its classes are".to_owned(),
+                message: format!("class map {name} has no `doc` or no `rules`"),
+                help: "add rules, and describe the classes in `doc`".to_owned(),
             });
         }
     }
@@ -108,20 +108,20 @@ fn unreadable(error: Error) -> Finding {
     }
 }
 
-/// A report that has every table and column any export ever had, and no rows.
-pub struct Complete {
+/// An empty report that has all tables and columns of all export versions.
+pub struct EmptyReport {
     schema: Schema,
     ddl: String,
 }
 
-impl fmt::Debug for Complete {
+impl fmt::Debug for EmptyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Complete").finish_non_exhaustive()
+        f.debug_struct("EmptyReport").finish_non_exhaustive()
     }
 }
 
-impl Complete {
-    /// The report that the library's specs describe.
+impl EmptyReport {
+    /// Builds it from the source specs of the library.
     pub fn new(catalog: &Catalog) -> Result<Self> {
         let mut ddl = String::new();
         for source in catalog.sources()? {
@@ -137,12 +137,12 @@ impl Complete {
         Ok(Self { schema: Schema::read(&connection)?, ddl })
     }
 
-    /// Its tables and columns.
+    /// Its schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// A database with its tables.
+    /// Opens an in-memory database with its tables.
     pub fn connect(&self) -> Result<Connection> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(&self.ddl)?;

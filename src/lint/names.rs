@@ -1,17 +1,17 @@
-//! What columns, names and sentences must look like.
+//! Rules for names, columns and documentation.
 
 use super::Finding;
 use crate::catalog::{ColumnSpec, line_of};
 use crate::table::{Type, Unit};
 
-/// Where a rule is broken: the file and its text, to find lines in.
+/// The file being checked. Its text is needed to find line numbers.
 pub(super) struct Place<'a> {
     pub file: &'a str,
     pub text: &'a str,
 }
 
 impl Place<'_> {
-    /// A finding on the line where `needle` stands.
+    /// A finding on the first line that contains `needle`.
     pub(super) fn finding(
         &self,
         rule: &'static str,
@@ -24,7 +24,7 @@ impl Place<'_> {
     }
 }
 
-/// Q01: the file is called what the front matter says.
+/// Q01, V01, P01: the name in the file equals the file's stem.
 pub(super) fn check_stem(
     place: &Place<'_>,
     rule: &'static str,
@@ -37,13 +37,13 @@ pub(super) fn check_stem(
         findings.push(place.finding(
             rule,
             "name:",
-            format!("the name `{name}` is not the file's stem `{stem}` in lower_snake_case"),
-            "rename the file or the query: people look one up by the other",
+            format!("name '{name}' must equal the file stem '{stem}', in lower_snake_case"),
+            "rename the file, or change `name`",
         ));
     }
 }
 
-/// Q07, Q08: units agree with suffixes and types, and everything is documented.
+/// Q07, Q08, V07, V08: units match the name suffixes and the types, and each column has a doc.
 pub(super) fn check_columns(
     place: &Place<'_>,
     rules: [&'static str; 2],
@@ -61,12 +61,14 @@ pub(super) fn check_columns(
             .find(|unit| name.ends_with(unit.suffix()));
         match (by_suffix, column.unit) {
             (Some(suffix), unit) if unit != Some(suffix) => unit_finding(
-                format!("column {name}: its name promises a unit that the front matter does not give"),
-                &format!("give it `unit: {}`, or another name", suffix.name()),
+                format!(
+                    "column {name}: the unit in the front matter does not match the suffix of the name"
+                ),
+                &format!("set `unit: {}`, or rename the column", suffix.name()),
             ),
             (None, Some(unit)) if !unit.suffix().is_empty() => unit_finding(
-                format!("column {name}: its name does not tell its unit"),
-                &format!("end its name in `{}`", unit.suffix()),
+                format!("column {name}: the name lacks the suffix of its unit"),
+                &format!("end the name with `{}`", unit.suffix()),
             ),
             _ => {}
         }
@@ -83,18 +85,18 @@ pub(super) fn check_columns(
                 rules[0],
                 &needle,
                 format!(
-                    "column {name}: type {} does not go with unit {}",
+                    "column {name}: type {} does not match unit {}",
                     column.kind.name(),
                     column.unit.map_or("none", Unit::name)
                 ),
-                "timestamp and duration go with ns, bytes with bytes, percent with percent, text with none",
+                "timestamp and duration need unit ns, bytes needs bytes, percent needs percent; text and bool have no unit",
             ));
         }
         check_doc(place, rules[1], &needle, &format!("column {name}"), name, &column.doc, findings);
     }
 }
 
-/// Q08: the text says more than the name.
+/// Q08, V08, S08: the doc is a sentence that says more than the name.
 pub(super) fn check_doc(
     place: &Place<'_>,
     rule: &'static str,
@@ -111,7 +113,7 @@ pub(super) fn check_doc(
             rule,
             needle,
             format!("{what} is not documented"),
-            "say in a sentence, with a full stop, what it means, and what null means where it can be",
+            "write a `doc` sentence that ends in a full stop: what it means, and what null means if it can be null",
         ));
     }
 }

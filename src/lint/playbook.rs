@@ -1,4 +1,4 @@
-//! The rules for playbooks: what they name exists, and their templates can be read.
+//! Rules for playbooks: all names exist, and all templates parse.
 
 use super::Finding;
 use super::names::{Place, check_stem};
@@ -11,20 +11,21 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A pattern over templates, which is known to be one.
-#[expect(clippy::unwrap_used, reason = "constants, all compiled by a test")]
+/// Compiles a constant regular expression.
+#[expect(clippy::unwrap_used, reason = "constants that a test compiles")]
 fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap()
 }
 
-/// What of a template is code.
+/// Code in a template: `{{ … }}` or `{% … %}`.
 static INSIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)\{\{.*?\}\}|\{%.*?%\}"));
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"'[^']*'|"[^"]*""#));
 static FILTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\|\s*([A-Za-z_]\w*)"));
-/// A query and a column of its rows.
+/// A column of a query's rows: `query.first.column` or `query.by.value.column`. Captures query and
+/// column.
 static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\w+)\.(?:first|by\.\w+)\.([A-Za-z_]\w*)"));
 static BY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\w+)\.by\b"));
-/// A name for rows, and the query.
+/// A loop: `for row in query.rows`. Captures row and query.
 static LOOP: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bfor\s+(\w+)\s+in\s+(\w+)\.rows\b"));
 static OF_ROW: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\w+)\.([A-Za-z_]\w*)"));
 
@@ -32,17 +33,17 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
 
-/// The help of most findings.
-const HELP: &str = "queries/README.md, \"Playbooks\", tells what stands where";
+/// The help of all findings in playbooks.
+const HELP: &str = "see \"Playbooks\" in queries/README.md";
 
 pub(super) fn check_playbook(playbook: &Playbook, catalog: &Catalog, findings: &mut Vec<Finding>) {
     let place = Place { file: &playbook.file, text: &playbook.text };
     check_stem(&place, "P01", &playbook.name, findings);
     let mut check = Check { playbook, catalog, templates: Templates::new(str::to_owned), findings };
-    check.texts();
-    check.patterns();
-    check.settings();
-    check.parts();
+    check.check_texts();
+    check.check_patterns();
+    check.check_settings();
+    check.check_parts();
 }
 
 struct Check<'a> {
@@ -53,8 +54,8 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Notes what is wrong at the line where `near` stands first.
-    fn say(&mut self, rule: &'static str, near: &str, message: String) {
+    /// Adds a finding at the first line that contains `near`.
+    fn add(&mut self, rule: &'static str, near: &str, message: String) {
         let near = near.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
         let line = if near.is_empty() { 1 } else { line_of(&self.playbook.text, near) };
         self.findings.push(Finding {
@@ -66,32 +67,36 @@ impl Check<'_> {
         });
     }
 
-    /// P01, P02: what people read, and that there is something to ask.
-    fn texts(&mut self) {
+    /// P01, P02: version, title and doc are valid, and there are parts.
+    fn check_texts(&mut self) {
         let playbook = self.playbook;
         if playbook.version == 0 {
-            self.say("P01", "version:", "versions begin at 1".to_owned());
+            self.add("P01", "version:", "the version must be at least 1".to_owned());
         }
         if playbook.title.is_empty() || playbook.title.ends_with('.') {
-            self.say("P02", "title:", "the title is empty or ends in a full stop".to_owned());
+            self.add("P02", "title:", "the title is empty or ends in a full stop".to_owned());
         }
         if !playbook.doc.trim_end().ends_with('.') {
-            self.say("P02", "doc:", "`doc` is not a sentence".to_owned());
+            self.add("P02", "doc:", "`doc` must end in a full stop".to_owned());
         }
         if playbook.parts.is_empty() {
-            self.say("P02", "parts:", "there are no parts".to_owned());
+            self.add("P02", "parts:", "the playbook has no parts".to_owned());
         }
     }
 
-    /// P03: patterns can be read, and need only patterns that exist.
-    fn patterns(&mut self) {
+    /// P03: patterns parse, and refer only to existing patterns.
+    fn check_patterns(&mut self) {
         let mut seen = BTreeSet::new();
         for pattern in &self.playbook.patterns {
             if !seen.insert(&pattern.name) {
-                self.say("P03", &pattern.name, format!("there are two patterns {}", pattern.name));
+                self.add("P03", &pattern.name, format!("duplicate pattern '{}'", pattern.name));
             }
             if pattern.any.is_empty() && pattern.all.is_empty() {
-                self.say("P03", &pattern.name, format!("pattern {} fits nothing", pattern.name));
+                self.add(
+                    "P03",
+                    &pattern.name,
+                    format!("pattern '{}' has neither `any` nor `all`", pattern.name),
+                );
             }
             for alternative in &pattern.any {
                 let fault = match &alternative.name {
@@ -100,39 +105,43 @@ impl Check<'_> {
                 };
                 if let Some(fault) = fault {
                     let fault = fault.lines().last().unwrap_or_default().to_owned();
-                    self.say("P03", &pattern.name, format!("pattern {}: {fault}", pattern.name));
+                    self.add("P03", &pattern.name, format!("pattern '{}': {fault}", pattern.name));
                 }
                 for with in &alternative.with {
-                    self.has_pattern(with, &pattern.name);
+                    self.check_pattern(with, &pattern.name);
                 }
             }
             for part in &pattern.all {
-                self.has_pattern(PatternUse::named(part).name, &pattern.name);
+                self.check_pattern(PatternUse::named(part).name, &pattern.name);
             }
         }
     }
 
-    fn has_pattern(&mut self, name: &str, near: &str) {
+    fn check_pattern(&mut self, name: &str, near: &str) {
         if self.playbook.pattern(name).is_none() {
-            self.say("P03", near, format!("there is no pattern {name}"));
+            self.add("P03", near, format!("unknown pattern '{name}'"));
         }
     }
 
-    /// P04: presets set parameters that exist, and have a value for each choice.
-    fn settings(&mut self) {
+    /// P04: presets set existing parameters and cover all values; classes, files and defaults are valid.
+    fn check_settings(&mut self) {
         let playbook = self.playbook;
         let has = |name: &str| playbook.params.iter().any(|param| param.name == name);
         for preset in &playbook.presets {
             let Some(param) = playbook.params.iter().find(|param| param.name == preset.param) else {
-                self.say("P04", &preset.param, format!("there is no parameter {}", preset.param));
+                self.add("P04", &preset.param, format!("unknown parameter '{}'", preset.param));
                 continue;
             };
             for value in &preset.values {
                 if !param.values.is_empty() && !param.values.contains(&value.value) {
-                    self.say("P04", &value.value, format!("{} is no {}", value.value, param.name));
+                    self.add(
+                        "P04",
+                        &value.value,
+                        format!("invalid value '{}' for parameter '{}'", value.value, param.name),
+                    );
                 }
                 for name in value.sets.keys().filter(|name| !has(name)) {
-                    self.say("P04", name, format!("there is no parameter {name}"));
+                    self.add("P04", name, format!("unknown parameter '{name}'"));
                 }
             }
         }
@@ -140,140 +149,148 @@ impl Check<'_> {
             let values = playbook.params.iter().filter(|param| param.name == preset.param);
             for value in values.flat_map(|param| &param.values) {
                 if !preset.values.iter().any(|known| known.value == *value) {
-                    self.say("P04", &preset.param, format!("the preset has no value for {value}"));
+                    self.add(
+                        "P04",
+                        &preset.param,
+                        format!("the preset of '{}' lacks the value '{value}'", preset.param),
+                    );
                 }
             }
         }
         for name in &playbook.classes {
             let is_list = playbook.params.iter().any(|p| p.name == *name && p.kind == ParamType::List);
             if !is_list {
-                self.say("P04", "classes:", format!("{name} is no parameter of the type list"));
+                self.add("P04", "classes:", format!("'{name}' is not a parameter of type list"));
             }
         }
         for spec in &playbook.files {
             for name in spec.numbers.iter().filter(|name| !spec.columns.contains(name)) {
-                self.say("P04", "numbers:", format!("file {} has no column {name}", spec.name));
+                self.add("P04", "numbers:", format!("unknown column '{name}' of file '{}'", spec.name));
             }
         }
         for param in &playbook.params {
             if !param.default.is_null()
                 && let Err(error) = parse_param(&playbook.name, param, &scalar(&param.default))
             {
-                self.say("P04", &format!("name: {}", param.name), first_line(&error.to_string()));
+                self.add("P04", &format!("name: {}", param.name), first_line(&error.to_string()));
             }
             if self.playbook.pattern(&param.name).is_some() {
-                self.say("P04", &param.name, format!("{} is a pattern and a parameter", param.name));
+                self.add(
+                    "P04",
+                    &param.name,
+                    format!("'{}' is both a pattern and a parameter", param.name),
+                );
             }
         }
     }
 
-    /// P05: parts can be told apart, and each piece can be asked and said.
-    fn parts(&mut self) {
+    /// P05: parts have unique names, questions and answers.
+    fn check_parts(&mut self) {
         let mut seen = BTreeSet::new();
         for part in &self.playbook.parts {
             if part.part == "all" || !seen.insert(&part.part) {
-                self.say("P05", &part.question, format!("part {} has no name of its own", part.part));
+                self.add(
+                    "P05",
+                    &part.question,
+                    format!("part name '{}' is reserved or duplicate", part.part),
+                );
             }
             if part.question.trim().is_empty() || part.answers.is_empty() {
-                self.say("P05", "parts:", format!("part {} has no question or no answers", part.part));
+                self.add("P05", "parts:", format!("part '{}' has no question or no answers", part.part));
             }
             let mut known: BTreeSet<String> =
                 ["params", "given", "options", NO_ANSWER].map(str::to_owned).into();
             known.extend(self.playbook.files.iter().map(|file| file.name.clone()));
             for answer in &part.answers {
-                self.answer(answer, &mut known);
+                self.check_answer(answer, &mut known);
             }
         }
     }
 
-    fn answer(&mut self, answer: &Answer, known: &mut BTreeSet<String>) {
+    fn check_answer(&mut self, answer: &Answer, known: &mut BTreeSet<String>) {
         for name in &answer.given {
             let params = self.playbook.params.iter().map(|param| &param.name);
             let files = self.playbook.files.iter().map(|file| &file.name);
             if !params.chain(files).any(|known| known == name) {
-                self.say(
-                    "P05",
-                    &answer.about,
-                    format!("nobody can give {name}: it is no parameter and no file"),
-                );
+                self.add("P05", &answer.about, format!("unknown parameter or file '{name}' in `given`"));
             }
         }
         for ask in &answer.queries {
-            self.ask(ask, known);
+            self.check_ask(ask, known);
             known.insert(ask.name.clone());
         }
         for fact in &answer.facts {
             let names = self.templates.names_in_expression(&fact.expression);
-            self.names(&fact.expression, names, known);
-            self.words(answer, &fact.expression, &fact.expression);
+            self.check_names(&fact.expression, names, known);
+            self.check_code(answer, &fact.expression, &fact.expression);
             known.insert(fact.name.clone());
         }
         let names = self.templates.names_in(&answer.text);
-        self.names(&answer.text, names, known);
+        self.check_names(&answer.text, names, known);
         let inside: Vec<&str> = INSIDE.find_iter(&answer.text).map(|found| found.as_str()).collect();
-        self.words(answer, &answer.text, &inside.join(" "));
+        self.check_code(answer, &answer.text, &inside.join(" "));
     }
 
-    /// P06: the query is there and takes what it is given.
-    fn ask(&mut self, ask: &Ask, known: &BTreeSet<String>) {
+    /// P06: the query exists and accepts its parameters and options.
+    fn check_ask(&mut self, ask: &Ask, known: &BTreeSet<String>) {
         let near = format!("as: {}", ask.name);
         for text in ask.nvtx.iter().chain(&ask.iter).chain(&ask.exclude) {
             let used = PatternUse::of(text);
             let is_open = text.starts_with('{') && text.ends_with('}');
             match used {
-                Some(used) => self.has_pattern(used.name, &near),
-                None if is_open => self.say("P06", &near, format!("`{text}` is no pattern")),
+                Some(used) => self.check_pattern(used.name, &near),
+                None if is_open => self.add("P06", &near, format!("invalid pattern '{text}'")),
                 None => {}
             }
         }
         if ask.report.is_empty() || ask.report.iter().any(|place| !(1..=2).contains(place)) {
-            self.say("P06", &near, "reports are 1 and 2".to_owned());
+            self.add("P06", &near, "`report` must be 1, 2 or a list of both".to_owned());
         }
         for requirement in ask.requires.iter().flat_map(|text| text.split('|')) {
             if self.catalog.relation(requirement.trim()).is_none() {
-                self.say("P06", &near, format!("there is no relation {}", requirement.trim()));
+                self.add("P06", &near, format!("unknown relation '{}'", requirement.trim()));
             }
         }
         let Ok(query) = self.catalog.query(&ask.query) else {
-            self.say("P06", &near, format!("there is no query {} that can be read", ask.query));
+            self.add("P06", &near, format!("unknown or unreadable query '{}'", ask.query));
             return;
         };
         let columns: Vec<&str> =
             query.header.columns.iter().map(|column| column.name.as_str()).collect();
         if !ask.only.is_empty() && ask.key.is_none() {
-            self.say("P06", &near, "`only` picks rows by `key`, and there is none".to_owned());
+            self.add("P06", &near, "`only` needs a `key`".to_owned());
         }
         for column in ask.key.iter().chain(&ask.columns) {
             if !columns.contains(&column.as_str()) {
-                self.say("P06", &near, format!("{} has no column {column}", ask.query));
+                self.add("P06", &near, format!("unknown column '{column}' of query '{}'", ask.query));
             }
         }
         for (name, text) in &ask.params {
             if !query.header.params.iter().any(|param| param.name == *name) {
-                self.say("P06", &near, format!("{} takes no parameter {name}", ask.query));
+                self.add("P06", &near, format!("unknown parameter '{name}' of query '{}'", ask.query));
             }
             match PatternUse::of(text) {
-                Some(used) => self.has_pattern(used.name, &near),
+                Some(used) => self.check_pattern(used.name, &near),
                 None => {
                     let names = self.templates.names_in(text);
-                    self.names(text, names, known);
+                    self.check_names(text, names, known);
                     let param = query.header.params.iter().find(|param| param.name == *name);
                     if let (Some(param), false) = (param, text.contains('{'))
                         && let Err(error) = parse_param(&ask.query, param, text)
                     {
-                        self.say("P06", &near, first_line(&error.to_string()));
+                        self.add("P06", &near, first_line(&error.to_string()));
                     }
                 }
             }
         }
     }
 
-    /// P07: the filters of a template are there, and the columns that it names of queries of its piece.
-    fn words(&mut self, answer: &Answer, near: &str, source: &str) {
+    /// P07: a template uses existing filters, and existing columns of its queries.
+    fn check_code(&mut self, answer: &Answer, near: &str, source: &str) {
         let code = QUOTED.replace_all(source, "''");
         for filter in FILTER.captures_iter(&code) {
             if !self.templates.has_filter(&filter[1]) {
-                self.say("P07", near, format!("there is no filter {}", &filter[1]));
+                self.add("P07", near, format!("unknown filter '{}'", &filter[1]));
             }
         }
         let mut named: Vec<(String, String)> =
@@ -287,27 +304,32 @@ impl Check<'_> {
             let Some(ask) = answer.queries.iter().find(|ask| ask.name == name) else { continue };
             let Ok(query) = self.catalog.query(&ask.query) else { continue };
             if !query.header.columns.iter().any(|known| known.name == column) {
-                self.say("P07", near, format!("{} has no column {column}", ask.query));
+                self.add("P07", near, format!("unknown column '{column}' of query '{}'", ask.query));
             }
         }
         for ask in answer.queries.iter().filter(|ask| ask.key.is_none()) {
             let mut asked = BY.captures_iter(&code);
             if asked.any(|found| found[1] == ask.name) {
-                self.say("P07", near, format!("{}.by needs a `key` of {}", ask.name, ask.name));
+                self.add("P07", near, format!("`{0}.by` needs a `key` for query '{0}'", ask.name));
             }
         }
     }
 
-    /// P07: a template can be read, and asks only for what is there.
-    fn names(&mut self, near: &str, names: Result<BTreeSet<String>, String>, known: &BTreeSet<String>) {
+    /// P07: a template parses, and uses only names defined before it.
+    fn check_names(
+        &mut self,
+        near: &str,
+        names: Result<BTreeSet<String>, String>,
+        known: &BTreeSet<String>,
+    ) {
         match names {
-            Err(fault) => self.say("P07", near, format!("a template cannot be read: {fault}")),
+            Err(fault) => self.add("P07", near, format!("invalid template: {fault}")),
             Ok(names) => {
                 for name in names.difference(known) {
-                    self.say(
+                    self.add(
                         "P07",
                         near,
-                        format!("a template asks for {name}, which nothing before it has"),
+                        format!("the template uses '{name}', which is not defined before it"),
                     );
                 }
             }
@@ -320,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_is_one() {
+    fn every_pattern_compiles() {
         for pattern in [&INSIDE, &QUOTED, &FILTER, &FIELD, &BY, &LOOP, &OF_ROW] {
             assert!(!pattern.as_str().is_empty());
         }

@@ -1,8 +1,8 @@
-//! The rules for queries.
+//! Rules for queries.
 
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::statement::{code_only, parameters, shape};
-use super::{Complete, Finding};
+use super::{EmptyReport, Finding};
 use crate::catalog::{Catalog, Kind, Query, TAGS};
 use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) fn check_query(
     query: &Query,
     catalog: &Catalog,
-    complete: &Complete,
+    empty_report: &EmptyReport,
     findings: &mut Vec<Finding>,
 ) {
     let place = Place { file: &query.file, text: &query.text };
@@ -24,48 +24,53 @@ pub(super) fn check_query(
     check_body(&query.sql, query.sql_line, &query.file, findings);
     check_reads(query, &place, catalog, findings);
     check_order(query, &place, findings);
-    check_prepared(query, &place, catalog, complete, findings);
+    check_prepared(query, &place, catalog, empty_report, findings);
 }
 
-/// Q03, Q04, Q13: texts, subjects and pointers.
+/// Q02 to Q05, Q13: texts, tags, kind, references to other queries, and NVIDIA's arguments.
 fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &mut Vec<Finding>) {
     let header = &query.header;
-    let mut say = |rule, needle: &str, message: String, help: &str| {
+    let mut add = |rule, needle: &str, message: String, help: &str| {
         findings.push(place.finding(rule, needle, message, help));
     };
     if header.version == 0 {
-        say("Q02", "version:", "versions begin at 1".to_owned(), "write `version: 1`");
+        add("Q02", "version:", "the version must be at least 1".to_owned(), "write `version: 1`");
     }
     if header.title.ends_with('.') || header.title.is_empty() {
-        say("Q03", "title:", "the title is empty or ends in a full stop".to_owned(), "write a heading");
+        add(
+            "Q03",
+            "title:",
+            "the title is empty or ends in a full stop".to_owned(),
+            "write a title without a full stop",
+        );
     }
     if !header.summary.ends_with('.') || header.summary.chars().count() > 80 {
-        say(
+        add(
             "Q03",
             "summary:",
             format!(
-                "the summary ({} characters) is no sentence of at most 80",
+                "the summary ({} characters) must be a sentence of at most 80 characters",
                 header.summary.chars().count()
             ),
-            "say in one sentence with a full stop what a row is; `nsq list` shows it on one line",
+            "describe a row in one sentence that ends in a full stop; `nsq list` shows it on one line",
         );
     }
     for (field, text) in [("why", &header.why), ("limits", &header.limits)] {
         if !text.trim_end().ends_with('.') {
-            say("Q03", field, format!("`{field}` is not a sentence"), "end it with a full stop");
+            add("Q03", field, format!("`{field}` must end in a full stop"), "write a full sentence");
         }
     }
     for tag in header.tags.iter().filter(|tag| !TAGS.contains(&tag.as_str())) {
-        say("Q04", tag, format!("there is no tag `{tag}`"), &format!("take of {}", TAGS.join(", ")));
+        add("Q04", tag, format!("unknown tag '{tag}'"), &format!("known tags: {}", TAGS.join(", ")));
     }
     if header.kind == Kind::Trace {
         for needed in ["start_ns", "dur_ns"] {
             if !header.columns.iter().any(|column| column.name == needed) {
-                say(
+                add(
                     "Q04",
                     "kind:",
-                    format!("a trace without {needed}"),
-                    "add the column, or take another kind",
+                    format!("a query of kind trace needs the column {needed}"),
+                    "add the column, or change `kind`",
                 );
             }
         }
@@ -73,24 +78,29 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     let deprecated = header.deprecated.iter().map(|deprecated| &deprecated.instead);
     for name in header.see_also.iter().chain(deprecated) {
         if !catalog.query_names().any(|known| known == name) {
-            say("Q13", name, format!("there is no query `{name}`"), "name a query that exists");
+            add(
+                "Q13",
+                name,
+                format!("unknown query '{name}'"),
+                "use the name of an existing query (`nsq list`)",
+            );
         }
     }
     for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
         for param in arg.set.keys().chain(&arg.param) {
             if !header.params.iter().any(|known| known.name == *param) {
-                say(
+                add(
                     "Q05",
                     param,
-                    format!("argument {} sets no parameter: {param}", arg.name),
-                    "name a parameter",
+                    format!("argument {} sets the unknown parameter '{param}'", arg.name),
+                    "use a name from `params`",
                 );
             }
         }
     }
 }
 
-/// Q05, Q08: the parameters are exactly those of the statement.
+/// Q05, Q08: the statement uses exactly the declared parameters, and each has a doc.
 fn check_params(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
     let used = parameters(&query.sql);
     let declared: BTreeSet<String> =
@@ -100,7 +110,7 @@ fn check_params(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
             "Q05",
             &format!("name: {name},"),
             format!("parameter {name} is not used"),
-            "use it as `:name` in the statement, or take it out of `params`",
+            "use it in the statement as `:name`, or remove it from `params`",
         ));
     }
     for name in used.difference(&declared) {
@@ -118,18 +128,18 @@ fn check_params(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Q12: what a statement of the library does not do.
+/// Q12: the statement has no banned keyword, no semicolon and no line over 120 characters.
 pub(super) fn check_body(sql: &str, first_line: usize, file: &str, findings: &mut Vec<Finding>) {
     const BANNED: [(&str, &str); 5] = [
         ("LIKE", "use GLOB: LIKE ignores case and cannot use an index"),
-        ("CREATE", "write one SELECT; what two queries share becomes a file in views/"),
+        ("CREATE", "write one SELECT; move what several queries share to a file in views/"),
         ("INSERT", "write one SELECT"),
         ("PRAGMA", "write one SELECT"),
         ("NATURAL", "write JOIN … USING"),
     ];
     let code = code_only(sql);
     for (index, line) in code.lines().enumerate() {
-        let mut say = |message: String, help: &str| {
+        let mut add = |message: String, help: &str| {
             let (file, line) = (file.to_owned(), first_line + index);
             findings.push(Finding { file, line, rule: "Q12", message, help: help.to_owned() });
         };
@@ -138,23 +148,28 @@ pub(super) fn check_body(sql: &str, first_line: usize, file: &str, findings: &mu
             .map(str::to_uppercase)
             .collect();
         for (word, help) in BANNED.iter().filter(|(word, _)| words.contains(*word)) {
-            say(format!("{word} is not used here"), help);
+            add(format!("{word} is not allowed"), help);
         }
         if line.contains(';') {
-            say("a semicolon: a file holds one statement".to_owned(), "take it out");
+            add("a semicolon is not allowed: a file has one statement".to_owned(), "remove it");
         }
         if sql.lines().nth(index).is_some_and(|line| line.chars().count() > 120) {
-            say("a line of more than 120 characters".to_owned(), "break it");
+            add("the line is longer than 120 characters".to_owned(), "break the line");
         }
     }
 }
 
-/// Q09, Q10: `reads` tells exactly what is read, and only the vocabulary is.
+/// Q09, Q10, Q17: the statement parses, `reads` lists exactly what it reads, and these are relations.
 fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &mut Vec<Finding>) {
     let used = match relations_in(&query.sql) {
         Ok(used) => used,
         Err(message) => {
-            findings.push(place.finding("Q17", "---*/", message, "keep to SQL that the parser knows"));
+            findings.push(place.finding(
+                "Q17",
+                "---*/",
+                message,
+                "use only SQL that the parser supports",
+            ));
             return;
         }
     };
@@ -164,20 +179,20 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
         let plain = name.strip_prefix("all_").unwrap_or(name);
         let (message, help) = if name.starts_with("src_") {
             (
-                format!("{name} is raw vocabulary"),
-                "read a relation of views/; add a column there if one is missing",
+                format!("{name} is a raw table"),
+                "read a relation from views/, and add a column there if one is missing",
             )
         } else if plain == "scope" || catalog.relation(plain).is_some() {
             continue;
         } else if catalog.query_names().any(|query| query == name) {
             (
-                format!("{name} is a query, and queries do not read queries"),
-                "move what both need into views/",
+                format!("{name} is a query: a query cannot read another query"),
+                "move the shared part to views/",
             )
         } else {
             (
-                format!("{name} is no relation"),
-                "`nsq list --relations` shows the vocabulary; raw tables stay in sources/",
+                format!("unknown relation '{name}'"),
+                "`nsq list --relations` shows all relations; queries cannot read raw tables",
             )
         };
         findings.push(place.finding("Q10", name, message, help));
@@ -195,17 +210,17 @@ pub(super) fn compare_reads(
         findings.push(place.finding(
             rule,
             name,
-            format!("reads {name} without saying so"),
+            format!("the statement reads {name}, but `reads` does not list it"),
             "add it to `reads`",
         ));
     }
     for name in declared.difference(used) {
-        let message = format!("`reads` names {name}, which the statement does not read");
-        findings.push(place.finding(rule, "reads:", message, "take it out of `reads`"));
+        let message = format!("`reads` lists {name}, but the statement does not read it");
+        findings.push(place.finding(rule, "reads:", message, "remove it from `reads`"));
     }
 }
 
-/// Ids that many rows share.
+/// Id columns that do not identify a row: many rows have the same value.
 const SHARED: [&str; 12] = [
     "category_id",
     "context_id",
@@ -221,7 +236,8 @@ const SHARED: [&str; 12] = [
     "stream_id",
 ];
 
-/// Q11: two runs print the same bytes.
+/// Q11, Q12: the statement is one SELECT, and its rows have a total order, so that two runs print the
+/// same bytes.
 fn check_order(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
     let Ok(shape) = shape(&query.sql) else { return };
     if !shape.is_one_select {
@@ -242,22 +258,22 @@ fn check_order(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
         findings.push(place.finding(
             "Q11",
             if shape.order.is_empty() { "---*/" } else { "ORDER BY" },
-            "the rows have no total order: ties come out in any order".to_owned(),
-            "end ORDER BY with what identifies a row: its own `…_id`, `rank`, or every GROUP BY column",
+            "the rows have no total order: the order of ties is undefined".to_owned(),
+            "end ORDER BY with columns that identify a row: its own `…_id`, `rank`, or all GROUP BY columns",
         ));
     }
 }
 
-/// Q06, Q17: SQLite takes the statement, and its columns are the documented ones.
+/// Q06, Q17: SQLite can prepare the statement, and it returns exactly the documented columns.
 fn check_prepared(
     query: &Query,
     place: &Place<'_>,
     catalog: &Catalog,
-    complete: &Complete,
+    empty_report: &EmptyReport,
     findings: &mut Vec<Finding>,
 ) {
     let documented: Vec<&str> = query.header.columns.iter().map(|column| column.name.as_str()).collect();
-    match column_names(query, &Layout::Own, catalog, complete) {
+    match column_names(query, &Layout::Own, catalog, empty_report) {
         Err(error) => {
             let at = error.to_string().lines().find_map(|line| {
                 let line = line.trim().strip_prefix("--> ")?.strip_prefix(&query.file)?;
@@ -268,7 +284,7 @@ fn check_prepared(
                 line: at.unwrap_or(query.sql_line),
                 rule: "Q17",
                 message: error.to_string().lines().next().unwrap_or_default().to_owned(),
-                help: error.help().unwrap_or_else(|| "mend the statement".to_owned()),
+                help: error.help().unwrap_or_else(|| "fix the statement".to_owned()),
             });
             return;
         }
@@ -277,9 +293,9 @@ fn check_prepared(
             let at = at.unwrap_or(documented.len().min(returned.len()));
             let message = match (returned.get(at), documented.get(at)) {
                 (Some(extra), None) => format!("column {extra} is not documented"),
-                (None, Some(missing)) => format!("column {missing} is documented, but not returned"),
+                (None, Some(missing)) => format!("column {missing} is documented but not returned"),
                 (a, b) => format!(
-                    "column {} is {}, where {} is documented",
+                    "column {} is {}, but {} is documented",
                     at + 1,
                     a.map_or("", String::as_str),
                     b.copied().unwrap_or_default()
@@ -291,16 +307,16 @@ fn check_prepared(
                 "Q06",
                 &needle,
                 message,
-                "list in `columns` what the statement returns, in order",
+                "list in `columns` what the statement returns, in the same order",
             ));
         }
         Ok(_) => {}
     }
     if query.header.nsys.is_some()
-        && let Err(error) = column_names(query, &Layout::Nsys(TimeUnit::Ns), catalog, complete)
+        && let Err(error) = column_names(query, &Layout::Nsys(TimeUnit::Ns), catalog, empty_report)
     {
         let message = error.to_string().lines().next().unwrap_or_default().to_owned();
-        findings.push(place.finding("Q06", "nsys:", message, "mend the `sql` of NVIDIA's columns"));
+        findings.push(place.finding("Q06", "nsys:", message, "fix the `sql` of NVIDIA's columns"));
     }
 }
 
@@ -308,15 +324,15 @@ fn column_names(
     query: &Query,
     layout: &Layout,
     catalog: &Catalog,
-    complete: &Complete,
+    empty_report: &EmptyReport,
 ) -> Result<Vec<String>> {
     let plan = Plan::new(query, &Invocation::default(), layout)?;
     let roots = plan.reads.iter().map(String::as_str);
-    let installation = normalize::plan(complete.schema(), catalog, &Scope::default(), roots)?;
-    let mut connection = complete.connect()?;
+    let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), roots)?;
+    let mut connection = empty_report.connect()?;
     let session =
         Session::begin(&mut connection, &installation, &Limits::default()).map_err(|e| match e {
-            Error::Sqlite(e) => Error::usage(e.to_string(), "mend the relation"),
+            Error::Sqlite(e) => Error::usage(e.to_string(), "fix the relation"),
             other => other,
         })?;
     session.column_names(&plan)

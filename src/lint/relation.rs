@@ -1,8 +1,8 @@
-//! The rules for relations and source specs.
+//! Rules for relations and source specs.
 
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::query::{check_body, compare_reads};
-use super::{Complete, Finding};
+use super::{EmptyReport, Finding};
 use crate::catalog::{Catalog, Relation, Source};
 use crate::compile::{Plan, relations_in};
 use crate::error::Error;
@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(super) fn check_relation(
     relation: &Relation,
     catalog: &Catalog,
-    complete: &Complete,
+    empty_report: &EmptyReport,
     findings: &mut Vec<Finding>,
 ) {
     let header = &relation.header;
@@ -32,13 +32,23 @@ pub(super) fn check_relation(
             compare_reads(&place, "V09", &used, &declared, findings);
         }
         Err(message) => {
-            findings.push(place.finding("V17", "---*/", message, "keep to SQL that the parser knows"));
+            findings.push(place.finding(
+                "V17",
+                "---*/",
+                message,
+                "use only SQL that the parser supports",
+            ));
         }
     }
     for name in &header.present_if {
         if catalog.source(name).is_none() && catalog.relation(name).is_none() {
-            let message = format!("`present_if` names {name}, which is neither relation nor source");
-            findings.push(place.finding("V10", "present_if:", message, "name what its rows come from"));
+            let message = format!("unknown relation or source '{name}' in `present_if`");
+            findings.push(place.finding(
+                "V10",
+                "present_if:",
+                message,
+                "list the relations and sources that its rows come from",
+            ));
         }
     }
     let scope = &header.scope;
@@ -48,17 +58,17 @@ pub(super) fn check_relation(
     let named = [&start, &end, &scope.device, &scope.stream, &scope.process, &kind, &op, &scope.thread];
     for column in named.into_iter().flatten() {
         if !header.columns.iter().any(|known| known.name == *column) {
-            let message = format!("`scope` names {column}, which is no column");
-            findings.push(place.finding("V05", "scope:", message, "name columns of the relation"));
+            let message = format!("unknown column '{column}' in `scope`");
+            findings.push(place.finding("V05", "scope:", message, "use columns of this relation"));
         }
     }
-    match prepared(relation, catalog, complete) {
+    match prepared(relation, catalog, empty_report) {
         Ok(returned) => {
             let documented: Vec<&str> =
                 header.columns.iter().map(|column| column.name.as_str()).collect();
             if returned != documented {
                 let message = format!(
-                    "returns {}, where {} is documented",
+                    "the statement returns {}, but {} is documented",
                     returned.join(", "),
                     documented.join(", ")
                 );
@@ -66,21 +76,25 @@ pub(super) fn check_relation(
                     "V06",
                     "columns:",
                     message,
-                    "list what the statement returns, in order",
+                    "list in `columns` what the statement returns, in the same order",
                 ));
             }
         }
         Err(message) => {
-            findings.push(place.finding("V17", "---*/", message, "mend the statement"));
+            findings.push(place.finding("V17", "---*/", message, "fix the statement"));
         }
     }
 }
 
-fn prepared(relation: &Relation, catalog: &Catalog, complete: &Complete) -> Result<Vec<String>, String> {
+fn prepared(
+    relation: &Relation,
+    catalog: &Catalog,
+    empty_report: &EmptyReport,
+) -> Result<Vec<String>, String> {
     let name = relation.header.name.as_str();
-    let installation = normalize::plan(complete.schema(), catalog, &Scope::default(), [name])
+    let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), [name])
         .map_err(|e| e.to_string())?;
-    let mut connection = complete.connect().map_err(|e| e.to_string())?;
+    let mut connection = empty_report.connect().map_err(|e| e.to_string())?;
     let origin = (relation.file.clone(), relation.sql_line);
     let all = Plan::ad_hoc(&format!("SELECT * FROM {name}"), origin, catalog);
     let names = Session::begin(&mut connection, &installation, &Limits::default())
@@ -100,7 +114,7 @@ pub(super) fn check_source(source: &Source, findings: &mut Vec<Finding>) {
             "S01",
             "view:",
             format!(
-                "{}: a spec has `table`, `view: src_…` and `capture: --flag` or `always`",
+                "{}: a spec needs `table`, `view: src_…`, and `capture: --flag` or `always`",
                 source.view
             ),
             "see queries/README.md",

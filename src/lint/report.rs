@@ -1,4 +1,4 @@
-//! The rules that only a report can show: checks hold, and no two rows tie.
+//! Rules that need a report: all checks are true for every row, and the order has no ties.
 
 use super::Finding;
 use super::names::Place;
@@ -13,7 +13,7 @@ use crate::schema::Schema;
 use crate::table::{ResultTable, Value};
 use std::path::Path;
 
-/// R11, R16: runs every query that can run on the report at `path`.
+/// R11, R16: runs each query that the report at `path` has data for.
 pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     let mut report = Report::open(path, &ExportOptions::default())?;
     let schema = Schema::detect(&report)?;
@@ -32,20 +32,25 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     let session = Session::begin(&mut report.connection, &installation, &Limits::default())?;
     let mut findings = Vec::new();
     for query in queries {
-        let mut say = |rule, needle: &str, message: String, help: &str| {
+        let mut add = |rule, needle: &str, message: String, help: &str| {
             let place = Place { file: &query.file, text: &query.text };
-            findings.push(place.finding(rule, needle, format!("on {} {message}", path.display()), help));
+            findings.push(place.finding(
+                rule,
+                needle,
+                format!("on {}: {message}", path.display()),
+                help,
+            ));
         };
         let counts = audit_counts(&session, query)?;
         let (ties, broken) = counts.split_first().unwrap_or((&0, &[]));
         for (check, broken) in query.header.checks.iter().zip(broken).filter(|(_, broken)| **broken > 0)
         {
             let message = format!("the check `{check}` fails for {broken} rows");
-            say("R16", check, message, "mend the query, or the check");
+            add("R16", check, message, "fix the query or the check");
         }
         if *ties > 0 {
-            let message = format!("the order does not tell {ties} rows apart");
-            say("R11", "ORDER BY", message, "end ORDER BY with what identifies a row");
+            let message = format!("ORDER BY leaves ties between {ties} rows");
+            add("R11", "ORDER BY", message, "end ORDER BY with columns that identify a row");
         }
     }
     findings.sort();

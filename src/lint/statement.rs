@@ -1,4 +1,4 @@
-//! The shape of a statement, as the rules need to know it.
+//! The structure of a statement, for the rules.
 
 use crate::compile::parse;
 use sqlparser::ast::{
@@ -8,20 +8,20 @@ use sqlparser::ast::{
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// What the rules ask of a statement.
+/// The structure of a statement.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
-    /// It is one SELECT.
+    /// Whether it is one SELECT.
     pub is_one_select: bool,
-    /// Names in the outermost ORDER BY.
+    /// Column names in the outermost ORDER BY.
     pub order: BTreeSet<String>,
-    /// The names of each GROUP BY, positions resolved to aliases.
+    /// The column names of each GROUP BY. Positions are resolved to aliases.
     pub groups: Vec<BTreeSet<String>>,
-    /// The outermost select is an aggregate without groups: one row.
+    /// Whether it returns a single row: the outermost SELECT is an aggregate without GROUP BY.
     pub is_single_row: bool,
 }
 
-/// Reads the shape of `sql`; the error is the parser's.
+/// Parses `sql`. The error is the parser's message.
 pub(super) fn shape(sql: &str) -> Result<Shape, String> {
     let statements = parse(sql)?;
     let mut shape = Shape::default();
@@ -70,7 +70,7 @@ fn is_single_row(select: &Select) -> bool {
         let _ = sqlparser::ast::visit_expressions(expr, |inner: &Expr| {
             if let Expr::Function(call) = inner {
                 let name = call.name.to_string().to_lowercase();
-                // min(a, b) of two arguments is a scalar.
+                // `min` and `max` with two arguments are scalar functions.
                 let arguments = match &call.args {
                     FunctionArguments::List(list) => list.args.len(),
                     _ => 0,
@@ -132,14 +132,14 @@ impl Groups {
             }
             other => name_of(other).or_else(|| alias_of(select, other)),
         };
-        // A key without a name cannot be ordered by: the group then proves nothing.
+        // ORDER BY cannot name a key without a name, so ignore this group.
         if let Some(names) = keys.iter().map(resolve).collect::<Option<BTreeSet<String>>>() {
             self.0.push(names);
         }
     }
 }
 
-/// The alias under which the select shows the same expression.
+/// The alias of the same expression in the select list.
 fn alias_of(select: &Select, key: &Expr) -> Option<String> {
     select.projection.iter().find_map(|item| match item {
         SelectItem::ExprWithAlias { expr, alias } if expr == key => Some(alias.value.to_lowercase()),
@@ -149,8 +149,8 @@ fn alias_of(select: &Select, key: &Expr) -> Option<String> {
 
 /// One statement that runs `sql` once, without its limit, and counts what is wrong with its rows.
 ///
-/// Its only row holds the number of rows that the ORDER BY does not tell apart from another, 0 if there is no
-/// order, and then for each of `checks` the number of rows that break it.
+/// Its only row holds the number of rows that tie with another row in the ORDER BY, 0 without ORDER BY, and then
+/// for each of `checks` the number of rows that break it.
 pub(super) fn audit(sql: &str, checks: &[String]) -> String {
     let broken: String =
         checks.iter().map(|check| format!(",\n  coalesce(sum(NOT ({check})), 0)")).collect();
@@ -165,8 +165,7 @@ pub(super) fn audit(sql: &str, checks: &[String]) -> String {
     format!("SELECT\n  {ties}{broken}\nFROM (\n{rows}\n)")
 }
 
-/// The statement without its order and limit, and the columns of it that the order goes by; `None` where
-/// there is no order.
+/// The statement without ORDER BY and LIMIT, and the names of the columns to order by. `None` without ORDER BY.
 fn rows_and_order(sql: &str) -> Option<(String, String)> {
     let mut statements = parse(sql).ok()?;
     let [Statement::Query(query)] = statements.as_mut_slice() else { return None };
@@ -185,7 +184,7 @@ fn rows_and_order(sql: &str) -> Option<(String, String)> {
     let mut keys = Vec::with_capacity(terms.len());
     for (index, term) in terms.into_iter().enumerate() {
         match &term.expr {
-            // An output column is known outside by its name.
+            // Output columns are visible to the outer SELECT by name. Other terms need an alias.
             Expr::Identifier(name) if aliases.contains(&name.value.to_lowercase()) => {
                 keys.push(name.to_string())
             }
@@ -199,7 +198,7 @@ fn rows_and_order(sql: &str) -> Option<(String, String)> {
     Some((query.to_string(), keys.join(", ")))
 }
 
-/// The `:names` in a statement, outside quotes and comments.
+/// The `:name` parameters of a statement, without those in quotes and comments.
 pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
     let code = code_only(sql);
     let mut names = BTreeSet::new();
@@ -212,7 +211,7 @@ pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
     names
 }
 
-/// The statement with comments and quoted texts blanked out, line for line and column for column.
+/// The statement with comments and string literals replaced by spaces, so that positions stay the same.
 pub(super) fn code_only(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
@@ -283,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_in_texts_and_comments_do_not_count() {
+    fn parameters_in_strings_and_comments_are_ignored() {
         let names = parameters("SELECT ':a', :b -- :c\nWHERE x = :limit_2");
         assert_eq!(names.into_iter().collect::<Vec<_>>(), ["b", "limit_2"]);
     }

@@ -1,10 +1,10 @@
-//! [`Schema`] + specs + relations → TEMP objects: the one seam where export versions differ.
+//! Plans the TEMP objects that give every report the same schema, whatever its export version.
 //!
-//! For: making every report look the same. Each raw table becomes a generated `src_…` view in which
-//! a missing column is NULL and a missing table is empty; the relations of `queries/views` are
-//! written once on top. The scope options are applied here too, so no query has to.
+//! The inputs are the report's [`Schema`], the source specs and the relations. Each raw table gets a
+//! generated `src_…` view, in which missing columns are NULL and missing tables are empty. The relations
+//! in `queries/views` read these views. Scope options are applied here, so queries do not handle them.
 //!
-//! Not for: knowing any query, or running one.
+//! This module does not know or run queries.
 
 mod presence;
 mod range_pattern;
@@ -22,17 +22,17 @@ use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
 use std::collections::BTreeSet;
 
-/// Reads the relation without the scope options: `all_kernel` beside `kernel`.
+/// Prefix of a relation without scope options: `all_kernel` is the unfiltered `kernel`.
 pub const UNSCOPED: &str = "all_";
 
-/// Graphs that were traced as wholes.
+/// Relation of CUDA graphs that were traced as a whole.
 const GRAPHS: &str = "graph_trace";
-/// Columns that show which kernels were launched.
+/// Columns with names of the launched kernels.
 const KERNEL_NAMES: [&str; 2] = ["mangled_name_id", "kernel_name_id"];
-/// What is said where there are some.
-const GRAPH_NOTE: &str = "CUDA graphs were traced as wholes here: each counts as one operation and its kernels \
-                          are not in the report; capture with --cuda-graph-trace=node to see them";
-/// What the ranges of a scope are looked up in.
+/// Note for reports with such graphs.
+const GRAPH_NOTE: &str = "CUDA graphs were traced as a whole: each execution counts as one operation, and its \
+                          kernels are not in the report; to see them, capture with --cuda-graph-trace=node";
+/// Relations needed to find which GPU operations and calls the scope's NVTX ranges select.
 const RANGE_READS: [&str; 8] = [
     "all_cuda_call",
     "all_graph_node",
@@ -44,49 +44,51 @@ const RANGE_READS: [&str; 8] = [
     "string",
 ];
 
-/// The TEMP objects that a statement needs, in the order in which they can be made.
+/// The TEMP objects that a statement needs, in creation order.
 #[derive(Debug, Clone, Default)]
 pub struct Installation {
     /// `CREATE TEMP …` statements.
     pub statements: Statements,
-    /// The tables whose times are read by statements, and whether one of them is no number.
+    /// Tables whose times the statements read, with a check that these are integers.
     pub times: Vec<Times>,
-    /// Relations that nsq computes; they exist before the statements run.
+    /// Relations that nsq computes. They exist before the statements run.
     pub natives: Vec<Native>,
-    /// What native relations are computed from.
+    /// Inputs of the native relations.
     pub inputs: Vec<Input>,
-    /// The input whose ranges say what is in the scope, where NVTX ranges do.
+    /// Index of the input that has the scope's NVTX ranges. `None` if the scope selects no ranges.
     pub selecting: Option<usize>,
-    /// The scope that they select for.
+    /// The scope, if it selects NVTX ranges.
     pub scope: Option<Scope>,
-    /// Rules by which names fold, and by which they mean phases: the first file's go first.
+    /// Name rules: `layers` fold numbers in names, `phases` give phases. Rules of the first file go
+    /// first.
     pub rules: [Vec<Rules>; 2],
-    /// From names of GPU operations to classes.
+    /// Class maps of GPU operations.
     pub classes: ClassMaps,
-    /// Scope options that some relation could not follow, as `--device does not apply to cuda_call`.
+    /// Notes on scope options that a relation ignores, such as `--device does not apply to cuda_call`.
     pub notes: Vec<String>,
-    /// Captured environments, command lines and all strings may be read.
+    /// Whether captured environment variables, command lines and all strings may be read.
     pub reveals_secrets: bool,
 }
 
 /// `CREATE TEMP …` statements, without semicolons.
 #[derive(Debug, Clone, Default)]
 pub struct Statements {
-    /// What may be seen of secret tables. They are made with all rights, and are the library's own.
+    /// Statements that copy the public rows of secret tables. They come from the library and run with
+    /// all rights.
     pub copies: Vec<String>,
-    /// All others, which may read no secret. Some may be a stranger's.
+    /// All other statements. They must not read secrets: some may come from user files.
     pub others: Vec<String>,
-    /// Strings are copied too: of those in the table, none may be read.
+    /// Whether the strings are copied too. If so, the string table itself must not be read.
     pub has_strings: bool,
 }
 
 impl Statements {
-    /// All of them, in the order in which they can be made.
+    /// All statements, in creation order.
     pub fn iter(&self) -> impl Iterator<Item = &String> {
         self.copies.iter().chain(&self.others)
     }
 
-    /// Puts the strings that events refer to in the place of all strings.
+    /// Replaces the view of all strings by a copy of the strings that events refer to.
     pub fn copy_strings(&mut self, schema: &Schema) -> Result<()> {
         if !self.has_strings {
             let view = format!("CREATE TEMP VIEW {STRING_VIEW} AS ");
@@ -101,21 +103,22 @@ impl Statements {
     }
 }
 
-/// When the rows of a raw table began and ended.
+/// A check of the start and end times of a raw table.
 #[derive(Debug, Clone)]
 pub struct Times {
-    /// The table, as the report spells it.
+    /// Name of the table in the report.
     pub table: String,
-    /// A statement that answers 1 if one of them is no whole number: SQL would count with it all the same.
+    /// A statement that returns 1 if a time is not an integer. SQLite would calculate with it without an
+    /// error.
     pub is_no_number: String,
 }
 
 /// A relation that nsq computes.
 #[derive(Debug, Clone)]
 pub struct Native {
-    /// The name it has in statements: the relation's, or `all_` and the relation's.
+    /// Its name in statements: the relation's name, or that name with the prefix `all_`.
     pub object: String,
-    /// The relation.
+    /// Name of the relation.
     pub relation: String,
     /// Its columns, in order.
     pub columns: Vec<String>,
@@ -123,27 +126,27 @@ pub struct Native {
     pub input: usize,
 }
 
-/// What native relations of one scope are computed from.
+/// The input of all native relations with the same scope.
 #[derive(Debug, Clone)]
 pub struct Input {
-    /// Statements that make the relations that are read, on whatever connection reads them.
+    /// Statements that create the relations to read, on any connection to the report.
     pub statements: Statements,
-    /// The relations that are read.
+    /// The relations to read.
     reads: BTreeSet<String>,
-    /// What is looked at, and how.
+    /// The scope.
     pub scope: Scope,
-    /// The names of kernels are asked for.
+    /// Whether the names of kernels are needed.
     pub kernel_names: bool,
 }
 
 impl Input {
-    /// The relation is among those that are read.
+    /// Whether the input reads the relation.
     pub fn reads(&self, relation: &str) -> bool {
         self.reads.contains(relation)
     }
 }
 
-/// Plans what `roots` need on a report with this schema, and only that.
+/// Plans the objects that the relations `roots` need on a report with this schema.
 pub fn plan<'a>(
     schema: &Schema,
     catalog: &Catalog,
@@ -153,7 +156,7 @@ pub fn plan<'a>(
     plan_with(schema, catalog, scope, roots, false)
 }
 
-/// The same, where the user asked to see captured environments: tables are read whole.
+/// As [`plan`], but with secret tables readable in full, because the user asked to see them.
 pub fn plan_revealing<'a>(
     schema: &Schema,
     catalog: &Catalog,
@@ -176,7 +179,7 @@ fn plan_with<'a>(
         scope,
         planned: BTreeSet::new(),
         open: Vec::new(),
-        has_strangers: false,
+        has_user_files: false,
         installation: Installation { reveals_secrets, ..Installation::default() },
     };
     if scope.selects_ranges() {
@@ -187,16 +190,17 @@ fn plan_with<'a>(
     for root in roots {
         planner.visit(root)?;
     }
-    let (mut installation, mut has_strangers) = (planner.installation, planner.has_strangers);
+    let (mut installation, mut has_user_files) = (planner.installation, planner.has_user_files);
     installation.classes = catalog.classes().clone();
     for input in &mut installation.inputs {
         let reads = input.reads.iter().map(String::as_str);
         let scope = input.scope.without_ranges();
         input.statements = plan_with(schema, catalog, &scope, reads, reveals_secrets)?.statements;
-        has_strangers |= input.statements.has_strings;
+        has_user_files |= input.statements.has_strings;
     }
-    // The library looks up the numbers that its relations give it: a stranger's could give it any.
-    if has_strangers && !reveals_secrets {
+    // A query of the library looks up string ids that relations provide. A user's relation could provide
+    // the id of any string.
+    if has_user_files && !reveals_secrets {
         installation.statements.copy_strings(schema)?;
     }
     if !installation.inputs.is_empty() {
@@ -213,8 +217,8 @@ struct Planner<'a> {
     scope: &'a Scope,
     planned: BTreeSet<String>,
     open: Vec<String>,
-    /// Some relation or spec is a user's own.
-    has_strangers: bool,
+    /// Whether a relation or spec comes from a user's file.
+    has_user_files: bool,
     installation: Installation,
 }
 
@@ -225,8 +229,8 @@ impl Planner<'_> {
         }
         if self.open.iter().any(|above| above == name) {
             return Err(Error::usage(
-                format!("relations read each other in a circle: {} → {name}", self.open.join(" → ")),
-                "a relation may only read relations that do not read it",
+                format!("relations read each other in a cycle: {} → {name}", self.open.join(" → ")),
+                "remove one of these from `reads` and from its statement",
             ));
         }
         self.open.push(name.to_owned());
@@ -244,12 +248,12 @@ impl Planner<'_> {
         if let Some(source) = self.catalog.source(name) {
             if self.schema.is_materialized {
                 return Err(Error::usage(
-                    format!("{name} is raw vocabulary, and the file holds the normalised tables only"),
-                    "ask the report that it was made from, or read a relation (`nsq list --relations`)",
+                    format!("{name} is a raw table, and this file has only normalised tables"),
+                    "use the original report, or read a relation instead (see `nsq list --relations`)",
                 ));
             }
             let source = source?;
-            self.has_strangers |= !is_built_in(name.trim_start_matches("src_"), &source.text);
+            self.has_user_files |= !is_built_in(name.trim_start_matches("src_"), &source.text);
             let reveals = self.installation.reveals_secrets;
             let copy = if reveals { None } else { source_view::copy(source, self.schema)? };
             if let Some(copy) = copy {
@@ -261,14 +265,14 @@ impl Planner<'_> {
         }
         if let Some(relation) = self.catalog.relation(name) {
             let relation = relation?;
-            self.has_strangers |= !is_built_in(name, &relation.text);
+            self.has_user_files |= !is_built_in(name, &relation.text);
             return self.define_scoped(relation);
         }
         if let Some(bare) = name.strip_prefix(UNSCOPED)
             && let Some(relation) = self.catalog.relation(bare)
         {
             let relation = relation?;
-            self.has_strangers |= !is_built_in(bare, &relation.text);
+            self.has_user_files |= !is_built_in(bare, &relation.text);
             return self.define_body(name, relation);
         }
         let near = nearest(name, self.catalog.relation_names());
@@ -276,11 +280,11 @@ impl Planner<'_> {
             what: "relation",
             name: name.to_owned(),
             near,
-            help: "`nsq list --relations` shows the vocabulary.".to_owned(),
+            help: "`nsq list --relations` shows all relations.".to_owned(),
         })
     }
 
-    /// The relation as queries see it: within the scope.
+    /// The relation as queries see it: filtered by the scope.
     fn define_scoped(&mut self, relation: &Relation) -> Result<Vec<String>> {
         let name = &relation.header.name;
         if relation.header.native {
@@ -296,7 +300,7 @@ impl Planner<'_> {
         Ok(vec![format!("CREATE TEMP VIEW {name} AS\nSELECT * FROM {whole}\nWHERE {condition}")])
     }
 
-    /// The relation's own statement, under `name`.
+    /// The unfiltered relation, created under `name`.
     fn define_body(&mut self, name: &str, relation: &Relation) -> Result<Vec<String>> {
         let header = &relation.header;
         if header.native {
@@ -318,11 +322,11 @@ impl Planner<'_> {
         ])
     }
 
-    /// A relation that nsq computes, under `name`: no statement makes it.
+    /// Registers a relation that nsq computes, under `name`. It needs no statement.
     fn define_native(&mut self, name: &str, relation: &Relation, scope: Scope) -> Result<Vec<String>> {
         let header = &relation.header;
         let input = self.input(&scope, &header.reads)?;
-        // Three more columns of every kernel: read only for those who show them.
+        // Kernel names are three more columns to read for each kernel: read them only if they are shown.
         let shows_kernels =
             header.columns.iter().any(|column| KERNEL_NAMES.contains(&column.name.as_str()));
         let columns = header.columns.iter().map(|column| column.name.clone()).collect();
@@ -337,7 +341,7 @@ impl Planner<'_> {
         Ok(Vec::new())
     }
 
-    /// The input with this scope, reading at least `reads`.
+    /// Index of the input with this scope. Adds `reads` to it, and creates it if needed.
     fn input(&mut self, scope: &Scope, reads: &[impl ToString]) -> Result<usize> {
         let inputs = &mut self.installation.inputs;
         let known = inputs.iter().position(|input| input.scope == *scope);
@@ -355,9 +359,9 @@ impl Planner<'_> {
         Ok(index)
     }
 
-    /// In what `nsq materialize` wrote, the relation is a table of the same name.
+    /// Reads the relation from a file of `nsq materialize`, where it is a table of the same name.
     fn read_materialized(&self, name: &str, relation: &Relation) -> String {
-        // `all_kernel` is a table of its own where the file holds only a part of `kernel`.
+        // If the file was written with a scope, `all_kernel` is a separate table.
         let table = self.schema.table(name).or_else(|| self.schema.table(&relation.header.name));
         let columns: Vec<String> = relation
             .header

@@ -1,6 +1,6 @@
-//! Which relations a report can fill, and what would have to be captured where it cannot.
+//! Which relations a report has data for, and which capture flags would record the missing ones.
 //!
-//! A table that is there and empty says that nothing of its kind happened: that is an answer.
+//! An empty table counts as present: it shows that no such event happened.
 
 use super::{UNSCOPED, scope};
 use crate::catalog::{Catalog, Source};
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::schema::{Schema, Table};
 use std::collections::BTreeSet;
 
-/// Answers whether a report has the tables that a relation rests on.
+/// Tells whether a report has the tables that a relation is built from.
 #[derive(Debug)]
 pub struct Presence<'a> {
     schema: &'a Schema,
@@ -18,27 +18,28 @@ pub struct Presence<'a> {
 /// Why a requirement is not met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lack {
-    /// The relations of which one would have been enough.
+    /// The required relations. Any one would be enough.
     pub relations: Vec<String>,
-    /// Kinds of data in words, such as `CUDA kernels`.
+    /// Titles of the missing data, such as `CUDA kernels`.
     pub titles: Vec<String>,
     /// One line per raw table: `table X is missing`, or `table X has no column end`.
     pub tables: Vec<String>,
-    /// The `nsys profile` flags that record them; for a PyTorch trace, the profiler's activities.
+    /// The `nsys profile` flags that record the data; for a PyTorch trace, the profiler's activities.
     pub flags: Vec<String>,
-    /// The report was made from a PyTorch trace.
+    /// Whether the report was imported from a PyTorch trace.
     pub is_imported: bool,
-    /// Other tables of the same flags are there: it was on, and nothing of the kind happened.
+    /// Whether the report has another table of the same flags: the flag was set, but no such event
+    /// happened.
     pub was_recorded: bool,
 }
 
 impl<'a> Presence<'a> {
-    /// The presence of relations in a report with this schema.
+    /// Creates the look-up for a report with this schema.
     pub fn new(schema: &'a Schema, catalog: &'a Catalog) -> Self {
         Self { schema, catalog }
     }
 
-    /// The relation (or source view) rests on a table that the report has.
+    /// Whether the report has a table of the relation or source view.
     pub fn is_present(&self, relation: &str) -> Result<bool> {
         let relation = relation.strip_prefix(UNSCOPED).unwrap_or(relation);
         if relation == scope::RELATION {
@@ -52,7 +53,7 @@ impl<'a> Presence<'a> {
         Ok(leaves.iter().any(|source| self.table_of(source).is_some()))
     }
 
-    /// `a | b`: the lack where neither relation is present.
+    /// For a requirement such as `a | b`: what is missing if no relation is present, otherwise `None`.
     pub fn lack(&self, requirement: &str) -> Result<Option<Lack>> {
         let named = requirement.split('|').map(str::trim);
         let relations: Vec<String> =
@@ -83,30 +84,34 @@ impl<'a> Presence<'a> {
             lack.was_recorded |= lack.flags.contains(&source.capture) && self.table_of(source).is_some();
         }
         if lack.is_imported {
-            // Of what nsys can record, a PyTorch trace holds only this much.
+            // PyTorch traces have no data of other flags.
             lack.flags.retain(|flag| flag == "--trace=cuda");
             lack.flags.iter_mut().for_each(|flag| *flag = "ProfilerActivity.CUDA".to_owned());
         }
         Ok(Some(lack))
     }
 
-    /// The raw table of a source, if its rows can be read.
+    /// The raw table of a source, if the report has it with its essential columns.
     fn table_of(&self, source: &Source) -> Option<&Table> {
         let table = source.tables.iter().find_map(|name| self.schema.table(name))?;
         source.essential_columns().all(|column| table.column(column).is_some()).then_some(table)
     }
 
-    /// Why the report has no such table.
+    /// Why the source has no usable table.
     fn reason(&self, source: &Source) -> String {
         let Some(table) = source.tables.iter().find_map(|name| self.schema.table(name)) else {
             return format!("table {} is missing", source.tables.join(" or "));
         };
         let lost: Vec<&str> =
             source.essential_columns().filter(|column| table.column(column).is_none()).collect();
-        format!("table {} has no column {}, which every nsys writes", table.name, lost.join(" and "))
+        format!(
+            "table {} has no column {}, which all nsys versions write",
+            table.name,
+            lost.join(" and ")
+        )
     }
 
-    /// The sources that a relation's data comes from, in the order in which they are named.
+    /// Collects the sources that provide a relation's data, in the order of `present_if`.
     fn leaves(&self, name: &str, into: &mut Vec<&'a Source>, seen: &mut BTreeSet<String>) -> Result<()> {
         if !seen.insert(name.to_owned()) {
             return Ok(());

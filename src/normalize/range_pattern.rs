@@ -1,31 +1,32 @@
-//! What `--nvtx` means by a name: which names of ranges a pattern fits.
+//! Patterns for the names of NVTX ranges, as in `--nvtx`.
 
 use crate::error::Result;
 use crate::glob::Glob;
 
-/// A glob over names of ranges.
+/// A glob for the names of ranges.
 #[derive(Debug, Clone)]
 pub struct RangePattern {
     glob: Glob,
-    /// Without a colon before it, as newer nsys prints the default domain.
+    /// The glob without its leading colon, if it has one. Newer nsys prints the default domain as
+    /// `:name`.
     bare: Option<Glob>,
 }
 
 impl RangePattern {
-    /// Reads a glob.
+    /// Parses a glob.
     pub fn new(name: &str) -> Result<Self> {
         let bare = name.strip_prefix(':').map(Glob::new).transpose()?;
         Ok(Self { glob: Glob::new(name)?, bare })
     }
 
-    /// Fits the name as it is printed, with its domain, or its text alone.
+    /// Whether the pattern matches the printed name, which includes the domain, or the text alone.
     pub fn fits(&self, printed: Option<&str>, text: Option<&str>) -> bool {
         [printed, text].into_iter().flatten().any(|name| self.glob.matches(name))
             || self.bare.as_ref().zip(text).is_some_and(|(bare, text)| bare.matches(text))
     }
 
-    /// Fits the text without the number at its end: `iteration` means `iteration 17` where nothing
-    /// is called just so.
+    /// Whether the pattern matches the text without its trailing number: `iteration` matches `iteration
+    /// 17`. Used only if no name matches in full.
     pub fn fits_unnumbered(&self, text: Option<&str>) -> bool {
         let text = text.unwrap_or_default();
         let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_fits_printed_names_texts_and_numbered_ones() {
+    fn a_pattern_matches_printed_names_texts_and_numbered_names() {
         let step = RangePattern::new("step").unwrap();
         assert!(step.fits(Some("step"), Some("step")) && step.fits(Some("d:step"), Some("step")));
         assert!(!step.fits(Some("step 3"), Some("step 3")) && step.fits_unnumbered(Some("step 3")));

@@ -1,56 +1,60 @@
-//! The part of a report that is looked at: `--time`, `--device`, `--stream`, `--process`, `--nvtx`.
+//! The part of a report to analyse: `--time`, `--device`, `--stream`, `--process`, `--nvtx`.
 //!
-//! A scope is a condition on the columns that a relation names in its front matter. It holds
-//! nothing but integers, so it can stand in the text of a view (which takes no parameters). What
-//! NVTX ranges select is not told by columns: there the condition calls a function of nsq's.
+//! A scope becomes a condition on the columns that a relation lists in its front matter. The condition
+//! has only integer literals, so it can be part of a view, which takes no parameters. Columns cannot
+//! tell what an NVTX range selects, so for ranges the condition calls an SQL function of nsq.
 
 use crate::catalog::ScopeColumns;
 use serde::Serialize;
 
-/// The relation that tells a query the window it is asked about.
+/// Name of the relation from which queries read the scope's time window.
 pub(super) const RELATION: &str = "scope";
 
-/// In the condition of a GPU operation: its launch lies in a selected range and in no excluded one.
+/// SQL function for GPU operations: true if the launch is inside a selected range and outside all
+/// excluded ranges.
 pub const SELECTS_OP: &str = "nvtx_selects_op";
-/// In the condition of what happens on a thread: it lies in a selected range and in no excluded one.
+/// SQL function for events on a CPU thread: true if the event is inside a selected range and outside all
+/// excluded ranges.
 pub const SELECTS_CALL: &str = "nvtx_selects";
-/// In the condition of whatever has a time: it overlaps a range that is a window.
+/// SQL function for anything with a time: true if it overlaps a range of `--window`.
 pub const IN_WINDOW: &str = "nvtx_in_window";
 
-/// Ranges of one name: `NAME[@DOMAIN][/INDEX]`.
+/// Selects ranges by name: `NAME[@DOMAIN][/INDEX]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Selector {
-    /// Glob over the range's name or its text; where nothing is called so, its text without the number at its end.
+    /// Glob for the range's name or text. If nothing matches, it is tried without the text's trailing
+    /// number.
     pub name: String,
-    /// All of it as it was typed: where a range is called just so, that one is meant.
+    /// The selector as typed. A range with exactly this name takes precedence.
     #[serde(skip)]
     pub spelled: String,
-    /// Glob over the name of the domain.
+    /// Glob for the domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// First and last instance in order of time, from 0; absent: all.
+    /// First and last instance in time order, from 0. Absent: all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instances: Option<(usize, usize)>,
-    /// Instances are counted on each thread, not over all of them.
+    /// Whether instances are numbered per thread instead of over all threads.
     #[serde(skip_serializing_if = "is_default")]
     pub by_thread: bool,
 }
 
-/// Whose launches an NVTX range holds.
+/// Which launches belong to an NVTX range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Attribute {
-    /// Those of its own thread, as NVIDIA has it.
+    /// Launches on the range's thread, as in NVIDIA's reports.
     #[default]
     Thread,
-    /// Those of every thread of its process while it is open.
+    /// Launches on any thread of the range's process while the range is open.
     Process,
-    /// As by thread; a node of a CUDA graph belongs to the ranges that were open at its creation.
+    /// As `Thread`, but a CUDA graph node belongs to the ranges that were open when the node was
+    /// created.
     Capture,
 }
 
 impl Attribute {
-    /// The word for it on the command line and in results.
+    /// Its name on the command line and in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Thread => "thread",
@@ -60,13 +64,13 @@ impl Attribute {
     }
 }
 
-/// What is looked at; empty lists and open ends leave everything in.
+/// The part of a report to analyse. An empty list or absent value does not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Scope {
-    /// Start of the window in ns on the report's clock; events that end before it are out.
+    /// Start of the window in ns on the report's clock. Events that end before it are excluded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_ns: Option<i64>,
-    /// End of the window in ns on the report's clock; events that start at or after it are out.
+    /// End of the window in ns on the report's clock. Events that start at or after it are excluded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<i64>,
     /// CUDA device ordinals.
@@ -78,22 +82,22 @@ pub struct Scope {
     /// Process ids.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<i64>,
-    /// Only what was launched, or happened, in these NVTX ranges.
+    /// Only operations launched in these NVTX ranges, and events inside them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nvtx: Vec<Selector>,
-    /// And only what was launched, or happened, in these.
+    /// As `nvtx`. If both are set, both conditions apply.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub iterations: Vec<Selector>,
-    /// Nothing that was launched, or happened, in these NVTX ranges.
+    /// No operations launched in these NVTX ranges, and no events inside them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<Selector>,
-    /// Only what overlaps these NVTX ranges in time, on whatever thread or device.
+    /// Only what overlaps these NVTX ranges in time, on any thread or device.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub windows: Vec<Selector>,
-    /// Whose launches an NVTX range holds: no filter, but a way to look.
+    /// Which launches belong to an NVTX range. This setting does not filter by itself.
     #[serde(skip_serializing_if = "is_default")]
     pub attribute: Attribute,
-    /// Names of ranges stay as they are: numbers in paths are not folded.
+    /// Whether to keep the numbers in range names instead of folding them.
     #[serde(skip_serializing_if = "is_default")]
     pub keep_names: bool,
 }
@@ -103,12 +107,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Scope {
-    /// The same way to look, at everything.
+    /// The same settings without any filter.
     pub fn unfiltered(&self) -> Self {
         Self { attribute: self.attribute, keep_names: self.keep_names, ..Self::default() }
     }
 
-    /// The same without what NVTX ranges select.
+    /// The same scope without filters by NVTX range.
     pub fn without_ranges(&self) -> Self {
         Self {
             nvtx: Vec::new(),
@@ -119,26 +123,26 @@ impl Scope {
         }
     }
 
-    /// NVTX ranges select.
+    /// Whether the scope filters by NVTX ranges.
     pub fn selects_ranges(&self) -> bool {
         self.selects_launches() || !self.windows.is_empty()
     }
 
-    /// NVTX ranges select by launch.
+    /// Whether the scope filters launches by NVTX ranges.
     pub fn selects_launches(&self) -> bool {
         !(self.nvtx.is_empty() && self.iterations.is_empty() && self.exclude.is_empty())
     }
 
-    /// Nothing is left out.
+    /// Whether this is the default scope: no filter, and default settings.
     pub fn is_whole(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The condition for a relation with these columns; `None`: every row is in.
+    /// The condition for a relation with these columns, or `None` if every row is in the scope.
     pub(super) fn condition(&self, columns: &ScopeColumns) -> Option<String> {
         let mut conditions = Vec::new();
         if let Some((start, end)) = &columns.time {
-            // Half-open; an event without length is in when it lies inside.
+            // The window is half-open. An event of length 0 is in the window if it starts inside.
             if let Some(from) = self.start_ns {
                 conditions.push(format!("({end} > {from} OR {start} >= {from})"));
             }
@@ -170,7 +174,7 @@ impl Scope {
         (!conditions.is_empty()).then(|| conditions.join("\n  AND "))
     }
 
-    /// What of the scope a relation with these columns cannot follow.
+    /// Notes on scope options that a relation with these columns ignores.
     pub(super) fn notes(&self, relation: &str, columns: &ScopeColumns) -> Vec<String> {
         let unset = ScopeColumns::default();
         if columns.time == unset.time
@@ -180,7 +184,7 @@ impl Scope {
             && columns.op == unset.op
             && columns.thread == unset.thread
         {
-            // A look-up table: leaving it whole is what everyone expects.
+            // Nobody expects a scope to filter a look-up table.
             return Vec::new();
         }
         [
@@ -189,15 +193,15 @@ impl Scope {
             ("--stream", columns.stream.is_some(), !self.streams.is_empty()),
             ("--process", columns.process.is_some(), !self.processes.is_empty()),
             (
-                "the choice of NVTX ranges",
+                "the selection of NVTX ranges",
                 columns.op.is_some() || columns.thread.is_some(),
                 self.selects_launches(),
             ),
             ("--window", columns.time.is_some(), !self.windows.is_empty()),
         ]
         .into_iter()
-        .filter(|(_, followed, asked)| *asked && !followed)
-        .map(|(option, ..)| format!("{option} does not apply to {relation}: all of it is shown"))
+        .filter(|(_, applies, requested)| *requested && !applies)
+        .map(|(option, ..)| format!("{option} does not apply to {relation}: all its rows are shown"))
         .collect()
     }
 
@@ -226,12 +230,12 @@ mod tests {
     }
 
     #[test]
-    fn an_open_scope_adds_nothing() {
+    fn the_default_scope_has_no_condition() {
         assert_eq!(Scope::default().condition(&columns()), None);
     }
 
     #[test]
-    fn a_scope_is_a_condition_on_the_named_columns() {
+    fn a_scope_becomes_a_condition_on_the_listed_columns() {
         let scope =
             Scope { start_ns: Some(5), end_ns: Some(9), devices: vec![0, 1], ..Scope::default() };
         assert_eq!(
@@ -241,11 +245,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_followed_is_said() {
+    fn ignored_options_are_reported() {
         let scope = Scope { streams: vec![7], ..Scope::default() };
         assert_eq!(
             scope.notes("cuda_call", &columns()),
-            ["--stream does not apply to cuda_call: all of it is shown"]
+            ["--stream does not apply to cuda_call: all its rows are shown"]
         );
         assert!(scope.notes("string", &ScopeColumns::default()).is_empty());
     }

@@ -1,13 +1,13 @@
-//! Source spec → the generated `src_…` view.
+//! Generates the `src_…` views from source specs.
 
 use super::Times;
 use crate::catalog::{Catalog, Source, is_built_in};
 use crate::error::Result;
 use crate::schema::{Schema, Table, quote};
 
-/// Statements that make the view of a raw table, or the TEMP table of an ENUM table.
+/// Statements that create the view of a raw table, or the TEMP table of an ENUM table.
 ///
-/// Where a secret table was not copied, the view is there, and the guard lets nobody read it.
+/// The view of a secret table that was not copied exists, but the guard denies every read of it.
 pub(super) fn define(source: &Source, schema: &Schema, reveals_secrets: bool) -> Vec<String> {
     if source.is_enum() {
         return enum_table(source, schema);
@@ -21,7 +21,7 @@ pub(super) fn define(source: &Source, schema: &Schema, reveals_secrets: bool) ->
     vec![format!("CREATE TEMP VIEW {} AS {}{condition}", source.view, select(source, table))]
 }
 
-/// How the times of a raw table are checked; none where it has none.
+/// The check of a raw table's times, or `None` if it has no time columns.
 pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
     let table = source.tables.iter().find_map(|table| schema.table(table))?;
     let columns = source.essential_columns().filter_map(|column| table.column(column));
@@ -37,29 +37,30 @@ pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
     })
 }
 
-/// The statement that copies what may be seen of a secret table; none where nothing is secret, or where a user's
-/// spec would show more than the library's does.
+/// The statement that copies the public rows of a secret table.
 ///
-/// Once it is made, nothing needs to read the table again.
+/// `None` if the report lacks the table, if it has no secret rows, or if a user's spec would reveal more
+/// than the library's spec. After the copy, nothing needs to read the table.
 pub(super) fn copy(source: &Source, schema: &Schema) -> Result<Option<String>> {
     let table = source.tables.iter().find_map(|table| schema.table(table));
     let (Some(table), Some(shown)) = (table, source.keep_condition()) else { return Ok(None) };
-    if !is_built_in(source.view.trim_start_matches("src_"), &source.text) && !shows_no_more(source)? {
+    if !is_built_in(source.view.trim_start_matches("src_"), &source.text) && !reveals_no_more(source)? {
         return Ok(None);
     }
     let select = select(source, Some(table));
     Ok(Some(format!("CREATE TEMP TABLE {} AS {select}\nWHERE {shown}", source.view)))
 }
 
-/// What a user's spec keeps of a secret table is kept by the library's spec of the same view.
-fn shows_no_more(source: &Source) -> Result<bool> {
+/// Whether everything that a user's spec keeps of a secret table is also kept by the library's spec for
+/// the same view.
+fn reveals_no_more(source: &Source) -> Result<bool> {
     let library = Catalog::built_in()?;
     let Some(ours) = library.source(&source.view).transpose()? else { return Ok(false) };
     let is_kept = |glob: &String| ours.keep.contains(glob);
     Ok(ours.secret && ours.tables == source.tables && source.keep.iter().all(is_kept))
 }
 
-/// The columns of a spec, from its table where the report has it.
+/// A SELECT of the spec's columns from its table. Columns that the report lacks are NULL.
 fn select(source: &Source, table: Option<&Table>) -> String {
     let row_id = match table {
         Some(table) if table.has_rowid => "rowid AS row_id",
@@ -77,7 +78,7 @@ fn select(source: &Source, table: Option<&Table>) -> String {
     format!("SELECT\n  {}{from}", columns.join(",\n  "))
 }
 
-/// The report's labels where it has them, the literal ones for every id it lacks.
+/// An ENUM table: the report's rows, then the spec's rows for ids that the report lacks.
 fn enum_table(source: &Source, schema: &Schema) -> Vec<String> {
     let name = &source.view;
     let mut statements =

@@ -1,30 +1,31 @@
-//! Which strings a statement of the user's may read.
+//! The strings that a user's statement may read.
 //!
-//! The string table of an export holds the names of what happened, and beside them what the profiler
-//! knew of the machine: command lines, environments, what the processes printed. Statements of the library
-//! look up the numbers that events hold, and reach nothing else. A statement of the user's can ask for
-//! any number, so it reads a copy of the strings that events refer to.
+//! The string table of an export has the names of events, but also private data: command lines,
+//! environment variables, and output of the processes. Statements of the library look up only the string
+//! ids of events. A user's statement can look up any id, so it gets a copy that has only the strings
+//! that events refer to.
 
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::schema::{Schema, Table, quote};
 use std::collections::BTreeSet;
 
-/// The table of an export that holds all texts.
+/// The string table of an export.
 pub const STRING_TABLE: &str = "StringIds";
-/// The view of it: what relations look names up in.
+/// The view of the string table, in which relations look up names.
 pub const STRING_VIEW: &str = "src_string_id";
-/// The relations from which a statement reads any string by its number.
+/// The relations through which a statement can read any string by its id.
 pub const STRING_RELATIONS: [&str; 3] = [STRING_VIEW, "string", "all_string"];
 
-/// What a column that holds numbers of strings says in its `ref:`.
+/// The `ref` of columns with string ids.
 const REFERENCE: &str = "StringIds.id";
 
-/// Statements that put the strings that events refer to in the place of the view; none where there are no
-/// strings. They read the tables of events once for each of their columns of names.
+/// Statements that replace the string view by a table of the strings that events refer to. Empty if the
+/// report has no string table.
 ///
-/// A table that the library has no spec for refers to nothing here, and neither does a spec of the user's: it
-/// could call any column a reference. A view in the place of a table could hold any number, or read a secret.
+/// They read each event table once for each column of string ids. Only the library's specs count: a
+/// user's spec could declare any column a reference. Only real tables count: a view could return any id,
+/// or read a secret.
 pub fn strings_of_events(schema: &Schema) -> Result<Vec<String>> {
     let Some(strings) = schema.table(STRING_TABLE).filter(|_| !schema.is_materialized) else {
         return Ok(Vec::new());

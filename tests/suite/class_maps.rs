@@ -592,14 +592,20 @@ fn a_map_in_a_query_folder_is_merged_and_listed() {
     };
     let (code, out, error) = run(&["sql", report, ASK, "--format", "csv", "--no-header"]);
     assert_eq!((code, out.lines().last().unwrap()), (0, "second,^relu,300"), "{error}");
-    assert!(error.contains("`^relu` means second here, which decides, and first in "), "{error}");
+    assert!(
+        error.contains("pattern '^relu' has class second here, which wins, and class first in "),
+        "{error}"
+    );
     // Who does not ask is not told.
     let (_, _, error) = run(&["run", report, "--query", "top_kernels"]);
     assert_eq!(error, "");
     let (_, out, _) = run(&["list", "--classes", "--format", "csv"]);
     assert!(out.contains("theirs.json") && out.contains("mine.yml"), "{out}");
     let (code, out, _) = run(&["check"]);
-    assert!(code == 1 && out.contains("C01 class map default: `^relu` means second here"), "{out}");
+    assert!(
+        code == 1 && out.contains("C01 class map default: pattern '^relu' has class second here"),
+        "{out}"
+    );
 }
 
 #[test]
@@ -615,12 +621,15 @@ fn what_is_wrong_with_a_map_is_said_before_a_report_is_opened() {
     std::fs::write(&file, "m:\n  doc: x\n  rules:\n    - {class: a, match: 'gemm(' }\n").unwrap();
     let (code, error) = ask(path);
     assert_eq!(code, 1);
-    assert!(error.contains("FILE:4: class map m: rule `gemm(`: unclosed group\n  help: "), "{error}");
+    assert!(
+        error.contains("FILE:4: class map m: invalid pattern 'gemm(': unclosed group\n  help: "),
+        "{error}"
+    );
     std::fs::write(&file, "a: {doc: x, rules: []}\nb: {doc: x, rules: []}\n").unwrap();
     let (code, error) = ask(path);
     assert_eq!(code, 2);
     assert!(
-        error.contains("FILE holds 2 class maps: a, b\n  help: say which: --classes FILE#NAME"),
+        error.contains("FILE has 2 class maps: a, b\n  help: choose one: --classes FILE#NAME"),
         "{error}"
     );
     let (code, error) = ask(&format!("{path}#c"));

@@ -375,7 +375,7 @@ fn a_rule_of_ones_own_counts_whatever_it_looks_for() {
     let broken = "mine:\n  rules:\n    - {class: a, match: b}\n    - {class: a, match: '('}\n";
     let (_, _, error) =
         folder.put("map.yml", broken).run(&["--kernel-sum", "k.csv", "--classes", "map.yml"]);
-    assert!(error.contains("map.yml:4: class map mine: rule `(`: unclosed group"), "{error}");
+    assert!(error.contains("map.yml:4: class map mine: invalid pattern '(': unclosed group"), "{error}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
         (&["run", report, "--query", "top_kernels@7"], "top_kernels is at version 1, not 7"),
         (
             &["run", report, "--query", "cuda_gpu_kern_sum:bse"],
-            "cuda_gpu_kern_sum takes no argument `bse`\n  help: it takes base, mangled",
+            "unknown argument 'bse' for query 'cuda_gpu_kern_sum'\n  help: available arguments: base, mangled",
         ),
         (
             &["run", report, "--query", "top_kernels", "-p", "limt=3"],
@@ -100,13 +100,16 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
         ),
         (
             &["run", report, "--query", "top_kernels", "-p", "limit=many"],
-            "`many` is no value for limit\n  help: give an integer",
+            "invalid value 'many' for parameter 'limit': expected an integer",
         ),
         (
             &["run", report, "--query", "top_kernels", "-p", "name=long"],
-            "give one of demangled, short, mangled",
+            "invalid value 'long' for parameter 'name': expected one of demangled, short, mangled",
         ),
-        (&["run", report, "--query", "top_kernels", "-p", "limit"], "`limit` is not a parameter"),
+        (
+            &["run", report, "--query", "top_kernels", "-p", "limit"],
+            "invalid parameter 'limit': expected key=value",
+        ),
         (
             &["run", report, "--query", "top_kernels", "--columns", "nsys"],
             "top_kernels has no NVIDIA layout",

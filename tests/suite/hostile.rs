@@ -426,7 +426,8 @@ fn tables_without_times_are_said_to_be_none() {
     let (code, _, error) = run(&report, "top_kernels");
     assert!(
         code == 3
-            && error.contains(&format!("table {KERNELS} has no column end, which every nsys writes")),
+            && error
+                .contains(&format!("table {KERNELS} has no column end, which all nsys versions write")),
         "{error}"
     );
     ask_all(&reports, &report);
