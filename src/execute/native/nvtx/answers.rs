@@ -3,7 +3,7 @@
 use super::names::{Layers, LazyRules, Names};
 use super::scope::RangeScope;
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::{self, NOBODY};
+use crate::execute::native::ids::{self, UNKNOWN_THREAD};
 use crate::normalize::Scope;
 use crate::projection::{
     Listing, NONE, Naming, Op, OpKind, Pace, PathKernel, Paths, Projection, Range, RangeKernel,
@@ -171,7 +171,7 @@ impl Answers {
             .capture
             .threads
             .get(thread as usize)
-            .map_or(NOBODY, |thread| thread.global_tid)
+            .map_or(UNKNOWN_THREAD, |thread| thread.global_tid)
     }
 
     /// Why names cannot be held against the rules, once that is known.
@@ -247,7 +247,7 @@ impl Answers {
         let threads = self.thread_ranks.get_or_init(|| {
             let threads = &self.projection.attribution.capture.threads;
             let shown = |tid: i64| (ids::pid(tid), ids::tid(tid));
-            let mut order = vec![shown(NOBODY)];
+            let mut order = vec![shown(UNKNOWN_THREAD)];
             order.extend(threads.iter().map(|thread| shown(thread.global_tid)));
             order.sort_unstable();
             order.dedup();

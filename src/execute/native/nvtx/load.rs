@@ -3,7 +3,7 @@
 use super::names::{Name, Names};
 use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::{NOBODY, Numbered, PROCESS};
+use crate::execute::native::ids::{UNKNOWN_THREAD, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
 use crate::normalize::{Attribute, Input, Scope};
@@ -30,10 +30,10 @@ pub(super) struct Loaded {
 
 /// Reads what an input asks for.
 pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
-    let given_up = AtomicBool::new(false);
-    let loaded = load_by(database, input, limits, Some(&given_up));
+    let gave_up_on_pages = AtomicBool::new(false);
+    let loaded = load_by(database, input, limits, Some(&gave_up_on_pages));
     // What was told before pages were given up has left its processes and threads behind.
-    if !given_up.into_inner() {
+    if !gave_up_on_pages.into_inner() {
         return loaded;
     }
     drop(loaded);
@@ -45,10 +45,10 @@ fn load_by(
     database: &Path,
     input: &Input,
     limits: &Limits,
-    given_up: Option<&AtomicBool>,
+    gave_up_on_pages: Option<&AtomicBool>,
 ) -> Result<Loaded> {
     let ids = Interners::default();
-    let reader = || Reader::new(database, &input.statements, limits, given_up);
+    let reader = || Reader::new(database, &input.statements, limits, gave_up_on_pages);
     let ranges = || read_ranges(&mut reader(), &ids);
     let launched = || read_launched(&mut reader(), input, &ids);
     let (named, launched) = threads::both(ranges, launched);
@@ -258,7 +258,7 @@ fn read_ops(
         let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) else {
             return Ok(());
         };
-        let name = |column| cells.int(column).unwrap_or(NOBODY);
+        let name = |column| cells.int(column).unwrap_or(UNKNOWN_THREAD);
         let kernel = if has_names {
             let kernel = Kernel { name: name(5), short: name(6), mangled: name(7) };
             part.kernels.place(kernel, &ids.kernels)
@@ -270,7 +270,7 @@ fn read_ops(
             end,
             id,
             correlation: cells.int(4).unwrap_or_default(),
-            process: part.processes.place(cells.int(3).unwrap_or(NOBODY), &ids.processes),
+            process: part.processes.place(cells.int(3).unwrap_or(UNKNOWN_THREAD), &ids.processes),
             launch: NONE,
             kernel,
             kind,
@@ -403,7 +403,7 @@ fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Name
     let columns =
         "record_id, start_ns, end_ns, event_type, text_id, domain_id, global_tid, end_global_tid, text";
     let parts = reader.scan("all_nvtx_record", "record_id", columns, |part: &mut Part, cells| {
-        let (event_type, thread) = (cells.int(3), cells.int(6).unwrap_or(NOBODY));
+        let (event_type, thread) = (cells.int(3), cells.int(6).unwrap_or(UNKNOWN_THREAD));
         let domain = cells.int(5).map(|domain| (thread >> 24 & 0xFF_FFFF, domain));
         let registered = cells.int(4).map(RawText::Registered);
         let mut given = || cells.text(8).map(|text| RawText::Given(part.texts.place(text)));
@@ -531,7 +531,7 @@ fn place_at_creation(
         let fresh = capture.launches.len() as u32;
         op.launch = *placed.entry(key).or_insert(fresh);
         if op.launch == fresh {
-            let thread = ids.threads.place(node.thread.unwrap_or(NOBODY));
+            let thread = ids.threads.place(node.thread.unwrap_or(UNKNOWN_THREAD));
             capture.launches.push(Launch { start: node.start, end: node.end, thread, ..launch });
         }
     }
@@ -543,7 +543,7 @@ fn place_at_creation(
 /// Numbers processes and threads by their ids, those of a process together.
 fn number(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
     let (processes, threads) = (ids.processes.values(), ids.threads.values());
-    let process_of = |thread: i64| if thread == NOBODY { NOBODY } else { thread & PROCESS };
+    let process_of = |thread: i64| if thread == UNKNOWN_THREAD { UNKNOWN_THREAD } else { thread & PROCESS };
     let mut all: Vec<i64> = processes.clone();
     all.extend(threads.iter().map(|&thread| process_of(thread)));
     all.sort_unstable();

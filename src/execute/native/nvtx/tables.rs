@@ -2,7 +2,7 @@
 
 use super::answers::Answers;
 use crate::execute::native::Natives;
-use crate::execute::native::ids::{self, NOBODY, PROCESS};
+use crate::execute::native::ids::{self, UNKNOWN_THREAD, PROCESS};
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::projection::{Call, Kernel, NONE, Naming, Op, OpKind};
 use std::ops::Range;
@@ -15,7 +15,7 @@ fn place<'a>(index: u32) -> Cell<'a> {
 
 /// A number from the export; null where it had none.
 fn given<'a>(id: i64) -> Cell<'a> {
-    if id == NOBODY { Cell::Null } else { id.into() }
+    if id == UNKNOWN_THREAD { Cell::Null } else { id.into() }
 }
 
 /// Of `nvtx_range_kernel` that was found by a naming, the row stands in these bits and the naming above.
@@ -404,5 +404,5 @@ fn tid<'a>(global: i64) -> Cell<'a> {
 }
 
 fn global_pid<'a>(global: i64) -> Cell<'a> {
-    if global == NOBODY { Cell::Null } else { (global & PROCESS).into() }
+    if global == UNKNOWN_THREAD { Cell::Null } else { (global & PROCESS).into() }
 }
