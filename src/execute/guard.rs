@@ -87,10 +87,10 @@ enum Stage {
 
 /// What statements on a connection may do now. Shared with the connection's authorizer.
 #[derive(Debug, Clone)]
-pub(super) struct Rights(Arc<Mutex<Held>>);
+pub(super) struct Rights(Arc<Mutex<State>>);
 
 #[derive(Debug)]
-struct Held {
+struct State {
     stage: Stage,
     /// The user allowed all tables to be shown (`--allow-environment`).
     reveals_secrets: bool,
@@ -102,16 +102,16 @@ struct Held {
 
 impl Rights {
     /// Installs the authorizer on a connection. It starts with all rights.
-    pub(super) fn hold(connection: &mut Connection, reveals_secrets: bool) -> Result<Self> {
-        let held = Held { stage: Stage::All, reveals_secrets, has_strings: false, denied: None };
-        let rights = Self(Arc::new(Mutex::new(held)));
-        let looked_up = rights.clone();
+    pub(super) fn install(connection: &mut Connection, reveals_secrets: bool) -> Result<Self> {
+        let state = State { stage: Stage::All, reveals_secrets, has_strings: false, denied: None };
+        let rights = Self(Arc::new(Mutex::new(state)));
+        let shared = rights.clone();
         connection
-            .authorizer(Some(move |context: AuthContext<'_>| looked_up.held().authorize(&context)))?;
+            .authorizer(Some(move |context: AuthContext<'_>| shared.state().authorize(&context)))?;
         Ok(rights)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,7 +121,7 @@ impl Rights {
         connection: &Connection,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.held().stage = Stage::All;
+        self.state().stage = Stage::All;
         let given = connection.pragma_update(None, "query_only", false);
         let done = given.map_err(Error::from).and_then(|()| work());
         self.only_reading(connection)?;
@@ -130,39 +130,39 @@ impl Rights {
 
     /// Allows creating TEMP objects and reading. `has_strings`: the strings that events refer to were copied.
     pub(super) fn only_temp(&self, has_strings: bool) {
-        let mut held = self.held();
-        held.stage = Stage::MakeTemp;
-        held.has_strings = has_strings;
+        let mut state = self.state();
+        state.stage = Stage::MakeTemp;
+        state.has_strings = has_strings;
     }
 
     /// Allows reading only.
     pub(super) fn only_reading(&self, connection: &Connection) -> Result<()> {
-        self.held().stage = Stage::All;
+        self.state().stage = Stage::All;
         let taken = connection.pragma_update(None, "query_only", true);
-        self.held().stage = Stage::Read;
+        self.state().stage = Stage::Read;
         Ok(taken?)
     }
 
     /// Takes the name of the secret table that a statement was denied.
     pub(super) fn denied(&self) -> Option<String> {
-        self.held().denied.take()
+        self.state().denied.take()
     }
 
     /// Clears the denial of an earlier statement.
     pub(super) fn forget_denied(&self) {
-        self.held().denied = None;
+        self.state().denied = None;
     }
 
     pub(super) fn reveals_secrets(&self) -> bool {
-        self.held().reveals_secrets
+        self.state().reveals_secrets
     }
 
     pub(super) fn has_strings(&self) -> bool {
-        self.held().has_strings
+        self.state().has_strings
     }
 }
 
-impl Held {
+impl State {
     fn authorize(&mut self, context: &AuthContext<'_>) -> Authorization {
         let is_temp = context.database_name == Some("temp");
         match context.action {
@@ -232,7 +232,7 @@ pub(super) fn make(
     limits: &Limits,
     path: &str,
 ) -> Result<Rights> {
-    let rights = Rights::hold(connection, reveals_secrets)?;
+    let rights = Rights::install(connection, reveals_secrets)?;
     let run =
         |statement: &String| connection.execute_batch(statement).map_err(|e| explain(limits, e, path));
     statements.copies.iter().try_for_each(run)?;
@@ -279,7 +279,8 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
             let most = LONGEST >> 20;
             return Error::Limit {
                 reason: format!("{path}: a text, blob or row exceeds {most} MiB"),
-                help: "make the statement build smaller values; nsys writes none of this size".to_owned(),
+                help: "make the statement build smaller values; nsys writes none of this size"
+                    .to_owned(),
             };
         }
         _ if plain_message(&error) == "LIKE or GLOB pattern too complex" => {

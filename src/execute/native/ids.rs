@@ -5,17 +5,17 @@ use std::hash::Hash;
 
 /// Mask for the process part of a global thread id.
 pub(super) const PROCESS: i64 = -16_777_216;
-/// Stands for a process or thread that the export does not name.
-pub(super) const UNKNOWN_THREAD: i64 = i64::MIN;
+/// Stands for an id that the export does not give, such as that of a thread or a kernel's name.
+pub(super) const NO_ID: i64 = i64::MIN;
 
-/// The process id in a global process or thread id; `None` for an unknown thread.
+/// The process id in a global process or thread id; `None` for [`NO_ID`].
 pub(super) fn pid(global: i64) -> Option<i64> {
-    (global != UNKNOWN_THREAD).then_some(global >> 24 & 0xFF_FFFF)
+    (global != NO_ID).then_some(global >> 24 & 0xFF_FFFF)
 }
 
-/// The thread id in a global thread id; `None` for an unknown thread.
+/// The thread id in a global thread id; `None` for [`NO_ID`].
 pub(super) fn tid(global: i64) -> Option<i64> {
-    (global != UNKNOWN_THREAD).then_some(global & 0xFF_FFFF)
+    (global != NO_ID).then_some(global & 0xFF_FFFF)
 }
 
 /// Distinct values, numbered in order of appearance.

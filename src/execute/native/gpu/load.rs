@@ -4,7 +4,7 @@ use super::tables::Answers;
 use crate::classify::{Activity, activity};
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::{UNKNOWN_THREAD, Numbered, pid};
+use crate::execute::native::ids::{NO_ID, Numbered, pid};
 use crate::execute::native::nvtx::Selection;
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
@@ -174,7 +174,7 @@ fn read_ops(
             };
             let stream = Stream {
                 gpu_id: 0,
-                global_pid: cells.int(3).unwrap_or(UNKNOWN_THREAD),
+                global_pid: cells.int(3).unwrap_or(NO_ID),
                 device_id: cells.int(4).unwrap_or_default(),
                 context_id: cells.int(5),
                 stream_id: cells.int(6),
@@ -192,7 +192,7 @@ fn read_ops(
             };
             part.last = Some((stream, place));
             let name = match kind {
-                OpKind::Kernel => part.kernels.place(cells.int(7).unwrap_or(UNKNOWN_THREAD)),
+                OpKind::Kernel => part.kernels.place(cells.int(7).unwrap_or(NO_ID)),
                 OpKind::Memcpy => part.directions.place(cells.text(7).unwrap_or_default()),
                 OpKind::Memset | OpKind::Graph => 0,
             };

@@ -258,7 +258,10 @@ mod tests {
             ),
             ("UTF-16", &format!("PRAGMA encoding = 'UTF-16le'; {TABLE}; {good}")),
             ("a write-ahead log", &format!("PRAGMA journal_mode = WAL; {TABLE}; {good}")),
-            ("a text in an integer column", &format!("{TABLE}; INSERT INTO THING (a, kind) VALUES ('x', 0)")),
+            (
+                "a text in an integer column",
+                &format!("{TABLE}; INSERT INTO THING (a, kind) VALUES ('x', 0)"),
+            ),
             ("a fraction", &format!("{TABLE}; INSERT INTO THING (a, kind) VALUES (1.5, 0)")),
         ] {
             let connection = made(&folder, 4096, |connection| connection.execute_batch(sql).unwrap());

@@ -161,7 +161,12 @@ impl<'a> Shapes<'a> {
             shape.read(header, at, self.places)?;
         }
         let is_whole = payload.len() == shape.len || (payload.len() > shape.len && !shape.is_len_exact);
-        is_whole.then_some(Row { contents: &shape.contents, payload, id, has_unsupported: Cell::new(false) })
+        is_whole.then_some(Row {
+            contents: &shape.contents,
+            payload,
+            id,
+            has_unsupported: Cell::new(false),
+        })
     }
 }
 
@@ -235,8 +240,10 @@ fn content(slot: &Slot, found: &[(u64, usize)]) -> Content {
             _ => Content::Other,
         },
         Slot::FirstOf(slots) => {
-            let first =
-                slots.iter().map(|slot| content(slot, found)).find(|held| !matches!(held, Content::Null));
+            let first = slots
+                .iter()
+                .map(|slot| content(slot, found))
+                .find(|held| !matches!(held, Content::Null));
             match first {
                 Some(Content::Text { .. } | Content::Other) => Content::Coalesced,
                 held => held.unwrap_or(Content::Null),
