@@ -79,7 +79,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Runs the plan and hands its rows to `sink`. Returns the number of rows.
+    /// Runs the plan and passes its rows to `sink`. Returns the number of rows.
     pub fn run(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;

@@ -409,7 +409,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Turns the collected executions into rows, sorted by kernel name, and clears them.
+    /// Turns the collected executions into rows, sorted by string id of the kernel's name, and clears them.
     fn finish(&mut self, thread: u32, name: u32, is_push_pop: bool) {
         self.begun = 0;
         self.met.sort_unstable();

@@ -235,7 +235,7 @@ impl<'a> Rows<'a> {
     fn new(connection: &'a Connection, database: &'a Path, sql: &str) -> Result<Self> {
         let sql = CString::new(sql).map_err(rusqlite::Error::NulError)?;
         let mut statement = ptr::null_mut();
-        // SAFETY: the connection outlives the statement (`'a`), and the text its preparation.
+        // SAFETY: the connection outlives the statement (`'a`); `sql` outlives this call.
         let code = unsafe {
             ffi::sqlite3_prepare_v2(
                 connection.handle(),
@@ -275,7 +275,7 @@ impl<'a> Rows<'a> {
 
 impl Drop for Rows<'_> {
     fn drop(&mut self) {
-        // SAFETY: prepared by `new`, or null, which is harmless.
+        // SAFETY: `new` prepared the statement, or it is null, which SQLite allows.
         unsafe { ffi::sqlite3_finalize(self.statement) };
     }
 }
@@ -292,7 +292,8 @@ impl Cells<'_> {
     pub(super) fn int(&self, column: usize) -> Option<i64> {
         match self {
             Self::Statement { statement, .. } => {
-                // SAFETY: a row is at hand as long as `self` is; SQLite answers null for a column out of range.
+                // SAFETY: `self` borrows the statement's current row; SQLite returns null for a column out of
+                // range.
                 let int = unsafe { ffi::sqlite3_column_int64(*statement, column as c_int) };
                 // SQLite returns 0 for null, so only a 0 needs the check.
                 (int != 0 || kind(*statement, column) != ffi::SQLITE_NULL).then_some(int)
@@ -339,8 +340,8 @@ impl Cells<'_> {
         if kind(statement, column) != ffi::SQLITE_TEXT {
             return None;
         }
-        // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`; the length is
-        // asked for after the text, as it demands.
+        // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`. The length is read
+        // after the text, as SQLite requires.
         unsafe {
             let text = ffi::sqlite3_column_text(statement, column as c_int);
             let len = usize::try_from(ffi::sqlite3_column_bytes(statement, column as c_int)).ok()?;
@@ -350,6 +351,6 @@ impl Cells<'_> {
 }
 
 fn kind(statement: *mut ffi::sqlite3_stmt, column: usize) -> c_int {
-    // SAFETY: a row is at hand as long as its cells are; SQLite answers null for a column out of range.
+    // SAFETY: the cells borrow the statement's current row; SQLite returns null for a column out of range.
     unsafe { ffi::sqlite3_column_type(statement, column as c_int) }
 }

@@ -28,8 +28,7 @@ pub(in crate::execute::native) fn occupy(
     selection: Option<&Selection>,
     limits: &Limits,
 ) -> Result<Answers> {
-    // Each part collects its own rows, so parts that are read again leave nothing behind. The flag is not
-    // needed here.
+    // Each part collects its own rows, so a second read leaves nothing behind: the flag need not be checked.
     let gave_up_on_pages = AtomicBool::new(false);
     let mut reader = Reader::new(database, &input.statements, limits, Some(&gave_up_on_pages));
     let gpus = read_gpus(&mut reader, input)?;

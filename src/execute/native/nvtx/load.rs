@@ -353,7 +353,7 @@ struct Ranges {
 const BUCKETS: usize = 1024;
 
 impl Ranges {
-    /// All ranges with their final thread and name numbers, ordered by thread as far as the buckets allow.
+    /// All ranges with their final thread and name numbers, bucket by bucket in order of thread.
     ///
     /// A range without an end lasts until the last time of any range, as in NVIDIA's reports.
     fn renumbered(mut self, thread_of: &[u32]) -> Vec<Range> {

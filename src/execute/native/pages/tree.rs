@@ -97,8 +97,8 @@ impl<'a> File<'a> {
     /// The handle of the database file or of its journal; `None` if it is not open.
     fn handle(&self, which: c_int) -> Option<(*mut ffi::sqlite3_file, &'a ffi::sqlite3_io_methods)> {
         let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
-        // SAFETY: the connection is open; SQLite answers with a pointer to its own handle, which it keeps
-        // as long as the connection is (`'a`), and whose methods never change.
+        // SAFETY: the connection is open. SQLite returns a pointer to its own handle, which lives as long as
+        // the connection (`'a`); the handle's methods never change.
         unsafe {
             let answer = ptr::from_mut(&mut file).cast::<c_void>();
             let code =
