@@ -1,22 +1,21 @@
-//! Arithmetic on time: half-open intervals in integer nanoseconds.
+//! Interval arithmetic: half-open intervals of integer nanoseconds.
 //!
-//! For: union, intersection, difference, gaps and clipping, each in O(n log n) or better; the one place
-//! that every busy, idle, overlap and utilisation figure comes from.
-//!
-//! Not for: knowing what ran. An interval that ends before it begins holds nothing.
+//! Union, intersection, difference and length within a window, each in O(n log n) or better. Every busy,
+//! idle, overlap and utilisation figure is computed here. An interval that ends at or before its start
+//! is empty.
 
-/// A set of instants: disjoint intervals that do not touch, in order.
+/// A set of instants, kept as sorted, disjoint intervals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeSet(Vec<(i64, i64)>);
 
 impl TimeSet {
-    /// The union of intervals, in any order.
+    /// The union of intervals in any order.
     pub fn union_of(mut intervals: Vec<(i64, i64)>) -> Self {
         intervals.sort_unstable();
         Self::union_of_sorted(intervals)
     }
 
-    /// The union of intervals that come in order of their starts.
+    /// The union of intervals that are sorted by start.
     pub fn union_of_sorted(intervals: impl IntoIterator<Item = (i64, i64)>) -> Self {
         let mut set: Vec<(i64, i64)> = Vec::new();
         for (start, end) in intervals.into_iter().filter(|(start, end)| start < end) {
@@ -33,17 +32,17 @@ impl TimeSet {
         &self.0
     }
 
-    /// There is no instant in it.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How long it is in all.
+    /// The total length of the set.
     pub fn length(&self) -> i128 {
         self.0.iter().map(|&(start, end)| i128::from(end) - i128::from(start)).sum()
     }
 
-    /// What is in both.
+    /// The instants that are in both sets.
     pub fn intersection(&self, other: &Self) -> Self {
         let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();
@@ -61,7 +60,7 @@ impl TimeSet {
         Self(both)
     }
 
-    /// What is in this one and not in the other.
+    /// The instants that are in this set but not in `other`.
     pub fn difference(&self, other: &Self) -> Self {
         let mut theirs = other.0.iter().peekable();
         let mut rest = Vec::new();
@@ -89,7 +88,7 @@ impl TimeSet {
         Self(rest)
     }
 
-    /// What is in either.
+    /// The instants that are in at least one of the sets.
     pub fn union(&self, other: &Self) -> Self {
         let (mut ours, mut theirs) = (self.0.iter().peekable(), other.0.iter().peekable());
         Self::union_of_sorted(std::iter::from_fn(|| {
@@ -102,25 +101,25 @@ impl TimeSet {
         }))
     }
 
-    /// From the first instant to the last; `None` for nothing.
+    /// The first start and the last end; `None` if the set is empty.
     pub fn extent(&self) -> Option<(i64, i64)> {
         Some((self.0.first()?.0, self.0.last()?.1))
     }
 }
 
-/// A [`TimeSet`] that tells how much of it lies in a window, in O(log n).
+/// A [`TimeSet`] with prefix sums: it answers how much of it lies in a window in O(log n).
 #[derive(Debug, Clone, Default)]
 pub struct Ruler {
     set: TimeSet,
-    /// Before every [`STEP`]th interval, the length of those before it.
+    /// For every [`STEP`]th interval: the total length of the intervals before it.
     before: Vec<i64>,
 }
 
-/// Intervals between two marks of a [`Ruler`].
+/// Number of intervals between two prefix sums of a [`Ruler`].
 const STEP: usize = 8;
 
 impl Ruler {
-    /// A ruler over a set whose length 64 bits hold.
+    /// Makes a ruler over a set whose total length fits in 64 bits.
     pub fn new(set: TimeSet) -> Self {
         let mut length = 0i64;
         let before = set.0.chunks(STEP).map(|intervals| {
@@ -131,17 +130,17 @@ impl Ruler {
         Self { before: before.collect(), set }
     }
 
-    /// The set.
+    /// The set it was made from.
     pub fn set(&self) -> &TimeSet {
         &self.set
     }
 
-    /// How much of the set lies from `start` to `end`, in ns.
+    /// The length of the set between `start` and `end`, in ns.
     pub fn within(&self, start: i64, end: i64) -> i64 {
         if start < end { self.until(end) - self.until(start) } else { 0 }
     }
 
-    /// How much of the set lies before an instant.
+    /// The length of the set before `instant`, in ns.
     fn until(&self, instant: i64) -> i64 {
         let after = self.set.0.partition_point(|&(start, _)| start < instant);
         match after.checked_sub(1) {
@@ -156,14 +155,14 @@ impl Ruler {
     }
 }
 
-/// The length of disjoint intervals.
+/// The total length of disjoint intervals.
 fn length_of(intervals: &[(i64, i64)]) -> i64 {
     intervals
         .iter()
         .fold(0, |length, (start, end)| i64::saturating_add(length, end.saturating_sub(*start)))
 }
 
-/// The length of the union of intervals; sorts them.
+/// The length of the union of intervals. Sorts them in place.
 pub fn union_length(intervals: &mut [(i64, i64)]) -> i64 {
     intervals.sort_unstable();
     let mut length = 0;
@@ -195,7 +194,7 @@ mod tests {
         assert_eq!(set(&[(i64::MIN, 0), (1, i64::MAX)]).length(), (1i128 << 64) - 2);
     }
 
-    /// Every operation against the same done instant by instant, on sets that a small generator makes.
+    /// Compares every operation with a check of each single instant, on pseudo-random sets.
     #[test]
     fn sets_agree_with_instants() {
         const INSTANTS: i64 = 24;
@@ -232,8 +231,8 @@ mod tests {
     }
 
     #[test]
-    fn a_ruler_knows_every_place_between_its_marks() {
-        // 1 of 3, and of the last one 5.
+    fn a_ruler_is_exact_between_its_prefix_sums() {
+        // 1 ns out of every 3; the last interval is 5 ns long.
         let mut intervals: Vec<(i64, i64)> = (0..40).map(|n| (n * 3, n * 3 + 1)).collect();
         intervals.push((120, 125));
         let ruler = Ruler::new(set(&intervals));

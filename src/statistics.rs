@@ -1,6 +1,6 @@
-//! Statistics of a sample, for SQL functions and native relations alike.
+//! Statistics of a sample, shared by the SQL functions and the native relations.
 
-/// The percentile of `values` by linear interpolation between the nearest ranks; `None` of no values.
+/// The percentile of `values`, interpolated linearly between the nearest ranks; `None` without values.
 pub fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     let rank = percent / 100.0 * last as f64;
@@ -15,16 +15,16 @@ pub fn percentile(values: &mut [f64], percent: f64) -> Option<f64> {
     Some(low + (high - low) * fraction)
 }
 
-/// The median of whole numbers, each with how often it is there; `None` of none.
+/// The median of integers, each given with its number of occurrences; `None` without values.
 ///
-/// It is [`percentile`] 50 of all of them.
+/// Equals [`percentile`] 50 of the expanded list.
 pub fn weighted_median(values: &mut [(i64, u32)]) -> Option<f64> {
     let between = |low: i64, high: i64| low as f64 + (high as f64 - low as f64) * 0.5;
     let count: u64 = values.iter().map(|&(_, times)| u64::from(times)).sum();
     let last = count.checked_sub(1)?;
     let first = values.first()?.1;
     if values.iter().all(|&(_, times)| times == first) {
-        // They need not be in order for that.
+        // With equal weights, selecting the middle ranks is enough: no sort needed.
         let last = values.len() - 1;
         let (_, &mut (low, _), above) = values.select_nth_unstable_by_key(last / 2, |&(value, _)| value);
         let high =
@@ -43,10 +43,10 @@ pub fn weighted_median(values: &mut [(i64, u32)]) -> Option<f64> {
     Some(between(low, high))
 }
 
-/// Mean and spread, the same in whatever order the values come.
+/// Accumulates the standard deviation. For integers the result does not depend on the order of the values.
 ///
-/// Whole numbers, as times and sizes are, are added up exactly. Others, and sums beyond 128 bits, go by
-/// Welford's recurrence, which does not lose digits on large means but rounds at every step.
+/// Integers, such as times and sizes, are summed exactly. Fractions, and sums that exceed 128 bits, use
+/// Welford's recurrence: it keeps its precision for large means, but rounds at every step.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moments {
     count: f64,
@@ -55,20 +55,21 @@ pub struct Moments {
     exact: Exact,
 }
 
-/// Sums of the differences from the first value, and of their squares.
+/// Exact sums of the differences from the first value, and of their squares.
 #[derive(Debug, Clone, Copy, Default)]
 struct Exact {
     first: i64,
     sum: i128,
     squares: i128,
+    /// A value was not an exact integer, or a sum overflowed: the sums are unusable.
     is_lost: bool,
 }
 
-/// Up to here every whole number is a double.
+/// Every integer up to this magnitude is exact as a double.
 const WHOLE: u64 = 1 << 53;
 
 impl Exact {
-    /// Takes in a value as often as it is there, the first of all if `is_first`.
+    /// Adds a value `times` times. `is_first` marks the first value of the sample.
     fn add(&mut self, value: f64, times: u64, is_first: bool) {
         if self.is_lost || value.fract() != 0.0 || value.abs() > WHOLE as f64 {
             self.is_lost = true;
@@ -77,7 +78,7 @@ impl Exact {
         self.add_whole(value as i64, times, is_first);
     }
 
-    /// As [`Exact::add`], for a whole number.
+    /// Like [`Exact::add`], for an integer.
     fn add_whole(&mut self, value: i64, times: u64, is_first: bool) {
         if self.is_lost || value.unsigned_abs() > WHOLE {
             self.is_lost = true;
@@ -95,7 +96,7 @@ impl Exact {
         }
     }
 
-    /// The variance of `count` values.
+    /// The sample variance of `count` values; `None` if the sums are not exact.
     fn variance(&self, count: f64) -> Option<f64> {
         let n = count as i128;
         let spread = n.checked_mul(self.squares)?.checked_sub(self.sum.checked_mul(self.sum)?)?;
@@ -104,12 +105,12 @@ impl Exact {
 }
 
 impl Moments {
-    /// Takes in one more value.
+    /// Adds a value.
     pub fn add(&mut self, value: f64) {
         self.add_times(value, 1);
     }
 
-    /// Takes in a value that is there several times.
+    /// Adds a value that occurs `times` times.
     pub fn add_times(&mut self, value: f64, times: u64) {
         if times == 0 {
             return;
@@ -122,7 +123,7 @@ impl Moments {
         self.squares += delta * weight * (value - self.mean);
     }
 
-    /// Sample standard deviation (n - 1): 0 of a single value, `None` of none.
+    /// Sample standard deviation (n - 1): 0 for a single value, `None` without values.
     pub fn stddev(&self) -> Option<f64> {
         match self.count {
             0.0 => None,
@@ -135,8 +136,9 @@ impl Moments {
     }
 }
 
-/// The sample standard deviation of whole numbers, each with how often it is there: that of [`Moments`],
-/// quicker.
+/// The sample standard deviation of integers, each given with its number of occurrences.
+///
+/// Equals the result of [`Moments`], but is faster.
 pub fn whole_stddev(values: impl Iterator<Item = (i64, u64)> + Clone) -> Option<f64> {
     let (mut exact, mut count) = (Exact::default(), 0);
     for (value, times) in values.clone() {
@@ -153,14 +155,15 @@ pub fn whole_stddev(values: impl Iterator<Item = (i64, u64)> + Clone) -> Option<
     }
 }
 
-/// Batches that a sequence is cut into, where it is long enough for two values in each.
+/// Number of batches that a sequence of at least two values per batch is split into.
 const BATCHES: usize = 16;
 
-/// The standard error of the mean of values in order of time; `None` of fewer than two.
+/// The standard error of the mean of values in time order; `None` for fewer than two values.
 ///
-/// Values that follow one another are alike - clocks drift, work comes in phases - and then the spread of
-/// single values over the root of their number claims too much. So from 32 values on, the error is that of
-/// the means of 16 batches of consecutive values, whose lengths differ by one at most, the longer first.
+/// Consecutive values are correlated: clocks drift, work comes in phases. The usual stddev / sqrt(n) is
+/// then too small. So from 32 values on, the values are split into 16 batches of consecutive values, and
+/// the error is computed from the means of the batches. Batch lengths differ by at most one; the longer
+/// batches come first.
 pub fn mean_error(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -180,28 +183,28 @@ pub fn mean_error(values: &[f64]) -> Option<f64> {
     Some(moments.stddev()? / (BATCHES as f64).sqrt())
 }
 
-/// Degrees of freedom of [`mean_error`] over `count` values.
+/// Degrees of freedom of [`mean_error`] for `count` values.
 pub fn mean_freedom(count: i64) -> f64 {
     let batches = BATCHES as i64;
     let parts = if count < 2 * batches { count } else { batches };
     (parts - 1).max(0) as f64
 }
 
-/// Degrees of freedom from which on Student's distribution is taken as it is here: the normal one is
-/// narrower by less than a thousandth of a percent.
+/// Degrees of freedom are capped here: from this value on, the quantiles of Student's t and of the normal
+/// distribution differ by about 0.002 % at most (at 99 % confidence).
 const MOST_FREEDOM: f64 = 1e5;
 
-/// How many standard errors a difference must exceed so that chance alone makes one as large in at most
-/// `1 - confidence` of all cases: the two-sided quantile of Student's distribution.
+/// The two-sided quantile of Student's t distribution: chance alone produces a difference of more than
+/// this many standard errors in at most `1 - confidence` of all cases.
 ///
-/// `confidence` lies between 0 and 1, `freedom` (degrees of freedom) above 0; else infinity.
+/// Infinity unless `confidence` is between 0 and 1 and `freedom` (degrees of freedom) is above 0.
 pub fn student_bound(confidence: f64, freedom: f64) -> f64 {
     let chance = 1.0 - confidence;
     if !(chance > 0.0 && chance < 1.0 && freedom > 0.0) {
         return f64::INFINITY;
     }
     let freedom = freedom.min(MOST_FREEDOM);
-    // The chance of |t| or more falls as t grows: find where it passes `chance`.
+    // The probability of |t| or more falls as t grows. Bisect for the t where it equals `chance`.
     let beyond = |t: f64| incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5);
     let (mut low, mut high) = (0.0, 1.0);
     while beyond(high) > chance && high < 1e12 {
@@ -219,7 +222,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 || x >= 1.0 {
         return x.clamp(0.0, 1.0);
     }
-    // The fraction converges fast on one side of the mean only.
+    // The fraction converges fast only for x below the mean; use the symmetry for the other side.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
@@ -248,7 +251,7 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
 
 /// The logarithm of the gamma function for positive arguments, by Stirling's series.
 fn ln_gamma(x: f64) -> f64 {
-    // The series is good from about ten on; smaller arguments are moved there.
+    // The series is accurate from about 10 on. Shift smaller arguments up by the recurrence.
     let (mut x, mut moved) = (x, 0.0);
     while x < 12.0 {
         moved += x.ln();
@@ -286,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_there_several_times_count_as_often() {
+    fn weighted_values_equal_repeated_values() {
         let mut seed = 11u64;
         let mut random = |below: u64| {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -332,7 +335,7 @@ mod tests {
             assert_eq!(of(&turned), of(&values));
         }
         assert_eq!(of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), Some((32.0_f64 / 7.0).sqrt()));
-        // Fractions and numbers beyond what is exact go by the recurrence.
+        // Fractions and integers above 2^53 use the recurrence.
         assert_eq!(of(&[0.5, 1.5]), Some(0.5_f64.sqrt()));
         for values in [[i64::MAX, 1, i64::MIN], [1 << 53, (1 << 53) + 2, 0]] {
             let expected = of(&values.map(|value| value as f64));
@@ -344,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn student_bounds_are_those_of_printed_tables() {
+    fn student_bounds_agree_with_printed_tables() {
         let table = [
             (0.95, 1.0, 12.706),
             (0.99, 1.0, 63.657),
@@ -366,22 +369,22 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_mean_sees_drift() {
+    fn mean_error_detects_drift() {
         assert_eq!(mean_error(&[4.0]), None);
-        // 1, 3, 5: variance 4, over three.
+        // 1, 3, 5: the variance is 4, the count is 3.
         assert!((mean_error(&[1.0, 3.0, 5.0]).unwrap() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);
         assert_eq!(
             (mean_freedom(1), mean_freedom(3), mean_freedom(31), mean_freedom(32)),
             (0.0, 2.0, 30.0, 15.0)
         );
-        // 35 values: batches of three, three times, then of two. The values are their batch's number.
+        // 35 values: three batches of 3, then 13 batches of 2. Each value is the number of its batch.
         let number = |place: usize| if place < 9 { place / 3 } else { 3 + (place - 9) / 2 };
         let drift: Vec<f64> = (0..35).map(|place| number(place) as f64).collect();
         assert_eq!(drift[34], 15.0);
-        // Of 0 to 15 the variance is 16 x 17 / 12, the error its root over 4.
+        // The variance of 0 to 15 is 16 x 17 / 12; the error is its square root over 4.
         let expected = (16.0f64 * 17.0 / 12.0).sqrt() / 4.0;
         assert!((mean_error(&drift).unwrap() - expected).abs() < 1e-12);
-        // Work that comes in turns has a wide spread and a sure mean.
+        // Alternating values have a large spread, but their mean is certain.
         let turns: Vec<f64> = (0..64).map(|place| f64::from(place % 2) * 100.0).collect();
         assert_eq!(mean_error(&turns), Some(0.0));
     }

@@ -1,4 +1,4 @@
-//! Where in which file a statement is wrong, with a caret under it.
+//! Locates the error in a statement: file, line and column, with a caret under it.
 
 use super::guard::{self, Rights};
 use crate::compile::Plan;
@@ -6,7 +6,7 @@ use crate::error::{Error, nearest};
 use crate::report::plain_message;
 use rusqlite::Connection;
 
-/// The error of preparing the plan's statement.
+/// Turns SQLite's error from preparing the plan's statement into ours.
 pub(super) fn statement_error(
     plan: &Plan,
     error: rusqlite::Error,
@@ -27,7 +27,7 @@ pub(super) fn statement_error(
     Error::Sql { excerpt: excerpt(plan, offset), message, help }
 }
 
-/// `--> file:line:column`, the line and a caret.
+/// `--> file:line:column`, the source line, and a caret under the column.
 fn excerpt(plan: &Plan, offset: Option<usize>) -> String {
     let (file, first_line) = &plan.origin;
     let Some(before) = offset.and_then(|offset| plan.sql.get(..offset)) else {
@@ -52,22 +52,22 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
         let bare = name.rsplit('.').next().unwrap_or(name).trim_matches('"');
         let near = nearest(bare, columns.iter().map(String::as_str));
         return match near.as_slice() {
-            [] => format!("the columns of {}: {}", plan.reads.join(", "), columns.join(", ")),
+            [] => format!("columns of {}: {}", plan.reads.join(", "), columns.join(", ")),
             near => format!("did you mean {}?", near.join(" or ")),
         };
     }
     if message.starts_with("no such table: ") {
-        return "`nsq list --relations` shows the vocabulary".to_owned();
+        return "`nsq list --relations` lists all relations".to_owned();
     }
     if let Some(function) = message.strip_prefix("not authorized to use function: ") {
-        return format!("a report can only be read, and {function}() does more: leave it out");
+        return format!("reports are read-only, and {function}() does more than read: remove it");
     }
     if message.starts_with(guard::NOT_AUTHORIZED) || message.contains("prohibited") {
-        return "a report can only be read".to_owned();
+        return "reports are read-only".to_owned();
     }
     if guard::is_beyond_sqlite(message) {
-        return "the statement, or a view that it reads, is nested deeper or is longer than SQLite takes: \
-                ask in smaller parts, by WITH or in several statements"
+        return "the statement, or a view that it reads, is too long or too deeply nested for SQLite: \
+                split it with WITH, or into several statements"
             .to_owned();
     }
     String::new()
@@ -77,7 +77,7 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
 fn columns_of(plan: &Plan, connection: &Connection) -> Vec<String> {
     let mut columns = Vec::new();
     for relation in &plan.reads {
-        // The names come from the catalogue, so they need no quoting.
+        // The names come from the catalog, so they need no quoting.
         if let Ok(statement) = connection.prepare(&format!("SELECT * FROM {relation} LIMIT 0")) {
             columns.extend(statement.column_names().map(str::to_owned));
         }

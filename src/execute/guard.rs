@@ -1,9 +1,12 @@
-//! What a statement may do, and for how long.
+//! Limits what a statement may do, and how long it may run.
 //!
-//! The order matters: what may be seen of secret tables is copied first; then relations are made, with the right
-//! to make TEMP objects and no other, since some may be a stranger's; then `query_only` and the authorizer take
-//! every right but reading. The progress handler watches from the start, since making a relation can be the
-//! longest part.
+//! The order matters:
+//! 1. The visible rows of secret tables are copied, with all rights.
+//! 2. Relations are created with the right to create TEMP objects only: they may come from an untrusted
+//!    library.
+//! 3. `query_only` and the authorizer leave the right to read, and no other.
+//!
+//! The progress handler is active from the start, because creating a relation can take the longest.
 
 use crate::compile::words_in;
 use crate::error::{Error, Result};
@@ -16,26 +19,26 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long and how much.
+/// How long a statement may run, and how many rows it may return.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
-    /// Instant at which to give up, and the time that was allowed until then.
+    /// When to stop, and the timeout that this was computed from.
     pub deadline: Option<(Instant, Duration)>,
-    /// Rows after which a statement is stopped with an error.
+    /// The most rows that a statement may return; more is an error.
     pub max_rows: Option<usize>,
 }
 
 impl Limits {
-    /// Gives up after `timeout` from now.
+    /// Limits that stop `timeout` from now.
     pub fn with_timeout(timeout: Option<Duration>) -> Self {
         Self { deadline: timeout.map(|allowed| (Instant::now() + allowed, allowed)), max_rows: None }
     }
 
-    /// The error of having taken longer than was `allowed`.
+    /// The error for exceeding the timeout `allowed`.
     pub fn passed(allowed: Duration) -> Error {
         Error::Limit {
             reason: format!("stopped: it ran longer than {} s", allowed.as_secs_f64()),
-            help: "raise --timeout, or look at less with --time, --device or --process".to_owned(),
+            help: "raise --timeout, or narrow the scope with --time, --device or --process".to_owned(),
         }
     }
 
@@ -44,7 +47,8 @@ impl Limits {
     }
 }
 
-/// The deadline has passed, or Ctrl-C was pressed: SQLite's handler does not run inside native loops.
+/// Whether the deadline has passed or Ctrl-C was pressed. Native loops must ask this themselves: SQLite's
+/// progress handler does not run inside them.
 pub(super) fn is_over(limits: &Limits) -> bool {
     is_interrupted() || limits.is_past()
 }
@@ -55,9 +59,9 @@ pub(super) fn watch(connection: &mut Connection, limits: &Limits) -> Result<()> 
     Ok(connection.progress_handler(STEPS, Some(move || is_over(&limits)))?)
 }
 
-/// Tables whose rows hold captured environments, command lines, what the processes and the profiler printed,
-/// users, machines and their paths; and where SQLite keeps samples of indexed values. What of them may be seen
-/// was copied to TEMP tables before the lock.
+/// Secret tables: they hold captured environments, command lines, output of the processes and the profiler,
+/// users, machines and paths. SQLite's own tables with samples of indexed values are secret too. The rows
+/// that may be shown are copied to TEMP tables before the connection is locked down.
 const SECRET: [&str; 9] = [
     "META_DATA_CAPTURE",
     "META_DATA_EXPORT",
@@ -70,96 +74,95 @@ const SECRET: [&str; 9] = [
     "sqlite_stat4",
 ];
 
-/// What a statement may do, from most to least.
+/// What a statement may do, from most rights to fewest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// Anything: statements of nsq's own that copy what may be seen of secret tables.
+    /// Everything: for nsq's own statements, which copy the visible rows of secret tables.
     All,
-    /// Make TEMP objects of what is no secret.
+    /// Create TEMP objects from tables that are not secret.
     MakeTemp,
-    /// Read what is no secret.
+    /// Read tables that are not secret.
     Read,
 }
 
-/// What statements on a connection may do at the moment: what its authorizer goes by.
+/// What statements on a connection may do now. Shared with the connection's authorizer.
 #[derive(Debug, Clone)]
-pub(super) struct Rights(Arc<Mutex<Held>>);
+pub(super) struct Rights(Arc<Mutex<State>>);
 
 #[derive(Debug)]
-struct Held {
+struct State {
     stage: Stage,
-    /// Nothing is a secret: the user said so.
+    /// The user allowed all tables to be shown (`--allow-environment`).
     reveals_secrets: bool,
-    /// The strings that may be seen were copied: the table of all strings is a secret.
+    /// The strings that events refer to were copied, so the table of all strings is secret.
     has_strings: bool,
-    /// The secret table that was asked for last.
+    /// The secret table that was denied last.
     denied: Option<String>,
 }
 
 impl Rights {
-    /// Holds a connection to its rights; at first these are all.
-    pub(super) fn hold(connection: &mut Connection, reveals_secrets: bool) -> Result<Self> {
-        let held = Held { stage: Stage::All, reveals_secrets, has_strings: false, denied: None };
-        let rights = Self(Arc::new(Mutex::new(held)));
-        let looked_up = rights.clone();
+    /// Installs the authorizer on a connection. It starts with all rights.
+    pub(super) fn install(connection: &mut Connection, reveals_secrets: bool) -> Result<Self> {
+        let state = State { stage: Stage::All, reveals_secrets, has_strings: false, denied: None };
+        let rights = Self(Arc::new(Mutex::new(state)));
+        let shared = rights.clone();
         connection
-            .authorizer(Some(move |context: AuthContext<'_>| looked_up.held().authorize(&context)))?;
+            .authorizer(Some(move |context: AuthContext<'_>| shared.state().authorize(&context)))?;
         Ok(rights)
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does `work` with what was taken given back, and takes it again, whatever comes of the work.
+    /// Runs `work` with all rights, then returns to reading only, even if the work fails.
     pub(super) fn with_all<T>(
         &self,
         connection: &Connection,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
-        self.held().stage = Stage::All;
+        self.state().stage = Stage::All;
         let given = connection.pragma_update(None, "query_only", false);
         let done = given.map_err(Error::from).and_then(|()| work());
         self.only_reading(connection)?;
         done
     }
 
-    /// Leaves the right to make TEMP objects, and nothing else. `has_strings`: the strings that may be seen are
-    /// a copy.
+    /// Allows creating TEMP objects and reading. `has_strings`: the strings that events refer to were copied.
     pub(super) fn only_temp(&self, has_strings: bool) {
-        let mut held = self.held();
-        held.stage = Stage::MakeTemp;
-        held.has_strings = has_strings;
+        let mut state = self.state();
+        state.stage = Stage::MakeTemp;
+        state.has_strings = has_strings;
     }
 
-    /// Takes away every right but reading.
+    /// Allows reading only.
     pub(super) fn only_reading(&self, connection: &Connection) -> Result<()> {
-        self.held().stage = Stage::All;
+        self.state().stage = Stage::All;
         let taken = connection.pragma_update(None, "query_only", true);
-        self.held().stage = Stage::Read;
+        self.state().stage = Stage::Read;
         Ok(taken?)
     }
 
-    /// The secret table that a statement was denied, once.
+    /// Takes the name of the secret table that a statement was denied.
     pub(super) fn denied(&self) -> Option<String> {
-        self.held().denied.take()
+        self.state().denied.take()
     }
 
-    /// Forgets what another statement was denied.
+    /// Clears the denial of an earlier statement.
     pub(super) fn forget_denied(&self) {
-        self.held().denied = None;
+        self.state().denied = None;
     }
 
     pub(super) fn reveals_secrets(&self) -> bool {
-        self.held().reveals_secrets
+        self.state().reveals_secrets
     }
 
     pub(super) fn has_strings(&self) -> bool {
-        self.held().has_strings
+        self.state().has_strings
     }
 }
 
-impl Held {
+impl State {
     fn authorize(&mut self, context: &AuthContext<'_>) -> Authorization {
         let is_temp = context.database_name == Some("temp");
         match context.action {
@@ -167,7 +170,7 @@ impl Held {
             AuthAction::CreateTempView { .. }
             | AuthAction::CreateTempTable { .. }
             | AuthAction::CreateTempIndex { .. }
-            // What making them does to the TEMP schema, and INSERT into them.
+            // Creating them writes to the TEMP schema; filling them takes INSERT.
             | AuthAction::Insert { .. }
             | AuthAction::Update { .. }
             | AuthAction::Delete { .. }
@@ -191,36 +194,37 @@ impl Held {
         }
     }
 
-    /// The table may not be read, through a view called `accessor` or as it is.
+    /// Whether reading the table, directly or through the view `accessor`, is denied.
     fn is_secret(&self, table: &str, accessor: Option<&str>) -> bool {
         if self.reveals_secrets {
             return false;
         }
         if table.eq_ignore_ascii_case(STRING_TABLE) {
-            // A name that WITH gives counts as a view's for SQLite. So whoever may read through the view
-            // must not be able to name it: for all others strings are copied, and there is no view.
+            // SQLite reports a CTE's name as `accessor`, just like a view's. A user's statement could fake
+            // the view with `WITH`. So the view exists only for statements that cannot do this; for all
+            // others the strings are copied, and the view is gone.
             return self.has_strings || accessor != Some(STRING_VIEW);
         }
         SECRET.iter().any(|secret| secret.eq_ignore_ascii_case(table))
     }
 }
 
-/// A function that loads or registers code, or reaches files: no question needs one.
+/// Whether the function loads or registers code, or accesses files. No query needs one.
 fn does_more_than_read(function: &str) -> bool {
     const FUNCTIONS: [&str; 5] = ["load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"];
     FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(function))
 }
 
-/// The statement names something from which strings are read by their numbers.
+/// Whether the statement names a relation that looks strings up by id.
 ///
-/// Nothing can be read whose name stands neither in the text nor in a view: SQLite has no way to spell a
-/// name in parts.
+/// A relation can be read only if its name appears in the statement or in a view: SQLite cannot build
+/// names at run time.
 pub(super) fn names_strings(sql: &str) -> bool {
     let words = words_in(sql);
     STRING_RELATIONS.iter().any(|relation| words.contains(*relation))
 }
 
-/// Makes TEMP objects on a connection, and then takes away every right but reading.
+/// Creates TEMP objects on a connection, then allows reading only.
 pub(super) fn make(
     connection: &mut Connection,
     statements: &Statements,
@@ -228,7 +232,7 @@ pub(super) fn make(
     limits: &Limits,
     path: &str,
 ) -> Result<Rights> {
-    let rights = Rights::hold(connection, reveals_secrets)?;
+    let rights = Rights::install(connection, reveals_secrets)?;
     let run =
         |statement: &String| connection.execute_batch(statement).map_err(|e| explain(limits, e, path));
     statements.copies.iter().try_for_each(run)?;
@@ -243,56 +247,57 @@ pub(super) fn make(
     Ok(rights)
 }
 
-/// The error of asking for a secret, in the statement at `excerpt`.
+/// The error for reading a secret table, in the statement at `excerpt`.
 pub(super) fn denied(table: &str, excerpt: String) -> Error {
     let is_strings = table.eq_ignore_ascii_case(STRING_TABLE);
     let (holds, instead) = match is_strings {
         true => (
-            "all texts of the report, those that no event refers to among them",
-            "read the relation `string`, which holds the texts that events refer to; ",
+            "all texts of the report, including texts that no event refers to",
+            "read the relation `string` for the texts that events refer to; ",
         ),
-        false => ("environments, command lines, messages, users or paths as they were captured", ""),
+        false => ("captured environments, command lines, messages, user names or paths", ""),
     };
     Error::Sql {
         message: format!("{table} is not shown: it holds {holds}"),
         excerpt,
-        help: format!("{instead}`nsq sql --allow-environment` shows it to you"),
+        help: format!("{instead}`nsq sql --allow-environment` shows the table"),
     }
 }
 
-/// A failed step: the deadline, Ctrl-C, or SQLite's own reason.
+/// The error of a failed step: the deadline, Ctrl-C, or SQLite's own reason.
 pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Error {
     match error.sqlite_error_code() {
         Some(ErrorCode::OperationInterrupted) => {}
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::SystemIoFailure) => {
             return Error::Report {
                 path: path.into(),
-                reason: format!("cannot be read further: {}", plain_message(&error)),
+                reason: format!("reading failed: {}", plain_message(&error)),
                 help: "the file is damaged: export the report again".to_owned(),
             };
         }
         Some(ErrorCode::TooBig) => {
             let most = LONGEST >> 20;
             return Error::Limit {
-                reason: format!("{path}: a text, a blob or a row of more than {most} MiB came up"),
-                help: "no nsys writes one; a statement of your own must build less".to_owned(),
+                reason: format!("{path}: a text, blob or row exceeds {most} MiB"),
+                help: "make the statement build smaller values; nsys writes none of this size"
+                    .to_owned(),
             };
         }
         _ if plain_message(&error) == "LIKE or GLOB pattern too complex" => {
             return Error::Limit {
-                reason: format!("{path}: a pattern of LIKE or GLOB is longer than SQLite takes"),
-                help: "compare by = or instr() instead".to_owned(),
+                reason: format!("{path}: a LIKE or GLOB pattern is too long for SQLite"),
+                help: "compare with = or instr() instead".to_owned(),
             };
         }
-        _ => return senseless(&plain_message(&error), path).unwrap_or(Error::Sqlite(error)),
+        _ => return invalid_contents(&plain_message(&error), path).unwrap_or(Error::Sqlite(error)),
     }
     stopped(limits)
 }
 
-/// How SQLite begins to say that the authorizer refused something.
+/// The start of SQLite's message when the authorizer denies something.
 pub(super) const NOT_AUTHORIZED: &str = "not authorized";
 
-/// A statement, or a view that it reads, is nested deeper or is longer than SQLite takes.
+/// Whether SQLite's message says that a statement or a view is too long or too deeply nested.
 pub(super) fn is_beyond_sqlite(message: &str) -> bool {
     const BEYOND: [&str; 5] = [
         "Recursion limit",
@@ -304,27 +309,27 @@ pub(super) fn is_beyond_sqlite(message: &str) -> bool {
     BEYOND.iter().any(|beginning| message.starts_with(beginning))
 }
 
-/// A failure that comes of what a report holds and no nsys writes.
-fn senseless(message: &str, path: &str) -> Option<Error> {
+/// The error for report contents that nsys never writes; `None` if the message has another cause.
+fn invalid_contents(message: &str, path: &str) -> Option<Error> {
     let what = match message {
-        "integer overflow" => "times or sizes that add up to more than 64 bits hold".to_owned(),
+        "integer overflow" => "times or sizes whose sum exceeds 64 bits".to_owned(),
         _ if message.starts_with("unsafe use of ") || message.starts_with(NOT_AUTHORIZED) => {
             format!("a view that does more than read: {message}")
         }
-        _ if is_beyond_sqlite(message) => format!("a view that SQLite cannot take in: {message}"),
+        _ if is_beyond_sqlite(message) => format!("a view that exceeds a limit of SQLite: {message}"),
         _ => {
             let rest = message.strip_prefix("Invalid function parameter type ")?;
-            format!("a value where another kind belongs: {}", rest.split(' ').next()?.to_lowercase())
+            format!("a value of the wrong type: {}", rest.split(' ').next()?.to_lowercase())
         }
     };
     Some(Error::Report {
         path: path.into(),
         reason: format!("holds {what}"),
-        help: super::NOT_OF_NSYS.to_owned(),
+        help: super::NOT_FROM_NSYS.to_owned(),
     })
 }
 
-/// The error of having stopped: the deadline, or Ctrl-C.
+/// The error of a stopped statement: the deadline, or Ctrl-C.
 pub(super) fn stopped(limits: &Limits) -> Error {
     match limits.deadline {
         Some((_, allowed)) if !is_interrupted() => Limits::passed(allowed),
@@ -338,7 +343,7 @@ mod tests {
     use crate::catalog::Catalog;
 
     #[test]
-    fn the_specs_and_the_guard_agree_on_what_is_secret() {
+    fn sources_and_guard_agree_on_secret_tables() {
         let library = Catalog::built_in().unwrap();
         for source in library.sources().unwrap() {
             for table in &source.tables {

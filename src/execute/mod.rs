@@ -1,9 +1,7 @@
-//! [`Plan`] → rows: the only place where a statement runs.
+//! Runs a [`Plan`] and yields its rows. Every statement runs here.
 //!
-//! For: installing what the plan needs, locking the connection down, binding, stepping, and saying
-//! where in which file a statement is wrong.
-//!
-//! Not for: formatting, or knowing what a column means.
+//! Creates the relations that the plan needs, locks the connection down, binds parameters, steps through
+//! the rows, and locates errors in the SQL file. Formatting and the meaning of columns live elsewhere.
 
 mod diagnose;
 mod functions;
@@ -29,7 +27,7 @@ use rusqlite::{Connection, Statement};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A connection with nsq's functions and a plan's relations, on which statements may run.
+/// A locked-down connection with nsq's functions and the relations that a plan reads.
 #[derive(Debug)]
 pub struct Session<'a> {
     connection: &'a Connection,
@@ -41,7 +39,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Makes the relations, then takes away every right but reading.
+    /// Creates the relations, then allows reading only.
     pub fn begin(
         connection: &'a mut Connection,
         installation: &Installation,
@@ -54,7 +52,7 @@ impl<'a> Session<'a> {
         Ok(Self { connection, natives, rights, limits: limits.clone(), path })
     }
 
-    /// As [`Session::begin`], and then runs `preamble`: statements of a script that make TEMP objects.
+    /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
     pub fn begin_script(
         connection: &'a mut Connection,
         installation: &Installation,
@@ -81,7 +79,7 @@ impl<'a> Session<'a> {
         Ok(session)
     }
 
-    /// Runs the plan and hands its rows to `sink`. Returns the number of rows.
+    /// Runs the plan and passes its rows to `sink`. Returns the number of rows.
     pub fn run(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
@@ -95,7 +93,7 @@ impl<'a> Session<'a> {
                 Ok(row) => row,
                 Err(e) => return Err(self.explain(limits, e)),
             };
-            // What fails before its first row prints nothing.
+            // Begin after the first step: a statement that fails there prints nothing.
             if !has_begun {
                 sink.begin(&columns)?;
                 has_begun = true;
@@ -112,7 +110,7 @@ impl<'a> Session<'a> {
                 if column.kind.is_numeric() && matches!(value, ValueRef::Text(_) | ValueRef::Blob(_)) {
                     return Err(no_number(&self.path, column, value));
                 }
-                put(value, cell)?;
+                store(value, cell)?;
             }
             sink.take_row(&mut cells)?;
             count += 1;
@@ -132,14 +130,14 @@ impl<'a> Session<'a> {
         Ok(statement.column_names().map(str::to_owned).collect())
     }
 
-    /// Puts the strings that events refer to in the place of all strings, where a user's statement could
-    /// list them.
+    /// Replaces the table of all strings by a copy of those that events refer to, if a user's statement
+    /// could list them.
     fn copy_strings_for(&self, plan: &Plan) -> Result<()> {
         let rights = &self.rights;
         if plan.is_built_in || rights.reveals_secrets() || rights.has_strings() {
             return Ok(());
         }
-        // A view of the report's may name what the statement does not.
+        // A view in the report may read strings, even if the statement does not name them.
         let views = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'view')";
         if !guard::names_strings(&plan.sql)
             && !self.connection.query_row(views, [], |row| row.get::<_, bool>(0))?
@@ -148,7 +146,7 @@ impl<'a> Session<'a> {
         }
         rights.with_all(self.connection, || {
             let failed = |e| self.explain(&self.limits, e);
-            // What fails half-way leaves things as they were, for the next statement.
+            // Roll back on failure, so that the next statement finds the old state.
             let whole = self.connection.unchecked_transaction().map_err(failed)?;
             for statement in strings_of_events(&Schema::read(self.connection)?)? {
                 self.connection.execute_batch(&statement).map_err(failed)?;
@@ -170,14 +168,14 @@ impl<'a> Session<'a> {
             return Err(Error::Sql {
                 message: "the statement returns no rows".to_owned(),
                 excerpt: format!("  --> {}", plan.origin.0),
-                help: "write a SELECT: a report can only be read".to_owned(),
+                help: "write a SELECT: reports are read-only".to_owned(),
             });
         }
         Ok(statement)
     }
 }
 
-/// Makes the TEMP objects that an installation plans, and takes away every right but reading.
+/// Creates the TEMP objects of an installation, then allows reading only.
 fn install(
     connection: &mut Connection,
     installation: &Installation,
@@ -188,10 +186,10 @@ fn install(
     let reveals_secrets = installation.reveals_secrets;
     let rights = guard::make(connection, &installation.statements, reveals_secrets, limits, path)?;
     for Times { table, is_no_number } in &installation.times {
-        let is_senseless: bool = connection
+        let is_invalid: bool = connection
             .query_row(is_no_number, [], |row| row.get(0))
             .map_err(|e| guard::explain(limits, e, path))?;
-        if is_senseless {
+        if is_invalid {
             return Err(no_time(Path::new(path), table));
         }
     }
@@ -200,7 +198,7 @@ fn install(
 
 fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
     for (name, value) in &plan.bindings {
-        // A parameter that NVIDIA's layout or a lint case leaves out is no error here.
+        // NVIDIA's layout and lint cases may leave a parameter out: that is not an error here.
         let Some(index) = statement.parameter_index(&format!(":{name}"))? else { continue };
         match value {
             Value::Null => statement.raw_bind_parameter(index, rusqlite::types::Null)?,
@@ -212,7 +210,7 @@ fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// The plan's columns; for a statement of the user's, what its names tell.
+/// The plan's columns; for a user's statement, columns with units inferred from their names.
 fn columns(statement: &Statement<'_>, plan: &Plan) -> Vec<Column> {
     if !plan.columns.is_empty() {
         return plan.columns.clone();
@@ -220,15 +218,15 @@ fn columns(statement: &Statement<'_>, plan: &Plan) -> Vec<Column> {
     columns_by_suffix(&statement.column_names().collect::<Vec<_>>())
 }
 
-/// Puts a cell where the one above it was: a text takes over the other's memory.
-fn put(cell: ValueRef<'_>, value: &mut Value) -> Result<()> {
+/// Stores a cell in `value`. A text reuses the memory of the text from the row before.
+fn store(cell: ValueRef<'_>, value: &mut Value) -> Result<()> {
     if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = cell
         && bytes.len() > LONGEST_CELL
     {
         return Err(Error::Limit {
             reason: format!("stopped: a cell holds {} MiB", bytes.len() >> 20),
             help: format!(
-                "cells of up to {} MiB are shown: take a part by substr()",
+                "cells of up to {} MiB are shown: select a part with substr()",
                 LONGEST_CELL >> 20
             ),
         });
@@ -259,10 +257,10 @@ fn put(cell: ValueRef<'_>, value: &mut Value) -> Result<()> {
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Bytes of a cell that is shown: all that shows it holds it several times.
+/// The most bytes in one cell. Every output format holds several copies of a cell in memory.
 const LONGEST_CELL: usize = 64 << 20;
 
-/// A report that holds text where every nsys writes numbers says nothing that can be relied on.
+/// The error for text in a numeric column: nsys never writes this.
 fn no_number(path: &str, column: &Column, value: ValueRef<'_>) -> Error {
     let mut text = match value {
         ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
@@ -275,27 +273,27 @@ fn no_number(path: &str, column: &Column, value: ValueRef<'_>) -> Error {
     Error::Report {
         path: path.into(),
         reason: format!("holds text where a number belongs: {} is \"{text}\"", column.name),
-        help: NOT_OF_NSYS.to_owned(),
+        help: NOT_FROM_NSYS.to_owned(),
     }
 }
 
-/// A report in which something began or ended at no whole number of nanoseconds.
+/// The error for a time that is not an integer number of nanoseconds.
 fn no_time(path: &Path, table: &str) -> Error {
     Error::Report {
         path: path.to_owned(),
-        reason: format!("holds a time that is no whole number, in {table}"),
-        help: NOT_OF_NSYS.to_owned(),
+        reason: format!("holds a time that is not an integer, in {table}"),
+        help: NOT_FROM_NSYS.to_owned(),
     }
 }
 
-/// What to do about contents that no nsys writes.
-const NOT_OF_NSYS: &str =
-    "no nsys writes that, so nothing else in it can be relied on: export the report again";
+/// The help for contents that nsys never writes.
+const NOT_FROM_NSYS: &str =
+    "nsys never writes this, so the rest of the file cannot be trusted: export the report again";
 
-/// Characters of a value that a message shows.
+/// The most characters of a value that a message shows.
 const SHOWN: usize = 40;
 
-/// The file behind a connection, for messages.
+/// The file behind a connection, as messages show it.
 fn file_of(connection: &Connection) -> String {
     match path_of(connection).to_string_lossy() {
         path if path.is_empty() => "the report".to_owned(),
@@ -338,8 +336,8 @@ mod tests {
     }
 
     #[test]
-    fn rights_are_taken_again_whatever_fails_in_between() {
-        // A column of names that cannot be computed: the strings are not copied.
+    fn rights_are_reduced_again_even_after_a_failure() {
+        // The names in this column cannot be computed, so copying the strings fails.
         let script =
             "ALTER TABLE ThreadNames ADD COLUMN nameId AS (abs(-9223372036854775807 - x)) VIRTUAL";
         asking(script, |_, run| {
@@ -354,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_statement_was_denied_is_not_told_of_another() {
+    fn a_denial_is_not_reported_for_a_later_statement() {
         asking("", |session, run| {
             session.connection.prepare(SECRETS).unwrap_err();
             let error = run("SELECT * FROM absent").unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Relations → tables of a new SQLite file.
+//! Writes relations as tables of a new SQLite file.
 
 use super::{Limits, Session};
 use crate::catalog::{Relation, is_built_in};
@@ -9,17 +9,17 @@ use crate::table::{Column, RowSink, Type, Unit, Value};
 use rusqlite::{Connection, params_from_iter, types::Null};
 use std::path::Path;
 
-/// Writes tables to a SQLite file that nobody else reads yet.
+/// Writes tables to a new SQLite file.
 #[derive(Debug)]
 pub struct TableWriter {
     connection: Connection,
 }
 
 impl TableWriter {
-    /// Begins a new file at `path`.
+    /// Creates the file at `path`.
     pub fn create(path: &Path) -> Result<Self> {
         let connection = Connection::open(path)?;
-        // The file is thrown away unless it is finished, so nothing need survive a crash.
+        // An unfinished file is thrown away, so it need not survive a crash.
         connection.execute_batch(&format!(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN;
              CREATE TABLE {MATERIALIZED} (name TEXT NOT NULL, value TEXT);
@@ -29,7 +29,7 @@ impl TableWriter {
         Ok(Self { connection })
     }
 
-    /// Writes facts about the file.
+    /// Writes facts about the file as name and value.
     pub fn describe(&self, facts: &[(&str, Option<String>)]) -> Result<()> {
         let sql = format!("INSERT INTO {MATERIALIZED} VALUES (?1, ?2)");
         for (name, value) in facts.iter().filter(|(_, value)| value.is_some()) {
@@ -38,15 +38,15 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Completes the file.
+    /// Commits everything that was written.
     pub fn finish(self) -> Result<()> {
         Ok(self.connection.execute_batch("COMMIT")?)
     }
 }
 
 impl Session<'_> {
-    /// Copies the rows of `relation` that fulfil `condition` to a table called `name`, which is also
-    /// what they are read from: the relation, or `all_` and its name.
+    /// Copies the rows of `relation` that match `condition` to a table called `name`. The rows are read
+    /// from the relation of that same name: `relation` itself, or its `all_…` version.
     pub fn copy_relation(
         &self,
         relation: &Relation,
@@ -71,7 +71,7 @@ impl Session<'_> {
     }
 }
 
-/// A table that takes rows.
+/// A table of the new file, filled row by row.
 struct Table<'a> {
     writer: &'a TableWriter,
     name: &'a str,

@@ -1,71 +1,72 @@
-//! What a GPU's time went to, and what hid behind what.
+//! Decomposes a GPU's time into compute, exposed communication, exposed memory and idle.
 
 use super::{Level, Occupancy};
 use crate::classify::Activity;
 use crate::interval::{Ruler, TimeSet};
-use crate::projection::{Pace, Stop};
+use crate::projection::{Stop, StopCheck};
 
-/// The time of one GPU.
+/// The time of one GPU, by activity.
 ///
-/// Compute ranks before communication, and communication before memory: what runs beside something of
-/// a higher rank is hidden behind it, the rest is exposed.
+/// Compute has priority over communication, and communication over memory. Work that overlaps with an
+/// activity of higher priority is hidden; the rest is exposed.
 #[derive(Debug)]
 pub struct Decomposition {
-    /// What is looked at; beyond it nothing is known, unless it is everything.
+    /// The time window. Time outside it does not count, unless `is_everything`.
     window: Ruler,
+    /// No window was given.
     is_everything: bool,
     compute: Ruler,
     communication: Ruler,
     memory: Ruler,
-    /// What of communication is exposed. What a GPU was busy with is the sum of what is exposed, so that
-    /// no union has to be kept, which would be as large as the greatest of its parts.
+    /// Communication outside compute. Busy time is computed as the sum of compute and the exposed times:
+    /// storing the union of all operations would take as much memory as its largest part.
     exposed_communication: Ruler,
-    /// What of memory is exposed.
+    /// Memory operations outside compute and communication.
     exposed_memory: Ruler,
-    /// At least two operations at once.
+    /// Times with at least two operations.
     concurrent: Ruler,
 }
 
-/// What a window of one GPU's time went to, in ns.
+/// How one GPU spent a window, in ns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// Its length: `compute + exposed_communication + exposed_memory + idle`.
+    /// Length of the window: `compute + exposed_communication + exposed_memory + idle`.
     pub length: i64,
-    /// At least one operation ran.
+    /// Time with at least one operation.
     pub busy: i64,
-    /// A kernel that computes ran.
+    /// Time with at least one compute kernel.
     pub compute: i64,
-    /// A communication kernel ran.
+    /// Time with at least one communication kernel.
     pub communication: i64,
-    /// A copy or fill ran.
+    /// Time with at least one memory copy or fill.
     pub memory: i64,
-    /// A communication kernel ran and none that computes.
+    /// Time with a communication kernel, but no compute kernel.
     pub exposed_communication: i64,
-    /// A copy or fill ran and no kernel at all.
+    /// Time with a memory copy or fill, but no kernel.
     pub exposed_memory: i64,
-    /// Nothing ran.
+    /// Time without operations.
     pub idle: i64,
 }
 
-/// What may run while an operation does.
+/// Which part of an operation's time to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overlap {
-    /// The operation itself, as far as it lies in the window.
+    /// The part inside the window.
     InWindow,
-    /// A kernel that computes: all of the operation, if it is one.
+    /// The part with a compute kernel: all of it, if the operation is one itself.
     Compute,
-    /// A communication kernel.
+    /// The part with a communication kernel.
     Communication,
-    /// A copy or fill.
+    /// The part with a memory copy or fill.
     Memory,
-    /// Nothing of a higher rank.
+    /// The part without an activity of higher priority.
     Exposed,
-    /// Another operation, of any kind.
+    /// The part with another operation of any kind.
     Concurrent,
 }
 
 impl Overlap {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 6] = [
         Self::InWindow,
         Self::Compute,
@@ -77,7 +78,7 @@ impl Overlap {
 }
 
 impl Occupancy {
-    /// What the time of each GPU went to, in the order of lanes. `None`: it was stopped.
+    /// The decomposition of each GPU's time, in the order of lanes. `None` if it was stopped.
     pub fn decompositions(&self, stop: Stop<'_>) -> Option<Vec<Decomposition>> {
         let by_gpu = self.ops_by_lane(Level::Gpu);
         by_gpu.iter().map(|ops| Decomposition::new(self, ops, stop)).collect()
@@ -85,12 +86,12 @@ impl Occupancy {
 }
 
 impl Decomposition {
-    /// Of these operations, in order of their starts. `None`: it was stopped.
+    /// Decomposes the time of these operations, given in order of start. `None` if it was stopped.
     fn new(occupancy: &Occupancy, ops: &[u32], stop: Stop<'_>) -> Option<Self> {
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let window = occupancy.window_of(ops);
         let (is_everything, extent) = (window.is_none(), occupancy.extent_of(ops));
-        // Each is one pass over the operations and the window.
+        // The cost of each step below: one pass over the operations and the window.
         let passes = ops.len() + window.as_ref().map_or(0, |window| window.intervals().len());
         let ops = || ops.iter().map(|&op| &occupancy.ops[op as usize]);
         let clip = |set: TimeSet| match &window {
@@ -101,12 +102,12 @@ impl Decomposition {
             let wanted = ops().filter(|op| op.activity == activity);
             clip(TimeSet::union_of_sorted(wanted.map(|op| (op.start, op.end))))
         };
-        let mut of = |activity: Activity| (!pace.is_over_after(passes)).then(|| of(activity));
+        let mut of = |activity: Activity| (!check.must_stop_after(passes)).then(|| of(activity));
         let (compute, communication, memory) =
             (of(Activity::Compute)?, of(Activity::Communication)?, of(Activity::Memory)?);
         let exposed_communication = communication.difference(&compute);
         let exposed_memory = memory.difference(&compute).difference(&communication);
-        if pace.is_over_after(passes) {
+        if check.must_stop_after(passes) {
             return None;
         }
         let concurrent = clip(at_least_two(ops().map(|op| (op.start, op.end))));
@@ -122,18 +123,18 @@ impl Decomposition {
         })
     }
 
-    /// From the first instant that is looked at to the last; `None` where nothing has a length.
+    /// The start and end of the window; `None` if it is empty.
     pub fn extent(&self) -> Option<(i64, i64)> {
         self.window.set().extent()
     }
 
-    /// What is looked at, decomposed.
+    /// The decomposition of the whole window.
     pub fn whole(&self) -> Shares {
         let (start, end) = self.extent().unwrap_or_default();
         self.decompose(start, end, self.window.within(start, end))
     }
 
-    /// The time from `start` to `end`, as far as it is looked at.
+    /// The decomposition of the time from `start` to `end`, clipped to the window.
     pub fn within(&self, start: i64, end: i64) -> Shares {
         let length = match self.is_everything {
             true => end.saturating_sub(start).max(0),
@@ -159,17 +160,18 @@ impl Decomposition {
         }
     }
 
-    /// How long a kernel ran.
+    /// Time with at least one kernel.
     fn work(&self, start: i64, end: i64) -> i64 {
         self.compute.within(start, end) + self.exposed_communication.within(start, end)
     }
 
-    /// How long anything ran.
+    /// Time with at least one operation.
     fn busy(&self, start: i64, end: i64) -> i64 {
         self.work(start, end) + self.exposed_memory.within(start, end)
     }
 
-    /// How long things ran from `start` to `end`, the times of an operation of this GPU.
+    /// The part of an operation's time that overlaps with other work, in ns. `start` and `end` are the
+    /// times of the operation, which must be on this GPU.
     pub fn overlap(&self, overlap: Overlap, start: i64, end: i64, activity: Activity) -> i64 {
         let ruler = match overlap {
             Overlap::InWindow => return self.busy(start, end),
@@ -190,11 +192,11 @@ impl Decomposition {
     }
 }
 
-/// The time in which at least two of the intervals are open; they come in order of their starts.
+/// The times covered by at least two intervals, which are given in order of start.
 fn at_least_two(intervals: impl Iterator<Item = (i64, i64)>) -> TimeSet {
     let mut reached = i64::MIN;
     let doubled = intervals.filter_map(|(start, end)| {
-        // What lies before the furthest end so far is covered once more.
+        // The part before the latest end so far is covered a second time.
         let overlap = (start, end.min(reached));
         reached = reached.max(end);
         (overlap.0 < overlap.1).then_some(overlap)

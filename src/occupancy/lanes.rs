@@ -1,21 +1,21 @@
-//! When a lane was busy, and when it was not.
+//! Busy stretches and gaps of a lane.
 
 use super::{Level, NONE, Occupancy};
 use crate::classify::Activity;
-use crate::projection::{Pace, Stop};
+use crate::projection::{Stop, StopCheck};
 
-/// A time in which a lane was busy throughout.
+/// A time in which a lane was busy without interruption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// The lane, on the level that was asked for.
+    /// The lane, on the requested level.
     pub lane: u32,
-    /// Began; where a window is given, in it.
+    /// Start, clipped to the window.
     pub start: i64,
-    /// Ended. An operation without length is a stretch without length.
+    /// End, clipped to the window. An operation of length 0 alone makes a stretch of length 0.
     pub end: i64,
-    /// Operations that ran in it.
+    /// Number of operations in it.
     pub ops: u32,
-    /// The operation that began it: index into [`Occupancy::ops`].
+    /// The operation that started it: index into [`Occupancy::ops`].
     first: u32,
     /// The operation that ended it.
     last: u32,
@@ -23,36 +23,36 @@ pub struct Stretch {
     piece: u32,
 }
 
-/// A time in which a lane was not busy.
+/// A time in which a lane was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
-    /// The lane, on the level that was asked for.
+    /// The lane, on the requested level.
     pub lane: u32,
-    /// Began.
+    /// Start.
     pub start: i64,
-    /// Ended.
+    /// End.
     pub end: i64,
-    /// The operation that ended last before it: index into [`Occupancy::ops`]; [`NONE`] at the window's start.
+    /// The last operation before it: index into [`Occupancy::ops`]; [`NONE`] at the start of the window.
     pub before: u32,
-    /// The operation that began it again; [`NONE`] at the window's end.
+    /// The first operation after it; [`NONE`] at the end of the window.
     pub after: u32,
 }
 
 impl Occupancy {
-    /// When the lanes of a level were busy, with one activity or with any, lane by lane in order of time.
-    /// `None`: it was stopped.
+    /// The busy stretches of all lanes on a level, of one activity or of any. Sorted by lane and time.
+    /// `None` if it was stopped.
     pub fn stretches(
         &self,
         level: Level,
         activity: Option<Activity>,
         stop: Stop<'_>,
     ) -> Option<Vec<Stretch>> {
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let mut all: Vec<Stretch> = Vec::new();
         for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
             let first = all.len();
             for &index in &ops {
-                if pace.is_over() {
+                if check.must_stop() {
                     return None;
                 }
                 let op = &self.ops[index as usize];
@@ -62,7 +62,8 @@ impl Occupancy {
                 match all[first..].last_mut() {
                     Some(last) if op.start < last.end || (op.start == last.end && op.start < op.end) => {
                         last.ops += 1;
-                        // Of those that end together, the one that began last is the one that was waited for.
+                        // If several end at the same time, the gap after it waited for the one that started
+                        // last.
                         if op.end >= last.end {
                             (last.end, last.last) = (op.end, index);
                         }
@@ -80,7 +81,7 @@ impl Occupancy {
                 }
             }
             if let Some(window) = self.window_of(&ops) {
-                if pace.is_over_after(window.intervals().len()) {
+                if check.must_stop_after(window.intervals().len()) {
                     return None;
                 }
                 let clipped = clip(&all[first..], window.intervals());
@@ -91,11 +92,11 @@ impl Occupancy {
         Some(all)
     }
 
-    /// When the lanes of a level were not busy: between two operations and, where a window is given, to its ends.
-    /// `None`: it was stopped.
+    /// The gaps of all lanes on a level: between operations, and to the ends of the window if there is one.
+    /// `None` if it was stopped.
     pub fn gaps(&self, level: Level, stop: Stop<'_>) -> Option<Vec<Gap>> {
         let stretches = self.stretches(level, None, stop)?;
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let mut gaps = Vec::new();
         let mut add = |gap: Gap| {
             if gap.start < gap.end {
@@ -115,7 +116,7 @@ impl Occupancy {
             };
             let mut rest = busy;
             for (piece, &(from, to)) in (0u32..).zip(window.intervals()) {
-                if pace.is_over() {
+                if check.must_stop() {
                     return None;
                 }
                 let (inside, after) = rest.split_at(rest.partition_point(|s| s.piece <= piece));
@@ -132,7 +133,7 @@ impl Occupancy {
     }
 }
 
-/// What of the stretches lies in the pieces of a window.
+/// The parts of the stretches that lie in the pieces of a window.
 fn clip(stretches: &[Stretch], pieces: &[(i64, i64)]) -> Vec<Stretch> {
     let mut clipped = Vec::new();
     for stretch in stretches {

@@ -1,10 +1,9 @@
-//! What GPUs were busy with, when they were not, and what ran at the same time.
+//! GPU occupancy: when GPUs were busy or idle, and what overlapped.
 //!
-//! For: unions, gaps and overlaps of GPU operations by stream, process or GPU, and the decomposition of
-//! a window: compute ∪ + exposed communication + exposed memory + idle = window, to the nanosecond. All in
-//! O(n log n). Times are in ns on the report's clock, half-open.
-//!
-//! Not for: reading a report, or telling communication from compute.
+//! Computes unions, gaps and overlaps of GPU operations by stream, process or GPU. It decomposes a window
+//! exactly: union of compute + exposed communication + exposed memory + idle = window, to the nanosecond.
+//! Takes O(n log n). Times are half-open intervals in ns on the report's clock. Reading reports and
+//! classifying operations happen elsewhere.
 
 mod decomposition;
 mod lanes;
@@ -16,34 +15,34 @@ use crate::classify::Activity;
 use crate::interval::TimeSet;
 use crate::projection::OpKind;
 
-/// The index that stands for nothing.
+/// The index that means "none".
 pub const NONE: u32 = u32::MAX;
 
-/// An operation of a GPU.
+/// A GPU operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Op {
-    /// Began.
+    /// Start.
     pub start: i64,
-    /// Ended; not before it began.
+    /// End, not before `start`.
     pub end: i64,
-    /// What it is.
+    /// What kind of operation it is.
     pub kind: OpKind,
     /// Row of the raw table that `kind` names.
     pub id: i64,
     /// Index into [`Occupancy::streams`].
     pub stream: u32,
-    /// Index into the names of whoever made it.
+    /// Index into the operation names, which the caller keeps.
     pub name: u32,
-    /// What it keeps the GPU busy with.
+    /// The kind of work it does: compute, communication or memory.
     pub activity: Activity,
 }
 
-/// A CUDA stream, and where it is.
+/// A CUDA stream, with its GPU, process and context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stream {
-    /// Number of the GPU on its machine; its ordinal where the export knows no better.
+    /// Number of the GPU on its machine; the CUDA ordinal if the export does not give it.
     pub gpu_id: i64,
-    /// Process across hosts and VMs.
+    /// Process id, unique across hosts and VMs.
     pub global_pid: i64,
     /// CUDA ordinal of the GPU inside the process.
     pub device_id: i64,
@@ -53,14 +52,14 @@ pub struct Stream {
     pub stream_id: Option<i64>,
 }
 
-/// What is taken for one thing that is busy or not.
+/// The level at which busy and idle time is computed. Each item on it is a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
     /// A stream.
     Stream,
     /// A process on a GPU.
     Process,
-    /// A GPU, whoever uses it.
+    /// A GPU, used by any process.
     Gpu,
 }
 
@@ -68,7 +67,7 @@ impl Level {
     /// All levels.
     pub const ALL: [Self; 3] = [Self::Stream, Self::Process, Self::Gpu];
 
-    /// The word for it.
+    /// The word for this level in relations.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stream => "stream",
@@ -78,38 +77,38 @@ impl Level {
     }
 }
 
-/// The time that is looked at: what lies outside it does not count.
+/// The time window of the analysis. Time outside it does not count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Window {
-    /// Of each lane, from its first operation to its last.
+    /// For each lane, from its first operation to its last.
     #[default]
     Whole,
-    /// From one time to another; an open end is the lane's own.
+    /// A time span. A missing end is the first start or last end of the lane.
     Time {
-        /// Begins.
+        /// Start of the window.
         from: Option<i64>,
-        /// Ends.
+        /// End of the window.
         to: Option<i64>,
     },
-    /// These times and no others.
+    /// Several time spans.
     Pieces(TimeSet),
 }
 
 /// The operations of a report, by stream, process and GPU.
 #[derive(Debug, Default)]
 pub struct Occupancy {
-    /// Operations in order of their starts.
+    /// Operations, sorted by start.
     pub ops: Vec<Op>,
-    /// Streams: those of a GPU stand together, and among them those of a process.
+    /// Streams, sorted by GPU, then by process.
     pub streams: Vec<Stream>,
-    /// What is looked at.
+    /// The time window.
     pub window: Window,
-    /// Of each stream, its process on its GPU and its GPU, numbered in order.
+    /// For each stream: its lanes on the levels process and GPU, numbered in order.
     lanes: Vec<[u32; 2]>,
 }
 
 impl Occupancy {
-    /// Puts operations and streams in order.
+    /// Sorts operations and streams, and numbers the lanes.
     pub fn new(mut ops: Vec<Op>, streams: Vec<Stream>, window: Window) -> Self {
         let mut order: Vec<u32> = (0..streams.len() as u32).collect();
         order.sort_unstable_by_key(|&stream| streams[stream as usize]);
@@ -132,7 +131,7 @@ impl Occupancy {
         Self { ops, streams, window, lanes }
     }
 
-    /// How many lanes there are on a level.
+    /// The number of lanes on a level.
     pub fn lane_count(&self, level: Level) -> usize {
         match (level, self.lanes.last()) {
             (_, None) => 0,
@@ -152,7 +151,7 @@ impl Occupancy {
         }
     }
 
-    /// The first stream of a lane: it tells the lane's GPU, and as much more as the level knows.
+    /// The first stream of a lane. Use it to read the lane's GPU, and its process on levels that have one.
     pub fn first_stream(&self, level: Level, lane: u32) -> &Stream {
         let first = match level {
             Level::Stream => lane as usize,
@@ -162,7 +161,7 @@ impl Occupancy {
         &self.streams[first]
     }
 
-    /// The window of the lane with these operations; `None` where it is all of them.
+    /// The window of the lane with these operations; `None` for [`Window::Whole`].
     fn window_of(&self, ops: &[u32]) -> Option<TimeSet> {
         match &self.window {
             Window::Whole => None,
@@ -174,7 +173,7 @@ impl Occupancy {
         }
     }
 
-    /// From the first start of these operations to their last end.
+    /// The first start and the last end of these operations.
     fn extent_of(&self, ops: &[u32]) -> (i64, i64) {
         let ops = || ops.iter().map(|&op| &self.ops[op as usize]);
         let first = ops().map(|op| op.start).min().unwrap_or_default();
@@ -182,7 +181,7 @@ impl Occupancy {
         (first, last)
     }
 
-    /// The operations of each lane, in order of their starts, as indices.
+    /// The operations of each lane as indices, sorted by start.
     fn ops_by_lane(&self, level: Level) -> Vec<Vec<u32>> {
         let mut by_lane = vec![Vec::new(); self.lane_count(level)];
         for (index, op) in (0u32..).zip(&self.ops) {

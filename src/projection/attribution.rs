@@ -1,37 +1,37 @@
-//! The innermost range of each launch, and the ranges' own nesting.
+//! Finds the innermost range of each launch, and how ranges nest.
 
-use super::groups::{gather, order_in_groups, share, sort_in_groups, split};
+use super::groups::{gather, order_in_groups, run_shared, sort_in_groups, split};
 use super::nesting::Sweep;
 use super::{Capture, Launch, NONE, Op, OpKind, Range, Stop};
 use crate::threads;
 use std::cmp::Reverse;
 use std::ops;
 
-/// Whose launches a range holds.
+/// Which threads' launches are attributed to a range.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of its own thread: NVIDIA's rule.
+    /// Those of the range's own thread: NVIDIA's rule.
     #[default]
     Thread,
-    /// Those of any thread of its process, while the range is open.
+    /// Those of any thread of the process, while the range is open.
     Process,
 }
 
-/// Why an operation is in no range.
+/// Why an operation is not attributed to a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unattributed {
     /// Its launching call is not in the capture.
     NoCall,
     /// No range was open.
     NoRange,
-    /// None on the launching thread, but one on another thread of the process.
+    /// No range was open on the launching thread, but one was on another thread of the process.
     OtherThread,
-    /// A whole CUDA graph that no range holds.
+    /// A CUDA graph that was traced as a whole, outside all ranges.
     GraphLevel,
 }
 
 impl Unattributed {
-    /// The words for it in the relation `nvtx_op`.
+    /// The text for this reason in the relation `nvtx_op`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::NoCall => "no API row",
@@ -42,30 +42,30 @@ impl Unattributed {
     }
 }
 
-/// What is around what, among some of the ranges.
+/// How some of the ranges nest.
 #[derive(Debug)]
 pub struct Nesting {
     /// The shortest range around each range, or [`NONE`].
     pub parent: Vec<u32>,
-    /// Ranges above each range.
+    /// Number of ancestors of each range.
     pub depth: Vec<u32>,
 }
 
-/// A capture in order, with parents, depths and innermost ranges.
+/// A sorted capture, with parents, depths and innermost ranges.
 #[derive(Debug)]
 pub struct Attribution {
     /// Ranges by (thread, start, end descending, row); launches by (thread or process, start).
     pub capture: Capture,
-    /// Whose launches a range holds.
+    /// Which threads' launches are attributed to a range.
     pub reach: Reach,
     /// The shortest range around each range, or [`NONE`].
     pub parent: Vec<u32>,
-    /// Ranges above each range.
+    /// Number of ancestors of each range.
     pub depth: Vec<u32>,
 }
 
 impl Attribution {
-    /// Puts the capture in order and finds what is around what. `None`: it was stopped.
+    /// Sorts the capture and finds the nesting of ranges and launches. `None` if it was stopped.
     pub fn new(mut capture: Capture, reach: Reach, stop: Stop<'_>) -> Option<Self> {
         let threads = capture.threads.len();
         let order = |range: &Range| (range.start, Reverse(range.end), range.id);
@@ -79,7 +79,7 @@ impl Attribution {
         let (ranges, launches) = (&capture.ranges, &mut capture.launches);
         let size = ranges.len() + launches.len();
         let pieces = split(&mut parent, &bounds).into_iter().zip(split(launches, &launched));
-        share(pieces.zip(&bounds).collect(), size, |((parent, launches), &base)| {
+        run_shared(pieces.zip(&bounds).collect(), size, |((parent, launches), &base)| {
             if stop() {
                 return;
             }
@@ -96,18 +96,18 @@ impl Attribution {
             return None;
         }
         match reach {
-            Reach::Thread => see_elsewhere(&mut capture, &parent),
+            Reach::Thread => mark_other_threads(&mut capture, &parent),
             Reach::Process => {
                 sort_launches(&mut capture, reach);
-                take_elsewhere(&mut capture, &mut parent, stop)?;
+                attribute_by_process(&mut capture, &mut parent, stop)?;
             }
         }
         let depth = depths(&capture, reach, &parent);
         Some(Self { capture, reach, parent, depth })
     }
 
-    /// Parents and depths among some of the ranges: those of one thread that `takes_part` holds for.
-    /// `None`: it was stopped.
+    /// Parents and depths among the ranges for which `takes_part` is true, thread by thread. `None` if it
+    /// was stopped.
     pub fn nesting_of(&self, takes_part: impl Fn(&Range) -> bool, stop: Stop<'_>) -> Option<Nesting> {
         let ranges = &self.capture.ranges;
         let mut parent = vec![NONE; ranges.len()];
@@ -123,19 +123,20 @@ impl Attribution {
         Some(Nesting { parent, depth })
     }
 
-    /// The number of the group whose launches a range of this thread can hold.
+    /// The group of a thread: its own number, or its process by [`Reach::Process`]. Ranges are matched with
+    /// launches of the same group.
     pub fn group_of(&self, thread: u32) -> u32 {
         group_of(&self.capture, self.reach, thread)
     }
 
-    /// Why the operation is in no range; `None` if it is in one.
+    /// Why the operation is not in a range; `None` if it is in one.
     pub fn unattributed(&self, op: &Op) -> Option<Unattributed> {
         let launch = self.capture.launches.get(op.launch as usize);
         match launch {
             Some(launch) if launch.innermost != NONE => None,
             _ if op.kind == OpKind::Graph => Some(Unattributed::GraphLevel),
             None => Some(Unattributed::NoCall),
-            Some(launch) if launch.is_elsewhere => Some(Unattributed::OtherThread),
+            Some(launch) if launch.is_in_other_thread => Some(Unattributed::OtherThread),
             Some(_) => Some(Unattributed::NoRange),
         }
     }
@@ -153,7 +154,7 @@ fn group_of(capture: &Capture, reach: Reach, thread: u32) -> u32 {
     }
 }
 
-/// The ranges among `indices` that nest on their thread, as indices.
+/// The ranges among `indices` that take part in the nesting of their thread, as indices.
 fn order_of(
     ranges: &[Range],
     indices: ops::Range<usize>,
@@ -163,7 +164,8 @@ fn order_of(
     indices.filter(nests).map(|index| index as u32).collect()
 }
 
-/// Launches by (group, start, end descending, call); operations follow their launch.
+/// Sorts launches by (group, start, end descending, call), and updates the operations' indices. Returns the
+/// bounds of the groups.
 fn sort_launches(capture: &mut Capture, reach: Reach) -> Vec<usize> {
     let groups = match reach {
         Reach::Thread => capture.threads.len(),
@@ -186,14 +188,14 @@ fn sort_launches(capture: &mut Capture, reach: Reach) -> Vec<usize> {
     bounds
 }
 
-/// The indices of the elements of a group, in a sequence that is sorted by group.
+/// The indices of a group's elements, in a sequence that is sorted by group.
 pub(super) fn slice_of<T>(sorted: &[T], group: u32, of: impl Fn(&T) -> u32) -> ops::Range<usize> {
     let from = sorted.partition_point(|element| of(element) < group);
     from..from + sorted[from..].partition_point(|element| of(element) == group)
 }
 
-/// Remembers of launches without a range that another thread of their process had one open.
-fn see_elsewhere(capture: &mut Capture, parent: &[u32]) {
+/// Sets `is_in_other_thread` for launches without a range, if another thread of the process had one open.
+fn mark_other_threads(capture: &mut Capture, parent: &[u32]) {
     let (ranges, threads) = (&capture.ranges, &capture.threads);
     let process_of = |thread: u32| threads[thread as usize].process;
     let mut alone: Vec<&mut Launch> =
@@ -202,7 +204,7 @@ fn see_elsewhere(capture: &mut Capture, parent: &[u32]) {
         return;
     }
     alone.sort_by_key(|launch| (process_of(launch.thread), launch.start));
-    // What a range holds, the outermost range around it holds too: nobody else need be asked.
+    // A launch inside a range is also inside its outermost range, so only those need checking.
     let mut outermost: Vec<(u32, i64, i64)> = ranges
         .iter()
         .zip(parent)
@@ -219,12 +221,13 @@ fn see_elsewhere(capture: &mut Capture, parent: &[u32]) {
         {
             reached = if reached.0 == of { (of, reached.1.max(end)) } else { (of, end) };
         }
-        launch.is_elsewhere = reached.0 == process && reached.1 >= launch.end;
+        launch.is_in_other_thread = reached.0 == process && reached.1 >= launch.end;
     }
 }
 
-/// Gives what nothing on its own thread holds to the ranges of other threads of its process.
-fn take_elsewhere(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_>) -> Option<()> {
+/// Attributes launches and ranges that are in no range on their own thread to ranges on other threads of
+/// the process.
+fn attribute_by_process(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_>) -> Option<()> {
     let (ranges, launches, threads) = (&capture.ranges, &mut capture.launches, &capture.threads);
     let process_of = |thread: u32| threads[thread as usize].process;
     for process in 0..capture.processes.len() as u32 {
@@ -255,7 +258,8 @@ fn take_elsewhere(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_>) -> 
     (!stop()).then_some(())
 }
 
-/// Ranges above each range. A parent comes before its children in time, but by process not in place.
+/// The number of ancestors of each range. With [`Reach::Process`], a parent comes before its children in
+/// time but not always in the array, so the ranges are visited in order of time.
 fn depths(capture: &Capture, reach: Reach, parent: &[u32]) -> Vec<u32> {
     let mut depth = vec![0; parent.len()];
     let mut deepen = |index: usize| {

@@ -1,43 +1,44 @@
-//! Ranges that launched anything, name by name.
+//! Groups the ranges that launched work by name.
 
 use super::attribution::slice_of;
-use super::{Pace, Projection, Stop};
+use super::{Projection, Stop, StopCheck};
 
-/// How names and threads read, and in which order they are listed.
+/// The printed names, and the sort order of names and threads.
 #[derive(Clone, Copy)]
 pub struct Listing<'a> {
-    /// Of each name, the first that reads the same.
+    /// For each name: the representative of all names with the same printed text.
     pub printed: &'a [u32],
-    /// Finds out, of each name, its place in the order; 0 where nothing is printed.
+    /// Computes the rank of each name in the order; 0 for names without a printed text.
     pub names: &'a (dyn Fn() -> &'a [u32] + Sync),
-    /// Of each thread, its place in the order, 0 where it has no number; those that read the same share one.
+    /// For each thread: its rank in the order; 0 without an id. Threads with the same ids share a rank.
     pub threads: &'a [u32],
 }
 
-/// A range with what is asked of it most: those of a name stand here and there in the capture.
+/// A range with its most used fields, copied to be adjacent: the ranges of a name are scattered over the
+/// capture.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Named {
     pub(super) range: u32,
-    /// The name that is printed.
+    /// The printed name.
     pub(super) name: u32,
     pub(super) thread: u32,
-    /// From the first launch inside it to behind the last one.
+    /// The launches `from..to` are inside the range, except for holes.
     pub(super) from: u32,
     pub(super) to: u32,
     pub(super) is_push_pop: bool,
-    /// Not all launches between them are inside.
-    pub(super) is_ragged: bool,
+    /// Some launches in `from..to` are not inside the range.
+    pub(super) has_holes: bool,
 }
 
-/// The ranges that launched anything, by name, thread and time.
+/// The ranges that launched work, sorted by name, thread and time.
 ///
-/// Names come in the order in which they were met first, not in that of the listing. `None`: it was stopped.
+/// Names are in numeric order, not in that of the listing. `None` if it was stopped.
 pub(super) fn by_name(
     projection: &Projection,
     listing: Listing<'_>,
     stop: Stop<'_>,
 ) -> Option<Vec<Named>> {
-    let mut pace = Pace::new(stop);
+    let mut check = StopCheck::new(stop);
     let ranges = &projection.attribution.capture.ranges;
     let mut threads: Vec<u32> = (0..listing.threads.len() as u32).collect();
     threads.sort_by_key(|&thread| listing.threads[thread as usize]);
@@ -48,7 +49,7 @@ pub(super) fn by_name(
     let name_of = |index: usize| listing.printed[ranges[index].name as usize];
     let mut next = vec![0u32; listing.printed.len() + 1];
     for index in all() {
-        if pace.is_over() {
+        if check.must_stop() {
             return None;
         }
         next[name_of(index) as usize + 1] += 1;
@@ -58,7 +59,7 @@ pub(super) fn by_name(
     }
     let mut named = vec![Named::default(); next.last().map_or(0, |&count| count as usize)];
     for index in all() {
-        if pace.is_over() {
+        if check.must_stop() {
             return None;
         }
         let (range, span, name) = (&ranges[index], projection.span(index), name_of(index));
@@ -70,7 +71,7 @@ pub(super) fn by_name(
             from: span.start as u32,
             to: span.end as u32,
             is_push_pop: range.is_push_pop,
-            is_ragged: projection.is_ragged(index),
+            has_holes: projection.has_holes(index),
         };
         *place += 1;
     }

@@ -1,13 +1,13 @@
-//! The greatest value of any slice, in constant time after O(n) preparation.
+//! The maximum of any slice of a sequence, in constant time after O(n) preparation.
 
-/// Values in a block: small enough to look at one by one.
+/// Number of values in a block. Blocks are scanned value by value.
 const BLOCK: usize = 32;
 
-/// A sequence that is asked for the greatest value of its slices.
+/// A sequence that answers queries for the maximum of a slice, with a sparse table over blocks.
 #[derive(Debug, Default)]
 pub(super) struct Extremes {
     values: Vec<i64>,
-    /// `tables[k][b]`: the greatest value of the `2^k` blocks from block `b` on.
+    /// `tables[k][b]`: the maximum of the `2^k` blocks that start at block `b`.
     tables: Vec<Vec<i64>>,
 }
 
@@ -27,7 +27,7 @@ impl Extremes {
         Self { values, tables }
     }
 
-    /// The greatest of `values[from..to]`; `i64::MIN` of nothing.
+    /// The maximum of `values[from..to]`; `i64::MIN` if it is empty.
     pub(super) fn greatest(&self, from: usize, to: usize) -> i64 {
         let one_by_one = |from: usize, to: usize| {
             self.values[from.min(to)..to].iter().copied().fold(i64::MIN, i64::max)

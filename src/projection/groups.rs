@@ -1,13 +1,14 @@
-//! Work on groups of neighbours, side by side where that is worth it.
+//! Sorts elements into groups, and works on groups in parallel if there are enough elements.
 
 use crate::threads;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Elements below which a second core is not worth starting.
+/// Below this number of elements, starting a second thread does not pay.
 const WORTH_SHARING: usize = 50_000;
 
-/// Sorts by group, and in each group by `key`; also says where each group begins, and the last one ends.
+/// Sorts by group, and within each group by `key`. Also returns the start of each group and the end of the
+/// last.
 pub(super) fn sort_in_groups<T: Copy + Sync, K: Ord>(
     elements: Vec<T>,
     groups: usize,
@@ -23,10 +24,10 @@ pub(super) fn sort_in_groups<T: Copy + Sync, K: Ord>(
     (gather(&elements, &order), bounds)
 }
 
-/// The order by group, and in each group by `key`, as indices; also where each group begins, and the
-/// last one ends.
+/// The order by group, and within each group by `key`, as indices. Also returns the start of each group and
+/// the end of the last.
 ///
-/// Rows of a report come in order of time, so that within a group there is mostly nothing left to do.
+/// Rows of a report are mostly sorted by time, so most groups are sorted already.
 pub(super) fn order_in_groups<T: Sync, K: Ord>(
     elements: &[T],
     groups: usize,
@@ -36,7 +37,7 @@ pub(super) fn order_in_groups<T: Sync, K: Ord>(
     let (mut order, bounds) = by_group(elements, groups, group_of);
     let size = order.len();
     let key_at = |&index: &u32| key(&elements[index as usize]);
-    share(split(&mut order, &bounds), size, |group| {
+    run_shared(split(&mut order, &bounds), size, |group| {
         if !group.is_sorted_by_key(key_at) {
             group.sort_by_cached_key(key_at);
         }
@@ -44,8 +45,7 @@ pub(super) fn order_in_groups<T: Sync, K: Ord>(
     (order, bounds)
 }
 
-/// The order by group, elements of a group as they come, as indices; also where each group begins, and
-/// the last one ends.
+/// The stable order by group, as indices. Also returns the start of each group and the end of the last.
 fn by_group<T>(elements: &[T], groups: usize, group_of: impl Fn(&T) -> u32) -> (Vec<u32>, Vec<usize>) {
     let mut bounds = vec![0; groups + 1];
     for element in elements {
@@ -80,8 +80,8 @@ pub(super) fn split<'a, T>(mut elements: &'a mut [T], bounds: &[usize]) -> Vec<&
     groups
 }
 
-/// Does all pieces of work, of `size` elements in all.
-pub(super) fn share<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Sync) {
+/// Calls `work` on all pieces, on two threads if `size`, the total number of elements, is large enough.
+pub(super) fn run_shared<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Sync) {
     if size < WORTH_SHARING || !threads::may_share() {
         return pieces.into_iter().for_each(work);
     }
@@ -98,10 +98,10 @@ pub(super) fn share<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Syn
     });
 }
 
-/// Pieces that work on a long sequence is cut into: enough for both cores to end at about the same time.
+/// The most pieces that a sequence is split into: enough for both threads to finish at about the same time.
 const PIECES: usize = 32;
 
-/// Cuts a sequence into pieces of about the same length; neighbours that are `alike` stay together.
+/// Splits a sequence into pieces of about the same length. Neighbours that are `alike` stay together.
 pub(super) fn pieces<T>(elements: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<&[T]> {
     let length = elements.len().div_ceil(PIECES).max(1);
     let (mut pieces, mut rest) = (Vec::new(), elements);
@@ -116,15 +116,15 @@ pub(super) fn pieces<T>(elements: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<&
     pieces
 }
 
-/// Does all pieces of work as [`share`] does; what comes of them stands in their order.
-pub(super) fn share_out<P: Send, R: Send>(
+/// Like [`run_shared`], but returns the results in the order of the pieces.
+pub(super) fn map_shared<P: Send, R: Send>(
     pieces: Vec<P>,
     size: usize,
     work: impl Fn(P) -> Vec<R> + Sync,
 ) -> Vec<Vec<R>> {
     let mut parts: Vec<Vec<R>> = pieces.iter().map(|_| Vec::new()).collect();
     let places = parts.iter_mut().zip(pieces);
-    share(places.collect(), size, |(part, piece)| *part = work(piece));
+    run_shared(places.collect(), size, |(part, piece)| *part = work(piece));
     parts
 }
 
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_all_of_it_and_keep_together_what_is_alike() {
+    fn pieces_are_complete_and_keep_alike_elements_together() {
         let elements: Vec<usize> = (0..1000).map(|n| n / 7).collect();
         for length in [0, 1, 7, 8, 9, 1000] {
             let pieces = pieces(&elements[..length], |a, b| a == b);

@@ -1,9 +1,9 @@
-//! Kernels by where they were launched: aggregates that SQL would have to sort for.
+//! Aggregates of kernels by the path or range they were launched in. SQL would have to sort for these.
 
 use super::by_name::{Listing, Named, by_name};
-use super::groups::{pieces, share_out};
-use super::open::{Held, sweep};
-use super::{Kernel, NONE, OpKind, Pace, Paths, Projection, Stop, Unattributed};
+use super::groups::{map_shared, pieces};
+use super::open::{HeldLaunch, sweep};
+use super::{Kernel, NONE, OpKind, Paths, Projection, Stop, StopCheck, Unattributed};
 use crate::statistics::{weighted_median, whole_stddev};
 use crate::threads;
 use foldhash::HashMap;
@@ -15,21 +15,21 @@ use std::{mem, ops};
 pub struct PathKernel {
     /// The path of the innermost range, or [`NONE`].
     pub path: u32,
-    /// Why there is none.
+    /// Why there is no path.
     pub unattributed: Option<Unattributed>,
     /// Index into the capture's kernels.
     pub kernel: u32,
-    /// Executions.
+    /// Number of executions.
     pub calls: i64,
-    /// Sum of their times.
+    /// Sum of their durations.
     pub total_ns: i64,
-    /// The shortest.
+    /// The shortest duration.
     pub min_ns: i64,
-    /// The longest.
+    /// The longest duration.
     pub max_ns: i64,
 }
 
-/// Every kernel under the path that it was launched directly in.
+/// Aggregates kernels by the path of the innermost range that they were launched in.
 pub fn path_kernels(projection: &Projection, paths: &Paths) -> Vec<PathKernel> {
     let attribution = &projection.attribution;
     let mut known: HashMap<(u32, Option<Unattributed>, u32), u32> = HashMap::default();
@@ -62,22 +62,22 @@ pub fn path_kernels(projection: &Projection, paths: &Paths) -> Vec<PathKernel> {
     groups
 }
 
-/// Which name of a kernel makes a group.
+/// The name that kernels are grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// The demangled name.
     Demangled,
-    /// The name of the function alone.
+    /// The function name alone.
     Short,
     /// The mangled name.
     Mangled,
 }
 
 impl Naming {
-    /// All of them.
+    /// All namings.
     pub const ALL: [Self; 3] = [Self::Demangled, Self::Short, Self::Mangled];
 
-    /// The word for it in the relation `nvtx_range_kernel`.
+    /// The word for this naming in the relation `nvtx_range_kernel`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Demangled => "demangled",
@@ -100,43 +100,43 @@ impl Naming {
 pub struct RangeKernel {
     /// Index into the threads, or [`NONE`] without a call.
     pub thread: u32,
-    /// Index into the names of ranges, or [`NONE`] outside all of them.
+    /// Index into the names of ranges, or [`NONE`] outside all ranges.
     pub name: u32,
-    /// The ranges are pushed and popped.
+    /// The ranges are push/pop ranges.
     pub is_push_pop: bool,
-    /// Number of the kernel's name.
+    /// String id of the kernel's name.
     pub kernel_name: i64,
-    /// Ranges in which the kernel was launched.
+    /// Number of ranges in which the kernel was launched.
     pub ranges: u32,
-    /// Executions.
+    /// Number of executions, each counted once.
     pub calls: u32,
-    /// Sum over (range, execution).
+    /// Sum of durations over all pairs of range and execution.
     pub total_ns: i64,
-    /// Mean over (range, execution).
+    /// Mean duration over all pairs of range and execution.
     pub mean_ns: f64,
-    /// Median over (range, execution).
+    /// Median duration over all pairs of range and execution.
     pub median_ns: f64,
-    /// The shortest.
+    /// The shortest duration.
     pub min_ns: i64,
-    /// The longest.
+    /// The longest duration.
     pub max_ns: i64,
-    /// Sample standard deviation over (range, execution).
+    /// Sample standard deviation of the durations over all pairs of range and execution.
     pub stddev_ns: f64,
 }
 
-/// Every kernel in the ranges of each name, thread by thread, and in no range.
+/// The kernels in the ranges of each name, by thread, and the kernels outside all ranges.
 #[derive(Debug, Default)]
 pub struct RangeKernels {
-    /// The rows as they were made: there are too many of them to copy.
+    /// The rows as they were computed. There are too many to copy.
     parts: Vec<Vec<RangeKernel>>,
-    /// The part of each row and its place in it, in the order of a [`Listing`].
+    /// The part and place of each row, in the order of a [`Listing`].
     order: Vec<(u32, u32)>,
 }
 
 impl RangeKernels {
-    /// Gathers them. `None`: it was stopped.
+    /// Aggregates the kernels. `None` if it was stopped.
     ///
-    /// They come by name and thread, the longest in all first; then the one that was called most.
+    /// Rows are sorted by name and thread, then by total time and calls, both descending.
     pub fn new(
         projection: &Projection,
         naming: Naming,
@@ -176,11 +176,11 @@ impl RangeKernels {
         };
         let group_of = |range: &Named| (range.name, listing.threads[range.thread as usize]);
         let alike = |a: &Named, b: &Named| group_of(a) == group_of(b);
-        let mut parts = share_out(pieces(&order, alike), order.len(), |piece| {
+        let mut parts = map_shared(pieces(&order, alike), order.len(), |piece| {
             let mut collector = collector();
-            let mut pace = Pace::new(stop);
+            let mut check = StopCheck::new(stop);
             for ranges in piece.chunk_by(alike) {
-                if collector.inside(ranges, &mut pace) {
+                if collector.inside(ranges, &mut check) {
                     break;
                 }
             }
@@ -196,28 +196,29 @@ impl RangeKernels {
         Some(Self { parts, order })
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// There are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.order.is_empty()
     }
 
-    /// The part in which the one at a place in the order stands, and its place there.
+    /// The part of the row at `place` in the order, and the row's place in that part.
     pub fn place(&self, place: usize) -> (u32, u32) {
         self.order[place]
     }
 
-    /// The one at a place in a part.
+    /// The row at a place in a part.
     pub fn at(&self, part: u32, row: u32) -> &RangeKernel {
         &self.parts[part as usize][row as usize]
     }
 }
 
-/// The part and place of each row, in order. Rows of a name and thread stand together, and in order.
+/// The part and place of each row, sorted. Within the parts, rows of a name and thread are consecutive and
+/// sorted already.
 fn in_order(parts: &[Vec<RangeKernel>], names: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
     let place_of = |row: &RangeKernel| {
         let place = |places: &[u32], index: u32| places.get(index as usize).copied().unwrap_or_default();
@@ -235,7 +236,7 @@ fn in_order(parts: &[Vec<RangeKernel>], names: &[u32], threads: &[u32]) -> Vec<(
     groups.sort_unstable_by_key(|(place, part, rows)| (*place, *part, rows.start));
     let mut order = Vec::with_capacity(parts.iter().map(Vec::len).sum());
     order.extend(groups.into_iter().flat_map(|(_, part, rows)| rows.map(move |row| (part, row))));
-    // Kernels in no range come among those of ranges without a name.
+    // Kernels outside all ranges are mixed with those in ranges without a name: sort these again.
     let row_at = |&(part, row): &(u32, u32)| &parts[part as usize][row as usize];
     let nameless = order.partition_point(|place| place_of(row_at(place)).0 == 0);
     order[..nameless].sort_unstable_by_key(|place| {
@@ -246,7 +247,7 @@ fn in_order(parts: &[Vec<RangeKernel>], names: &[u32], threads: &[u32]) -> Vec<(
 }
 
 impl RangeKernel {
-    /// Its place among those of a name and of threads that read the same.
+    /// The sort key among rows of the same name, on threads with the same ids.
     fn rank(&self) -> impl Ord + use<> {
         let is_inside = self.name != NONE;
         let times = (Reverse(self.total_ns), Reverse(self.calls));
@@ -254,53 +255,55 @@ impl RangeKernel {
     }
 }
 
-/// What is needed of an operation: they are met many times over, and not in order.
+/// The fields of an operation that are needed here, kept small: each is read many times, in random order.
 #[derive(Debug, Clone, Copy)]
 struct Execution {
     dur: i64,
-    /// Place among the names of kernels; [`NONE`] of what is no kernel.
+    /// Place in the kernel names; [`NONE`] if the operation is not a kernel.
     name: u32,
 }
 
+/// What is known of one kernel in the current group.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sample {
     ranges: u32,
     calls: u32,
-    /// Where the next of its executions goes among those of the group.
+    /// The place in `by_kernel` for its next execution.
     next: u32,
-    /// Ranges of the group that had begun when the kernel was last met.
+    /// How many ranges of the group had started when the kernel was last seen.
     begun: u32,
-    /// The last range that was looked at on its own and held the kernel, plus one.
+    /// The last range with holes that contained the kernel, plus one.
     last_range: u32,
 }
 
-/// Gathers the executions of one group of ranges after the other.
+/// Collects the executions of kernels, one group of ranges after the other.
 struct Collector<'a> {
     projection: &'a Projection,
     names: &'a [i64],
-    /// Of each operation, in the order of their launches.
+    /// All operations, in the order of their launches.
     executions: &'a [Execution],
-    /// The executions of the group at hand, each once, and in how many ranges it was.
+    /// The executions in the current group, each with the number of ranges around it.
     times: Vec<(Execution, u32)>,
-    /// Their times, and in how many ranges they were, kernel by kernel.
+    /// Their durations and numbers of ranges, sorted by kernel.
     by_kernel: Vec<(i64, u32)>,
-    /// The kernels of the group at hand.
+    /// The kernels in the current group.
     met: Vec<u32>,
     samples: Vec<Sample>,
-    /// Ranges of the group that have begun.
+    /// How many ranges of the group have started.
     begun: u32,
     rows: Vec<RangeKernel>,
 }
 
 impl Collector<'_> {
-    /// The kernels in ranges of a name, on threads that read the same. `true`: it was stopped.
-    fn inside(&mut self, ranges: &[Named], pace: &mut Pace<'_>) -> bool {
+    /// Aggregates the kernels in ranges of one name, on threads with the same ids. Returns `true` if it was
+    /// stopped.
+    fn inside(&mut self, ranges: &[Named], check: &mut StopCheck<'_>) -> bool {
         let first_row = self.rows.len();
         for ranges in ranges.chunk_by(|a, b| a.thread == b.thread) {
             let Named { thread, name, .. } = ranges[0];
             for is_push_pop in [true, false] {
                 let of_kind = ranges.iter().filter(|range| range.is_push_pop == is_push_pop);
-                if self.gather(of_kind, pace) {
+                if self.gather(of_kind, check) {
                     return true;
                 }
                 self.finish(thread, name, is_push_pop);
@@ -310,14 +313,19 @@ impl Collector<'_> {
         false
     }
 
-    /// The kernels in ranges of the group at hand, which come in order of their starts. `true`: it was stopped.
-    fn gather<'r>(&mut self, ranges: impl Iterator<Item = &'r Named>, pace: &mut Pace<'_>) -> bool {
-        // Ranges that follow one another hold no launch twice.
+    /// Collects the kernels in the ranges of a group, given in order of start. Returns `true` if it was
+    /// stopped.
+    fn gather<'r>(
+        &mut self,
+        ranges: impl Iterator<Item = &'r Named>,
+        check: &mut StopCheck<'_>,
+    ) -> bool {
+        // Split into runs of overlapping ranges: ranges of different runs share no launch.
         let mut together = Vec::new();
         let mut reached = 0;
         for &range in ranges {
             if range.from >= reached {
-                if self.take_ranges(&together, pace) {
+                if self.take_ranges(&together, check) {
                     return true;
                 }
                 together.clear();
@@ -325,20 +333,20 @@ impl Collector<'_> {
             reached = reached.max(range.to);
             together.push(range);
         }
-        self.take_ranges(&together, pace)
+        self.take_ranges(&together, check)
     }
 
-    /// The kernels in ranges that overlap.
-    fn take_ranges(&mut self, ranges: &[Named], pace: &mut Pace<'_>) -> bool {
+    /// Collects the kernels in a run of overlapping ranges. Returns `true` if it was stopped.
+    fn take_ranges(&mut self, ranges: &[Named], check: &mut StopCheck<'_>) -> bool {
         let projection = self.projection;
         let launches_in = |range: u32| projection.launches_in(range as usize);
-        if let &[Named { range, from, to, is_ragged, .. }] = ranges {
+        if let &[Named { range, from, to, has_holes, .. }] = ranges {
             self.begun += 1;
             let begun = self.begun;
-            if pace.is_over_after(1 + (to - from) as usize) {
+            if check.must_stop_after(1 + (to - from) as usize) {
                 return true;
             }
-            if is_ragged {
+            if has_holes {
                 launches_in(range).for_each(|launch| {
                     self.take(projection.op_places(launch, launch + 1), 1, begun, |_| 1)
                 });
@@ -350,30 +358,31 @@ impl Collector<'_> {
         if ranges.is_empty() {
             return false;
         }
-        let ids = |is_ragged: bool| {
-            ranges.iter().filter(move |range| range.is_ragged == is_ragged).map(|range| range.range)
+        let ids = |has_holes: bool| {
+            ranges.iter().filter(move |range| range.has_holes == has_holes).map(|range| range.range)
         };
         let (one_by_one, ranges): (Vec<u32>, Vec<u32>) = (ids(true).collect(), ids(false).collect());
         for &range in &one_by_one {
-            if pace.is_over_after(projection.effort(range as usize)) {
+            if check.must_stop_after(projection.cost(range as usize)) {
                 return true;
             }
             for launch in launches_in(range) {
-                if pace.is_over() {
+                if check.must_stop() {
                     return true;
                 }
-                self.meet(launch, range);
+                self.count_range(launch, range);
             }
         }
         let first = self.begun;
         self.begun += ranges.len() as u32;
-        sweep(projection, first, &ranges, &one_by_one, pace, |held| {
-            let &Held { launch, times, open, begun } = held;
+        sweep(projection, first, &ranges, &one_by_one, check, |held| {
+            let &HeldLaunch { launch, times, open, begun } = held;
             self.take(projection.op_places(launch, launch + 1), times, begun, |since| open.since(since));
         })
     }
 
-    /// The kernels among operations that are in a number of ranges, of which `open` knows those since another.
+    /// Adds the kernels among `ops`, which are in `times` ranges. `begun` ranges have started, and
+    /// `open(n)` is the number of open ranges among those from the `n`th on.
     fn take(&mut self, ops: ops::Range<usize>, times: u32, begun: u32, open: impl Fn(u32) -> u32) {
         for &execution in &self.executions[ops] {
             let Some(sample) = self.samples.get_mut(execution.name as usize) else { continue };
@@ -389,8 +398,8 @@ impl Collector<'_> {
         }
     }
 
-    /// One more range for the kernels of a launch, but for those that it counts for already.
-    fn meet(&mut self, launch: usize, range: u32) {
+    /// Counts a range for the kernels of a launch, once per kernel.
+    fn count_range(&mut self, launch: usize, range: u32) {
         for execution in &self.executions[self.projection.op_places(launch, launch + 1)] {
             let Some(sample) = self.samples.get_mut(execution.name as usize) else { continue };
             if sample.last_range != range + 1 {
@@ -400,7 +409,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Turns what was gathered into rows, by name of the kernel.
+    /// Turns the collected executions into rows, sorted by string id of the kernel's name, and clears them.
     fn finish(&mut self, thread: u32, name: u32, is_push_pop: bool) {
         self.begun = 0;
         self.met.sort_unstable();
@@ -445,7 +454,7 @@ impl Collector<'_> {
         }
     }
 
-    /// The kernels in no range, by thread; those without a call last.
+    /// Aggregates the kernels outside all ranges, by thread. Kernels without a call come last.
     fn outside(&mut self) {
         let (capture, order) = (&self.projection.attribution.capture, self.projection.op_order());
         let op_at = |place: usize| &capture.ops[order[place] as usize];

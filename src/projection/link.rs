@@ -1,17 +1,17 @@
-//! From (process, correlation id) to the launching call.
+//! Finds the launching call of each operation by process and correlation id.
 
 use super::{Call, NONE, Op};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 
-/// The slots of one process: correlation ids mostly count up from 1, so a plain array will do.
+/// The slots of one process. Correlation ids mostly count up from 1, so an array is usually enough.
 #[derive(Debug)]
 enum Table {
     Dense { first: i64, slots: Vec<u32> },
     Sparse(HashMap<i64, u32>),
 }
 
-/// One slot for each (process, correlation id) that operations carry.
+/// One slot for each pair of process and correlation id that operations refer to.
 #[derive(Debug, Default)]
 pub struct Links {
     tables: Vec<Option<Table>>,
@@ -19,9 +19,9 @@ pub struct Links {
 }
 
 impl Links {
-    /// Gives each operation with a correlation id its slot, as `launch`.
+    /// Sets `launch` of each operation with a correlation id to its slot.
     pub fn of(ops: &mut [Op], processes: usize) -> Self {
-        // Smallest and greatest id, and the number of operations, of each process.
+        // For each process: the smallest id, the largest id and the number of operations.
         let mut spans = vec![(i64::MAX, i64::MIN, 0i128); processes];
         for op in ops.iter().filter(|op| op.correlation != 0) {
             let span = &mut spans[op.process as usize];
@@ -57,7 +57,7 @@ impl Links {
         links
     }
 
-    /// The slot of a call; `None` if no operation carries its number.
+    /// The slot of a call; `None` if no operation refers to it.
     pub fn slot(&self, process: u32, correlation: i64) -> Option<u32> {
         let slot = match self.tables.get(process as usize)?.as_ref()? {
             Table::Dense { first, slots } => {
@@ -69,11 +69,12 @@ impl Links {
         (slot != NONE).then_some(slot)
     }
 
-    /// Of the calls of each slot, the outermost: the first to begin, then the last to end, a runtime
-    /// call before a driver call, then the earlier row. They stay in order; operations then point to
-    /// their call.
+    /// Picks the outermost call of each slot, and sets `launch` of the operations to it.
+    ///
+    /// The outermost call is the first to start; then the last to end; then a runtime call before a driver
+    /// call; then the earlier row. The calls keep their order.
     pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut [Op]) -> Vec<Call> {
-        // The index of each slot's call, later its place among those that remain, which is no greater.
+        // For each slot: the index of its call; below it becomes the place among the picked calls.
         let mut places = vec![NONE; self.slots as usize];
         let key = |index: u32| {
             let call = &found[index as usize].1;

@@ -1,12 +1,12 @@
-//! Which NVTX ranges the GPU worked for.
+//! Projects NVTX ranges onto GPU operations.
 //!
-//! For: finding the launch of each GPU operation, the ranges around that launch, and what each range
-//! amounts to: operations, launches, time, extent on the GPU. All in O(n log n), without ever listing
-//! the pairs of operations and ranges: launches are kept in order of time, so that those inside a range
-//! are one slice of them, and what a slice amounts to is a difference of running sums.
+//! Finds the launch of each GPU operation, the ranges around that launch, and the totals of each range:
+//! operations, launches, GPU time, and extent on the GPU. Takes O(n log n) and never lists all pairs of
+//! operations and ranges: launches are sorted by time, so the launches inside a range are one slice, and
+//! the totals of a slice are a difference of prefix sums.
 //!
-//! Not for: reading a report, or knowing SQLite. Times are in ns on the report's clock, ends included:
-//! a range holds a launch when `range.start <= call.start` and `range.end >= call.end`.
+//! Times are in ns on the report's clock, and both ends are inclusive: a launch is inside a range if
+//! `range.start <= call.start` and `range.end >= call.end`. Reading reports happens elsewhere.
 
 mod attribution;
 mod by_name;
@@ -16,42 +16,42 @@ mod kernels;
 mod link;
 mod nesting;
 mod open;
-mod pace;
 mod paths;
 mod range_sums;
 mod selection;
 mod slices;
+mod stop_check;
 
 pub use attribution::{Attribution, Nesting, Reach, Unattributed};
 pub use by_name::Listing;
 pub use kernels::{Naming, PathKernel, RangeKernel, RangeKernels, path_kernels};
 pub use link::Links;
-pub use pace::{Pace, Stop};
 pub use paths::{Path, Paths};
 pub use range_sums::{RangeSum, range_sums};
 pub use selection::{Instances, Selected};
 pub use slices::{Keep, Own, Projection, Work};
+pub use stop_check::{Stop, StopCheck};
 
-/// The index that stands for nothing.
+/// The index that means "none".
 pub const NONE: u32 = u32::MAX;
 
-/// Why there is no projection.
+/// Why a projection could not be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// [`Stop`] said so.
+    /// [`Stop`] returned `true`.
     Stopped,
-    /// The durations add up to more than 64 bits hold.
+    /// The sum of the durations exceeds 64 bits.
     Overflow,
 }
 
-/// What a GPU operation is.
+/// The kind of a GPU operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OpKind {
     /// A kernel.
     Kernel,
-    /// A copy.
+    /// A memory copy.
     Memcpy,
-    /// A fill.
+    /// A memory fill.
     Memset,
     /// A CUDA graph that was traced as a whole.
     Graph,
@@ -61,12 +61,12 @@ impl OpKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Kernel, Self::Memcpy, Self::Memset, Self::Graph];
 
-    /// The kind that has this word.
+    /// The kind with this word.
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// The word for it in relations.
+    /// The word for this kind in relations.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -80,13 +80,13 @@ impl OpKind {
 /// A GPU operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Op {
-    /// Began on the GPU.
+    /// Start on the GPU.
     pub start: i64,
-    /// Ended on the GPU.
+    /// End on the GPU.
     pub end: i64,
     /// Row of the raw table that `kind` names.
     pub id: i64,
-    /// Number of the launching call within its process; 0 if none.
+    /// Correlation id of the launching call, unique within its process; 0 if none.
     pub correlation: i64,
     /// Index into [`Capture::processes`].
     pub process: u32,
@@ -94,38 +94,38 @@ pub struct Op {
     pub launch: u32,
     /// Index into [`Capture::kernels`], or [`NONE`].
     pub kernel: u32,
-    /// What it is.
+    /// What kind of operation it is.
     pub kind: OpKind,
 }
 
 impl Op {
-    /// How long it took.
+    /// The duration in ns.
     pub fn dur(&self) -> i64 {
         self.end - self.start
     }
 }
 
-/// An API call.
+/// A CUDA API call.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
-    /// Began.
+    /// Start of the call.
     pub start: i64,
-    /// Returned.
+    /// Return from the call.
     pub end: i64,
     /// Row of the raw table.
     pub id: i64,
     /// Index into [`Capture::threads`].
     pub thread: u32,
-    /// A call of the runtime API, not of the driver's.
+    /// A call of the runtime API; otherwise of the driver API.
     pub is_runtime: bool,
 }
 
-/// What attributes operations to ranges: a place in the time of a thread.
+/// A launch: the time on a thread by which operations are attributed to ranges.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch {
-    /// Began.
+    /// Start.
     pub start: i64,
-    /// Ended.
+    /// End.
     pub end: i64,
     /// Index into [`Capture::threads`].
     pub thread: u32,
@@ -133,26 +133,26 @@ pub struct Launch {
     pub call: u32,
     /// The innermost range around it, or [`NONE`].
     pub innermost: u32,
-    /// Without a range of its own: another thread of its process had one open.
-    pub is_elsewhere: bool,
+    /// Without a range on its own thread: another thread of the process had a range open.
+    pub is_in_other_thread: bool,
 }
 
 /// An NVTX range.
 #[derive(Debug, Clone, Copy)]
 pub struct Range {
-    /// Began on the CPU.
+    /// Start on the CPU.
     pub start: i64,
-    /// Ended on the CPU.
+    /// End on the CPU.
     pub end: i64,
     /// Row of the raw table.
     pub id: i64,
     /// Index into [`Capture::threads`].
     pub thread: u32,
-    /// Index into the names of whoever made the capture.
+    /// Index into the range names, which the maker of the capture keeps.
     pub name: u32,
-    /// Pushed and popped, not started and ended.
+    /// A push/pop range; otherwise a start/end range.
     pub is_push_pop: bool,
-    /// Ended by another thread than started it.
+    /// Ended by another thread than the one that started it.
     pub is_cross_thread: bool,
 }
 
@@ -161,43 +161,43 @@ pub struct Range {
 pub struct Thread {
     /// Index into [`Capture::processes`].
     pub process: u32,
-    /// Number across hosts and VMs.
+    /// Thread id, unique across hosts and VMs.
     pub global_tid: i64,
 }
 
-/// The three names of a kernel, as numbers of texts.
+/// The three names of a kernel, as string ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kernel {
     /// Demangled name.
     pub name: i64,
-    /// Function alone.
+    /// Function name alone.
     pub short: i64,
     /// Mangled name.
     pub mangled: i64,
 }
 
-/// What a report holds of ranges, calls and operations.
+/// The ranges, calls and operations of a report.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// Processes across hosts and VMs, ascending.
+    /// Global process ids, unique across hosts and VMs, ascending.
     pub processes: Vec<i64>,
-    /// Threads, ascending: those of a process stand together.
+    /// Threads, ascending, so that the threads of a process are consecutive.
     pub threads: Vec<Thread>,
     /// Distinct names of kernels.
     pub kernels: Vec<Kernel>,
     /// GPU operations.
     pub ops: Vec<Op>,
-    /// The calls that launched them.
+    /// The calls that launched the operations.
     pub calls: Vec<Call>,
-    /// One for each call, or for each place that takes a call's part.
+    /// One launch per call. With `--attribute capture`, one per graph node at its creation instead.
     pub launches: Vec<Launch>,
     /// NVTX ranges.
     pub ranges: Vec<Range>,
 }
 
 impl Capture {
-    /// Leaves out the launches that no operation points to any more: every launch launched something.
-    pub fn drop_idle_launches(&mut self) {
+    /// Removes launches that no operation points to. The projection needs every launch to have operations.
+    pub fn drop_unused_launches(&mut self) {
         let mut is_used = vec![false; self.launches.len()];
         for op in self.ops.iter().filter(|op| op.launch != NONE) {
             is_used[op.launch as usize] = true;

@@ -1,39 +1,41 @@
-//! Which range holds which: parents, and the innermost range around a launch.
+//! Finds the parent of each range and the innermost range around each launch.
 //!
-//! Ranges come in the order (start, end descending, row), so that whatever can hold a range stands
-//! before it. The ranges that hold an interval are then those met so far that end no earlier than it
-//! does. The last of them in order is the innermost; the shortest is the parent.
+//! Ranges are added in the order (start, end descending, row), so a range is added after every range that
+//! can contain it. An added range contains an interval if it does not end before the interval does. The
+//! innermost range is the last one added that contains the interval; the parent is the shortest one.
 //!
-//! A range that ends no later than one met after it is never the innermost again. Those that are left
-//! end ever earlier: a stack. On it starts rise and ends fall, so that the last one to hold an interval
-//! is also the shortest of them. What leaves the stack before it has ended was crossed by a range that
-//! outlasts it, and may be shorter: such ranges are remembered until they end. They are few, or else a
-//! Fenwick tree over all ends takes their place, so that every question costs O(log n) however ranges
-//! cross.
+//! The added ranges form a stack. A new range first removes the ranges that end no later than it does:
+//! they can never be innermost again. On the stack, starts rise and ends fall. So the last range on it that
+//! contains an interval is also the shortest on it.
+//!
+//! A range that is removed before it has ended was crossed: the new range started inside it and ends after
+//! it. A crossed range may still be the shortest, so it is kept in a list until it ends. With more than
+//! [`FEW`] crossed ranges, a Fenwick tree over all ends replaces the list, so that a query takes O(log n)
+//! however ranges cross.
 
-use super::{NONE, Pace, Range, Stop};
+use super::{NONE, Range, Stop, StopCheck};
 
-/// Ranges in order of time, added one by one.
+/// Adds ranges in order of time and answers queries about those added so far.
 pub(super) struct Sweep<'a> {
     ranges: &'a [Range],
     /// The ranges that take part, in order, as indices into `ranges`.
     order: &'a [u32],
-    /// End and place in `order` of those added that none after them outlasts.
+    /// End and place in `order` of the added ranges that no later range outlasts.
     stack: Vec<(i64, u32)>,
     others: Others,
     added: usize,
-    pace: Pace<'a>,
+    check: StopCheck<'a>,
 }
 
-/// What can be a parent beside the ranges on the stack.
+/// Ranges outside the stack that may be parents.
 enum Others {
-    /// Places in `order` of crossed ranges; those that have ended are taken away now and then.
+    /// Places in `order` of crossed ranges. Those that have ended are removed from time to time.
     Few(Vec<u32>),
-    /// All ranges added so far, the stack's among them.
+    /// All ranges added so far, including those on the stack.
     All(Lengths),
 }
 
-/// Crossed ranges that are looked at one by one.
+/// The most crossed ranges that are kept in a list.
 const FEW: usize = 32;
 
 impl<'a> Sweep<'a> {
@@ -44,19 +46,19 @@ impl<'a> Sweep<'a> {
             stack: Vec::new(),
             others: Others::Few(Vec::new()),
             added: 0,
-            pace: Pace::new(stop),
+            check: StopCheck::new(stop),
         };
-        // What ends before it begins can be held by what had ended when it began.
+        // A range whose end is before its start may be contained in ranges that the list has dropped.
         if order.iter().any(|&index| ranges[index as usize].end < ranges[index as usize].start) {
             sweep.remember_all();
         }
         sweep
     }
 
-    /// Adds the ranges that began by `time`; `found` is told each of them and the shortest around it.
-    /// Where it is stopped, what it found is not all.
+    /// Adds the ranges that started by `time`, and calls `found` with each of them and its parent. If it is
+    /// stopped, ranges are missing.
     pub(super) fn advance(&mut self, time: i64, mut found: impl FnMut(u32, u32)) {
-        while !self.pace.is_over()
+        while !self.check.must_stop()
             && let Some(&next) = self.order.get(self.added)
             && self.ranges[next as usize].start <= time
         {
@@ -65,7 +67,7 @@ impl<'a> Sweep<'a> {
         }
     }
 
-    /// Of the ranges added so far, the last in order that does not end before `end`, or [`NONE`].
+    /// The last added range that does not end before `end`, or [`NONE`].
     pub(super) fn innermost(&self, end: i64) -> u32 {
         self.index(self.last_on_stack(end))
     }
@@ -93,7 +95,8 @@ impl<'a> Sweep<'a> {
         self.index(parent)
     }
 
-    /// The place of the shortest of the ranges added so far that holds a range, the last of equals; or [`NONE`].
+    /// The place of the shortest added range that contains `range`, or [`NONE`]. The last of equally short
+    /// ranges wins.
     fn shortest(&mut self, range: &Range) -> u32 {
         let from_stack = self.last_on_stack(range.end);
         let crossed = match &mut self.others {
@@ -130,12 +133,12 @@ impl<'a> Sweep<'a> {
     }
 }
 
-/// The shortest of all ranges that end no earlier than one of them.
+/// Answers which of the added ranges that end no earlier than a given one is the shortest.
 struct Lengths {
-    /// For each range in order, the number of different ends after its own.
+    /// For each range in order: the number of distinct ends after its own.
     later_ends: Vec<u32>,
-    /// A Fenwick tree over the ends, the last one first: the negative length of the shortest range, and
-    /// its place, so that the later of equals wins.
+    /// A Fenwick tree over the ends, the latest first. It holds the negative length of the shortest range,
+    /// and its place, so that the later of equals wins.
     shortest: Vec<(i64, u32)>,
 }
 
@@ -166,7 +169,7 @@ impl Lengths {
         }
     }
 
-    /// The place of the shortest of those added that end no earlier than the one at a place, or [`NONE`].
+    /// The place of the shortest added range that ends no earlier than the one at `place`, or [`NONE`].
     fn shortest_from(&self, place: usize) -> u32 {
         let mut at = self.later_ends[place] as usize + 1;
         let mut shortest = NOTHING;
@@ -183,7 +186,7 @@ mod tests {
     use super::*;
     use std::cmp::Reverse;
 
-    /// A number generator that any test can do without a crate for.
+    /// A pseudo-random number generator, small enough to need no crate.
     struct Random(u64);
 
     impl Random {
@@ -194,7 +197,7 @@ mod tests {
         }
     }
 
-    /// Ranges of at most a length, or ranges that follow or hold one another.
+    /// Random ranges of at most `longest`, or ranges that never cross each other.
     fn made(random: &mut Random, count: i64, longest: i64, is_nested: bool) -> Vec<Range> {
         let span = 4 * count;
         let mut ranges: Vec<Range> = (0..count)
@@ -217,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_is_that_of_a_look_at_all_ranges() {
+    fn answers_agree_with_a_scan_of_all_ranges() {
         let mut random = Random(3);
         let (mut few, mut all) = (0, 0);
         for round in 0..400 {
             let count = 1 + random.below(120);
             let longest = [1, 3, 40, 400][round % 4];
             let ranges = made(&mut random, count, longest, round % 8 == 2);
-            // Places are not indices.
+            // Leave some ranges out, so that places differ from indices.
             let taking_part = |index: &u32| !index.is_multiple_of(5) || round % 3 == 0;
             let order: Vec<u32> = (0..ranges.len() as u32).filter(taking_part).collect();
             let range_at = |index: u32| &ranges[index as usize];

@@ -1,15 +1,15 @@
-//! Ranges of one kind that hold the same launches: counted, not gone through one by one.
+//! Counts in how many overlapping ranges each launch is, without visiting every pair.
 //!
-//! A range nested in itself a thousand times holds each of its kernels a thousand times. How often that is,
-//! and in how many ranges a kernel was met, is known from where the ranges begin and end.
+//! If a range is nested in itself a thousand times, each of its kernels is in a thousand ranges. The starts
+//! and ends of the ranges tell how many ranges a launch is in, and in how many a kernel occurs.
 
-use super::{Pace, Projection};
+use super::{Projection, StopCheck};
 
-/// Ranges that are open at a launch, by their number in order of their starts.
+/// The ranges that are open at a launch. Ranges are numbered in order of their starts.
 pub(super) struct Open {
-    /// The number of the first range that can be open.
+    /// The number of the first range.
     first: u32,
-    /// A Fenwick tree: how many ranges are open, by number.
+    /// A Fenwick tree with the number of open ranges, by range number.
     counts: Vec<u32>,
     open: u32,
 }
@@ -27,7 +27,7 @@ impl Open {
         self.add(number, u32::MAX);
     }
 
-    /// Adds a count, or with the greatest of all takes one away.
+    /// Adds `count` modulo 2^32, so `u32::MAX` subtracts one.
     fn add(&mut self, number: u32, count: u32) {
         self.open = self.open.wrapping_add(count);
         let mut at = (number - self.first) as usize + 1;
@@ -37,7 +37,7 @@ impl Open {
         }
     }
 
-    /// How many of the ranges from this number on are open.
+    /// The number of open ranges among those from `number` on.
     pub(super) fn since(&self, number: u32) -> u32 {
         let mut at = number.saturating_sub(self.first) as usize;
         let mut before = 0u32;
@@ -49,33 +49,36 @@ impl Open {
     }
 }
 
-/// A launch that ranges hold.
-pub(super) struct Held<'a> {
+/// A launch inside at least one range.
+pub(super) struct HeldLaunch<'a> {
     pub(super) launch: usize,
-    /// How many of them hold it.
+    /// The number of ranges around it.
     pub(super) times: u32,
-    /// Those that are open, and the number of the next one to begin.
+    /// The open ranges.
     pub(super) open: &'a Open,
+    /// The number of the next range to start.
     pub(super) begun: u32,
 }
 
-/// Tells every launch that ranges hold, once and in order. The ranges, in order of their starts, are numbered
-/// from `first`; those in `one_by_one` are not, and hold launches here and there. `true`: it was stopped.
+/// Calls `tell` for every launch inside at least one range, once and in order. Returns `true` if it was
+/// stopped.
 ///
-/// They must cover one stretch of launches: time and memory go by its length.
+/// `ranges` are given in order of their starts and numbered from `first`. Ranges with holes are given in
+/// `one_by_one`; they have no number. Together the ranges must cover one run of launches: time and memory
+/// are proportional to its length.
 pub(super) fn sweep(
     projection: &Projection,
     first: u32,
     ranges: &[u32],
     one_by_one: &[u32],
-    pace: &mut Pace<'_>,
-    mut tell: impl FnMut(&Held<'_>),
+    check: &mut StopCheck<'_>,
+    mut tell: impl FnMut(&HeldLaunch<'_>),
 ) -> bool {
     let spans = || ranges.iter().map(|&range| projection.span(range as usize));
     let all = || ranges.iter().chain(one_by_one).map(|&range| projection.span(range as usize));
     let from = all().map(|span| span.start).min().unwrap_or_default();
     let to = all().map(|span| span.end).max().unwrap_or_default();
-    // How many more ranges hold a launch than the one before it, modulo 2^32.
+    // The change in the number of ranges from one launch to the next, modulo 2^32.
     let mut more = vec![0u32; to - from + 1];
     let mut add = |from: usize, to: usize| {
         more[from] = more[from].wrapping_add(1);
@@ -83,11 +86,11 @@ pub(super) fn sweep(
     };
     spans().for_each(|span| add(span.start - from, span.end - from));
     for &range in one_by_one {
-        if pace.is_over_after(projection.effort(range as usize)) {
+        if check.must_stop_after(projection.cost(range as usize)) {
             return true;
         }
         for launch in projection.launches_in(range as usize) {
-            if pace.is_over() {
+            if check.must_stop() {
                 return true;
             }
             add(launch - from, launch - from + 1);
@@ -100,7 +103,7 @@ pub(super) fn sweep(
     let mut open = Open::new(first, ranges.len());
     let (mut times, mut begun) = (0u32, first);
     for (launch, more) in (from..to).zip(more) {
-        if pace.is_over() {
+        if check.must_stop() {
             return true;
         }
         while let Some((number, _)) = starts.next_if(|(_, span)| span.start <= launch) {
@@ -112,7 +115,7 @@ pub(super) fn sweep(
         }
         times = times.wrapping_add(more);
         if times > 0 {
-            tell(&Held { launch, times, open: &open, begun });
+            tell(&HeldLaunch { launch, times, open: &open, begun });
         }
     }
     false
@@ -123,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_ranges_are_counted_from_any_number_on() {
+    fn open_ranges_are_counted_from_any_number() {
         const RANGES: u32 = 37;
         let mut seed = 5u64;
         let mut random = |below: u32| {

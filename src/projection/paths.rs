@@ -1,41 +1,42 @@
-//! The paths of names that lead to ranges, and what each path amounts to.
+//! Paths of range names, from the outermost range inwards, and the totals of each path.
 
 use super::slices::{Projection, Work};
 use super::{NONE, Own};
 use crate::interval::union_length;
 use foldhash::HashMap;
 
-/// A path: the names from the outermost range in.
+/// A path: the folded names from the outermost range to a range.
 #[derive(Debug, Clone, Copy)]
 pub struct Path {
     /// The path without its last name, or [`NONE`].
     pub parent: u32,
-    /// Its last name, folded.
+    /// Its last folded name.
     pub layer: u32,
-    /// Names in it, less one.
+    /// Number of names, minus one.
     pub depth: u32,
-    /// Ranges that have it.
+    /// Number of ranges with this path.
     pub ranges: u32,
-    /// Their time on the CPU.
+    /// Sum of their durations on the CPU.
     pub cpu_ns: i64,
-    /// What was launched directly in them.
+    /// Work that was launched directly in them.
     pub own: Own,
 }
 
 /// All paths of a projection.
 #[derive(Debug, Default)]
 pub struct Paths {
-    /// The paths; one comes after the path above it.
+    /// The paths. A parent comes before its children.
     pub paths: Vec<Path>,
     /// The path of each range.
     pub of_range: Vec<u32>,
-    /// Ranges by path: those of path `p` are `places[p]..places[p + 1]`.
+    /// Ranges sorted by path: those of path `p` are at `places[p]..places[p + 1]`.
     by_path: Vec<u32>,
     places: Vec<u32>,
 }
 
 impl Paths {
-    /// Follows parents; `layers` is the folded name of each name, `is_shown` says which ranges count.
+    /// Builds the paths. `layers` gives the folded form of each name; only ranges for which `is_shown` is
+    /// true add to `ranges` and `cpu_ns`.
     pub fn new(projection: &Projection, layers: &[u32], is_shown: impl Fn(usize) -> bool) -> Self {
         let attribution = &projection.attribution;
         let ranges = &attribution.capture.ranges;
@@ -44,7 +45,7 @@ impl Paths {
         let mut known: HashMap<(u32, u32), u32> = HashMap::default();
         let mut chain = Vec::new();
         for index in 0..ranges.len() {
-            // Parents mostly come first; by process, one may stand in another thread further on.
+            // Parents mostly come first. With attribution by process, one may be on a later thread.
             let mut at = index as u32;
             while at != NONE && of_range[at as usize] == NONE {
                 chain.push(at);
@@ -93,7 +94,7 @@ impl Paths {
         &self.by_path[self.places[path] as usize..self.places[path + 1] as usize]
     }
 
-    /// The stretches of launches inside the ranges of a path, each launch once.
+    /// The launches inside the ranges of a path, as disjoint slices.
     fn stretches(&self, projection: &Projection, path: usize) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
         for &range in self.ranges_of(path) {
@@ -110,7 +111,7 @@ impl Paths {
         merged
     }
 
-    /// What was launched in the ranges of a path or within.
+    /// The work launched inside the ranges of a path, including nested ranges.
     pub fn work(&self, projection: &Projection, path: usize) -> Work {
         let mut sum = Work::default();
         for (from, to) in self.stretches(projection, path) {
@@ -123,7 +124,7 @@ impl Paths {
         sum
     }
 
-    /// Length of the union of all operations in the ranges of a path or within.
+    /// Length of the union of the operations launched inside the ranges of a path, including nested ranges.
     pub fn busy(&self, projection: &Projection, path: usize) -> i64 {
         let mut intervals = Vec::new();
         for (from, to) in self.stretches(projection, path) {

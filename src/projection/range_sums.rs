@@ -1,28 +1,28 @@
-//! Ranges by name: what all ranges of a name amount to on the GPU.
+//! Totals of ranges by name.
 //!
-//! Ranges are gone through where they stand, in order of time: what is known of neighbours is
-//! neighbours, too. Each leaves its extent among those of its group, and the rest in the group's totals.
+//! Ranges are visited in array order, because the data of neighbours is also adjacent. Each range stores its
+//! extent in the slots of its group, and adds the rest to the group's totals.
 
 use super::by_name::Listing;
-use super::groups::share_out;
-use super::{NONE, Pace, Projection, Stop};
+use super::groups::map_shared;
+use super::{NONE, Projection, Stop, StopCheck};
 use crate::statistics::{percentile, whole_stddev};
 use crate::threads;
 use std::cmp::Reverse;
 use std::ops;
 
-/// All ranges of a name and kind that launched anything.
+/// Totals of all ranges of one name and kind that launched work.
 #[derive(Debug, Clone, Copy)]
 pub struct RangeSum {
     /// Index into the names of ranges.
     pub name: u32,
-    /// The ranges are pushed and popped.
+    /// The ranges are push/pop ranges.
     pub is_push_pop: bool,
-    /// How many there are.
+    /// Number of ranges.
     pub ranges: i64,
-    /// Sum of their lengths on the CPU.
+    /// Sum of their durations on the CPU.
     pub range_ns: i64,
-    /// Sum of their extents on the GPU.
+    /// Sum of their extents on the GPU: first start to last end of their operations.
     pub extent_ns: i64,
     /// Median extent.
     pub median_ns: f64,
@@ -32,20 +32,20 @@ pub struct RangeSum {
     pub max_ns: i64,
     /// Sample standard deviation of the extents.
     pub stddev_ns: f64,
-    /// Sum of the operations launched inside.
+    /// Number of operations launched inside, summed over the ranges.
     pub ops: i64,
-    /// Sum of the launches inside.
+    /// Number of launches inside, summed over the ranges.
     pub launches: i64,
-    /// Sum of the operations' lengths.
+    /// Duration of the operations launched inside, summed over the ranges.
     pub gpu_ns: i64,
     /// Sum of the ranges' depths.
     pub depths: i64,
-    /// Sum of the ranges directly below that launched anything.
+    /// Number of child ranges that launched work, summed over the ranges.
     pub children: i64,
 }
 
-/// The sums by name, of the ranges that `is_shown` holds for; the greatest extents first.
-/// `None`: it was stopped.
+/// The totals by name of the ranges for which `is_shown` is true, sorted by extent, descending. `None` if it
+/// was stopped.
 pub fn range_sums(
     projection: &Projection,
     listing: Listing<'_>,
@@ -54,14 +54,14 @@ pub fn range_sums(
 ) -> Option<Vec<RangeSum>> {
     let sums = || {
         let groups = Groups::of(projection, listing.printed, is_shown, stop)?;
-        let parts = share_out(groups.parts.iter().collect(), groups.of_range.len(), |part| {
+        let parts = map_shared(groups.parts.iter().collect(), groups.of_range.len(), |part| {
             Vec::from_iter(part.totals(projection, &groups, stop))
         });
-        // One of them may have been stopped, and the others not.
+        // If any part was stopped, the whole result is.
         let parts = parts.into_iter().map(|mut part| part.pop()).collect::<Option<Vec<Totals>>>()?;
-        let sums = share_out(groups.pieces(), groups.of_range.len(), |piece| {
-            let (mut pace, mut extents) = (Pace::new(stop), Vec::new());
-            let sum = |group| sum_of(&groups, &parts, group, &mut extents, &mut pace);
+        let sums = map_shared(groups.pieces(), groups.of_range.len(), |piece| {
+            let (mut check, mut extents) = (StopCheck::new(stop), Vec::new());
+            let sum = |group| sum_of(&groups, &parts, group, &mut extents, &mut check);
             piece.map_while(sum).collect()
         });
         Some(sums)
@@ -77,34 +77,34 @@ pub fn range_sums(
     Some(sums)
 }
 
-/// Ranges that are gone through by one thread.
+/// Number of parts that the ranges are split into, one for each thread.
 const PARTS: usize = 2;
 
-/// Which ranges are of the same name and kind.
+/// Groups of ranges with the same name and kind.
 struct Groups {
-    /// The name that is printed, and whether they are pushed and popped.
+    /// For each group: the printed name, and whether the ranges are push/pop ranges.
     keys: Vec<(u32, bool)>,
-    /// Of each range its group, or [`NONE`] if it does not count.
+    /// For each range: its group, or [`NONE`] if it does not count.
     of_range: Vec<u32>,
     parts: Vec<Part>,
 }
 
-/// Neighbouring ranges.
+/// A run of consecutive ranges.
 struct Part {
     ranges: ops::Range<usize>,
-    /// `bounds[g]..bounds[g + 1]`: where the extents of those of group `g` stand.
+    /// `bounds[g]..bounds[g + 1]`: the slots for the extents of group `g`.
     bounds: Vec<u32>,
 }
 
-/// What the ranges of a part amount to.
+/// The totals of a part.
 struct Totals {
-    /// In order of their groups.
+    /// The extents, by group.
     extents: Vec<i64>,
-    /// Of each group.
+    /// One total for each group.
     sums: Vec<Total>,
 }
 
-/// What is added up of the ranges of a group.
+/// Sums over the ranges of a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total {
     range_ns: i64,
@@ -116,7 +116,7 @@ struct Total {
 }
 
 impl Total {
-    /// The sum; times stay at the greatest number there is.
+    /// The sum of both. Times saturate.
     fn and(self, other: Self) -> Self {
         Self {
             range_ns: self.range_ns.saturating_add(other.range_ns),
@@ -130,16 +130,16 @@ impl Total {
 }
 
 impl Groups {
-    /// Groups the ranges that launched anything and that `is_shown` holds for. `None`: it was stopped.
+    /// Groups the ranges that launched work and for which `is_shown` is true. `None` if it was stopped.
     fn of(
         projection: &Projection,
         printed: &[u32],
         is_shown: impl Fn(usize) -> bool,
         stop: Stop<'_>,
     ) -> Option<Self> {
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let ranges = &projection.attribution.capture.ranges;
-        // Twice a name, one more for those that were started and ended.
+        // Two entries for each name: push/pop ranges, then start/end ranges.
         let mut known = vec![NONE; 2 * printed.len()];
         let mut groups =
             Self { keys: Vec::new(), of_range: Vec::with_capacity(ranges.len()), parts: Vec::new() };
@@ -148,7 +148,7 @@ impl Groups {
             let part = ranges.len() * part / PARTS..ranges.len() * (part + 1) / PARTS;
             let mut count = vec![0u32; groups.keys.len()];
             for index in part.clone() {
-                if pace.is_over() {
+                if check.must_stop() {
                     return None;
                 }
                 if !projection.has_work(index) || !is_shown(index) {
@@ -181,7 +181,7 @@ impl Groups {
         Some(groups)
     }
 
-    /// The groups, in pieces that hold about as many ranges.
+    /// The groups, in pieces with about the same number of ranges.
     fn pieces(&self) -> Vec<ops::Range<usize>> {
         const PIECES: usize = 8;
         let groups = self.keys.len();
@@ -200,9 +200,9 @@ impl Groups {
 }
 
 impl Part {
-    /// Adds up the part's ranges. `None`: it was stopped.
+    /// Adds up the part's ranges. `None` if it was stopped.
     fn totals(&self, projection: &Projection, groups: &Groups, stop: Stop<'_>) -> Option<Totals> {
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let ranges = &projection.attribution.capture.ranges;
         let mut next = self.bounds.clone();
         let mut extents = vec![0; self.bounds.last().map_or(0, |&end| end as usize)];
@@ -210,10 +210,10 @@ impl Part {
         for index in self.ranges.clone() {
             let group = groups.of_range[index] as usize;
             let Some(sum) = sums.get_mut(group) else { continue };
-            if pace.is_over_after(projection.effort(index)) {
+            if check.must_stop_after(projection.cost(index)) {
                 return None;
             }
-            // Whatever launched something has an extent.
+            // A range that launched work always has an extent.
             let (start, end) = projection.extent(index).unwrap_or_default();
             extents[next[group] as usize] = end - start;
             next[group] += 1;
@@ -231,13 +231,13 @@ impl Part {
     }
 }
 
-/// The sum of a group; `None`: it was stopped.
+/// The totals of a group; `None` if it was stopped.
 fn sum_of(
     groups: &Groups,
     parts: &[Totals],
     group: usize,
     extents: &mut Vec<f64>,
-    pace: &mut Pace<'_>,
+    check: &mut StopCheck<'_>,
 ) -> Option<RangeSum> {
     let (name, is_push_pop) = groups.keys[group];
     let of_parts = groups.parts.iter().zip(parts).map(|(part, totals)| {
@@ -246,7 +246,7 @@ fn sum_of(
     let values = of_parts.flatten().copied();
     extents.clear();
     extents.extend(values.clone().map(|extent| extent as f64));
-    if pace.is_over_after(extents.len()) {
+    if check.must_stop_after(extents.len()) {
         return None;
     }
     let total = parts.iter().fold(Total::default(), |sum, part| sum.and(part.sums[group]));

@@ -1,31 +1,31 @@
-//! Some of the ranges, and what they hold.
+//! Selects ranges by name and instance, and tells what is inside them.
 
 use super::{Attribution, Reach};
 
-/// Some of the ranges of a name, counted from 0 in order of time.
+/// The instances of a range to select, counted from 0 in order of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instances {
-    /// The first.
+    /// The first instance.
     pub first: usize,
-    /// The last.
+    /// The last instance, inclusive.
     pub last: usize,
-    /// Each thread counts its own.
+    /// Count separately on each thread.
     pub by_thread: bool,
 }
 
-/// Ranges that are ready to be asked what they hold.
+/// Selected ranges, indexed so that [`Selected::holds`] is fast.
 #[derive(Debug, Default)]
 pub struct Selected {
     /// The ranges' times, in order.
     spans: Vec<(i64, i64)>,
-    /// Ranges on the thread that has most of them.
+    /// The largest number of ranges on one thread.
     most_on_a_thread: usize,
-    /// By (group, start): the group, the start, and the latest end so far in the group.
+    /// Group, start, and the latest end so far in the group; sorted by group and start.
     reached: Vec<(u32, i64, i64)>,
 }
 
 impl Selected {
-    /// The ranges whose name `is_named` holds for; of those, the wanted instances in order of time.
+    /// Selects the ranges for whose name `is_named` is true, and of these the wanted instances.
     pub fn new(
         attribution: &Attribution,
         instances: Option<Instances>,
@@ -47,7 +47,7 @@ impl Selected {
         found.iter().for_each(|&index| on_thread[ranges[index].thread as usize] += 1);
         let most_on_a_thread = on_thread.into_iter().max().unwrap_or_default();
         let spans = found.iter().map(|&index| (ranges[index].start, ranges[index].end)).collect();
-        // By thread, a range that another thread ended holds nothing.
+        // With attribution by thread, a range that another thread ended contains nothing.
         let holds =
             |index: &&usize| attribution.reach == Reach::Process || !ranges[**index].is_cross_thread;
         let reached = found.iter().filter(holds).map(|&index| {
@@ -57,7 +57,7 @@ impl Selected {
         Self { spans, most_on_a_thread, reached: reach(reached.collect()) }
     }
 
-    /// The ranges of both.
+    /// The ranges of both selections.
     pub fn join(mut self, other: Self) -> Self {
         self.spans.extend(other.spans);
         self.reached.extend(other.reached);
@@ -65,24 +65,24 @@ impl Selected {
         self
     }
 
-    /// How many of the ranges the thread has that has most of them.
+    /// The largest number of ranges on one thread.
     pub fn most_on_a_thread(&self) -> usize {
         self.most_on_a_thread
     }
 
-    /// When each range began and ended.
+    /// The start and end of each range.
     pub fn spans(&self) -> &[(i64, i64)] {
         &self.spans
     }
 
-    /// One of the ranges of the group holds the stretch of time.
+    /// Whether one of the ranges of the group contains the time from `start` to `end`.
     pub fn holds(&self, group: u32, start: i64, end: i64) -> bool {
         let after = self.reached.partition_point(|&(g, s, _)| (g, s) <= (group, start));
         self.reached[..after].last().is_some_and(|&(g, _, reached)| g == group && reached >= end)
     }
 }
 
-/// Sorts, and lets each range reach as far as those of its group before it.
+/// Sorts the spans, and replaces each end by the latest end so far in its group.
 fn reach(mut spans: Vec<(u32, i64, i64)>) -> Vec<(u32, i64, i64)> {
     spans.sort_unstable();
     for place in 1..spans.len() {

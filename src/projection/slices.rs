@@ -1,83 +1,84 @@
-//! What each range amounts to: its launches are a slice, and slices have running sums.
+//! Totals of each range: its launches are a slice, and prefix sums give the totals of slices.
 
 use super::attribution::slice_of;
 use super::extremes::Extremes;
-use super::groups::{share, split};
-use super::{Attribution, Failure, NONE, Op, OpKind, Pace, Reach, Stop};
+use super::groups::{run_shared, split};
+use super::{Attribution, Failure, NONE, Op, OpKind, Reach, Stop, StopCheck};
 use crate::interval::union_length;
 use crate::threads;
 use std::sync::OnceLock;
 
-/// The launches inside a range: `from..to`, but those that end after the range if it is `ragged`.
+/// The launches inside a range: `from..to`, except for those that end after the range if it `has_holes`.
 ///
-/// Calls on a thread follow each other, so the launches inside a range are neighbours in order of
-/// their start. Only where calls overlap (one inside another, or threads side by side) can one that
-/// outlasts the range stand among those that do not.
+/// Calls on a thread follow each other, so the launches inside a range are consecutive in order of start.
+/// Holes occur only if calls overlap, because they nest or run on different threads: then a launch that
+/// ends after the range can be between launches that do not.
 #[derive(Debug, Clone, Copy, Default)]
 struct Slice {
     from: u32,
     to: u32,
-    ragged: bool,
+    has_holes: bool,
 }
 
-/// Holds for the launches (and for the lack of one) whose operations are looked at.
+/// Decides whether to keep the operations of a launch. `None` asks for operations without a launch.
 pub type Keep<'a> = &'a dyn Fn(&Attribution, Option<u32>) -> bool;
 
-/// Every range with the GPU work that was launched inside it.
+/// All ranges with the GPU work that was launched inside them.
 #[derive(Debug)]
 pub struct Projection {
-    /// What is around what.
+    /// The capture, and how its ranges nest.
     pub attribution: Attribution,
     slices: Vec<Slice>,
-    /// Of each range: the ranges directly below that launched anything.
+    /// For each range: the number of child ranges that launched work.
     children: Vec<u32>,
     sums: Sums,
-    /// Operations in the order of their launches, those without one last.
+    /// Operations in the order of their launches; those without a launch come last.
     op_order: OnceLock<Vec<u32>>,
-    /// Of each range: what was launched in it and in no range within.
+    /// For each range: the work launched directly in it, outside nested ranges.
     own: OnceLock<Vec<Own>>,
 }
 
-/// Launches and their operations, added up.
+/// Prefix sums over launches.
 #[derive(Debug)]
 struct Sums {
-    /// `op_places[l]..op_places[l + 1]`: the operations of launch `l`, in their order.
+    /// `op_places[l]..op_places[l + 1]`: the places of the operations of launch `l` in `op_order`.
     op_places: Vec<u32>,
-    /// Time of all operations before those of launch `l`.
+    /// Total duration of the operations before those of launch `l`.
     gpu_before: Vec<i64>,
-    /// Whole graphs among the operations before those of launch `l`; empty if there are none.
+    /// Number of whole graphs among the operations before those of launch `l`; empty if there are none.
     graphs_before: Vec<u32>,
-    /// `!start` of the first operation of each launch, so that the greatest is the earliest.
+    /// `!start` of the first operation of each launch. The bitwise NOT makes the maximum the earliest.
     first_start: Extremes,
+    /// End of the last operation of each launch.
     last_end: Extremes,
 }
 
-/// What was launched directly in a range.
+/// Work launched directly in a range, outside nested ranges.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Own {
-    /// Operations.
+    /// Number of operations.
     pub ops: u32,
-    /// Launches of those.
+    /// Number of launches.
     pub launches: u32,
-    /// Their time.
+    /// Sum of the operations' durations.
     pub gpu_ns: i64,
 }
 
-/// What was launched in a range, or in ranges within.
+/// Work launched inside a range, including nested ranges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Operations.
+    /// Number of operations.
     pub ops: u32,
-    /// Launches of those.
+    /// Number of launches.
     pub launches: u32,
-    /// Operations that are whole graphs.
+    /// Number of operations that are whole graphs.
     pub graphs: u32,
-    /// Their time.
+    /// Sum of the operations' durations.
     pub gpu_ns: i64,
 }
 
 impl Projection {
-    /// Adds up; with `keep`, only the operations whose launch (or lack of one) it holds for.
+    /// Computes the projection. With `keep`, only of the operations that it keeps.
     pub fn new(
         mut attribution: Attribution,
         keep: Option<Keep<'_>>,
@@ -90,7 +91,7 @@ impl Projection {
             let others = keep(&attribution, None);
             let is_kept = |op: &Op| kept.get(op.launch as usize).copied().unwrap_or(others);
             attribution.capture.ops.retain(is_kept);
-            attribution.capture.drop_idle_launches();
+            attribution.capture.drop_unused_launches();
         }
         let (ops, launches) = (&attribution.capture.ops, attribution.capture.launches.len());
         let sliced = || {
@@ -104,7 +105,7 @@ impl Projection {
         Ok(Self { attribution, slices, children, sums, op_order, own })
     }
 
-    /// Operations in the order of their launches, those without one last; as indices.
+    /// Indices of the operations in the order of their launches; those without a launch come last.
     pub(super) fn op_order(&self) -> &[u32] {
         self.op_order.get_or_init(|| {
             let ops = &self.attribution.capture.ops;
@@ -120,7 +121,7 @@ impl Projection {
         })
     }
 
-    /// Where the operations of launches `from..to` stand in their order.
+    /// The places in `op_order` of the operations of launches `from..to`.
     pub(super) fn op_places(&self, from: usize, to: usize) -> std::ops::Range<usize> {
         let places = &self.sums.op_places;
         places[from] as usize..places[to] as usize
@@ -136,31 +137,32 @@ impl Projection {
     pub fn launches_in(&self, range: usize) -> impl Iterator<Item = usize> + '_ {
         let slice = self.slices[range];
         let end = self.attribution.capture.ranges[range].end;
-        (slice.from as usize..slice.to as usize)
-            .filter(move |&launch| !slice.ragged || self.attribution.capture.launches[launch].end <= end)
+        (slice.from as usize..slice.to as usize).filter(move |&launch| {
+            !slice.has_holes || self.attribution.capture.launches[launch].end <= end
+        })
     }
 
-    /// From the first launch inside a range to behind the last one; see [`Self::is_ragged`].
+    /// The slice from the first to the last launch inside a range; see [`Self::has_holes`].
     pub(super) fn span(&self, range: usize) -> std::ops::Range<usize> {
         self.slices[range].from as usize..self.slices[range].to as usize
     }
 
-    /// Not all launches between the first and the last one inside a range are.
-    pub(super) fn is_ragged(&self, range: usize) -> bool {
-        self.slices[range].ragged
+    /// Whether some launches in [`Self::span`] are not inside the range.
+    pub(super) fn has_holes(&self, range: usize) -> bool {
+        self.slices[range].has_holes
     }
 
-    /// The stretches of neighbouring launches inside a range.
+    /// Appends the slices of consecutive launches inside a range to `found`.
     pub(super) fn stretches_in(&self, range: usize, found: &mut Vec<(u32, u32)>) {
         let slice = self.slices[range];
-        match slice.ragged {
+        match slice.has_holes {
             false if slice.from < slice.to => found.push((slice.from, slice.to)),
             false => {}
             true => found.extend(self.launches_in(range).map(|l| (l as u32, l as u32 + 1))),
         }
     }
 
-    /// What launches `from..to` amount to.
+    /// The work of launches `from..to`.
     pub(super) fn work_of(&self, from: usize, to: usize) -> Work {
         let count = |counts: &[u32]| counts.get(to).map_or(0, |&after| after - counts[from]);
         Work {
@@ -171,10 +173,10 @@ impl Projection {
         }
     }
 
-    /// What was launched in a range or in ranges within.
+    /// The work launched inside a range, including nested ranges.
     pub fn work(&self, range: usize) -> Work {
         let slice = self.slices[range];
-        if !slice.ragged {
+        if !slice.has_holes {
             return self.work_of(slice.from as usize, slice.to as usize);
         }
         self.launches_in(range).fold(Work::default(), |sum, launch| {
@@ -188,21 +190,21 @@ impl Projection {
         })
     }
 
-    /// What was launched directly in a range.
+    /// The work launched directly in a range.
     pub fn own(&self, range: usize) -> Own {
         self.own.get_or_init(|| self.add_up_own())[range]
     }
 
-    /// Ranges directly below a range that launched anything.
+    /// The number of child ranges that launched work.
     pub fn children(&self, range: usize) -> u32 {
         self.children[range]
     }
 
-    /// When the first operation of a range began on the GPU, and the last one ended.
+    /// The first start and the last end on the GPU of a range's operations; `None` without any.
     pub fn extent(&self, range: usize) -> Option<(i64, i64)> {
         let slice = self.slices[range];
         let (from, to) = (slice.from as usize, slice.to as usize);
-        let (start, end) = if slice.ragged {
+        let (start, end) = if slice.has_holes {
             self.launches_in(range).fold((i64::MIN, i64::MIN), |(start, end), launch| {
                 let here = (
                     self.sums.first_start.greatest(launch, launch + 1),
@@ -238,29 +240,29 @@ impl Projection {
         all
     }
 
-    /// Anything at all was launched in the range.
+    /// Whether work was launched in the range.
     pub fn has_work(&self, range: usize) -> bool {
-        // The last launch of a slice is inside, also where others are not.
+        // A slice that is not empty always ends with a launch inside the range.
         self.slices[range].from < self.slices[range].to
     }
 
-    /// How many launches may have to be looked at one by one to say what a range amounts to.
-    pub(super) fn effort(&self, range: usize) -> usize {
+    /// The cost of computing a range's totals, in launches to visit one by one.
+    pub(super) fn cost(&self, range: usize) -> usize {
         let slice = self.slices[range];
-        1 + if slice.ragged { (slice.to - slice.from) as usize } else { 0 }
+        1 + if slice.has_holes { (slice.to - slice.from) as usize } else { 0 }
     }
 }
 
-/// Adds operations up by their launches.
+/// Computes the prefix sums over launches.
 fn sums(ops: &[Op], launches: usize, stop: Stop<'_>) -> Result<Sums, Failure> {
-    let mut pace = Pace::new(stop);
+    let mut check = StopCheck::new(stop);
     let (mut op_places, mut gpu_before) = (vec![0u32; launches + 1], vec![0i64; launches + 1]);
     let mut graphs_before = Vec::new();
     let (mut first_start, mut last_end) = (vec![i64::MIN; launches], vec![i64::MIN; launches]);
-    // Lengths below zero must not hide that a sum of some of them overflows.
+    // Sum absolute values: negative durations must not hide an overflow of a partial sum.
     let mut total = 0u128;
     for op in ops {
-        if pace.is_over() {
+        if check.must_stop() {
             return Err(Failure::Stopped);
         }
         total += u128::from(op.dur().unsigned_abs());
@@ -290,7 +292,7 @@ fn sums(ops: &[Op], launches: usize, stop: Stop<'_>) -> Result<Sums, Failure> {
     Ok(Sums { op_places, gpu_before, graphs_before, first_start, last_end })
 }
 
-/// Of each range, how many directly below it launched anything.
+/// For each range: the number of child ranges that launched work.
 fn children(slices: &[Slice], parents: &[u32]) -> Vec<u32> {
     let mut children = vec![0; slices.len()];
     for (slice, &parent) in slices.iter().zip(parents) {
@@ -301,7 +303,8 @@ fn children(slices: &[Slice], parents: &[u32]) -> Vec<u32> {
     children
 }
 
-/// The slice of each range: empty, or the last launch of it is inside.
+/// The slice of each range. A slice is empty or ends with a launch inside the range. `None` if it was
+/// stopped.
 fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
     let capture = &attribution.capture;
     let (ranges, launches) = (&capture.ranges, &capture.launches);
@@ -311,17 +314,17 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
         .collect();
     let mut slices = vec![Slice::default(); ranges.len()];
     let pieces = split(&mut slices, &bounds).into_iter().zip(&bounds).zip(0..threads as u32);
-    share(pieces.collect(), ranges.len(), |((slices, &first), thread)| {
+    run_shared(pieces.collect(), ranges.len(), |((slices, &first), thread)| {
         let group = attribution.group_of(thread);
         let places = slice_of(launches, group, |launch| attribution.group_of(launch.thread));
         let here = &launches[places.clone()];
         if here.is_empty() || slices.is_empty() || stop() {
             return;
         }
-        // Where ends come in order too, no slice can be ragged.
+        // If the ends are sorted too, no slice can have holes.
         let ends = (!here.is_sorted_by_key(|launch| launch.end))
             .then(|| Extremes::new(here.iter().map(|launch| launch.end).collect()));
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let mut from = 0;
         for (slice, range) in slices.iter_mut().zip(&ranges[first..]) {
             while here.get(from).is_some_and(|launch| launch.start < range.start) {
@@ -335,18 +338,18 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
             while to > from && here[to - 1].end > range.end {
                 to -= 1;
             }
-            if pace.is_over_after(1 + reached - to) {
+            if check.must_stop_after(1 + reached - to) {
                 return;
             }
-            let ragged = ends.as_ref().is_some_and(|ends| ends.greatest(from, to) > range.end);
+            let has_holes = ends.as_ref().is_some_and(|ends| ends.greatest(from, to) > range.end);
             let place = |index: usize| (places.start + index) as u32;
-            *slice = Slice { from: place(from), to: place(to), ragged };
+            *slice = Slice { from: place(from), to: place(to), has_holes };
         }
     });
     (!stop()).then_some(slices)
 }
 
-/// As `partition_point`, quick where the point is near: most ranges hold few launches.
+/// Like `partition_point`, but faster if the point is near the start: most ranges contain few launches.
 fn gallop<T>(elements: &[T], holds: impl Fn(&T) -> bool) -> usize {
     let mut width = 1;
     while elements.get(width - 1).is_some_and(&holds) {

@@ -459,7 +459,7 @@ fn a_range_that_is_not_there_is_told_with_the_nearest() {
     assert!(error.contains("did you mean 'forward'"), "{error}");
     let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--iter", "step", "9"]);
     assert_eq!(code, 2, "{error}");
-    assert!(error.contains("no instance 9 of step"), "{error}");
+    assert!(error.contains("no instance 9 of NVTX range 'step'"), "{error}");
     let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", ""]);
     assert_eq!(code, 2, "{error}");
 }

@@ -316,8 +316,8 @@ fn cells_beyond_all_measure_are_refused_before_they_fill_the_memory() {
     for (cell, reason) in [
         ("zeroblob(70000000)", "a cell holds 66 MiB"),
         ("hex(zeroblob(35000000))", "a cell holds 66 MiB"),
-        ("'a' GLOB hex(zeroblob(60000))", "a pattern of LIKE or GLOB"),
-        ("length(zeroblob(300000000))", "of more than 256 MiB came up"),
+        ("'a' GLOB hex(zeroblob(60000))", "a LIKE or GLOB pattern"),
+        ("length(zeroblob(300000000))", "exceeds 256 MiB"),
     ] {
         let (code, _, error) = sql(&format!("SELECT {cell}"));
         assert!(code == 1 && error.contains(reason) && error.contains("help: "), "{cell}: {error}");
@@ -331,12 +331,12 @@ fn what_sqlite_refuses_is_told_with_a_remedy() {
     let reports = Reports::new();
     let report = reports.plain("nested_nvtx");
     for (sql, reason, remedy) in [
-        (format!("SELECT {}1{}", "(".repeat(50_000), ")".repeat(50_000)), "", "smaller parts"),
-        (format!("SELECT 1{}", " + 1".repeat(5_000)), "Expression tree", "smaller parts"),
-        (format!("SELECT 1{}", " UNION SELECT 1".repeat(1_000)), "too many terms", "smaller parts"),
+        (format!("SELECT {}1{}", "(".repeat(50_000), ")".repeat(50_000)), "", "several statements"),
+        (format!("SELECT 1{}", " + 1".repeat(5_000)), "Expression tree", "several statements"),
+        (format!("SELECT 1{}", " UNION SELECT 1".repeat(1_000)), "too many terms", "several statements"),
         ("SELECT FTS3_tokenizer('simple')".to_owned(), "", "fts3_tokenizer() does more"),
         ("SELECT load_extension('x')".to_owned(), "", "load_extension() does more"),
-        ("ATTACH 'x' AS x".to_owned(), "", "can only be read"),
+        ("ATTACH 'x' AS x".to_owned(), "", "reports are read-only"),
     ] {
         let line = ["sql", "R", &sql].map(str::to_owned);
         let (code, _, error) = ask(&line, &report);
@@ -403,7 +403,7 @@ fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
              ALTER TABLE {KERNELS} ADD COLUMN end AS (abs(-9223372036854775807 - min(ended, 1))) VIRTUAL"
         ),
         "top_kernels",
-        "add up to more than 64 bits hold",
+        "sum exceeds 64 bits",
     );
     // Thousands of tables.
     let many: String = (0..3_000).map(|n| format!("CREATE TABLE t{n} (a, b, c);")).collect();
@@ -465,7 +465,7 @@ fn cells_that_hold_what_does_not_belong_there() {
         let report = reports.changed("nested_nvtx", &script);
         for query in ["top_kernels", "gpu_time", "nvtx_kern_sum", "cuda_gpu_kern_sum", "class_sum"] {
             let (code, _, error) = run(&report, query);
-            let reason = "holds a time that is no whole number";
+            let reason = "holds a time that is not an integer";
             assert!(code == 1 && error.contains(reason), "{query} where the end is {value}: {error}");
         }
     }

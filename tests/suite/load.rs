@@ -115,7 +115,7 @@ fn capture_of(launched: i64) -> Capture {
         thread: 0,
         call: index,
         innermost: NONE,
-        is_elsewhere: false,
+        is_in_other_thread: false,
     };
     let op = |index: i64| Op {
         start: index * 50 + 30,

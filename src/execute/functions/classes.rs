@@ -1,4 +1,4 @@
-//! What a GPU operation is for, by its name, as SQL functions.
+//! SQL functions that classify GPU operations by name.
 
 use super::{flags, text};
 use crate::catalog::ClassMaps;
@@ -7,7 +7,7 @@ use foldhash::{HashMap, HashMapExt};
 use rusqlite::{Connection, Error, Result};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Distinct names whose answers are kept.
+/// The most distinct names whose answers are cached.
 const KEPT: usize = 1 << 16;
 
 /// Adds the functions to a connection.
@@ -40,7 +40,7 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
     })
 }
 
-/// What the map says of a name.
+/// The class that the map gives to a name.
 #[derive(Debug, Clone)]
 struct Answer {
     class: Arc<str>,
@@ -48,7 +48,7 @@ struct Answer {
     also: Option<Arc<str>>,
 }
 
-/// Names held against the map that was chosen, which is compiled when the first one comes.
+/// Classifies names by the chosen map and caches the answers. The map is compiled on first use.
 struct Names {
     maps: ClassMaps,
     compiled: OnceLock<std::result::Result<ClassMap, String>>,
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(ask(&connection, "collective", Some("gemm")), None);
         let behind = "SELECT op_class(CAST(x'ff67656d6d' AS TEXT))";
         let class: String = connection.query_row(behind, [], |row| row.get(0)).unwrap();
-        assert_eq!(class, "gemm", "what is behind a byte that is no text counts too");
+        assert_eq!(class, "gemm", "text after an invalid UTF-8 byte counts too");
         for call in ["op_class", "op_class_rule", "op_class_also", "op_activity", "collective"] {
             assert_eq!(ask(&connection, call, None), None);
             assert!(connection.query_row(&format!("SELECT {call}(1)"), [], |_| Ok(())).is_err());
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_that_cannot_be_used_is_an_error_where_it_is_asked() {
+    fn a_missing_map_is_an_error_when_a_class_is_asked_for() {
         let connection = Connection::open_in_memory().unwrap();
         register(&connection, &ClassMaps::default()).unwrap();
         let error = connection.query_row("SELECT op_class('x')", [], |_| Ok(())).unwrap_err();

@@ -1,7 +1,8 @@
-//! What SQLite lacks to add up times and to tell GPU operations apart, as SQL functions.
+//! SQL functions that nsq adds to SQLite: interval arithmetic, statistics, and names and classes of GPU
+//! operations.
 //!
-//! Null is left out, as by every aggregate; over no values a statistic is null. Text and blobs in a
-//! numeric aggregate are an error, not a zero.
+//! Aggregates ignore nulls, as SQLite's own do. A statistic without values is null. Text and blobs in a
+//! numeric aggregate are an error; SQLite would count them as zero.
 
 mod classes;
 mod names;
@@ -19,66 +20,67 @@ use std::borrow::Cow;
 pub struct Function {
     /// Name in SQL.
     pub name: &'static str,
-    /// Arguments, as documentation shows them.
+    /// Arguments, as the documentation shows them.
     pub args: &'static str,
     /// What it returns.
     pub doc: &'static str,
 }
 
-/// All functions that nsq adds, by name.
+/// All functions that nsq adds, sorted by name.
 pub const FUNCTIONS: [Function; 11] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
-        doc: "Length of the union of intervals, in ns: what overlaps counts once. 0 over none.",
+        doc: "Length of the union of intervals, in ns: overlapping time counts once. 0 without intervals.",
     },
     Function {
         name: "collective",
         args: "op_name",
-        doc: "Collective that a GPU operation carries out: AllReduce, SendRecv, Generic, unknown, …; \
-              null if it is no communication.",
+        doc: "Collective that a GPU operation performs: AllReduce, SendRecv, Generic, unknown, …; \
+              null if it is not communication.",
     },
     Function {
         name: "mean_error",
         args: "at, x",
-        doc: "Standard error of the mean of x, from batches of values that follow one another in order of at, \
-              so that drift widens it; null for fewer than two.",
+        doc: "Standard error of the mean of x. Computed from batches of consecutive values, sorted by at, \
+              so that drift widens it; null for fewer than two values.",
     },
     Function {
         name: "median",
         args: "x",
-        doc: "Middle value; the mean of the two middle ones for an even count.",
+        doc: "Middle value; for an even count, the mean of the two middle values.",
     },
     Function {
         name: "op_activity",
         args: "op_name",
-        doc: "compute, communication or memory: what a GPU operation of this name is busy with, whatever --classes says.",
+        doc: "compute, communication or memory: the kind of work of a GPU operation. Ignores --classes.",
     },
     Function {
         name: "op_class",
         args: "op_name",
-        doc: "Class of a GPU operation by the map of --classes; others if no rule matches.",
+        doc: "Class of a GPU operation by the map that --classes chose; others if no rule matches.",
     },
     Function {
         name: "op_class_also",
         args: "op_name",
-        doc: "Other classes whose rules match too, as `class (pattern)`; null if there are none.",
+        doc: "Other classes whose rules also match, as `class (pattern)`; null if there are none.",
     },
     Function {
         name: "op_class_rule",
         args: "op_name",
-        doc: "Pattern of the rule that decided op_class; null if none matches.",
+        doc: "Pattern of the rule that decided op_class; null if no rule matches.",
     },
     Function {
         name: "percentile",
         args: "x, p",
-        doc: "Value below which p percent (0 to 100) lie, interpolated linearly between the nearest ranks.",
+        doc: "Value below which p percent (0 to 100) of the values lie, interpolated linearly between the \
+              nearest ranks.",
     },
     Function {
         name: "simple_name",
         args: "kernel_name",
-        doc: "The function alone: no return type, namespaces, template arguments, parameters or lambdas. \
-              Plain and mangled names stay as they are.",
+        doc: "Function name alone, without return type, namespaces, template arguments, parameters or \
+              lambdas. Plain and mangled names stay as they are.",
     },
     Function {
         name: "stddev",
@@ -87,12 +89,12 @@ pub const FUNCTIONS: [Function; 11] = [
     },
 ];
 
-/// The same for the same arguments, and harmless.
+/// Flags of a function that is deterministic and has no side effects.
 fn flags() -> FunctionFlags {
     FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
 }
 
-/// Adds the functions to a connection; classes go by the map that was chosen.
+/// Adds the functions to a connection. Classes come from the chosen map.
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     classes::register(connection, maps)?;
     names::register(connection)?;
@@ -118,7 +120,7 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
             && start < end
         {
             match intervals.last_mut() {
-                // What comes in order, as most of it does, is joined at once: memory for the gaps only.
+                // Most intervals come sorted. Merging those at once keeps one entry per busy period.
                 Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
                 _ => intervals.push((start, end)),
             }
@@ -129,7 +131,7 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
     fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<i64> {
         let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
         i64::try_from(length)
-            .map_err(|_| Error::UserFunctionError("busy_ns: more time than 64 bits hold".into()))
+            .map_err(|_| Error::UserFunctionError("busy_ns: the result exceeds 64 bits".into()))
     }
 }
 
@@ -155,7 +157,7 @@ fn number(context: &Context<'_>, index: usize) -> Result<Option<f64>> {
     }
 }
 
-/// `median(x)` and `percentile(x, p)`: the values are kept, and the wanted ranks selected at the end.
+/// `median(x)` and `percentile(x, p)`: collects the values and selects the ranks at the end.
 struct Percentile;
 
 #[derive(Default)]
@@ -173,7 +175,7 @@ impl Aggregate<Sample, Option<f64>> for Percentile {
         if sample.percent.is_none() {
             let percent = if context.len() == 1 { Some(50.0) } else { number(context, 1)? };
             let percent = percent.filter(|p| (0.0..=100.0).contains(p)).ok_or_else(|| {
-                Error::UserFunctionError("percentile(x, p): p goes from 0 to 100".into())
+                Error::UserFunctionError("percentile(x, p): p must be between 0 and 100".into())
             })?;
             sample.percent = Some(percent);
         }
@@ -188,7 +190,7 @@ impl Aggregate<Sample, Option<f64>> for Percentile {
     }
 }
 
-/// `mean_error(at, x)`: the values are kept, and put in order at the end.
+/// `mean_error(at, x)`: collects the values and sorts them by time at the end.
 struct MeanError;
 
 impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
@@ -205,7 +207,7 @@ impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
 
     fn finalize(&self, _: &mut Context<'_>, values: Option<Vec<(f64, f64)>>) -> Result<Option<f64>> {
         let mut values = values.unwrap_or_default();
-        // Of values at one time the smaller stands first: whatever the order of the rows, one answer.
+        // Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
         values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
         let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
         Ok(mean_error(&values))
@@ -260,17 +262,17 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_a_mean_goes_by_time_not_by_rows() {
+    fn mean_error_sorts_by_time() {
         let of = |values: &str| {
             ask(&format!("WITH v(at, x) AS (VALUES {values}) SELECT mean_error(at, x) FROM v"))
         };
         assert_eq!(of("(1, 7)").unwrap(), None);
-        // Variance 4 over three.
+        // The variance is 4, the count is 3.
         assert!(
             (of("(1, 1),(2, 5),(3, 3),(4, NULL)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
                 < 1e-12
         );
-        // 32 values, alternately 0 and 100 in order of time, whatever the order of rows: pairs are equal.
+        // 32 shuffled rows that alternate between 0 and 100 in time order: all 16 batches have equal means.
         let rows: Vec<String> =
             (0..32).map(|n| (n * 5) % 32).map(|n| format!("({n}, {})", n % 2 * 100)).collect();
         assert_eq!(of(&rows.join(",")).unwrap(), Some(0.0));

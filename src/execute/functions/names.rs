@@ -1,4 +1,4 @@
-//! What kernels are called, as a SQL function.
+//! The SQL function `simple_name`.
 
 use super::{flags, text};
 use crate::classify::simple_name;

@@ -1,21 +1,21 @@
-//! Numbers of an export: what they hold, and places in lists for them.
+//! Ids of an export: decoding global thread ids, and numbering distinct values.
 
 use foldhash::HashMap;
 use std::hash::Hash;
 
-/// The bits of a global thread id that number its process.
+/// Mask for the process part of a global thread id.
 pub(super) const PROCESS: i64 = -16_777_216;
-/// Stands for a process or thread that the export does not name.
-pub(super) const NOBODY: i64 = i64::MIN;
+/// Stands for an id that the export does not give, such as that of a thread or a kernel's name.
+pub(super) const NO_ID: i64 = i64::MIN;
 
-/// The operating system's number of a process, of its own global id or of a thread's; `None` for nobody.
+/// The process id in a global process or thread id; `None` for [`NO_ID`].
 pub(super) fn pid(global: i64) -> Option<i64> {
-    (global != NOBODY).then_some(global >> 24 & 0xFF_FFFF)
+    (global != NO_ID).then_some(global >> 24 & 0xFF_FFFF)
 }
 
-/// The operating system's number of a thread; `None` for nobody.
+/// The thread id in a global thread id; `None` for [`NO_ID`].
 pub(super) fn tid(global: i64) -> Option<i64> {
-    (global != NOBODY).then_some(global & 0xFF_FFFF)
+    (global != NO_ID).then_some(global & 0xFF_FFFF)
 }
 
 /// Distinct values, numbered in order of appearance.
@@ -33,7 +33,7 @@ impl<T> Default for Numbered<T> {
 
 impl<T: Copy + Eq + Hash> Numbered<T> {
     pub(super) fn place(&mut self, value: T) -> u32 {
-        // An entry would make room for one more each time.
+        // Not `entry()`: it reserves room for one more value on every call.
         if let Some(&place) = self.places.get(&value) {
             return place;
         }

@@ -1,6 +1,7 @@
-//! Relations that nsq computes, as tables that SQL can join; and what NVTX ranges select.
+//! Native relations: nsq computes their rows, and SQL joins them like tables. Also evaluates scopes that
+//! are selected by NVTX ranges.
 //!
-//! Nothing is read before a statement asks for a row, unless NVTX ranges select what is looked at.
+//! Data is read when a statement asks for the first row. A scope selected by NVTX ranges is read at once.
 
 mod gpu;
 mod ids;
@@ -26,7 +27,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The native relations of a connection, and what they answer from.
+/// The native relations of a connection and the data that they answer from.
 pub struct Natives {
     database: PathBuf,
     natives: Vec<Native>,
@@ -35,9 +36,10 @@ pub struct Natives {
     limits: Limits,
     projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
     occupancies: Vec<OnceLock<Arc<gpu::Answers>>>,
-    /// What NVTX ranges select, where they do and a relation of `gpu` is asked for.
+    /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
+    /// statement reads a GPU relation or calls a selection function.
     selection: OnceLock<Selection>,
-    /// Why there is no answer: SQLite would pass on no more than its text.
+    /// The error of the last statement. Kept here because SQLite passes on only an error's text.
     failure: Mutex<Option<Error>>,
 }
 
@@ -52,14 +54,14 @@ impl Natives {
         self.natives.iter().find(|native| native.object == object)
     }
 
-    /// The projection of an input, made when it is first asked for.
+    /// The NVTX projection of an input, computed on first use.
     fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
         self.once(&self.projections[input], || {
             nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits)
         })
     }
 
-    /// What GPUs were busy with, for an input, found out when it is first asked for.
+    /// The GPU occupancy of an input, computed on first use.
     fn occupancy(&self, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
         self.once(&self.occupancies[input], || {
             let input = &self.inputs[input];
@@ -68,7 +70,7 @@ impl Natives {
         })
     }
 
-    /// What `make` makes, once; why it cannot is kept for [`Natives::failure`].
+    /// Calls `make` once and caches its result. An error is kept for [`Natives::failure`].
     fn once<T>(
         &self,
         made: &OnceLock<Arc<T>>,
@@ -88,13 +90,13 @@ impl Natives {
         Ok(Arc::clone(made.get_or_init(|| Arc::new(fresh))))
     }
 
-    /// Why the last statement failed, where it was a native relation's doing.
+    /// Takes the error of the last statement, if a native relation caused it.
     pub(super) fn failure(&self) -> Option<Error> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Stops what runs at the deadline or on Ctrl-C.
-    fn go_on(&self) -> rusqlite::Result<()> {
+    /// Returns an error after the deadline or Ctrl-C.
+    fn check_limits(&self) -> rusqlite::Result<()> {
         if guard::is_over(&self.limits) { Err(interrupted()) } else { Ok(()) }
     }
 }
@@ -103,14 +105,14 @@ fn interrupted() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None)
 }
 
-/// Finds out whether the rules of a file can be used: `layers` fold names, `phases` give them meaning.
+/// Checks that the rules of a file compile: `layers` or `phases`.
 pub fn check_rules(rules: &Rules) -> Result<()> {
     let (mut layers, mut phases) = (Vec::new(), Vec::new());
     if rules.name == "layers" { &mut layers } else { &mut phases }.push(rules.clone());
     NameRules::compile(&[layers, phases]).map(|_| ())
 }
 
-/// Makes the native relations, and the functions of a scope that NVTX ranges select.
+/// Creates the native relations, and the SQL functions of a scope that is selected by NVTX ranges.
 pub(super) fn install(
     connection: &Connection,
     installation: &Installation,
@@ -145,13 +147,13 @@ pub(super) fn install(
     let is_called = |statement: &String| {
         [SELECTS_OP, SELECTS_CALL, IN_WINDOW].iter().any(|name| statement.contains(name))
     };
-    let calls = installation.statements.iter().any(is_called);
-    let asks = installation.natives.iter().any(is_gpu);
+    let needs_functions = installation.statements.iter().any(is_called);
+    let needs_gpu = installation.natives.iter().any(is_gpu);
     if let (Some(input), Some(scope)) = (installation.selecting, &installation.scope)
-        && (calls || asks)
+        && (needs_functions || needs_gpu)
     {
-        let (input, told) = (&natives.inputs[input], calls.then_some(connection));
-        let selection = nvtx::select(&natives.database, input, scope, limits, told)?;
+        let (input, functions_on) = (&natives.inputs[input], needs_functions.then_some(connection));
+        let selection = nvtx::select(&natives.database, input, scope, limits, functions_on)?;
         natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))

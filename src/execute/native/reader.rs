@@ -1,11 +1,10 @@
-//! Rows of a relation, read by several connections at once.
+//! Reads the rows of a relation on several connections at once.
 //!
-//! The seam between native relations and SQLite: how rows are read is known here and nowhere else. A
-//! large table behind a plain relation is decoded from its [`pages`](super::pages); all else is read by
-//! a statement.
+//! Native relations read all their data here. If a relation is a plain view of a large table, the table
+//! is decoded from its [`pages`](super::pages). Everything else is read by a statement.
 //!
-//! Cells are taken from SQLite's C API: that is half the price of a checked value each, which
-//! matters for tens of millions of them. Hence the `unsafe`.
+//! Cells come from SQLite's C API, which needs `unsafe`. It takes half the time of rusqlite's checked
+//! values, and there are tens of millions of cells.
 #![allow(unsafe_code)]
 
 use super::pages::{self, Plain};
@@ -22,38 +21,40 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{ptr, slice, thread};
 
-/// Times beyond this are no times: 146 years from the start of the capture.
+/// The largest valid time, exclusive, in ns: 146 years from the start of the capture.
 const LATEST: u64 = 1 << 62;
-/// Connections that read together: two cores are what every machine has, and SQLite gains little from more.
+/// Connections that read in parallel. Every machine has two cores, and more connections gain little.
 const CONNECTIONS: i64 = 2;
-/// Rows below which one connection is as fast.
+/// Below this number of rows, one connection is as fast.
 const WORTH_SPLITTING: i64 = 20_000;
-/// Rows below which a statement is as fast as finding out what the pages hold.
+/// Below this number of rows, a statement is as fast as decoding pages.
 const WORTH_DECODING: u64 = 4_000;
-/// Rows between two looks at the clock where SQLite takes none.
+/// Rows between two checks of the deadline while pages are decoded.
 const ROWS_A_LOOK: usize = 10_000;
 
-/// Connections on which the relations to read are installed.
+/// Connections on which the relations are installed.
 pub(super) struct Reader<'a> {
-    /// Opened when something is to be read.
+    /// Opened when the first rows are read.
     connections: Vec<Connection>,
     statements: Statements,
     limits: Limits,
     database: PathBuf,
     path: String,
-    given_up: Option<&'a AtomicBool>,
+    /// See [`Reader::new`].
+    gave_up_on_pages: Option<&'a AtomicBool>,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the database, for relations that `statements` make.
+    /// A reader of the database, for the relations that `statements` create.
     ///
-    /// With `given_up`, pages are read where they can be; it is set where that had to be given up after
-    /// some rows had been told, which then are told again to fresh parts.
+    /// With `gave_up_on_pages`, tables are decoded from their pages where possible. The flag is set if
+    /// decoding failed after some rows had been passed on. A statement then reads all rows again, into new
+    /// results.
     pub(super) fn new(
         database: &Path,
         statements: &Statements,
         limits: &Limits,
-        given_up: Option<&'a AtomicBool>,
+        gave_up_on_pages: Option<&'a AtomicBool>,
     ) -> Self {
         Self {
             connections: Vec::new(),
@@ -61,15 +62,15 @@ impl<'a> Reader<'a> {
             limits: limits.clone(),
             database: database.to_owned(),
             path: database.to_string_lossy().into_owned(),
-            given_up,
+            gave_up_on_pages,
         }
     }
 
-    /// Opens the database again, until there are as many connections, and makes the relations.
+    /// Opens connections until there are `count`, and creates the relations on each.
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
             let mut connection = reopen(&self.database)?;
-            // Mapped for each connection, a large report would count as several times its size.
+            // With a mapping per connection, a large report would count as several times its size.
             connection.pragma_update(None, "mmap_size", 0)?;
             guard::watch(&mut connection, &self.limits)?;
             guard::make(&mut connection, &self.statements, false, &self.limits, &self.path)?;
@@ -78,10 +79,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads `columns` of every row of `relation` whose `id` is a number; one result for each part, in order.
+    /// Reads `columns` of every row of `relation` whose `id` is a number. Returns one result per part, in
+    /// order.
     ///
-    /// The table is cut into parts of neighbouring rows by `id`, its row number. `row` is told the
-    /// row's cells and the part's own result.
+    /// The table is split into parts of consecutive rows by `id`, its row number. `row` is called with the
+    /// part's result and the cells of each row.
     pub(super) fn scan<T: Default + Send>(
         &mut self,
         relation: &str,
@@ -95,7 +97,7 @@ impl<'a> Reader<'a> {
         let is_large = parts.first().is_some_and(|&(from, to)| to.abs_diff(from) >= WORTH_DECODING);
         let table = if is_large { self.table(relation, id, columns)? } else { None };
         let (limits, path, database) = (&self.limits, &self.path, &self.database);
-        // None: the pages do not say what the part holds.
+        // Returns `None` if the pages could not be decoded.
         let read = |connection: &Connection,
                     (from, to): (i64, i64),
                     table: Option<&pages::Table>|
@@ -104,8 +106,8 @@ impl<'a> Reader<'a> {
             let mut part = T::default();
             let mut rows = Rows::new(connection, database, &sql)?;
             if let Some(table) = table {
-                // A statement that has begun has asked whether the table may be read, and holds the lock of
-                // a file that can change.
+                // Stepping the statement once checks the right to read the table, and locks the file
+                // against changes.
                 if rows.next().map_err(|e| guard::explain(limits, e, path))?.is_none() {
                     return Ok(Some(part));
                 }
@@ -142,15 +144,15 @@ impl<'a> Reader<'a> {
             })
         };
         let mut results = read_all(&mut self.connections, table.as_ref());
-        if let (Ok(None), Some(given_up)) = (&results, self.given_up) {
-            given_up.store(true, Ordering::Relaxed);
-            // What is odd in one part may have hidden rows of another.
+        if let (Ok(None), Some(gave_up_on_pages)) = (&results, self.gave_up_on_pages) {
+            gave_up_on_pages.store(true, Ordering::Relaxed);
+            // Read all parts again: an odd page in one part may also hide rows of another.
             results = read_all(&mut self.connections, None);
         }
         results.map(Option::unwrap_or_default)
     }
 
-    /// Reads a statement to its end on one connection.
+    /// Reads all rows of a statement on one connection.
     pub(super) fn rows(
         &mut self,
         sql: &str,
@@ -165,7 +167,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The text that has this number.
+    /// The text with this string id.
     pub(super) fn text_of(&mut self, id: i64) -> Result<Option<Vec<u8>>> {
         self.connect_to(1)?;
         let Some(connection) = self.connections.first() else { return Ok(None) };
@@ -178,14 +180,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The table whose pages hold what is to be read; `None` where a statement must read it.
+    /// The table whose pages can be decoded for this scan; `None` if a statement must read it.
     fn table(&self, relation: &str, id: &str, columns: &str) -> Result<Option<pages::Table>> {
-        if self.given_up.is_none() {
+        if self.gave_up_on_pages.is_none() {
             return Ok(None);
         }
         let columns: Vec<&str> = columns.split(", ").collect();
         let plain = Plain::of(&self.statements, relation, id, &columns);
-        // What a table is declared as can be asked for before rights are taken away only.
+        // Opens a new connection: the ones in use may no longer read the declaration of a table.
         let connection = plain.as_ref().map(|_| reopen(&self.database)).transpose()?;
         Ok(plain.zip(connection).and_then(|(plain, connection)| pages::Table::find(&connection, &plain)))
     }
@@ -193,7 +195,7 @@ impl<'a> Reader<'a> {
     /// The first and last row of each part.
     fn parts(&self, relation: &str, id: &str) -> Result<Vec<(i64, i64)>> {
         let Some(connection) = self.connections.first() else { return Ok(Vec::new()) };
-        // Asked one at a time, SQLite finds each at an end of the table.
+        // Two statements: SQLite answers a lone min() or max() from the end of the table, without a scan.
         let edge = |function: &str| -> Result<Option<i64>> {
             let sql = format!("SELECT {function}({id}) FROM {relation}");
             connection
@@ -207,8 +209,8 @@ impl<'a> Reader<'a> {
                 false => Ok(Vec::new()),
                 true => Err(Error::Report {
                     path: self.database.clone(),
-                    reason: format!("keeps what is in {relation} without row numbers"),
-                    help: "no nsys writes such a table: export the report again".to_owned(),
+                    reason: format!("stores {relation} in a table without row numbers"),
+                    help: "nsys never writes such a table: export the report again".to_owned(),
                 }),
             };
         };
@@ -222,7 +224,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A statement on its way through its rows.
+/// A statement that is being stepped through.
 struct Rows<'a> {
     connection: &'a Connection,
     database: &'a Path,
@@ -233,7 +235,7 @@ impl<'a> Rows<'a> {
     fn new(connection: &'a Connection, database: &'a Path, sql: &str) -> Result<Self> {
         let sql = CString::new(sql).map_err(rusqlite::Error::NulError)?;
         let mut statement = ptr::null_mut();
-        // SAFETY: the connection outlives the statement (`'a`), and the text its preparation.
+        // SAFETY: the connection outlives the statement (`'a`); `sql` outlives this call.
         let code = unsafe {
             ffi::sqlite3_prepare_v2(
                 connection.handle(),
@@ -250,7 +252,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The next row; its cells are valid until the one after it.
+    /// The next row. Its cells are valid until the next call.
     fn next(&mut self) -> rusqlite::Result<Option<Cells<'_>>> {
         // SAFETY: the statement was prepared and is finalised only when `self` is dropped.
         match unsafe { ffi::sqlite3_step(self.statement) } {
@@ -273,7 +275,7 @@ impl<'a> Rows<'a> {
 
 impl Drop for Rows<'_> {
     fn drop(&mut self) {
-        // SAFETY: prepared by `new`, or null, which is harmless.
+        // SAFETY: `new` prepared the statement, or it is null, which SQLite allows.
         unsafe { ffi::sqlite3_finalize(self.statement) };
     }
 }
@@ -285,44 +287,45 @@ pub(super) enum Cells<'a> {
 }
 
 impl Cells<'_> {
-    /// An integer; `None` for null. What is no number counts as SQLite casts it.
+    /// An integer; `None` for null. Other values are cast as SQLite does.
     #[inline]
     pub(super) fn int(&self, column: usize) -> Option<i64> {
         match self {
             Self::Statement { statement, .. } => {
-                // SAFETY: a row is at hand as long as `self` is; SQLite answers null for a column out of range.
+                // SAFETY: `self` borrows the statement's current row; SQLite returns null for a column out of
+                // range.
                 let int = unsafe { ffi::sqlite3_column_int64(*statement, column as c_int) };
-                // Only a zero can be a null.
+                // SQLite returns 0 for null, so only a 0 needs the check.
                 (int != 0 || kind(*statement, column) != ffi::SQLITE_NULL).then_some(int)
             }
             Self::Page { row, .. } => row.int(column),
         }
     }
 
-    /// A time; `None` for null. It is an error if it cannot be one.
+    /// A time in ns; `None` for null. An error if it is not an integer or out of range.
     #[inline]
     pub(super) fn time(&self, column: usize) -> Result<Option<i64>> {
         let is_whole = match self {
             Self::Statement { statement, .. } => {
                 matches!(kind(*statement, column), ffi::SQLITE_INTEGER | ffi::SQLITE_NULL)
             }
-            // What is odd on a page is looked at again by a statement.
+            // Decoding gives up on a page with other values, and a statement reads it again.
             Self::Page { .. } => true,
         };
         let time = self.int(column);
         if is_whole && time.is_none_or(|time| time.unsigned_abs() < LATEST) {
             return Ok(time);
         }
-        Err(self.no_time(time.filter(|_| is_whole)))
+        Err(self.invalid_time(time.filter(|_| is_whole)))
     }
 
     #[cold]
-    fn no_time(&self, time: Option<i64>) -> Error {
+    fn invalid_time(&self, time: Option<i64>) -> Error {
         let (Self::Statement { database, .. } | Self::Page { database, .. }) = self;
         Error::Report {
             path: database.to_path_buf(),
-            reason: time.map_or("holds a time that is no whole number".to_owned(), |time| {
-                format!("has an event at {time} ns, more than a century from its start")
+            reason: time.map_or("holds a time that is not an integer".to_owned(), |time| {
+                format!("has an event at {time} ns, more than a century from the start of the capture")
             }),
             help: "its times make no sense: export the report again".to_owned(),
         }
@@ -337,8 +340,8 @@ impl Cells<'_> {
         if kind(statement, column) != ffi::SQLITE_TEXT {
             return None;
         }
-        // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`; the length is
-        // asked for after the text, as it demands.
+        // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`. The length is read
+        // after the text, as SQLite requires.
         unsafe {
             let text = ffi::sqlite3_column_text(statement, column as c_int);
             let len = usize::try_from(ffi::sqlite3_column_bytes(statement, column as c_int)).ok()?;
@@ -348,6 +351,6 @@ impl Cells<'_> {
 }
 
 fn kind(statement: *mut ffi::sqlite3_stmt, column: usize) -> c_int {
-    // SAFETY: a row is at hand as long as its cells are; SQLite answers null for a column out of range.
+    // SAFETY: the cells borrow the statement's current row; SQLite returns null for a column out of range.
     unsafe { ffi::sqlite3_column_type(statement, column as c_int) }
 }

@@ -1,4 +1,4 @@
-//! What a native relation is to SQLite: columns, rows, and keys to look rows up by.
+//! The interface of a native relation to SQLite: columns, rows, and look-ups by key.
 
 use super::Natives;
 use rusqlite::types::ValueRef;
@@ -50,7 +50,7 @@ impl<'a> From<Option<Cow<'a, str>>> for Cell<'a> {
     }
 }
 
-/// What rows are looked up by, in the order of [`Relation::key`].
+/// The values of a look-up, in the order of [`Relation::key`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Key(Vec<Part>);
 
@@ -58,7 +58,7 @@ pub(super) struct Key(Vec<Part>);
 enum Part {
     Text(String),
     Number(i64),
-    /// Equal to nothing that a relation holds.
+    /// A value that equals no cell of a relation.
     Other,
 }
 
@@ -73,7 +73,7 @@ impl Key {
         Self(values.map(part).collect())
     }
 
-    /// The text at a place; `None` if there is none.
+    /// The text at `place`; `None` if it is not text.
     pub(super) fn text(&self, place: usize) -> Option<&str> {
         match self.0.get(place) {
             Some(Part::Text(text)) => Some(text),
@@ -81,7 +81,7 @@ impl Key {
         }
     }
 
-    /// The number at a place; `None` if there is none.
+    /// The number at `place`; `None` if it is not a number.
     pub(super) fn number(&self, place: usize) -> Option<i64> {
         match self.0.get(place) {
             Some(Part::Number(number)) => Some(*number),
@@ -90,9 +90,9 @@ impl Key {
     }
 }
 
-/// A family of native relations that answer from the same data; a value is one of them.
+/// A family of native relations that answer from the same data. Each value is one relation.
 pub(super) trait Relation: Copy + 'static {
-    /// What they answer from.
+    /// The data that they answer from.
     type Answers: Send + Sync + 'static;
 
     /// The relation of this name.
@@ -101,48 +101,49 @@ pub(super) trait Relation: Copy + 'static {
     /// The names of its columns.
     fn columns(self) -> Vec<&'static str>;
 
-    /// The columns by which rows can be looked up at once.
+    /// The columns of the look-up key.
     fn key(self) -> &'static [&'static str];
 
-    /// The order in which rows come: columns, and whether the greatest comes first.
+    /// The sort order of the rows: columns, and whether each is descending.
     fn order(self) -> &'static [(&'static str, bool)];
 
-    /// Rows come in that order only to those who look them up.
+    /// Whether only look-ups return rows in that order; scans do not.
     fn is_ordered_by_key(self) -> bool;
 
-    /// A key asks for rows that a scan does not hold: where one is given, they must be looked up.
+    /// Whether look-ups find rows that a scan does not return. A statement that compares all key columns
+    /// must then use a look-up.
     fn is_asked_by_key(self) -> bool {
         false
     }
 
-    /// Every row that is found has the key: nobody need compare again.
+    /// Whether every row that a look-up finds matches the key, so that SQLite need not compare again.
     fn is_found_exactly(self) -> bool {
         false
     }
 
-    /// What an input answers from, read when it is first asked for.
+    /// The data of an input, read on first use.
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
 
-    /// Why there are no answers after all.
+    /// The reason why a value could not be computed, if one failed.
     fn failure(answers: &Self::Answers) -> Option<&str>;
 
-    /// Something was stopped before it was whole: no value counts.
+    /// Whether a computation was stopped halfway, which makes the values unusable.
     fn is_stopped(answers: &Self::Answers) -> bool;
 
-    /// How many rows there are.
+    /// The number of rows of a scan.
     fn rows(self, answers: &Self::Answers) -> usize;
 
-    /// The index behind a row of a scan.
+    /// The index of a row of a scan.
     fn index(self, answers: &Self::Answers, row: usize) -> usize;
 
-    /// The rows with this key.
+    /// The rows that match the key.
     fn find(self, answers: &Self::Answers, key: &Key) -> Range<usize>;
 
-    /// The index behind a row that was found by a key.
+    /// The index of a row that a look-up found.
     fn found(self, _answers: &Self::Answers, row: usize) -> usize {
         row
     }
 
-    /// The value of a column, by its place, in the row with this index that was found by `key`.
+    /// The value of the column at place `column`, in the row `index`. `key` is the key of the look-up.
     fn cell<'a>(self, answers: &'a Self::Answers, column: usize, index: usize, key: &Key) -> Cell<'a>;
 }

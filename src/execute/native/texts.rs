@@ -1,4 +1,4 @@
-//! Distinct texts, each kept once.
+//! Interns texts: stores each distinct text once and gives it a number.
 
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
@@ -6,26 +6,27 @@ use hashbrown::HashTable;
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
-/// A text's bytes as text: what is not UTF-8 in them is replaced.
+/// The bytes as text, with invalid UTF-8 replaced.
 pub(in crate::execute) fn readable(bytes: &[u8]) -> Cow<'_, str> {
-    // Nearly all of them are, and finding that out takes a fraction of looking for what to replace.
+    // Nearly all texts are valid UTF-8, and validating is much faster than `from_utf8_lossy`.
     str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
-/// Distinct texts.
+/// Distinct texts, numbered in order of appearance.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
     places: HashTable<u32>,
-    /// One behind the other.
+    /// The texts, concatenated.
     texts: String,
-    /// Those that are not UTF-8, by their places; nothing stands among the texts for them.
+    /// Texts that are not UTF-8, by place. They are empty in `texts`.
     others: HashMap<u32, Vec<u8>>,
-    /// Of each text its hash, and where it ends.
+    /// For each text: its hash, and its end in `texts`.
     ends: Vec<(u64, usize)>,
     state: RandomState,
 }
 
 impl Texts {
+    /// The place of a text, which is added if it is new.
     pub(super) fn place(&mut self, text: &[u8]) -> u32 {
         let hash = self.state.hash_one(text);
         if let Some(&known) = self.places.find(hash, |&place| self.bytes(place) == text) {
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_kept_once_whatever_their_bytes() {
+    fn each_text_is_stored_once_even_if_it_is_not_utf8() {
         let mut texts = Texts::default();
         let all: [&[u8]; 6] = [b"one", b"", "zwölf".as_bytes(), b"\xff", b"one\xc3", b"\xfe"];
         for _ in 0..2 {

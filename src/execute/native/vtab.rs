@@ -1,7 +1,7 @@
-//! Native relations as SQLite's virtual tables, so that SQL joins them like any other.
+//! Native relations as SQLite virtual tables, so that SQL can join them.
 //!
-//! Hence the `unsafe`: rusqlite asks implementers to promise that SQLite's
-//! own part of a table or cursor comes first in memory, which `repr(C)` and the first field see to.
+//! `unsafe` is needed because rusqlite's traits require that SQLite's own struct comes first in memory.
+//! `repr(C)` and the first field guarantee that.
 #![allow(unsafe_code)]
 
 use super::relation::{Cell, Key, Relation};
@@ -23,7 +23,7 @@ const SCAN: c_int = 0;
 /// A look-up by [`Relation::key`].
 const LOOKUP: c_int = 1;
 
-/// What a scan is taken to cost: the rows are not counted before they are needed.
+/// Rows that the query planner assumes for a scan: the real count is not known before the data is read.
 const SCAN_ROWS: i64 = 1_000_000;
 
 /// A native relation on a connection.
@@ -95,7 +95,7 @@ unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
         if self.relation.is_asked_by_key()
             && self.relation.key().iter().all(|name| self.is_constrained(info, name))
         {
-            // The other side of the comparison comes later in this order of tables: take another order.
+            // In this join order the other side of the comparison comes later: reject the order.
             return Ok(false);
         }
         if !self.relation.is_ordered_by_key() {
@@ -125,7 +125,7 @@ unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
 }
 
 impl<R: Relation> NativeTable<R> {
-    /// The rows come in the order that is asked for.
+    /// Whether the rows come in the order that the statement asks for.
     fn comes_in(&self, info: &IndexInfo) -> bool {
         let order = self.relation.order();
         let mut wanted = info.order_bys().enumerate();
@@ -142,7 +142,7 @@ impl<R: Relation> NativeTable<R> {
         self.relation.columns().get(place).copied()
     }
 
-    /// There is a constraint `name = …`, usable or not.
+    /// Whether there is a constraint `name = …`, usable or not.
     fn is_constrained(&self, info: &IndexInfo, name: &str) -> bool {
         info.constraints().any(|constraint| {
             constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
@@ -150,11 +150,11 @@ impl<R: Relation> NativeTable<R> {
         })
     }
 
-    /// The usable constraint `name = …`.
+    /// The place of the usable constraint `name = …`.
     fn constraint_on(&self, info: &IndexInfo, name: &str) -> Option<usize> {
         info.constraints().enumerate().position(|(place, constraint)| {
             constraint.is_usable()
-                // Keys are compared as they are; NOCASE would want more rows.
+                // Look-ups compare exactly; NOCASE would match more rows.
                 && info.collation(place).is_ok_and(|collation| collation == "BINARY")
                 && constraint.operator() == IndexConstraintOp::SQLITE_INDEX_CONSTRAINT_EQ
                 && self.name_of(constraint.column()) == Some(name)
@@ -166,7 +166,7 @@ impl<R: Relation> CreateVTab<'_> for NativeTable<R> {
     const KIND: VTabKind = VTabKind::Default;
 }
 
-/// A place in a native relation.
+/// A cursor over a native relation.
 #[repr(C)]
 pub(super) struct Cursor<'vtab, R: Relation> {
     base: sqlite3_vtab_cursor,
@@ -175,9 +175,9 @@ pub(super) struct Cursor<'vtab, R: Relation> {
     input: usize,
     columns: Vec<usize>,
     answers: Option<Arc<R::Answers>>,
-    /// Rows are those of a scan; else they were found by a key.
+    /// Whether `rows` are those of a scan; otherwise a key found them.
     is_scan: bool,
-    /// What the rows were looked up by.
+    /// The key that the rows were looked up by.
     key: Key,
     rows: Range<usize>,
     /// The index of the first of `rows`.
@@ -186,7 +186,8 @@ pub(super) struct Cursor<'vtab, R: Relation> {
 }
 
 impl<R: Relation> Cursor<'_, R> {
-    fn settle(&mut self) {
+    /// Sets `index` to that of the current row.
+    fn update_index(&mut self) {
         let Some(answers) = self.answers.as_ref().filter(|_| !self.rows.is_empty()) else { return };
         let row = self.rows.start;
         self.index = match self.is_scan {
@@ -210,17 +211,17 @@ unsafe impl<R: Relation> VTabCursor for Cursor<'_, R> {
             self.key = Key::new(arguments.iter());
             self.rows = self.relation.find(&answers, &self.key);
         }
-        self.natives.go_on()?;
+        self.natives.check_limits()?;
         self.answers = Some(answers);
-        self.settle();
+        self.update_index();
         Ok(())
     }
 
     fn next(&mut self) -> Result<()> {
-        // A row may cost as much as thousands of SQLite's own, which are what its handler counts.
-        self.natives.go_on()?;
+        // SQLite's progress handler counts its own steps; one row here can take as long as thousands.
+        self.natives.check_limits()?;
         self.rows.start += 1;
-        self.settle();
+        self.update_index();
         Ok(())
     }
 

@@ -1,10 +1,10 @@
-//! The GPU operations of a report → an occupancy.
+//! Reads the GPU operations of a report into an [`Occupancy`].
 
 use super::tables::Answers;
 use crate::classify::{Activity, activity};
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::{NOBODY, Numbered, pid};
+use crate::execute::native::ids::{NO_ID, Numbered, pid};
 use crate::execute::native::nvtx::Selection;
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
@@ -16,9 +16,9 @@ use foldhash::{HashMap, HashMapExt};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// What a kernel is called that the export has no name for.
+/// Shown for a kernel whose name is missing from the export.
 const NAMELESS: &str = "(no name)";
-/// What a CUDA graph is called that was traced as a whole.
+/// Shown for a CUDA graph that was traced as a whole.
 const GRAPH: &str = "[CUDA graph]";
 
 /// Reads the operations that an input asks for.
@@ -28,9 +28,9 @@ pub(in crate::execute::native) fn occupy(
     selection: Option<&Selection>,
     limits: &Limits,
 ) -> Result<Answers> {
-    // Each part keeps what it is told to itself: nothing is left of those that are read again.
-    let given_up = AtomicBool::new(false);
-    let mut reader = Reader::new(database, &input.statements, limits, Some(&given_up));
+    // Each part collects its own rows, so a second read leaves nothing behind: the flag need not be checked.
+    let gave_up_on_pages = AtomicBool::new(false);
+    let mut reader = Reader::new(database, &input.statements, limits, Some(&gave_up_on_pages));
     let gpus = read_gpus(&mut reader, input)?;
     let mut ids = Ids { gpus, ..Ids::default() };
     let mut ops = Vec::new();
@@ -42,7 +42,7 @@ pub(in crate::execute::native) fn occupy(
     ] {
         read_ops(&mut reader, relation, kind, name, &input.scope, &mut ids, &mut ops)?;
     }
-    // A GPU that works at another time idles in the window: its streams stay.
+    // Only operations are removed. Streams stay, so a GPU without work in the window counts as idle.
     let (from, to) = (input.scope.start_ns, input.scope.end_ns);
     let windows = selection.and_then(|selection| selection.windows.as_ref());
     ops.retain(|op| {
@@ -65,7 +65,7 @@ fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {
     windows.get(after).is_some_and(|&(from, _)| from < end || from <= start)
 }
 
-/// What the scope looks at.
+/// The time window of the scope.
 fn window(scope: &Scope, selection: Option<&Selection>) -> Window {
     let (from, to) = (scope.start_ns, scope.end_ns);
     match selection.and_then(|selection| selection.windows.as_ref()) {
@@ -78,13 +78,13 @@ fn window(scope: &Scope, selection: Option<&Selection>) -> Window {
     }
 }
 
-/// What operations refer to.
+/// The GPUs, streams and names that operations refer to.
 #[derive(Default)]
 struct Ids {
-    /// Of an ordinal of a process, or of all processes, the GPU.
+    /// GPU ids by process (`None`: any process) and device ordinal.
     gpus: HashMap<(Option<i64>, i64), i64>,
     streams: Numbered<Stream>,
-    /// Of a kernel's name in the export, its place in the names and what it does.
+    /// By string id of a kernel's name: its place in `names`, and the kernel's activity.
     kernels: HashMap<i64, (u32, Activity)>,
     texts: Texts,
     names: Vec<String>,
@@ -99,7 +99,7 @@ impl Ids {
         place
     }
 
-    /// The place of a kernel's name among the names, and what the kernel does.
+    /// The place of a kernel's name in `names`, and the kernel's activity.
     fn kernel(&mut self, reader: &mut Reader, id: i64) -> Result<(u32, Activity)> {
         if let Some(&known) = self.kernels.get(&id) {
             return Ok(known);
@@ -111,7 +111,7 @@ impl Ids {
         Ok(known)
     }
 
-    /// The GPU that an ordinal of a process stands for.
+    /// The GPU behind a process's device ordinal.
     fn gpu(&self, global_pid: i64, device_id: i64) -> i64 {
         let of = |pid| self.gpus.get(&(pid, device_id)).copied();
         let own = pid(global_pid).and_then(|pid| of(Some(pid)));
@@ -132,22 +132,23 @@ fn read_gpus(reader: &mut Reader, input: &Input) -> Result<HashMap<(Option<i64>,
     Ok(gpus)
 }
 
-/// Operations that are moved at a time, so that their old place is given back soon.
+/// Operations moved in one step. The memory they came from is freed after each step.
 const MOVED: usize = 1 << 18;
 
-/// The operations that one connection read; they refer to what the part knows, until it is handed over.
+/// The operations that one connection read. `stream` and `name` are places in this part's own lists until
+/// the parts are merged.
 #[derive(Default)]
 struct Part {
     ops: Vec<Op>,
     streams: Numbered<Stream>,
     last: Option<(Stream, u32)>,
-    /// Numbers of kernels' names.
+    /// String ids of kernel names.
     kernels: Numbered<i64>,
-    /// Directions of copies.
+    /// Directions of memory copies.
     directions: Texts,
 }
 
-/// The operations of one relation, at whatever time.
+/// Reads the operations of one relation. Filters by device, stream and process, but not by time.
 fn read_ops(
     reader: &mut Reader,
     relation: &str,
@@ -172,7 +173,7 @@ fn read_ops(
             };
             let stream = Stream {
                 gpu_id: 0,
-                global_pid: cells.int(3).unwrap_or(NOBODY),
+                global_pid: cells.int(3).unwrap_or(NO_ID),
                 device_id: cells.int(4).unwrap_or_default(),
                 context_id: cells.int(5),
                 stream_id: cells.int(6),
@@ -183,18 +184,18 @@ fn read_ops(
             if !is_in_scope {
                 return Ok(());
             }
-            // Neighbouring rows are often of one stream.
+            // Consecutive rows often belong to the same stream.
             let place = match part.last {
                 Some((last, place)) if last == stream => place,
                 _ => part.streams.place(stream),
             };
             part.last = Some((stream, place));
             let name = match kind {
-                OpKind::Kernel => part.kernels.place(cells.int(7).unwrap_or(NOBODY)),
+                OpKind::Kernel => part.kernels.place(cells.int(7).unwrap_or(NO_ID)),
                 OpKind::Memcpy => part.directions.place(cells.text(7).unwrap_or_default()),
                 OpKind::Memset | OpKind::Graph => 0,
             };
-            // What ends before it begins took no time that is known.
+            // An operation that ends before it starts counts as 0 ns.
             part.ops.push(Op { start, end: end.max(start), kind, id, stream: place, name, activity });
             Ok(())
         })?;
@@ -222,13 +223,14 @@ fn read_ops(
             op.stream = streams[op.stream as usize];
             (op.name, op.activity) = names[op.name as usize];
         }
-        hand_over(part.ops, into);
+        append(part.ops, into);
     }
     Ok(())
 }
 
-/// Moves operations behind others; both together take little more memory than once. Their order changes.
-fn hand_over(mut ops: Vec<Op>, into: &mut Vec<Op>) {
+/// Moves `ops` to the end of `into`, step by step, so that peak memory stays close to one copy. The order
+/// changes.
+fn append(mut ops: Vec<Op>, into: &mut Vec<Op>) {
     if into.is_empty() {
         *into = ops;
         return;

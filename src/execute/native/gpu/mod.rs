@@ -1,4 +1,4 @@
-//! Relations that the occupancy of GPUs answers.
+//! Native relations on GPU occupancy: `gpu_busy`, `gpu_gap`, `gpu_overlap` and `gpu_window`.
 
 mod load;
 mod tables;

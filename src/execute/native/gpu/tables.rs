@@ -1,4 +1,4 @@
-//! Occupancy → rows: every relation, column by column.
+//! The columns and rows of the GPU occupancy relations.
 
 use crate::classify::Activity;
 use crate::execute::guard::{self, Limits};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// The activities of `gpu_busy`: any, and each.
+/// The values of column `activity` in `gpu_busy`.
 const ACTIVITIES: [(&str, Option<Activity>); 4] = [
     ("any", None),
     ("compute", Some(Activity::Compute)),
@@ -21,21 +21,21 @@ const ACTIVITIES: [(&str, Option<Activity>); 4] = [
     ("memory", Some(Activity::Memory)),
 ];
 
-/// In an index, what is asked for stands above these bits and the row in them.
+/// An index packs two numbers: the row in the low `SHIFT` bits, and the block (level and activity) above.
 const SHIFT: u32 = 40;
 const ROW: usize = (1 << SHIFT) - 1;
 
-/// What the relations answer from: each thing is made when it is first asked for.
+/// The data of the relations. Each part is computed on first use.
 pub(in crate::execute::native) struct Answers {
     occupancy: Occupancy,
     names: Vec<String>,
     limits: Limits,
-    /// Something is empty because it was stopped: no row of it may be used.
+    /// A computation was stopped, so some data is missing and no row may be used.
     is_stopped: AtomicBool,
     stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
     gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
     decompositions: OnceLock<Vec<Decomposition>>,
-    /// The operations in order of kind and row, as indices.
+    /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
 }
 
@@ -61,7 +61,7 @@ impl Answers {
         self.decompositions.get_or_init(|| self.make(|stop| self.occupancy.decompositions(stop)))
     }
 
-    /// What is made; nothing, and that is remembered, where it is stopped.
+    /// The result of `make`. If it was stopped: an empty list, and `is_stopped` is set.
     fn make<T>(&self, make: impl FnOnce(Stop<'_>) -> Option<Vec<T>>) -> Vec<T> {
         make(&|| guard::is_over(&self.limits)).unwrap_or_else(|| {
             self.is_stopped.store(true, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Answers {
         self.occupancy.ops.get(index as usize)
     }
 
-    /// A row of `gpu_busy`: level and activity, and the stretch.
+    /// A row of `gpu_busy`: its level, activity and stretch.
     fn busy(&self, index: usize) -> (Level, &'static str, &Stretch) {
         let asked = index >> SHIFT;
         let (level, activity) = (asked / ACTIVITIES.len(), asked % ACTIVITIES.len());
@@ -81,7 +81,7 @@ impl Answers {
         (Level::ALL[level], ACTIVITIES[activity].0, stretch)
     }
 
-    /// A row of `gpu_gap`: level and gap.
+    /// A row of `gpu_gap`: its level and gap.
     fn gap(&self, index: usize) -> (Level, &Gap) {
         (Level::ALL[index >> SHIFT], &self.gaps(index >> SHIFT)[index & ROW])
     }
@@ -90,7 +90,7 @@ impl Answers {
         &self.occupancy.streams[self.occupancy.ops[op].stream as usize]
     }
 
-    /// How long something ran while an operation did.
+    /// The time in ns that an operation overlaps with other work.
     fn overlap(&self, overlap: Overlap, op: usize) -> i64 {
         let op = &self.occupancy.ops[op];
         let gpu = self.occupancy.lane(Level::Gpu, op.stream);
@@ -98,7 +98,7 @@ impl Answers {
         decomposition.map_or(0, |of| of.overlap(overlap, op.start, op.end, op.activity))
     }
 
-    /// The index of the operation that is this row of the raw table of its kind.
+    /// The index of the operation of `kind` with row id `id` in its raw table.
     fn place_of(&self, kind: OpKind, id: i64) -> Option<usize> {
         let ops = &self.occupancy.ops;
         let row = |&index: &u32| (ops[index as usize].kind, ops[index as usize].id);
@@ -116,7 +116,7 @@ impl Answers {
         self.occupancy.first_stream(Level::Gpu, index as u32)
     }
 
-    /// What the window that was asked for went to, on one GPU; all of its time if none was.
+    /// How one GPU spent the window in `key`, or the whole scope without a key.
     fn shares(&self, index: usize, key: &Key) -> Shares {
         let decomposition = &self.decompositions()[index];
         match (key.number(0), key.number(1)) {
@@ -126,7 +126,7 @@ impl Answers {
     }
 }
 
-/// A relation that the occupancy of GPUs answers.
+/// A relation on GPU occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::execute::native) enum Table {
     Busy,
@@ -135,7 +135,7 @@ pub(in crate::execute::native) enum Table {
     Window,
 }
 
-/// A column: its name, and its value in a row that was found by a key.
+/// A column: its name, and a function for its value, given the row and the look-up key.
 type Column = (&'static str, for<'a> fn(&'a Answers, usize, &Key) -> Cell<'a>);
 
 impl Table {
@@ -148,7 +148,7 @@ impl Table {
         }
     }
 
-    /// Of what can be asked for, how many rows each has.
+    /// The number of rows in each block.
     fn blocks(self, answers: &Answers) -> Vec<usize> {
         let levels = 0..Level::ALL.len();
         match self {
@@ -246,7 +246,7 @@ impl Relation for Table {
                 let place = op.and_then(|(kind, id)| answers.place_of(kind, id));
                 place.map_or(0..0, |index| index..index + 1)
             }
-            // Every GPU knows every window that has an end.
+            // Every GPU has a row for any window with a start and an end.
             Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
                 0..answers.decompositions().len()
             }
@@ -332,7 +332,7 @@ const WINDOW: &[Column] = &[
     ("idle_ns", |a, i, key| a.shares(i, key).idle.into()),
 ];
 
-/// The stream that tells where a lane is.
+/// The first stream of a lane, which tells the lane's GPU and process.
 fn lane(answers: &Answers, level: Level, lane: u32) -> &Stream {
     answers.occupancy.first_stream(level, lane)
 }

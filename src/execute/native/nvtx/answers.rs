@@ -1,13 +1,13 @@
-//! What native relations answer from: a projection, and what is made of it when it is first asked for.
+//! The data behind the NVTX relations: a projection, and aggregates that are computed on first use.
 
 use super::names::{Layers, LazyRules, Names};
 use super::scope::RangeScope;
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::{self, NOBODY};
+use crate::execute::native::ids::{self, NO_ID};
 use crate::normalize::Scope;
 use crate::projection::{
-    Listing, NONE, Naming, Op, OpKind, Pace, PathKernel, Paths, Projection, Range, RangeKernel,
-    RangeKernels, RangeSum, path_kernels, range_sums,
+    Listing, NONE, Naming, Op, OpKind, PathKernel, Paths, Projection, Range, RangeKernel, RangeKernels,
+    RangeSum, StopCheck, path_kernels, range_sums,
 };
 use foldhash::HashMap;
 use std::borrow::Cow;
@@ -15,12 +15,12 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// In an index of `nvtx_range_kernel`, a naming stands above these bits.
+/// An index of `nvtx_range_kernel` packs the naming (above these bits), the part and the row.
 const NAMING_SHIFT: u32 = 60;
-/// The part stands above these, and the row of the part in them.
+/// The part is above these bits, the row within the part in them.
 const PART_SHIFT: u32 = 32;
 
-/// What native relations of one scope answer from, computed once.
+/// The data behind the NVTX relations of one scope. Each part is computed once.
 pub(in crate::execute::native) struct Answers {
     pub(super) projection: Projection,
     pub(super) names: Names,
@@ -28,7 +28,7 @@ pub(in crate::execute::native) struct Answers {
     scope: Scope,
     selected: RangeScope,
     limits: Limits,
-    /// Something is empty because it was stopped: no row of it may be used.
+    /// A computation was stopped, so some data is missing and no row may be used.
     is_stopped: AtomicBool,
     rules: Arc<LazyRules>,
     layers: OnceLock<Layers>,
@@ -46,20 +46,20 @@ pub(in crate::execute::native) struct Answers {
     pub(super) place_of_op: OnceLock<HashMap<(OpKind, i64), u32>>,
 }
 
-/// Names in the order of what is printed of them.
+/// Range names, sorted by their printed text.
 struct Listed {
-    /// Of each name, its place in the order from 1 on; 0 where nothing is printed.
+    /// For each name: its rank in the order, from 1; 0 if its text is empty.
     ranks: Vec<u32>,
-    /// One behind the other in that order.
+    /// The texts, concatenated in that order.
     texts: String,
-    /// Where each of them ends, behind a zero.
+    /// A zero, then the end of each text in `texts`.
     ends: Vec<usize>,
 }
 
-/// Push/pop ranges among themselves, by index.
+/// The nesting of push/pop ranges alone, by index of the range.
 #[derive(Default)]
 pub(super) struct PushPop {
-    /// The ranges that have a row.
+    /// The ranges that have a row in the relation.
     pub(super) shown: Vec<u32>,
     pub(super) parent: Vec<u32>,
     pub(super) depth: Vec<u32>,
@@ -110,7 +110,7 @@ impl Answers {
         &self.projection.attribution.capture.ops
     }
 
-    /// A range is shown when it is in the scope itself, or launched something that is.
+    /// Whether the range is in the scope, or an operation in the scope was launched in it.
     pub(super) fn is_shown(&self, index: usize) -> bool {
         let range = &self.ranges()[index];
         let scope = &self.scope;
@@ -124,12 +124,12 @@ impl Answers {
         is_selected || self.projection.has_work(index)
     }
 
-    /// Something was stopped before it was whole.
+    /// Whether a computation was stopped halfway.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// What was made; nothing, and that is remembered, where it was stopped.
+    /// The result `made`. If it was stopped (`None`): an empty one, and `is_stopped` is set.
     fn unless_stopped<T: Default>(&self, made: Option<T>) -> T {
         made.unwrap_or_else(|| {
             self.is_stopped.store(true, Ordering::Relaxed);
@@ -144,10 +144,10 @@ impl Answers {
     pub(super) fn shown(&self) -> &[u32] {
         self.shown.get_or_init(|| {
             let stop = || self.is_over();
-            let mut pace = Pace::new(&stop);
+            let mut check = StopCheck::new(&stop);
             let mut shown = Vec::new();
             for index in 0..self.ranges().len() as u32 {
-                if pace.is_over() {
+                if check.must_stop() {
                     return self.unless_stopped(None);
                 }
                 shown.extend(self.is_shown(index as usize).then_some(index));
@@ -171,10 +171,10 @@ impl Answers {
             .capture
             .threads
             .get(thread as usize)
-            .map_or(NOBODY, |thread| thread.global_tid)
+            .map_or(NO_ID, |thread| thread.global_tid)
     }
 
-    /// Why names cannot be held against the rules, once that is known.
+    /// Why the rules could not be compiled, once that was tried.
     pub(super) fn failure(&self) -> Option<&str> {
         self.rules.failure()
     }
@@ -187,12 +187,12 @@ impl Answers {
         })
     }
 
-    /// The folded name that a path ends with.
+    /// The folded name at the end of a path.
     pub(super) fn layer_of_path(&self, path: u32) -> &str {
         &self.layers().layers[self.paths().paths[path as usize].layer as usize]
     }
 
-    /// The phase that a name means, and the rule that says so.
+    /// The phase of a name, and the pattern of the rule that decided it.
     pub(super) fn phase(&self, name: usize) -> Option<(&str, &str)> {
         self.names.printed(name as u32).and_then(|name| self.rules.get().phase(&name))
     }
@@ -207,7 +207,7 @@ impl Answers {
         })
     }
 
-    /// The paths of ranges that are shown, and those above them.
+    /// The paths of shown ranges, and their parent paths.
     pub(super) fn shown_paths(&self) -> &[u32] {
         self.shown_paths.get_or_init(|| {
             let paths = &self.paths().paths;
@@ -221,7 +221,7 @@ impl Answers {
         })
     }
 
-    /// The text that the number of a kernel's name stands for.
+    /// The text of a kernel's name, by string id.
     pub(super) fn kernel_name(&self, id: i64) -> Option<&str> {
         self.kernel_names.get(&id).map(String::as_str)
     }
@@ -242,12 +242,12 @@ impl Answers {
         })
     }
 
-    /// The order of names and threads in rows: nulls first, as in SQL.
+    /// The sort order of names and threads in rows: nulls first, as in SQL.
     fn listing<'a>(&'a self, names: &'a (dyn Fn() -> &'a [u32] + Sync)) -> Listing<'a> {
         let threads = self.thread_ranks.get_or_init(|| {
             let threads = &self.projection.attribution.capture.threads;
             let shown = |tid: i64| (ids::pid(tid), ids::tid(tid));
-            let mut order = vec![shown(NOBODY)];
+            let mut order = vec![shown(NO_ID)];
             order.extend(threads.iter().map(|thread| shown(thread.global_tid)));
             order.sort_unstable();
             order.dedup();
@@ -276,14 +276,15 @@ impl Answers {
         })
     }
 
-    /// What is printed of a name, for whoever asks in the order of a listing: then neighbours are read.
+    /// The printed text of a name. Fast for rows in listing order, because their texts are adjacent.
     pub(super) fn listed_name(&self, name: u32) -> Option<&str> {
         let Listed { ranks, texts, ends } = self.listed();
         let rank = *ranks.get(name as usize)? as usize;
         Some(&texts[ends[rank.checked_sub(1)?]..ends[rank]])
     }
 
-    /// Where a row of `nvtx_range_kernel` stands, so that each of its columns need not look for it.
+    /// The index of a row of `nvtx_range_kernel`. It holds the row's position, so that the columns need not
+    /// search for it.
     pub(super) fn range_kernel_index(&self, naming: usize, row: usize) -> usize {
         let (part, place) = self.range_kernels(Naming::ALL[naming]).place(row);
         naming << NAMING_SHIFT | (part as usize) << PART_SHIFT | place as usize
@@ -300,7 +301,7 @@ impl Answers {
         self.range_kernels(Self::naming(index)).at(part as u32, index as u32)
     }
 
-    /// Distinct names as readers see them.
+    /// One name for each distinct printed text.
     pub(super) fn printed(&self) -> &[u32] {
         self.printed.get_or_init(|| {
             (0u32..).zip(&self.names.printed).filter(|(a, b)| a == *b).map(|(a, _)| a).collect()
@@ -336,7 +337,7 @@ impl Answers {
         })
     }
 
-    /// The ids from the top down to a range, each behind a colon.
+    /// The ids of the ranges from the outermost to this one, each after a colon.
     pub(super) fn stack(&self, parent: &[u32], index: u32) -> String {
         let mut chain = vec![index];
         while let Some(&last) = chain.last()
@@ -352,7 +353,7 @@ impl Answers {
         stack
     }
 
-    /// The names that lead to a path, joined.
+    /// The folded names along a path, joined with slashes.
     pub(super) fn path_text(&self, path: u32) -> String {
         let mut chain = Vec::new();
         let mut at = path;

@@ -1,9 +1,9 @@
-//! The relations of a report → a projection.
+//! Reads the relations of a report into a projection.
 
 use super::names::{Name, Names};
 use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::ids::{NOBODY, Numbered, PROCESS};
+use crate::execute::native::ids::{NO_ID, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
 use crate::normalize::{Attribute, Input, Scope};
@@ -20,35 +20,35 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// A capture in the order in which it was read, with the names of its ranges.
+/// A capture in reading order, with the names of its ranges.
 pub(super) struct Loaded {
     pub(super) capture: Capture,
     pub(super) names: Names,
-    /// What the numbers of kernels' names stand for, where the names are asked for.
+    /// Texts of kernel names by string id, if the names are needed.
     pub(super) kernel_names: HashMap<i64, String>,
 }
 
-/// Reads what an input asks for.
+/// Reads the relations of an input.
 pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
-    let given_up = AtomicBool::new(false);
-    let loaded = load_by(database, input, limits, Some(&given_up));
-    // What was told before pages were given up has left its processes and threads behind.
-    if !given_up.into_inner() {
+    let gave_up_on_pages = AtomicBool::new(false);
+    let loaded = load_by(database, input, limits, Some(&gave_up_on_pages));
+    // Rows from before the fallback have added processes and threads: start again without decoding pages.
+    if !gave_up_on_pages.into_inner() {
         return loaded;
     }
     drop(loaded);
     load_by(database, input, limits, None)
 }
 
-/// Reads ranges and what is launched side by side.
+/// Reads ranges and launched work in parallel.
 fn load_by(
     database: &Path,
     input: &Input,
     limits: &Limits,
-    given_up: Option<&AtomicBool>,
+    gave_up_on_pages: Option<&AtomicBool>,
 ) -> Result<Loaded> {
     let ids = Interners::default();
-    let reader = || Reader::new(database, &input.statements, limits, given_up);
+    let reader = || Reader::new(database, &input.statements, limits, gave_up_on_pages);
     let ranges = || read_ranges(&mut reader(), &ids);
     let launched = || read_launched(&mut reader(), input, &ids);
     let (named, launched) = threads::both(ranges, launched);
@@ -56,11 +56,11 @@ fn load_by(
         return Err(guard::stopped(limits));
     }
     let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);
-    number(&mut capture, ranges, &ids);
+    renumber(&mut capture, ranges, &ids);
     Ok(Loaded { capture, names, kernel_names })
 }
 
-/// The operations and the calls that launched them, and the names of kernels.
+/// Reads the operations, the calls that launched them, and the names of kernels.
 fn read_launched(
     reader: &mut Reader<'_>,
     input: &Input,
@@ -92,7 +92,7 @@ fn read_launched(
         thread: call.thread,
         call: index,
         innermost: NONE,
-        is_elsewhere: false,
+        is_in_other_thread: false,
     });
     let launches = launches.collect();
     let kernels = ids.kernels.values();
@@ -113,7 +113,7 @@ fn read_launched(
     Ok((capture, kernel_names))
 }
 
-/// Attributes what was loaded.
+/// Attributes the operations of a capture to ranges.
 pub(super) fn attribute(capture: Capture, scope: &Scope, limits: &Limits) -> Result<Attribution> {
     let reach = match scope.attribute {
         Attribute::Process => Reach::Process,
@@ -122,7 +122,7 @@ pub(super) fn attribute(capture: Capture, scope: &Scope, limits: &Limits) -> Res
     Attribution::new(capture, reach, &|| guard::is_over(limits)).ok_or_else(|| guard::stopped(limits))
 }
 
-/// Adds up what was attributed.
+/// Computes the projection of an attribution.
 pub(super) fn project(
     attribution: Attribution,
     keep: Option<Keep<'_>>,
@@ -131,19 +131,15 @@ pub(super) fn project(
 ) -> Result<Projection> {
     Projection::new(attribution, keep, &|| guard::is_over(limits)).map_err(|failure| match failure {
         Failure::Stopped => guard::stopped(limits),
-        Failure::Overflow => out_of_time(database, "durations that add up to more than 64 bits hold"),
+        Failure::Overflow => Error::Report {
+            path: database.to_owned(),
+            reason: "has durations whose sum exceeds 64 bits".to_owned(),
+            help: "its times make no sense: export the report again".to_owned(),
+        },
     })
 }
 
-fn out_of_time(database: &Path, what: &str) -> Error {
-    Error::Report {
-        path: database.to_owned(),
-        reason: format!("has {what}"),
-        help: "its times make no sense: export the report again".to_owned(),
-    }
-}
-
-/// Distinct values, numbered in order of appearance, by readers that work side by side.
+/// Numbers distinct values in order of appearance. Shared by readers that run in parallel.
 #[derive(Debug)]
 struct Interner<T> {
     shared: Mutex<HashMap<T, u32>>,
@@ -157,7 +153,7 @@ impl<T> Default for Interner<T> {
 
 impl<T: Copy + Eq + Hash> Interner<T> {
     fn place(&self, value: T) -> u32 {
-        // A reader that panicked takes the whole run with it: what it held is not looked at again.
+        // Ignoring the poison is fine: a panic in one reader ends the whole run.
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let fresh = shared.len() as u32;
         *shared.entry(value).or_insert(fresh)
@@ -180,11 +176,11 @@ impl<T: Copy + Eq + Hash> Interner<T> {
     }
 }
 
-/// What one reader already knows of an interner.
+/// One reader's local cache of an [`Interner`].
 #[derive(Debug)]
 struct Known<T> {
     places: HashMap<T, u32>,
-    /// Neighbouring rows often hold the same.
+    /// The value before: consecutive rows often have the same.
     last: Option<(T, u32)>,
 }
 
@@ -221,15 +217,15 @@ struct Interners {
     kernels: Interner<Kernel>,
 }
 
-/// Columns of operations that not everyone needs.
+/// Which optional columns of operations to read.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     names: bool,
     nodes: bool,
 }
 
-/// The operations of one relation; where nodes are asked for, also the node of a CUDA graph that ran each,
-/// 0 outside a graph.
+/// Reads the operations of one relation. With `more.nodes`, also returns the CUDA graph node of each
+/// operation, 0 outside graphs.
 fn read_ops(
     reader: &mut Reader<'_>,
     relation: &str,
@@ -258,7 +254,7 @@ fn read_ops(
         let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) else {
             return Ok(());
         };
-        let name = |column| cells.int(column).unwrap_or(NOBODY);
+        let name = |column| cells.int(column).unwrap_or(NO_ID);
         let kernel = if has_names {
             let kernel = Kernel { name: name(5), short: name(6), mangled: name(7) };
             part.kernels.place(kernel, &ids.kernels)
@@ -270,7 +266,7 @@ fn read_ops(
             end,
             id,
             correlation: cells.int(4).unwrap_or_default(),
-            process: part.processes.place(cells.int(3).unwrap_or(NOBODY), &ids.processes),
+            process: part.processes.place(cells.int(3).unwrap_or(NO_ID), &ids.processes),
             launch: NONE,
             kernel,
             kind,
@@ -295,13 +291,13 @@ fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
     first
 }
 
-/// The calls that launched something, each with the slot of what it launched.
+/// Reads the calls that launched operations, each with the slot of its operations in [`Links`].
 fn read_calls(reader: &mut Reader<'_>, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
     #[derive(Default)]
     struct Part {
         calls: Vec<(u32, Call)>,
         threads: Known<i64>,
-        /// Of each thread that was met, its process as the operations have it.
+        /// For each thread: its process, as numbered by the operations.
         processes: HashMap<i64, Option<u32>>,
     }
     let columns = "call_id, start_ns, end_ns, correlation_id, global_tid, event_class";
@@ -323,16 +319,16 @@ fn read_calls(reader: &mut Reader<'_>, links: &Links, ids: &Interners) -> Result
     Ok(parts.into_iter().map(|part| part.calls).reduce(joined).unwrap_or_default())
 }
 
-/// The type of event by which a domain is created.
+/// The event type of a domain's creation.
 const DOMAIN_CREATED: i64 = 75;
 
-/// The end of a range that the export gives none.
-const OPEN: i64 = i64::MAX;
+/// Stands for the end of a range that has none in the export.
+const NO_END: i64 = i64::MAX;
 
 /// A range's name before registered messages are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct RawName {
-    /// A place among the domains of the part; [`NONE`] outside any.
+    /// A place in the part's domains; [`NONE`] outside any domain.
     domain: u32,
     text: RawText,
 }
@@ -341,29 +337,29 @@ struct RawName {
 enum RawText {
     None,
     Registered(i64),
-    /// A place in the texts of the part that read it.
+    /// A place in the part's texts.
     Given(u32),
 }
 
-/// Ranges as they were read.
+/// Ranges in reading order.
 struct Ranges {
-    /// Part by part those of each thread, and what their names are among all names.
+    /// For each part: its ranges by thread, and its names as places in all names.
     parts: Vec<(Vec<Vec<Range>>, Vec<u32>)>,
-    /// When the last of them began or ended.
+    /// The last start or end of any range.
     last: i64,
 }
 
-/// Threads that are kept apart: those beyond share the last place.
-const APART: usize = 1024;
+/// Buckets of ranges by thread. All threads above this number share the last bucket.
+const BUCKETS: usize = 1024;
 
 impl Ranges {
-    /// All ranges, thread by thread in the order of their numbers, which are given.
+    /// All ranges with their final thread and name numbers, bucket by bucket in order of thread.
     ///
-    /// One without an end lasts as long as anything does, as in NVIDIA's reports.
-    fn numbered(mut self, thread_of: &[u32]) -> Vec<Range> {
+    /// A range without an end lasts until the last time of any range, as in NVIDIA's reports.
+    fn renumbered(mut self, thread_of: &[u32]) -> Vec<Range> {
         let all = self.parts.iter().flat_map(|(threads, _)| threads);
         let mut ranges = Vec::with_capacity(all.map(Vec::len).sum());
-        let mut order: Vec<usize> = (0..thread_of.len().min(APART)).collect();
+        let mut order: Vec<usize> = (0..thread_of.len().min(BUCKETS)).collect();
         order.sort_unstable_by_key(|&thread| thread_of[thread]);
         for thread in order {
             for (threads, name_of) in &mut self.parts {
@@ -371,7 +367,7 @@ impl Ranges {
                 ranges.extend(here.into_iter().map(|range| Range {
                     thread: thread_of[range.thread as usize],
                     name: name_of[range.name as usize],
-                    end: if range.end == OPEN { self.last } else { range.end },
+                    end: if range.end == NO_END { self.last } else { range.end },
                     ..range
                 }));
             }
@@ -380,36 +376,37 @@ impl Ranges {
     }
 }
 
-/// The process and number of a domain.
+/// The process and id of a domain.
 type DomainKey = (i64, i64);
 
 fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Names)> {
     #[derive(Default)]
     struct Part {
-        /// Of each thread.
+        /// By thread.
         ranges: Vec<Vec<Range>>,
         threads: Known<i64>,
         names: Numbered<RawName>,
         texts: Texts,
-        /// When the last of them began or ended.
+        /// The last start or end of any range.
         last: Option<i64>,
         /// Domains of ranges.
         domains: Numbered<DomainKey>,
-        /// Neighbouring rows often have the same.
+        /// The domain before: consecutive rows often have the same.
         last_domain: Option<(DomainKey, u32)>,
-        /// Domains that were created, by row, with their names.
+        /// Created domains: row, domain and name.
         created: Vec<(i64, DomainKey, RawText)>,
     }
     let columns =
         "record_id, start_ns, end_ns, event_type, text_id, domain_id, global_tid, end_global_tid, text";
     let parts = reader.scan("all_nvtx_record", "record_id", columns, |part: &mut Part, cells| {
-        let (event_type, thread) = (cells.int(3), cells.int(6).unwrap_or(NOBODY));
+        let (event_type, thread) = (cells.int(3), cells.int(6).unwrap_or(NO_ID));
         let domain = cells.int(5).map(|domain| (thread >> 24 & 0xFF_FFFF, domain));
         let registered = cells.int(4).map(RawText::Registered);
         let mut given = || cells.text(8).map(|text| RawText::Given(part.texts.place(text)));
         if event_type == Some(DOMAIN_CREATED) {
             let name = match given() {
-                // What is given and no text hides what is registered, and is no name.
+                // A value in the text column that is not text hides the registered name. The domain then
+                // has no name.
                 None if cells.int(8).is_none() => registered,
                 given => given,
             };
@@ -432,13 +429,13 @@ fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Name
         let end = cells.time(2)?;
         part.last = part.last.max(Some(end.map_or(start, |end| end.max(start))));
         let thread = part.threads.place(thread, &ids.threads);
-        let place = (thread as usize).min(APART - 1);
+        let place = (thread as usize).min(BUCKETS - 1);
         if part.ranges.len() <= place {
             part.ranges.resize_with(place + 1, Vec::new);
         }
         part.ranges[place].push(Range {
             start,
-            end: end.unwrap_or(OPEN),
+            end: end.unwrap_or(NO_END),
             id,
             thread,
             name: part.names.place(RawName { domain: domain.unwrap_or(NONE), text }),
@@ -458,7 +455,7 @@ fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Name
     let mut domains: HashMap<DomainKey, u32> = HashMap::new();
     let mut created: Vec<(&Part, (i64, DomainKey, RawText))> = Vec::new();
     parts.iter().for_each(|part| created.extend(part.created.iter().map(|&row| (part, row))));
-    // One that was created twice has the name of the first time.
+    // A domain that was created twice keeps its first name.
     created.sort_by_key(|&(_, (id, ..))| id);
     for (part, (_, domain, name)) in created {
         if let Entry::Vacant(unknown) = domains.entry(domain) {
@@ -484,12 +481,12 @@ fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Name
     Ok((ranges, names))
 }
 
-/// Clones of clones that are followed back: a graph is captured, instantiated, perhaps copied.
-const MOST_CLONES: usize = 64;
+/// The longest chain of clones to follow. A graph is captured, instantiated, and sometimes copied.
+const MAX_CLONES: usize = 64;
 
-/// Gives each node of a CUDA graph a launch of its own, at the time and on the thread of its creation.
+/// Gives each node of a CUDA graph its own launch, at the time and on the thread of the node's creation.
 ///
-/// `nodes` are those that ran the operations, in the same order.
+/// `nodes` has the graph node of each operation.
 fn place_at_creation(
     reader: &mut Reader<'_>,
     capture: &mut Capture,
@@ -518,10 +515,11 @@ fn place_at_creation(
     for (op, &node) in capture.ops.iter_mut().zip(nodes).filter(of_graphs) {
         let launch = capture.launches[op.launch as usize];
         let process = Some(process_of_thread[launch.thread as usize]);
-        // A node of an executable graph is a clone of one that was captured: that is where its ranges were.
+        // A node of an executable graph is a clone. Follow it to the node that was captured: its ranges
+        // were open then.
         let mut at = node;
         let mut found = known.get(&(process, at));
-        for _ in 0..MOST_CLONES {
+        for _ in 0..MAX_CLONES {
             let Some(original) = found.and_then(|node| node.original) else { break };
             let Some(above) = known.get(&(process, original)) else { break };
             (at, found) = (original, Some(above));
@@ -531,19 +529,19 @@ fn place_at_creation(
         let fresh = capture.launches.len() as u32;
         op.launch = *placed.entry(key).or_insert(fresh);
         if op.launch == fresh {
-            let thread = ids.threads.place(node.thread.unwrap_or(NOBODY));
+            let thread = ids.threads.place(node.thread.unwrap_or(NO_ID));
             capture.launches.push(Launch { start: node.start, end: node.end, thread, ..launch });
         }
     }
-    // A call whose operations have all found their own place launches nothing itself.
-    capture.drop_idle_launches();
+    // Calls whose operations all moved to their nodes launch nothing themselves.
+    capture.drop_unused_launches();
     Ok(())
 }
 
-/// Numbers processes and threads by their ids, those of a process together.
-fn number(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
+/// Numbers processes and threads by their ids, so that the threads of a process are consecutive.
+fn renumber(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
     let (processes, threads) = (ids.processes.values(), ids.threads.values());
-    let process_of = |thread: i64| if thread == NOBODY { NOBODY } else { thread & PROCESS };
+    let process_of = |thread: i64| if thread == NO_ID { NO_ID } else { thread & PROCESS };
     let mut all: Vec<i64> = processes.clone();
     all.extend(threads.iter().map(|&thread| process_of(thread)));
     all.sort_unstable();
@@ -559,11 +557,11 @@ fn number(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
     let thread_of: Vec<u32> =
         unsorted.iter().map(|thread| sorted.partition_point(|known| known < thread) as u32).collect();
     let Capture { ops, calls, launches, .. } = capture;
-    let number_rest = || {
+    let renumber_rest = || {
         ops.iter_mut().for_each(|op| op.process = process_of[op.process as usize]);
         calls.iter_mut().for_each(|call| call.thread = thread_of[call.thread as usize]);
         launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
     };
-    (capture.ranges, ()) = threads::both(|| ranges.numbered(&thread_of), number_rest);
+    (capture.ranges, ()) = threads::both(|| ranges.renumbered(&thread_of), renumber_rest);
     (capture.processes, capture.threads) = (all, sorted);
 }

@@ -1,4 +1,4 @@
-//! Relations that a projection answers, and what NVTX ranges select.
+//! Native relations on the NVTX projection, and scopes that are selected by NVTX ranges.
 
 mod answers;
 mod load;
@@ -19,7 +19,7 @@ use scope::RangeScope;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads what the input asks for, and projects it.
+/// Reads the input and projects NVTX ranges onto GPU operations.
 pub(super) fn project(
     database: &Path,
     input: &Input,
@@ -42,7 +42,8 @@ pub(super) fn project(
     Ok(Answers::new(projection, names, kernel_names, rules, scope.clone(), ranges, limits))
 }
 
-/// Finds out what the ranges of a scope select; gives `connection` the functions that tell it.
+/// Finds the operations and calls in the NVTX ranges that the scope selects. Registers the selection
+/// functions on `connection`, if given.
 pub(super) fn select(
     database: &Path,
     input: &Input,

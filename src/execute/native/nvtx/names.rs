@@ -1,28 +1,28 @@
-//! The distinct names of ranges, and what the rules make of them.
+//! The distinct names of ranges, and the rules that fold them and give them phases.
 
 use crate::catalog::Rules;
 use crate::error::{Error, Result};
 use crate::execute::native::ids::Numbered;
 use crate::execute::native::texts::Texts;
-use crate::projection::{NONE, Pace, Stop};
+use crate::projection::{NONE, Stop, StopCheck};
 use foldhash::{HashMap, HashMapExt};
 use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// What a range without a message is called in paths.
+/// Shown in paths for a range without a message.
 const UNNAMED: &str = "(unnamed)";
-/// What a rule says of names that look like a phase and are none, such as feed-forward.
+/// The phase in a rule for names that look like a phase but are not, such as feed-forward.
 const NO_PHASE: &str = "none";
-/// Memory that a single rule may take when compiled.
+/// The most memory in bytes that a compiled rule may take.
 const RULE_LIMIT: usize = 1 << 20;
 
-/// A name of ranges: a domain and a message, as places in the texts.
+/// The name of a range: a domain and a message, as places in the texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Name {
-    /// The domain's name; [`NONE`] outside any domain that has one.
+    /// The domain's name; [`NONE`] for the default domain and domains without a name.
     pub(super) domain: u32,
-    /// The domain was created without a name: then nothing is printed, as in NVIDIA's reports.
+    /// The domain was created without a name. The printed name is then empty, as in NVIDIA's reports.
     pub(super) is_domain_nameless: bool,
     /// The message; [`NONE`] if it is empty.
     pub(super) text: u32,
@@ -32,11 +32,11 @@ pub(super) struct Name {
 #[derive(Debug, Default)]
 pub(super) struct Names {
     texts: Texts,
-    /// What `Range::name` counts.
+    /// The names that `Range::name` refers to.
     names: Numbered<Name>,
-    /// Of each name, the text that is printed; [`NONE`] if it is empty.
+    /// For each name: its printed text; [`NONE`] if it is empty.
     shown: Vec<u32>,
-    /// Of each name, the first that reads the same.
+    /// For each name: the representative of all names with the same printed text.
     pub(super) printed: Vec<u32>,
 }
 
@@ -45,19 +45,19 @@ pub(super) struct Names {
 pub(super) struct Layers {
     /// Distinct folded names.
     pub(super) layers: Vec<String>,
-    /// Of each name, its place among them.
+    /// For each name: its place in `layers`.
     pub(super) of_name: Vec<u32>,
 }
 
 impl Layers {
-    /// What a name is folded to.
+    /// The folded form of a name.
     pub(super) fn of(&self, name: usize) -> Option<&str> {
         self.layers.get(*self.of_name.get(name)? as usize).map(String::as_str)
     }
 }
 
-/// Turns of a plain loop that folding a name takes.
-const FOLD: usize = 64;
+/// The cost of folding a name, in turns of a simple loop.
+const FOLD_COST: usize = 64;
 
 impl Names {
     pub(super) fn place_text(&mut self, text: &[u8]) -> u32 {
@@ -82,12 +82,13 @@ impl Names {
         self.names.values.get(name as usize).and_then(|name| self.texts.text(name.domain))
     }
 
-    /// Domain, colon and message; `None` if the message is empty. Known once all names are there.
+    /// The printed name, `domain:message`; `None` if the message is empty. Available after
+    /// [`Names::finish`].
     pub(super) fn printed(&self, name: u32) -> Option<Cow<'_, str>> {
         self.shown.get(name as usize).and_then(|&text| self.texts.text(text))
     }
 
-    /// Finds out how names read and which read the same, once all are there.
+    /// Computes the printed names, and which names have the same. Call it after the last name was added.
     pub(super) fn finish(&mut self) {
         let texts = &mut self.texts;
         let shown = self.names.values.iter().map(|name| {
@@ -102,7 +103,7 @@ impl Names {
             }
         });
         self.shown = shown.collect();
-        // A name outside any domain goes before those that read like it.
+        // Among names with the same text, one without a domain becomes the representative.
         let (mut first, mut nothing) = (HashMap::new(), NONE);
         for is_bare in [true, false] {
             let names = (0u32..).zip(self.names.values.iter().zip(&self.shown));
@@ -117,13 +118,13 @@ impl Names {
         self.printed = self.shown.iter().map(first).collect();
     }
 
-    /// Folds every name. `None`: it was stopped.
+    /// Folds every name. `None` if it was stopped.
     pub(super) fn fold(&self, rules: &NameRules, keep_names: bool, stop: Stop<'_>) -> Option<Layers> {
-        let mut pace = Pace::new(stop);
+        let mut check = StopCheck::new(stop);
         let mut folded = Layers::default();
         let mut places: HashMap<String, u32> = HashMap::new();
         for name in 0..self.names.values.len() as u32 {
-            if pace.is_over_after(FOLD) {
+            if check.must_stop_after(FOLD_COST) {
                 return None;
             }
             let layer = match self.printed(name) {
@@ -146,7 +147,7 @@ impl Names {
     }
 }
 
-/// Rules that are compiled when a name is first held against them: most questions never do.
+/// Rules that are compiled on first use. Most queries never need them.
 #[derive(Debug)]
 pub(in crate::execute::native) struct LazyRules {
     files: [Vec<Rules>; 2],
@@ -158,20 +159,20 @@ impl LazyRules {
         Self { files, compiled: OnceLock::new() }
     }
 
-    /// The rules; none where they cannot be used, see [`LazyRules::failure`].
+    /// The compiled rules; empty if they do not compile, see [`LazyRules::failure`].
     pub(super) fn get(&self) -> &NameRules {
         static NO_RULES: NameRules = NameRules { folds: Vec::new(), phases: Vec::new() };
         let compile = || NameRules::compile(&self.files).map_err(|error| error.to_string());
         self.compiled.get_or_init(compile).as_ref().unwrap_or(&NO_RULES)
     }
 
-    /// Why the rules cannot be used, once that is known.
+    /// Why the rules did not compile, once that was tried.
     pub(super) fn failure(&self) -> Option<&str> {
         self.compiled.get().and_then(|compiled| compiled.as_ref().err()).map(String::as_str)
     }
 }
 
-/// The rules, compiled.
+/// Compiled rules.
 #[derive(Debug, Default)]
 pub(in crate::execute::native) struct NameRules {
     folds: Vec<(Regex, String)>,
@@ -213,7 +214,7 @@ impl NameRules {
         folded
     }
 
-    /// The phase that a name means, and the pattern of the rule that says so.
+    /// The phase of a name, and the pattern of the rule that decided it.
     pub(super) fn phase(&self, name: &str) -> Option<(&str, &str)> {
         let (pattern, phase) = self.phases.iter().find(|(pattern, _)| pattern.is_match(name))?;
         (phase != NO_PHASE).then_some((phase, pattern.as_str()))
@@ -226,6 +227,6 @@ fn malformed(file: &str, rule: &str, reason: &str) -> Error {
         file,
         1,
         format!("rule `{rule}`: {reason}"),
-        "each rule has `match`, a regular expression, and what it means",
+        "each rule needs `match`, a regular expression, and `replace` (layers) or `phase` (phases)",
     )
 }

@@ -1,4 +1,4 @@
-//! What NVTX ranges select: `--nvtx`, `--iter`, `--exclude` and `--window`.
+//! Scopes that are selected by NVTX ranges: `--nvtx`, `--iter`, `--exclude` and `--window`.
 
 use super::names::Names;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The ranges of a scope, ready to be asked.
+/// The NVTX ranges that a scope selects.
 pub(super) struct RangeScope {
     wanted: Option<Selected>,
     iterations: Option<Selected>,
@@ -24,7 +24,7 @@ pub(super) struct RangeScope {
 }
 
 impl RangeScope {
-    /// Finds the ranges that the scope names; it is an error if there are none.
+    /// Finds the ranges that the scope names. A selector without a match is an error.
     pub(super) fn new(attribution: &Attribution, names: &Names, scope: &Scope) -> Result<Self> {
         let find = |selectors: &[Selector]| -> Result<Option<Selected>> {
             let mut all: Option<Selected> = None;
@@ -49,21 +49,21 @@ impl RangeScope {
         })
     }
 
-    /// The launch lies in a wanted range of a wanted iteration, and in no unwanted range.
+    /// Whether the launch is inside a wanted range and a wanted iteration, and outside all excluded ranges.
     ///
-    /// What has no launch is in no range at all.
+    /// An operation without a launch counts as outside all ranges.
     pub(super) fn holds_launch(&self, attribution: &Attribution, launch: Option<u32>) -> bool {
         let launch = launch.and_then(|launch| attribution.capture.launches.get(launch as usize));
         let Some(launch) = launch else { return self.holds_outside() };
         self.holds(attribution.group_of(launch.thread), launch.start, launch.end)
     }
 
-    /// What is in no range at all is in the scope.
+    /// Whether the scope includes what is outside all ranges.
     fn holds_outside(&self) -> bool {
         self.wanted.is_none() && self.iterations.is_none()
     }
 
-    /// The range itself is in the scope.
+    /// Whether the range itself is in the scope.
     pub(super) fn holds_range(&self, attribution: &Attribution, range: &Range) -> bool {
         self.is_in_window(range.start, range.end)
             && self.holds(attribution.group_of(range.thread), range.start, range.end)
@@ -77,7 +77,7 @@ impl RangeScope {
             && !self.unwanted.holds(group, start, end)
     }
 
-    /// What is in the scope.
+    /// The operations and the windows in the scope.
     pub(super) fn select(&self, attribution: &Attribution) -> Selection {
         let ops = attribution.capture.ops.iter();
         let held = ops.filter(|op| self.holds_launch(attribution, Some(op.launch)));
@@ -88,22 +88,22 @@ impl RangeScope {
         }
     }
 
-    /// It overlaps a window, or there are none.
+    /// Whether the interval overlaps a window. Always true without windows.
     pub(super) fn is_in_window(&self, start: i64, end: i64) -> bool {
         self.windows.0.is_empty() || self.windows.overlap(start, end)
     }
 }
 
-/// What NVTX ranges select.
+/// The operations and windows that NVTX ranges select.
 #[derive(Debug, Clone)]
 pub(in crate::execute::native) struct Selection {
-    /// Operations that were launched in wanted ranges and in no unwanted one.
+    /// Operations launched inside wanted ranges and outside excluded ones.
     pub(in crate::execute::native) ops: Arc<HashSet<(OpKind, i64)>>,
-    /// What is looked at; `None`: everything.
+    /// The time windows; `None`: all of the time.
     pub(in crate::execute::native) windows: Option<TimeSet>,
 }
 
-/// Stretches of time that do not touch, in order.
+/// Sorted intervals that do not touch. Unlike a [`TimeSet`], it keeps empty intervals.
 #[derive(Debug, Clone, Default)]
 struct Windows(Vec<(i64, i64)>);
 
@@ -120,7 +120,7 @@ impl Windows {
         Self(windows)
     }
 
-    /// Something from `start` to `end` overlaps one of them; without a length, it lies inside.
+    /// Whether `start..end` overlaps a window. An empty interval must lie inside one.
     fn overlap(&self, start: i64, end: i64) -> bool {
         let after = self.0.partition_point(|&(from, _)| from < end || (from == end && start == end));
         self.0[..after].last().is_some_and(|&(from, to)| to > start && (end > from || start >= from))
@@ -129,7 +129,7 @@ impl Windows {
 
 /// The ranges that a selector names.
 fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Result<Selected> {
-    // A name may hold what looks like a domain or an instance: then it is the name that is meant.
+    // A range name may itself contain `@` or `/`. If the whole text is a range name, it is taken literally.
     let whole = Selector {
         name: selector.spelled.clone(),
         spelled: selector.spelled.clone(),
@@ -151,10 +151,10 @@ fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Resu
         let all = Selected::new(attribution, None, is_named);
         return Err(match selector.instances {
             Some((first, _)) if !all.spans().is_empty() => Error::usage(
-                format!("there is no instance {first} of {}", selector.name),
+                format!("no instance {first} of NVTX range '{}'", selector.name),
                 match selector.by_thread {
-                    true => format!("a thread has at most {}, counted from 0", all.most_on_a_thread()),
-                    false => format!("the report has {}, counted from 0", all.spans().len()),
+                    true => format!("valid instances: 0 to {} per thread", all.most_on_a_thread() - 1),
+                    false => format!("valid instances: 0 to {}", all.spans().len() - 1),
                 },
             ),
             _ => no_such_range(names, selector),
@@ -163,7 +163,8 @@ fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Resu
     Ok(selected)
 }
 
-/// For each name, whether the selector means it; with `exactly`, only as it is spelled.
+/// For each name, whether the selector matches it. Unless `exactly`, names with a number appended match if
+/// no name matches as it is spelled.
 fn matching(names: &Names, selector: &Selector, exactly: bool) -> Result<Vec<bool>> {
     let pattern = RangePattern::new(&selector.name)?;
     let domain = selector.domain.as_deref().map(Glob::new).transpose()?;
@@ -188,11 +189,11 @@ fn no_such_range(names: &Names, selector: &Selector) -> Error {
         Some(domain) => format!("{}@{domain}", selector.name),
         None => selector.name.clone(),
     };
-    let help = "`nsq run REPORT --query nvtx_sum` lists all ranges; * and ? stand for anything.";
+    let help = "`nsq run REPORT --query nvtx_sum` lists all ranges; `*` and `?` are wildcards";
     Error::unknown("NVTX range", &name, known.iter().map(String::as_str), help)
 }
 
-/// An argument that is a number.
+/// A numeric argument; `None` for other types.
 fn number(context: &Context<'_>, index: usize) -> Option<i64> {
     match context.get_raw(index) {
         ValueRef::Integer(int) => Some(int),
@@ -201,7 +202,7 @@ fn number(context: &Context<'_>, index: usize) -> Option<i64> {
     }
 }
 
-/// Gives SQL the functions that the conditions of the scope call.
+/// Registers the SQL functions that the conditions of the scope call.
 pub(super) fn register(
     connection: &Connection,
     ranges: RangeScope,
@@ -226,7 +227,7 @@ pub(super) fn register(
     };
     connection.create_scalar_function(SELECTS_CALL, 3, flags, move |context| {
         let thread = number(context, 0).map(|tid| if by_process { tid & PROCESS } else { tid });
-        // A thread that has no ranges is in none of them.
+        // A thread without ranges is outside all ranges.
         let Some(&group) = thread.and_then(|thread| groups.get(&thread)) else {
             return Ok(ranges.holds_outside());
         };

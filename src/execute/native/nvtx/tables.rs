@@ -1,8 +1,8 @@
-//! Projection → rows: every native relation, column by column.
+//! The columns and rows of the NVTX relations.
 
 use super::answers::Answers;
 use crate::execute::native::Natives;
-use crate::execute::native::ids::{self, NOBODY, PROCESS};
+use crate::execute::native::ids::{self, NO_ID, PROCESS};
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::projection::{Call, Kernel, NONE, Naming, Op, OpKind};
 use std::ops::Range;
@@ -13,18 +13,18 @@ fn place<'a>(index: u32) -> Cell<'a> {
     if index == NONE { Cell::Null } else { index.into() }
 }
 
-/// A number from the export; null where it had none.
+/// An id of the export; null for [`NO_ID`].
 fn given<'a>(id: i64) -> Cell<'a> {
-    if id == NOBODY { Cell::Null } else { id.into() }
+    if id == NO_ID { Cell::Null } else { id.into() }
 }
 
-/// Of `nvtx_range_kernel` that was found by a naming, the row stands in these bits and the naming above.
+/// A row of `nvtx_range_kernel` that a look-up found packs the row in these bits and the naming above.
 const ROW_BITS: u32 = 40;
 
-/// A column: its name, and its value in a row.
+/// A column: its name, and a function for its value in a row.
 type Column = (&'static str, for<'a> fn(&'a Answers, usize) -> Cell<'a>);
 
-/// A relation that a projection answers.
+/// A relation on the NVTX projection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::execute::native) enum Table {
     Projection,
@@ -106,12 +106,12 @@ impl Relation for Table {
     }
 
     fn is_ordered_by_key(self) -> bool {
-        // The rows of one naming come in order; of all of them, one naming after the other.
+        // A look-up returns the rows of one naming in order. A scan returns one naming after the other.
         self == Self::RangeKernel
     }
 
     fn is_found_exactly(self) -> bool {
-        // There are three keys, and their rows are many.
+        // There are only three keys with many rows each: comparing every row again would be slow.
         self == Self::RangeKernel
     }
 
@@ -404,5 +404,5 @@ fn tid<'a>(global: i64) -> Cell<'a> {
 }
 
 fn global_pid<'a>(global: i64) -> Cell<'a> {
-    if global == NOBODY { Cell::Null } else { (global & PROCESS).into() }
+    if global == NO_ID { Cell::Null } else { (global & PROCESS).into() }
 }

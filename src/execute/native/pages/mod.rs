@@ -1,11 +1,11 @@
-//! Rows of a relation, decoded from the pages of its table.
+//! Decodes the rows of a relation from the database pages of its table.
 //!
-//! A relation that only renames columns of one table needs no statement to be read: what its rows
-//! hold stands in the table's leaves. Decoding the few columns that are wanted takes a fraction of
-//! the time that SQLite's virtual machine takes for a row.
+//! A relation that only renames columns of one table can be read without a statement: its rows are in the
+//! leaf pages of the table. Decoding the few columns that are needed takes a fraction of the time that
+//! SQLite's virtual machine takes per row.
 //!
-//! Whatever is not plain, a table as much as a page or a value, is [`None`] here, and whoever asked
-//! reads the relation by a statement: SQLite has the last word, on what is damaged, too.
+//! The functions here return [`None`] for any table, page or value that is not simple. The caller then
+//! reads the relation by a statement, so SQLite decides what is damaged.
 
 mod plain;
 mod record;
@@ -18,19 +18,19 @@ use record::{Places, Shapes};
 use rusqlite::Connection;
 use tree::File;
 
-/// A table whose rows can be read from its pages.
+/// A table whose rows can be decoded from its pages.
 pub(super) struct Table {
     root: u32,
     places: Places,
 }
 
 impl Table {
-    /// The table behind a plain relation, if its columns are kept as the relation says.
+    /// The table behind a plain relation; `None` if a column could read differently than it is stored.
     pub(super) fn find(connection: &Connection, plain: &Plain) -> Option<Self> {
         let root = "SELECT rootpage FROM main.sqlite_master WHERE type = 'table' AND name = ?1";
         let root: u32 = connection.query_row(root, [&plain.table], |row| row.get(0)).ok()?;
         let mut columns: Vec<(String, String)> = Vec::new();
-        // A column with a default may stand in no row at all, and a generated one does not.
+        // Defaults may be missing from the stored rows, and generated columns always are.
         let sql = "SELECT name, type, dflt_value IS NULL AND hidden = 0 AND pk = 0 \
                    FROM pragma_table_xinfo(?1, 'main') ORDER BY cid";
         let mut statement = connection.prepare(sql).ok()?;
@@ -44,10 +44,10 @@ impl Table {
         Some(Self { root, places: Places::of(plain, &columns)? })
     }
 
-    /// Hands the rows of which `from <= rowid <= to` to `take`, until it says [`None`].
+    /// Calls `take` for each row with `from <= rowid <= to`, until it returns [`None`].
     ///
-    /// `goes_on` is asked at each row that is met, also where `take` has no use for it.
-    /// A statement of `connection` must have begun: it holds the lock of a file that can change.
+    /// `goes_on` is called for every decoded row, even if the relation does not keep it.
+    /// A statement on `connection` must have been started: it locks the file against changes.
     pub(super) fn scan(
         &self,
         connection: &Connection,
@@ -68,7 +68,7 @@ impl Table {
             let row = shapes.row(id, payload)?;
             if row.is_kept(&self.places)? {
                 take(&row)?;
-                row.was_understood()?;
+                row.is_understood()?;
             }
             Some(())
         })
@@ -82,7 +82,7 @@ mod tests {
     use rusqlite::types::Value;
     use tempfile::TempDir;
 
-    /// A number generator that any test can do without a crate for.
+    /// A pseudo-random number generator, small enough to need no crate.
     struct Random(u64);
 
     impl Random {
@@ -92,7 +92,7 @@ mod tests {
             (self.0 >> 33) % bound
         }
 
-        /// Integers of every length, texts that overflow their page, nulls.
+        /// Integers of every length, nulls, and texts that overflow their page.
         fn value(&mut self, is_text: bool) -> Value {
             match self.below(8) {
                 0 => Value::Null,
@@ -156,7 +156,7 @@ mod tests {
         rows.unwrap().map(Result::unwrap).collect()
     }
 
-    /// A file made by `fill`, opened again.
+    /// A file that `fill` wrote, reopened.
     fn made(folder: &TempDir, page: i64, fill: impl FnOnce(&Connection)) -> Connection {
         let path = folder.path().join("made.sqlite");
         let _ = std::fs::remove_file(&path);
@@ -226,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_is_left_to_sqlite() {
+    fn tables_that_are_not_plain_are_left_to_sqlite() {
         let folder = TempDir::new().unwrap();
         let good = "INSERT INTO THING (a, text, kind, b, c) VALUES (1, 'x', 0, 2, 3)";
         for (what, sql) in [
             (
-                "a row number by name",
+                "a named row number",
                 "CREATE TABLE THING (a INTEGER PRIMARY KEY, text TEXT, kind INT, b INT, c INT)",
             ),
             (
@@ -248,17 +248,20 @@ mod tests {
                 "CREATE TABLE THING (a INT, text TEXT, kind INT, b INT, c INT, RowId INT)",
             ),
             (
-                "a number that is read as another",
+                "a column that converts its values",
                 "CREATE TABLE THING (a INT, text TEXT, kind INT, b REAL, c INT)",
             ),
-            ("a column that is not there", "CREATE TABLE THING (a INT, text TEXT, kind INT, b INT)"),
+            ("a missing column", "CREATE TABLE THING (a INT, text TEXT, kind INT, b INT)"),
             (
                 "a view",
                 "CREATE TABLE X (a INT, text TEXT, kind INT, b INT, c INT); CREATE VIEW THING AS SELECT * FROM X",
             ),
             ("UTF-16", &format!("PRAGMA encoding = 'UTF-16le'; {TABLE}; {good}")),
             ("a write-ahead log", &format!("PRAGMA journal_mode = WAL; {TABLE}; {good}")),
-            ("a text for a number", &format!("{TABLE}; INSERT INTO THING (a, kind) VALUES ('x', 0)")),
+            (
+                "a text in an integer column",
+                &format!("{TABLE}; INSERT INTO THING (a, kind) VALUES ('x', 0)"),
+            ),
             ("a fraction", &format!("{TABLE}; INSERT INTO THING (a, kind) VALUES (1.5, 0)")),
         ] {
             let connection = made(&folder, 4096, |connection| connection.execute_batch(sql).unwrap());
@@ -271,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_of_texts_is_left_to_sqlite() {
+    fn coalesce_of_texts_is_left_to_sqlite() {
         let folder = TempDir::new().unwrap();
         let connection = made(&folder, 4096, |connection| {
             connection.execute_batch(TABLE).unwrap();
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_nobody_wants_are_met() {
+    fn goes_on_is_called_for_rows_that_are_not_kept() {
         let folder = TempDir::new().unwrap();
         let connection = made(&folder, 4096, |connection| {
             let rows = "INSERT INTO THING (kind) VALUES (7), (7), (7)";
@@ -309,9 +312,9 @@ mod tests {
         assert_eq!((met, taken), (3, 0));
     }
 
-    /// A log that is there is read whatever the header of the file says.
+    /// SQLite reads an existing write-ahead log even if the file's header does not announce one.
     #[test]
-    fn a_log_beside_a_header_that_names_none() {
+    fn a_write_ahead_log_that_the_header_does_not_announce() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("made.sqlite");
         let writer = made(&folder, 4096, |connection| connection.execute_batch(TABLE).unwrap());
@@ -327,7 +330,7 @@ mod tests {
         assert_eq!(by_pages(&reader, all), None);
     }
 
-    /// SQLite steps from leaf to leaf past a number between them that is wrong.
+    /// SQLite ignores a wrong key in an inner page, because it walks from leaf to leaf.
     #[test]
     fn a_tree_out_of_order_is_left_to_sqlite() {
         let folder = TempDir::new().unwrap();
@@ -338,7 +341,7 @@ mod tests {
         }));
         let path = folder.path().join("made.sqlite");
         let mut bytes = std::fs::read(&path).unwrap();
-        // The root, on the second page: its third cell is four bytes of a page and a number of two.
+        // The root is on the second page. Its third cell is a four-byte page number and a two-byte key.
         let root = &mut bytes[4096..8192];
         assert_eq!(root[0], 5);
         let cell = usize::from(u16::from_be_bytes([root[16], root[17]]));
@@ -350,19 +353,19 @@ mod tests {
         assert_eq!(by_pages(&connection, (1, 3_000)), None);
     }
 
-    /// Whatever the bytes are, there is an end; and what is found is what there was, or less.
+    /// Decoding ends for any bytes, with rows or with `None`.
     #[test]
-    fn damaged_pages_end() {
+    fn decoding_damaged_pages_ends() {
         let (folder, mut random) = (TempDir::new().unwrap(), Random(11));
         drop(made(&folder, 1024, |connection| fill(connection, &mut random, 2_000)));
         let path = folder.path().join("made.sqlite");
         let whole = std::fs::read(&path).unwrap();
-        let (mut answered, mut given_up) = (0, 0);
+        let (mut answered, mut refused) = (0, 0);
         for _ in 0..400 {
             let mut bytes = whole.clone();
             for _ in 0..=random.below(8) {
                 let at = random.below(bytes.len() as u64) as usize;
-                // Mostly in the head of a page: elsewhere it is but another value.
+                // Mostly in the header of a page: elsewhere it only changes a value.
                 let at = if random.below(3) == 0 { at } else { at / 1024 * 1024 + at % 16 };
                 bytes[at] = random.below(256) as u8;
             }
@@ -373,9 +376,9 @@ mod tests {
             let connection = Connection::open(&path).unwrap();
             match by_pages(&connection, (i64::MIN, i64::MAX)) {
                 Some(_) => answered += 1,
-                None => given_up += 1,
+                None => refused += 1,
             }
         }
-        assert!(answered > 20 && given_up > 20, "{answered} answered, {given_up} given up");
+        assert!(answered > 20 && refused > 20, "{answered} answered, {refused} refused");
     }
 }

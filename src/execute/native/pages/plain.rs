@@ -1,4 +1,4 @@
-//! The SQL of a relation → where its columns stand in one table, if they stand in one.
+//! Finds out from a relation's SQL whether it only renames columns of one table, and which.
 
 use crate::compile::parse;
 use crate::normalize::Statements;
@@ -7,41 +7,41 @@ use sqlparser::ast::{
     Statement, TableFactor, Value,
 };
 
-/// What a column of a relation holds.
+/// The source of a relation's column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Field {
-    /// The row's number.
+    /// The row number.
     RowId,
     /// A column of the table.
     Column(String),
-    /// The first that is not null.
+    /// The first field that is not null.
     FirstOf(Vec<Field>),
-    /// Nothing.
+    /// Always null.
     Null,
 }
 
-/// Columns of a relation whose rows are rows of a table.
+/// Columns of a relation that maps row by row to one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in super::super) struct Plain {
     pub(super) table: String,
-    /// The columns asked for, in order.
+    /// The requested columns, in order.
     pub(super) fields: Vec<Field>,
-    /// Rows are kept where one of these fields holds one of its numbers; all where there are none.
+    /// A row is kept if one of these fields holds one of its numbers. Empty: all rows are kept.
     pub(super) kept: Vec<(Field, Vec<i64>)>,
 }
 
-/// Relations that read relations: ours do in three steps.
-const DEEPEST: usize = 8;
+/// The most levels of relations that read relations; nsq's own need three.
+const MAX_DEPTH: usize = 8;
 
 impl Plain {
-    /// How `columns` of `relation` are kept; `id` must be the number of the row.
+    /// The source of `columns` of `relation`; `None` unless `id` is the row number and the rest is plain.
     pub(in super::super) fn of(
         statements: &Statements,
         relation: &str,
         id: &str,
         columns: &[&str],
     ) -> Option<Self> {
-        let shape = Shape::of_relation(statements, relation, DEEPEST)?;
+        let shape = Shape::of_relation(statements, relation, MAX_DEPTH)?;
         let field =
             |column: &&str| if *column == "NULL" { Some(Field::Null) } else { shape.field(column) };
         let fields = columns.iter().map(field).collect::<Option<_>>()?;
@@ -53,16 +53,16 @@ impl Plain {
     }
 }
 
-/// What a SELECT makes of a table.
+/// A SELECT that renames columns of one table.
 struct Shape {
     table: String,
-    /// Its columns, and what of them is understood; `None`: those of the table itself.
+    /// The columns by name; a field is `None` if its expression is not plain. `None` for the table itself.
     columns: Option<Vec<(String, Option<Field>)>>,
     kept: Vec<(Field, Vec<i64>)>,
 }
 
 impl Shape {
-    /// The relation that a statement makes as a view.
+    /// The shape of a relation that one of the statements creates as a view.
     fn of_relation(statements: &Statements, relation: &str, deepest: usize) -> Option<Self> {
         let head = format!("CREATE TEMP VIEW {relation} AS");
         let body = statements.iter().find_map(|statement| statement.strip_prefix(&head))?;
@@ -77,7 +77,7 @@ impl Shape {
         let [from] = select.from.as_slice() else { return None };
         let kept = select.selection.as_ref().map_or(String::new(), |kept| format!(" WHERE {kept}"));
         let items: Vec<String> = select.projection.iter().map(ToString::to_string).collect();
-        // Whatever else a SELECT can have would be printed, too.
+        // Any other clause (LIMIT, DISTINCT, …) would make the printed query differ.
         if query.to_string() != format!("SELECT {} FROM {from}{kept}", items.join(", ")) {
             return None;
         }
@@ -107,7 +107,7 @@ impl Shape {
                 SelectItem::ExprWithAlias { expr, alias } => (alias, expr),
                 _ => return None,
             };
-            // A column that is not understood may be one that nobody asks for.
+            // A column that is not plain may not be needed: fail only if it is requested.
             columns.push((name.value.clone(), inner.expression(expr)));
         }
         let kept = match &select.selection {
@@ -120,7 +120,7 @@ impl Shape {
 
     fn field(&self, name: &str) -> Option<Field> {
         match &self.columns {
-            // Of two columns of one name, in whatever case, SQLite takes the first.
+            // If a name occurs twice, SQLite takes the first. Names ignore case.
             Some(columns) => {
                 let is_it = |(known, _): &&(String, _)| known.eq_ignore_ascii_case(name);
                 columns.iter().find(is_it)?.1.clone()
@@ -149,7 +149,7 @@ impl Shape {
         }
     }
 
-    /// `a IN (1, 2) OR b IN (3)`.
+    /// Parses a condition like `a IN (1, 2) OR b IN (3)`.
     fn alternatives(&self, condition: &Expr) -> Option<Vec<(Field, Vec<i64>)>> {
         match condition {
             Expr::BinaryOp { left, op: BinaryOperator::Or, right } => {
@@ -180,7 +180,7 @@ mod tests {
                           \"mangled\",\n  \"kind\",\n  NULL AS \"node\"\nFROM main.\"KERNEL\"";
 
     #[test]
-    fn columns_are_followed_to_their_table() {
+    fn columns_are_traced_to_their_table() {
         let kernel = "CREATE TEMP VIEW kernel AS\nSELECT row_id AS kernel_id, start AS start_ns, \
                       \"end\" - start AS dur_ns, coalesce(mangled, node) AS name_id, node AS node_id \
                       FROM (SELECT row_id, start, \"end\", mangled, node FROM src WHERE kind IN (1, 2) OR kind IN (-7))";
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_more_than_renaming_is_left_to_sqlite() {
+    fn anything_but_renaming_is_left_to_sqlite() {
         let made = |rest: &str| {
             let kernel = format!("CREATE TEMP VIEW kernel AS\nSELECT row_id AS kernel_id, start {rest}");
             of(&[SOURCE, &kernel], &["kernel_id", "start"])

@@ -1,9 +1,9 @@
-//! The fields of a row as SQLite stores them: <https://www.sqlite.org/fileformat2.html#record_format>.
+//! Decodes rows in SQLite's record format: <https://www.sqlite.org/fileformat2.html#record_format>.
 
 use super::plain::{Field, Plain};
 use std::cell::Cell;
 
-/// Where a column of the relation stands among those that are decoded.
+/// The source of a relation's column among the decoded columns.
 #[derive(Debug, Clone)]
 enum Slot {
     RowId,
@@ -12,19 +12,19 @@ enum Slot {
     Null,
 }
 
-/// Which columns of the table are decoded, and what they mean to the relation.
+/// Which columns of the table are decoded, and how the relation's columns use them.
 #[derive(Debug)]
 pub(super) struct Places {
-    /// Places in the table's rows, ascending.
+    /// Places of the decoded columns in the table, ascending.
     wanted: Vec<usize>,
     slots: Vec<Slot>,
     kept: Vec<(Slot, Vec<i64>)>,
 }
 
 impl Places {
-    /// For columns of these names and declared types, in order.
+    /// Looks the fields up in the table's columns, given as names and declared types in order.
     pub(super) fn of(plain: &Plain, columns: &[(String, String)]) -> Option<Self> {
-        // `rowid` means the column of that name, where there is one.
+        // If the table has a column called `rowid`, that name means the column, not the row number.
         let is_rowid = |name: &str| {
             ["rowid", "oid", "_rowid_"].iter().any(|rowid| name.eq_ignore_ascii_case(rowid))
         };
@@ -55,7 +55,8 @@ fn place_of(name: &str, columns: &[(String, String)]) -> Option<usize> {
     columns.iter().position(|(known, _)| known.eq_ignore_ascii_case(name))
 }
 
-/// Values of other types than a column is declared with may be read as something else than was stored.
+/// Whether values are read as they are stored. A column of another declared type, such as REAL, may
+/// convert them.
 fn is_read_as_stored(declared: &str) -> bool {
     let declared = declared.to_ascii_uppercase();
     declared.contains("INT") || declared == "TEXT"
@@ -93,41 +94,41 @@ fn slot(field: &Field, columns: &[(String, String)], wanted: &[usize]) -> Option
 /// The serial type of null.
 const NULL: u64 = 0;
 
-/// The shapes of records that were met. Rows of a table take few: their heads are read once.
+/// A cache of record headers that were parsed. A table has few distinct headers.
 #[derive(Debug)]
 pub(super) struct Shapes<'a> {
     places: &'a Places,
-    /// The latest of each remainder of their heads' hashes.
+    /// The latest shape for each value of the header's hash.
     known: Vec<Shape>,
 }
 
-/// A power of two.
+/// Size of the cache, a power of two.
 const SHAPES: usize = 256;
 
-/// Heads that are kept: no table of nsys has a hundred columns.
-const LONGEST_HEAD: usize = 1 << 10;
+/// The longest header to decode, in bytes. No nsys table has a hundred columns.
+const LONGEST_HEADER: usize = 1 << 10;
 
-/// What the head of a record says.
+/// A parsed record header.
 #[derive(Debug, Default)]
 struct Shape {
-    /// The head, its own length included; empty before one is known.
-    head: Vec<u8>,
-    /// The length of a record with this head, or the least.
+    /// The header, including its own length; empty if the cache entry is unused.
+    header: Vec<u8>,
+    /// The length of a record with this header. A minimum unless `is_len_exact`.
     len: usize,
-    /// A longer record is damaged.
+    /// All columns were parsed, so a longer record is damaged.
     is_len_exact: bool,
-    /// Of each column of the relation, what it holds; then the same of those that rows are kept by.
-    held: Vec<Held>,
+    /// The content of each column of the relation, then of each column that rows are filtered by.
+    contents: Vec<Content>,
 }
 
-/// What a column holds, and where it ends in the record.
+/// The content of a column, and its position in the record.
 #[derive(Debug, Clone, Copy)]
-enum Held {
+enum Content {
     Null,
     RowId,
     /// 0 or 1.
     Bit(i64),
-    /// An integer of so many bytes.
+    /// An integer of `len` bytes.
     Int {
         end: usize,
         len: usize,
@@ -136,10 +137,10 @@ enum Held {
         begin: usize,
         len: usize,
     },
-    /// Something else: null where a text is asked for, and not understood as an integer.
-    Odd,
-    /// A choice of texts, which is not understood.
-    Choice,
+    /// Another type. Reads as null when a text is wanted; unsupported when an integer is wanted.
+    Other,
+    /// A text or other value from `coalesce`, which is unsupported.
+    Coalesced,
 }
 
 impl<'a> Shapes<'a> {
@@ -149,30 +150,35 @@ impl<'a> Shapes<'a> {
         Self { places, known }
     }
 
-    /// Finds the columns of a row in its record; `None` where it is damaged.
+    /// Locates the columns of a row in its record; `None` if the record is damaged.
     #[inline]
     pub(super) fn row<'r>(&'r mut self, id: i64, payload: &'r [u8]) -> Option<Row<'r>> {
-        // Heads of 128 bytes or more have lengths of more than one.
-        let (head_len, at) = varint(payload, 0)?;
-        let head = payload.get(..usize::try_from(head_len).ok()?)?;
-        let shape = &mut self.known[hash(head) & (SHAPES - 1)];
-        if shape.head != head || head.is_empty() {
-            shape.read(head, at, self.places)?;
+        // The length takes more than one byte for headers of 128 bytes or more.
+        let (header_len, at) = varint(payload, 0)?;
+        let header = payload.get(..usize::try_from(header_len).ok()?)?;
+        let shape = &mut self.known[hash(header) & (SHAPES - 1)];
+        if shape.header != header || header.is_empty() {
+            shape.read(header, at, self.places)?;
         }
         let is_whole = payload.len() == shape.len || (payload.len() > shape.len && !shape.is_len_exact);
-        is_whole.then_some(Row { held: &shape.held, payload, id, is_odd: Cell::new(false) })
+        is_whole.then_some(Row {
+            contents: &shape.contents,
+            payload,
+            id,
+            has_unsupported: Cell::new(false),
+        })
     }
 }
 
-/// Differs mostly where heads differ.
+/// A fast hash of a record header.
 #[inline]
-fn hash(head: &[u8]) -> usize {
+fn hash(header: &[u8]) -> usize {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
-    let (words, rest) = head.as_chunks::<8>();
+    let (words, rest) = header.as_chunks::<8>();
     let hash = words.iter().fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-    // The last eight bytes once more are quicker than each of the rest.
-    let hash = match head.last_chunk::<8>() {
+    // Hashing the last eight bytes again is faster than hashing the rest byte by byte.
+    let hash = match header.last_chunk::<8>() {
         Some(last) => mix(hash, u64::from_le_bytes(*last)),
         None => rest.iter().fold(hash, |hash, &byte| mix(hash, byte.into())),
     };
@@ -180,18 +186,18 @@ fn hash(head: &[u8]) -> usize {
 }
 
 impl Shape {
-    /// Takes in a head whose serial types begin at `at`.
+    /// Parses a header whose serial types start at `at`.
     #[cold]
-    fn read(&mut self, head: &[u8], at: usize, places: &Places) -> Option<()> {
-        self.head.clear();
-        if head.len() > LONGEST_HEAD {
+    fn read(&mut self, header: &[u8], at: usize, places: &Places) -> Option<()> {
+        self.header.clear();
+        if header.len() > LONGEST_HEADER {
             return None;
         }
-        let mut serials = head.get(at..)?;
-        let (mut begin, mut column) = (head.len(), 0);
+        let mut serials = header.get(at..)?;
+        let (mut begin, mut column) = (header.len(), 0);
         let mut found = vec![(NULL, 0); places.wanted.len()];
         for (&place, found) in places.wanted.iter().zip(&mut found) {
-            // A record ends with the last column that its table had when it was written.
+            // Columns that were added to the table later are missing from older records.
             while column <= place {
                 let Some(serial) = next_serial(&mut serials) else { break };
                 if column == place {
@@ -205,46 +211,48 @@ impl Shape {
             return None;
         }
         self.len = begin;
-        // Bytes that belong to no column are what SQLite calls a damaged record.
+        // SQLite treats a record with extra bytes as damaged.
         self.is_len_exact = serials.is_empty();
         let columns = places.slots.iter().chain(places.kept.iter().map(|(slot, _)| slot));
-        self.held.clear();
-        self.held.extend(columns.map(|slot| held(slot, &found)));
-        self.head.extend_from_slice(head);
+        self.contents.clear();
+        self.contents.extend(columns.map(|slot| content(slot, &found)));
+        self.header.extend_from_slice(header);
         Some(())
     }
 }
 
-/// What a column of the relation holds, by serial type and first byte of the wanted columns.
-fn held(slot: &Slot, found: &[(u64, usize)]) -> Held {
+/// The content of a relation's column. `found` has the serial type and first byte of each decoded column.
+fn content(slot: &Slot, found: &[(u64, usize)]) -> Content {
     match slot {
-        Slot::RowId => Held::RowId,
-        Slot::Null => Held::Null,
+        Slot::RowId => Content::RowId,
+        Slot::Null => Content::Null,
         Slot::At(place) => match found[*place] {
-            (NULL, _) => Held::Null,
-            (8, _) => Held::Bit(0),
-            (9, _) => Held::Bit(1),
+            (NULL, _) => Content::Null,
+            (8, _) => Content::Bit(0),
+            (9, _) => Content::Bit(1),
             (serial @ (1..=6), begin) => {
                 let len = [1, 2, 3, 4, 6, 8][serial as usize - 1];
-                Held::Int { end: begin + len, len }
+                Content::Int { end: begin + len, len }
             }
             (serial, begin) if serial >= 13 && serial % 2 == 1 => {
-                Held::Text { begin, len: (serial as usize - 13) / 2 }
+                Content::Text { begin, len: (serial as usize - 13) / 2 }
             }
-            _ => Held::Odd,
+            _ => Content::Other,
         },
         Slot::FirstOf(slots) => {
-            let first =
-                slots.iter().map(|slot| held(slot, found)).find(|held| !matches!(held, Held::Null));
+            let first = slots
+                .iter()
+                .map(|slot| content(slot, found))
+                .find(|held| !matches!(held, Content::Null));
             match first {
-                Some(Held::Text { .. } | Held::Odd) => Held::Choice,
-                held => held.unwrap_or(Held::Null),
+                Some(Content::Text { .. } | Content::Other) => Content::Coalesced,
+                held => held.unwrap_or(Content::Null),
             }
         }
     }
 }
 
-/// The next serial type; `None` at the end, or where there is none.
+/// The next serial type; `None` at the end or if it is invalid.
 fn next_serial(serials: &mut &[u8]) -> Option<u64> {
     let (&first, rest) = serials.split_first()?;
     if first < 0x80 {
@@ -256,27 +264,27 @@ fn next_serial(serials: &mut &[u8]) -> Option<u64> {
     Some(serial)
 }
 
-/// The columns of a row.
+/// A decoded row of the relation.
 #[derive(Debug)]
 pub(in super::super) struct Row<'a> {
-    held: &'a [Held],
+    contents: &'a [Content],
     payload: &'a [u8],
     id: i64,
-    /// A value was no integer where one was asked for, or is not understood.
-    is_odd: Cell<bool>,
+    /// A value was read that is unsupported, or is not an integer where one was wanted.
+    has_unsupported: Cell<bool>,
 }
 
 impl Row<'_> {
-    /// An integer of the relation; `None` for null, and for what is none, which is remembered.
+    /// The integer in a column; `None` for null. Any other value also sets `has_unsupported`.
     #[inline]
     pub(in super::super) fn int(&self, column: usize) -> Option<i64> {
-        match *self.held.get(column)? {
-            Held::Int { end, len } => Some(self.int_before(end, len)),
-            Held::Null => None,
-            Held::RowId => Some(self.id),
-            Held::Bit(bit) => Some(bit),
-            Held::Text { .. } | Held::Odd | Held::Choice => {
-                self.is_odd.set(true);
+        match *self.contents.get(column)? {
+            Content::Int { end, len } => Some(self.int_before(end, len)),
+            Content::Null => None,
+            Content::RowId => Some(self.id),
+            Content::Bit(bit) => Some(bit),
+            Content::Text { .. } | Content::Other | Content::Coalesced => {
+                self.has_unsupported.set(true);
                 None
             }
         }
@@ -285,7 +293,7 @@ impl Row<'_> {
     #[inline]
     fn int_before(&self, end: usize, len: usize) -> i64 {
         let bytes = &self.payload[..end];
-        // Eight bytes at once where they are there: the number stands in the last of them.
+        // Fast path: read the eight bytes that end here, and shift out those before the integer.
         if let Some(eight) = bytes.last_chunk::<8>() {
             let spare = 64 - 8 * len;
             return i64::from_be_bytes(*eight) << spare >> spare;
@@ -295,35 +303,35 @@ impl Row<'_> {
         bytes.iter().fold(sign, |number, &byte| number << 8 | i64::from(byte))
     }
 
-    /// A text's bytes; `None` for anything else, and for a choice of texts, which is remembered.
+    /// The bytes of a text; `None` for anything else. A coalesced value also sets `has_unsupported`.
     pub(in super::super) fn text(&self, column: usize) -> Option<&[u8]> {
-        match *self.held.get(column)? {
-            Held::Text { begin, len } => Some(&self.payload[begin..begin + len]),
-            Held::Choice => {
-                self.is_odd.set(true);
+        match *self.contents.get(column)? {
+            Content::Text { begin, len } => Some(&self.payload[begin..begin + len]),
+            Content::Coalesced => {
+                self.has_unsupported.set(true);
                 None
             }
             _ => None,
         }
     }
 
-    /// The row is one of those that the relation has; `None` where that is not understood.
+    /// Whether the relation keeps this row; `None` if a filter column has an unsupported value.
     pub(super) fn is_kept(&self, places: &Places) -> Option<bool> {
         let columns = places.slots.len()..;
         let is_one_of = |(column, (_, numbers)): (usize, &(Slot, Vec<i64>))| {
             self.int(column).is_some_and(|number| numbers.contains(&number))
         };
         let is_kept = places.kept.is_empty() || columns.zip(&places.kept).any(is_one_of);
-        self.was_understood().map(|()| is_kept)
+        self.is_understood().map(|()| is_kept)
     }
 
-    /// `None` where a value was no integer and one was asked for, or was not understood.
-    pub(super) fn was_understood(&self) -> Option<()> {
-        (!self.is_odd.get()).then_some(())
+    /// `None` if an unsupported value was read.
+    pub(super) fn is_understood(&self) -> Option<()> {
+        (!self.has_unsupported.get()).then_some(())
     }
 }
 
-/// The bytes that a value of a serial type takes; `None` for types that do not exist.
+/// The number of bytes of a value of a serial type; `None` for an invalid type.
 fn len_of(serial: u64) -> Option<usize> {
     const LENGTHS: [Option<usize>; 12] = [
         Some(0),
@@ -345,7 +353,7 @@ fn len_of(serial: u64) -> Option<usize> {
     }
 }
 
-/// The number that begins at `at`, and where it ends.
+/// Decodes the varint at `at`. Returns the number and the position after it.
 #[inline]
 pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
@@ -382,25 +390,25 @@ mod tests {
         let places = Places { wanted: vec![1], slots: vec![Slot::At(0)], kept: Vec::new() };
         let mut shapes = Shapes::new(&places);
         let mut int = |payload: &[u8]| shapes.row(1, payload).map(|row| row.int(0));
-        // Twice: a shape that is known is held to the same.
+        // Twice: a cached shape must give the same results.
         for _ in 0..2 {
             assert_eq!(int(&[3, 1, 1, 7, 9]), Some(Some(9)));
             assert_eq!(int(&[2, 1, 7]), Some(None));
             assert_eq!(int(&[3, 1, 1, 7, 9, 0]), None, "a byte too many");
             assert_eq!(int(&[3, 1, 1, 7]), None, "a byte too few");
-            assert_eq!(int(&[4, 1, 1, 1, 7, 9]), Some(Some(9)), "SQLite does not look at the third");
+            assert_eq!(int(&[4, 1, 1, 1, 7, 9]), Some(Some(9)), "SQLite does not read the third column");
             assert_eq!(int(&[4, 1, 1, 1, 7]), None, "a byte too few");
-            assert_eq!(int(&[4, 1, 10, 1, 7, 9]), None, "a type that does not exist");
-            assert_eq!(int(&[0]), None, "no head");
-            assert_eq!(int(&[9, 1]), None, "half a head");
+            assert_eq!(int(&[4, 1, 10, 1, 7, 9]), None, "an invalid serial type");
+            assert_eq!(int(&[0]), None, "no header");
+            assert_eq!(int(&[9, 1]), None, "half a header");
         }
     }
 
     #[test]
-    fn shapes_that_share_a_place_are_told_apart() {
+    fn shapes_that_share_a_cache_entry_are_not_confused() {
         let places = Places { wanted: vec![0, 1], slots: vec![Slot::At(1)], kept: Vec::new() };
         let mut shapes = Shapes::new(&places);
-        // Texts of any length before the number that is wanted: more shapes than there is room for.
+        // Texts of many lengths before the wanted number: more shapes than the cache holds.
         for round in 0..3 {
             for len in 0..4 * SHAPES {
                 let serial = 13 + 2 * len as u64;

@@ -1,7 +1,7 @@
-//! The leaves of a table: <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
+//! Walks the B-tree of a table: <https://www.sqlite.org/fileformat2.html#b_tree_pages>.
 //!
-//! Pages are read through SQLite's own handle of the file, so that locks stay where there are some: a
-//! file that is opened and closed beside it would take them away. Hence the `unsafe`.
+//! Pages are read through SQLite's own file handle, which needs `unsafe`. Opening and closing the file a
+//! second time would drop the POSIX locks that SQLite holds on it.
 #![allow(unsafe_code)]
 
 use super::record::varint;
@@ -12,9 +12,9 @@ use std::ffi::{c_int, c_void};
 use std::mem;
 use std::ptr;
 
-/// SQLite's own bound: a tree of so many levels would have more pages than a file can.
-const DEEPEST: usize = 20;
-/// Bytes of the file's header.
+/// SQLite's own limit: a deeper tree would have more pages than a file can hold.
+const MAX_DEPTH: usize = 20;
+/// Length of the file header in bytes.
 const HEADER: usize = 100;
 
 const INNER: u8 = 5;
@@ -22,18 +22,19 @@ const LEAF: u8 = 13;
 
 /// The file behind a connection.
 pub(super) struct File<'a> {
-    /// It is open as long as the connection is.
+    /// The file stays open as long as the connection does.
     connection: &'a Connection,
     page_len: usize,
-    /// The bytes of a page that hold data.
+    /// The number of bytes of a page that hold data.
     usable: usize,
     pages: u32,
 }
 
 impl<'a> File<'a> {
-    /// The file, if it holds the whole database and texts are UTF-8.
+    /// The file, if it holds the whole database and its texts are UTF-8.
     ///
-    /// What holds newer pages is a write-ahead log: SQLite reads one that is there whatever the header says.
+    /// A write-ahead log could hold newer pages. SQLite reads an existing log even if the file's header does
+    /// not announce one.
     pub(super) fn of(connection: &'a Connection) -> Option<Self> {
         let mut file = Self { connection, page_len: HEADER, usable: 0, pages: 1 };
         let mut header = [0; HEADER];
@@ -54,27 +55,28 @@ impl<'a> File<'a> {
         (is_plain && file.usable >= 480).then_some(file)
     }
 
-    /// Hands number and record of the rows around `from..=to` to `take`, in order, until it says [`None`].
+    /// Calls `take` with the row number and record of each row on the leaves that cover `range`, in order,
+    /// until it returns [`None`]. Some rows may lie outside the range.
     pub(super) fn leaves(
         &self,
         root: u32,
         range: (i64, i64),
         take: impl FnMut(i64, &[u8]) -> Option<()>,
     ) -> Option<()> {
-        let buffers = vec![Vec::new(); DEEPEST];
+        let buffers = vec![Vec::new(); MAX_DEPTH];
         let mut walk = Walk {
             file: self,
             range,
             take,
             buffers,
-            overflown: Vec::new(),
-            left: self.pages,
-            left_over: self.pages,
+            overflow: Vec::new(),
+            pages_left: self.pages,
+            overflow_pages_left: self.pages,
         };
         walk.page(root, 0, (i64::MIN, i64::MAX))
     }
 
-    /// Fills `into` from the beginning of a page.
+    /// Fills `into` from the start of a page.
     fn read(&self, page: u32, into: &mut [u8]) -> Option<()> {
         let begin = i64::from(page.checked_sub(1)?) * self.page_len as i64;
         let len = c_int::try_from(into.len()).ok()?;
@@ -92,11 +94,11 @@ impl<'a> File<'a> {
         (code == ffi::SQLITE_OK).then(|| u64::try_from(len).ok())?
     }
 
-    /// The database's file, or its journal; `None` where it is not open.
+    /// The handle of the database file or of its journal; `None` if it is not open.
     fn handle(&self, which: c_int) -> Option<(*mut ffi::sqlite3_file, &'a ffi::sqlite3_io_methods)> {
         let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
-        // SAFETY: the connection is open; SQLite answers with a pointer to its own handle, which it keeps
-        // as long as the connection is (`'a`), and whose methods never change.
+        // SAFETY: the connection is open. SQLite returns a pointer to its own handle, which lives as long as
+        // the connection (`'a`); the handle's methods never change.
         unsafe {
             let answer = ptr::from_mut(&mut file).cast::<c_void>();
             let code =
@@ -109,45 +111,46 @@ impl<'a> File<'a> {
     }
 }
 
-/// A way through a tree.
+/// A walk through a B-tree.
 struct Walk<'a, F> {
     file: &'a File<'a>,
     range: (i64, i64),
     take: F,
-    /// A page for each level.
+    /// One page for each level.
     buffers: Vec<Vec<u8>>,
-    /// A record that did not find room in its page.
-    overflown: Vec<u8>,
-    /// Pages that may still be met: more would be met twice.
-    left: u32,
-    /// The same of those that records overflow to.
-    left_over: u32,
+    /// Buffer for a record that does not fit in its page.
+    overflow: Vec<u8>,
+    /// Pages that may still be visited. Running out means that a page was visited twice.
+    pages_left: u32,
+    /// The same for overflow pages.
+    overflow_pages_left: u32,
 }
 
 impl<F: FnMut(i64, &[u8]) -> Option<()>> Walk<'_, F> {
-    /// What stands in and under a page, where the pages above it say that its rows are `bounds.0..=bounds.1`.
+    /// Visits a page and those below it. According to its parents its row numbers are in
+    /// `bounds.0..=bounds.1`.
     fn page(&mut self, page: u32, depth: usize, bounds: (i64, i64)) -> Option<()> {
-        self.left = self.left.checked_sub(1)?;
+        self.pages_left = self.pages_left.checked_sub(1)?;
         let mut buffer = mem::take(self.buffers.get_mut(depth)?);
         buffer.resize(self.file.page_len, 0);
         self.file.read(page, &mut buffer)?;
-        // The first page is no table's, so that none begins behind the file's header.
+        // Page 1 holds the schema, not a table of ours, so no page here starts after the file header.
         let cells = usize::from(u16::from_be_bytes([buffer[3], buffer[4]]));
         match buffer[0] {
             LEAF => (0..cells)
                 .try_for_each(|cell| self.row(&buffer, be16(&buffer, 8 + 2 * cell)?, bounds))?,
-            INNER => self.below(&buffer, cells, depth, bounds)?,
+            INNER => self.children(&buffer, cells, depth, bounds)?,
             _ => return None,
         }
         self.buffers[depth] = buffer;
         Some(())
     }
 
-    /// The pages under an inner page that may hold wanted rows.
+    /// Visits the children of an inner page that may hold wanted rows.
     ///
-    /// SQLite goes from leaf to leaf, whatever the numbers above them say: they are relied on only where
-    /// they are in order.
-    fn below(
+    /// SQLite walks from leaf to leaf and ignores the keys above them. So the keys are trusted only if they
+    /// are in order.
+    fn children(
         &mut self,
         page: &[u8],
         cells: usize,
@@ -158,7 +161,7 @@ impl<F: FnMut(i64, &[u8]) -> Option<()>> Walk<'_, F> {
         for cell in 0..cells {
             let at = be16(page, 12 + 2 * cell)?;
             let child = be32(page, at)?;
-            // The greatest number under the child.
+            // The largest row number under the child.
             let last = varint(page, at + 4)?.0.cast_signed();
             if last < first || last >= most {
                 return None;
@@ -188,20 +191,20 @@ impl<F: FnMut(i64, &[u8]) -> Option<()>> Walk<'_, F> {
         let least = (usable - 12) * 32 / 255 - 23;
         let most = least + (len - least) % (usable - 4);
         let local = if most <= usable - 35 { most } else { least };
-        let mut payload = mem::take(&mut self.overflown);
+        let mut payload = mem::take(&mut self.overflow);
         payload.clear();
         payload.extend_from_slice(page.get(..usable)?.get(at..)?.get(..local)?);
-        self.follow(be32(page, at + local)?, len, &mut payload)?;
+        self.read_overflow(be32(page, at + local)?, len, &mut payload)?;
         (self.take)(id, &payload)?;
-        self.overflown = payload;
+        self.overflow = payload;
         Some(())
     }
 
-    /// Adds what stands on the pages of a chain, until there are `len` bytes.
-    fn follow(&mut self, mut page: u32, len: usize, payload: &mut Vec<u8>) -> Option<()> {
+    /// Appends the data of a chain of overflow pages, until `payload` has `len` bytes.
+    fn read_overflow(&mut self, mut page: u32, len: usize, payload: &mut Vec<u8>) -> Option<()> {
         let mut buffer = vec![0; self.file.page_len];
         while payload.len() < len {
-            self.left_over = self.left_over.checked_sub(1)?;
+            self.overflow_pages_left = self.overflow_pages_left.checked_sub(1)?;
             self.file.read(page, &mut buffer)?;
             let more = (len - payload.len()).min(self.file.usable - 4);
             payload.extend_from_slice(buffer.get(4..4 + more)?);
