@@ -1,7 +1,7 @@
 //! Reads tables that `nsys stats --format csv` or `nsq run --format csv` wrote.
 //!
-//! Columns are found by the names in the header. A table without known names is read by position if the user gave
-//! positions, or with `--seed-compat`.
+//! Columns are found by the names in the header. A table is read by position if it has no header, or if its header
+//! has no known names and either the user gave positions or `--seed-compat` is set.
 
 use super::tables::{KernelSum, MemorySum, RangeSpan};
 use crate::error::{Error, Result};
