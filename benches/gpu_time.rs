@@ -1,10 +1,12 @@
 //! Benchmark: queries on GPU busy and idle time over one million kernels.
 //!
-//! Run with `cargo bench --bench gpu_time -- [KERNELS]`. Each figure is the best of three rounds. Every round runs all
-//! queries in turn, so drift of the machine affects all of them. They are compared with:
+//! Run with `cargo bench --bench gpu_time -- [KERNELS]`. Each figure is the best of three rounds. Every
+//! round runs all queries in turn, so drift of the machine affects all of them. They are compared with:
 //!
-//! - the floor: `sqlite3` sums the times, devices and names of kernels, copies and fills; ratios are relative to it
-//! - `nsys analyze`, if `NSQ_BENCH_NSYS` names an nsys or one is on the PATH: one run of at most five minutes per rule
+//! - the floor: `sqlite3` sums the times, devices and names of kernels, copies and fills; ratios are
+//!   relative to it
+//! - `nsys analyze`, if `NSQ_BENCH_NSYS` names an nsys or one is on the PATH: one run of at most five
+//!   minutes per rule
 
 mod large_export;
 mod measured;

@@ -1,11 +1,15 @@
 //! Benchmark: NVTX queries over one million kernels, from process start to exit.
 //!
-//! Run with `cargo bench --bench nvtx_projection -- [KERNELS]`. Each figure is the best of three rounds. Every round
-//! runs all queries in turn, so drift of the machine affects all of them. They are compared with:
+//! Run with `cargo bench --bench nvtx_projection -- [KERNELS]`. Each figure is the best of three rounds.
+//! Every round runs all queries in turn, so drift of the machine affects all of them. They are compared
+//! with:
 //!
-//! - the floor: `sqlite3` sums two columns each of kernels, API calls and NVTX rows; ratios are relative to it
-//! - SQL alone: `sqlite3` counts and sums the operations of each range with window functions, without projecting them
-//! - `nsys stats`, if `NSQ_BENCH_NSYS` names it or it is on the PATH: one run of at most five minutes per report
+//! - the floor: `sqlite3` sums two columns each of kernels, API calls and NVTX rows; ratios are relative
+//!   to it
+//! - SQL alone: `sqlite3` counts and sums the operations of each range with window functions, without
+//!   projecting them
+//! - `nsys stats`, if `NSQ_BENCH_NSYS` names it or it is on the PATH: one run of at most five minutes
+//!   per report
 //!
 //! CPU seconds and peak memory come from GNU `time` at /usr/bin/time, if it exists.
 
@@ -34,8 +38,9 @@ const FLOOR_SQL: &str = "\
     SELECT sum(end-start), sum(correlationId) FROM CUPTI_ACTIVITY_KIND_RUNTIME;
     SELECT sum(end-start), total(globalTid) FROM NVTX_EVENTS;";
 
-/// Computes running sums along each thread: launches begun before a range starts, and launches ended before it ends.
-/// At equal timestamps, a range starts before a launch starts and ends after a launch ends.
+/// Computes running sums along each thread: launches begun before a range starts, and launches ended
+/// before it ends. At equal timestamps, a range starts before a launch starts and ends after a launch
+/// ends.
 const WINDOW_SQL: &str = "\
     WITH
     operation AS (

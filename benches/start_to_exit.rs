@@ -1,4 +1,5 @@
-//! Benchmark: `top_kernels` on a small report, from process start to exit. It measures the overhead around a query.
+//! Benchmark: `top_kernels` on a small report, from process start to exit. It measures the overhead
+//! around a query.
 //!
 //! The report is a real export if one lies beside the checkout, else the example. Run with
 //! `cargo bench --bench start_to_exit`. The floor is `nsq --version`, which opens no file.

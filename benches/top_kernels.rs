@@ -1,7 +1,7 @@
 //! Benchmark: `top_kernels` over one million kernels, compared with a GROUP BY in the `sqlite3` shell.
 //!
-//! Run with `cargo bench --bench top_kernels -- [KERNELS]`. The two alternate, so drift of the machine affects both.
-//! nsq computes three percentiles; the shell computes none.
+//! Run with `cargo bench --bench top_kernels -- [KERNELS]`. The two alternate, so drift of the machine
+//! affects both. nsq computes three percentiles; the shell computes none.
 
 mod large_export;
 

@@ -1,8 +1,8 @@
 //! Benchmark: the import of a PyTorch trace, compared with Python's `json.load` and lower bounds.
 //!
-//! Run with `cargo bench --bench trace_import -- [MEGABYTES]` (1000 by default). Each figure is the best of three
-//! rounds. Every round runs all commands in turn, so drift of the machine affects all of them. Ratios are relative to
-//! `nsq import` of the uncompressed trace. It is compared with:
+//! Run with `cargo bench --bench trace_import -- [MEGABYTES]` (1000 by default). Each figure is the best
+//! of three rounds. Every round runs all commands in turn, so drift of the machine affects all of them.
+//! Ratios are relative to `nsq import` of the uncompressed trace. It is compared with:
 //!
 //! - `nsq import` of the same trace as gzip
 //! - `json.load` and sums of kernels by name in Python, the usual way to read a trace

@@ -214,9 +214,12 @@ fn where_the_seed_crashes_there_is_a_block_and_a_reason() {
     );
     assert!(out.contains("NVTX range count: 0\n") && !out.contains("Estimated"), "{out}");
     assert!(out.contains("             nan"), "{out}");
-    for reason in
-        ["its operation is unknown", "not a number", "no tagged range", "is named 'it*s'; ranges include"]
-    {
+    for reason in [
+        "its operation is unknown",
+        "not a number",
+        "no tagged range",
+        "is named 'it*s'; ranges include",
+    ] {
         assert!(error.contains(reason), "{reason}: {error}");
     }
 }
@@ -297,11 +300,7 @@ fn hostile_tables_are_errors_or_empty_and_never_panics() {
         (header.clone().into_bytes(), 0, ""),
         ((header.clone() + "1,2,3\n").into(), 1, "line 2: expected 9 columns, found 3"),
         ((header.clone() + &sum(-5, 1, "k")).into(), 1, "line 2: negative total time"),
-        (
-            (header.clone() + &sum("1e309", 1, "k")).into(),
-            1,
-            "line 2: invalid total time '1e309'",
-        ),
+        ((header.clone() + &sum("1e309", 1, "k")).into(), 1, "line 2: invalid total time '1e309'"),
         (
             (header.clone() + &sum(&huge, 1, "a") + &sum(1, 1, "b")).into(),
             1,

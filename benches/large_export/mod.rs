@@ -1,8 +1,9 @@
 //! A deterministic generator of large exports.
 //!
-//! The capture resembles a training run of four processes that reuse correlation ids. Each process has a main, an
-//! autograd and a loader thread; the module `training` describes their steps. With a million kernels, the export has
-//! about 1.15 million API calls, 1.55 million NVTX rows and 230 MB. Other sizes are proportional.
+//! The capture resembles a training run of four processes that reuse correlation ids. Each process has a
+//! main, an autograd and a loader thread; the module `training` describes their steps. With a million
+//! kernels, the export has about 1.15 million API calls, 1.55 million NVTX rows and 230 MB. Other sizes
+//! are proportional.
 
 mod process;
 mod strings;

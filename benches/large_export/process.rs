@@ -58,7 +58,8 @@ impl World {
         self.below(n) == 0
     }
 
-    /// Returns small numbers more often than large ones: as in real captures, a few names have most launches.
+    /// Returns small numbers more often than large ones: as in real captures, a few names have most
+    /// launches.
     pub(super) fn skewed(&mut self, n: i64) -> i64 {
         let most = 1 + self.below(n);
         self.below(most)

@@ -6,9 +6,9 @@
 //! - autograd operators of the backward pass and NCCL's all-reduce, while main waits
 //! - loader   reads and copies a batch, in parallel with the others
 //!
-//! An operator is a chain of nested ranges with launches in the innermost one; ranges nest up to ten deep. The export
-//! also has a few of each: graph launches, launches outside all ranges, kernels whose call is missing, and ranges that
-//! cross others, end on another thread, or never end.
+//! An operator is a chain of nested ranges with launches in the innermost one; ranges nest up to ten
+//! deep. The export also has a few of each: graph launches, launches outside all ranges, kernels whose
+//! call is missing, and ranges that cross others, end on another thread, or never end.
 
 use super::process::{
     AUTOGRAD, COLLECTIVE, COMPUTE, COPY, DOMAIN_CREATED, LOADER, MAIN, PUSHED, Process, RUNTIME,
@@ -115,8 +115,8 @@ pub(super) fn train(kernels: i64, tables: &mut Tables<'_>) -> rusqlite::Result<(
     tables.close(world.strings, now)
 }
 
-/// Adds ranges without an end in the last quarter. They are on few threads, since they contain all later launches of
-/// their thread.
+/// Adds ranges without an end in the last quarter. They are on few threads, since they contain all later
+/// launches of their thread.
 fn never_ended(world: &mut World, process: &Process, start: i64) {
     let thread = [MAIN, AUTOGRAD, LOADER, LOADER][process.index as usize];
     for (kind, name) in [(STARTED, "profiled"), (PUSHED, "until the end")] {

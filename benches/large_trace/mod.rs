@@ -1,9 +1,10 @@
 //! A generator of PyTorch traces of any size, with the mix of events of real traces.
 //!
-//! Of 100 events of a training run with shapes and without stacks, about 35 are operators, 21 runtime calls, 31 flow
-//! events from calls to GPU work, 7 kernels, 3 copies and fills, and 3 flow events between forward and backward. In a
-//! trace with stacks and memory, a quarter of the events are Python functions and an eighth allocations. The generated
-//! trace mixes both kinds, and its texts are as long as in real traces.
+//! Of 100 events of a training run with shapes and without stacks, about 35 are operators, 21 runtime
+//! calls, 31 flow events from calls to GPU work, 7 kernels, 3 copies and fills, and 3 flow events
+//! between forward and backward. In a trace with stacks and memory, a quarter of the events are Python
+//! functions and an eighth allocations. The generated trace mixes both kinds, and its texts are as long
+//! as in real traces.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

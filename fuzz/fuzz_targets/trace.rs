@@ -1,4 +1,5 @@
-//! Fuzz target: arbitrary bytes as a PyTorch trace. It is imported and queried, or refused with a reason.
+//! Fuzz target: arbitrary bytes as a PyTorch trace. It is imported and queried, or refused with a
+//! reason.
 #![no_main]
 
 #[path = "../../tests/hostile/asking.rs"]

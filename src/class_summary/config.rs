@@ -1,5 +1,5 @@
-//! Reads the JSON config of the seed, which names the inputs and the class map. `//` comments and trailing commas
-//! are allowed, as in the seed's README.
+//! Reads the JSON config of the seed, which names the inputs and the class map. `//` comments and
+//! trailing commas are allowed, as in the seed's README.
 
 use super::csv_table::CsvLayout;
 use crate::error::{Error, Result, nearest};
@@ -138,9 +138,7 @@ impl Config {
         };
         if map.properties.len() > MAX_KEYS {
             let count = map.properties.len();
-            let reason = format!(
-                "'kernel_to_class_map' has {count} keys; the limit is {MAX_KEYS}"
-            );
+            let reason = format!("'kernel_to_class_map' has {count} keys; the limit is {MAX_KEYS}");
             return Err(json.fault(map.start(), &reason, SEE_HELP));
         }
         for property in &map.properties {
@@ -270,7 +268,11 @@ impl Json<'_> {
                     Some(near) => format!("did you mean '{near}'?"),
                     None => format!("valid keys: {}", known.join(", ")),
                 };
-                return Err(self.fault(property.start(), &format!("unknown key '{name}' in {what}"), &help));
+                return Err(self.fault(
+                    property.start(),
+                    &format!("unknown key '{name}' in {what}"),
+                    &help,
+                ));
             }
             if object.properties[..index].iter().any(|earlier| earlier.name.as_str() == name) {
                 return Err(self.fault(
@@ -300,7 +302,11 @@ impl<'v> Fields<'v> {
 
     fn required(&self, name: &str) -> Result<&'v Value<'v>> {
         self.get(name).ok_or_else(|| {
-            self.json.fault(self.object.range.start, &format!("missing key '{name}' in {}", self.what), SEE_HELP)
+            self.json.fault(
+                self.object.range.start,
+                &format!("missing key '{name}' in {}", self.what),
+                SEE_HELP,
+            )
         })
     }
 
@@ -438,10 +444,12 @@ mod tests {
         }
         assert!(complaint(r#"{"inputs": [], "kernel_to_class_map": {}}"#).contains("'inputs' is empty"));
         assert!(
-            complaint(r#"{"inputs": [1], "kernel_to_class_map": {}}"#).contains("an input is not an object")
+            complaint(r#"{"inputs": [1], "kernel_to_class_map": {}}"#)
+                .contains("an input is not an object")
         );
         assert!(
-            complaint(r#"{"inputs": [{}], "kernel_to_class_map": {"a": 1}}"#).contains("'a' is not a string")
+            complaint(r#"{"inputs": [{}], "kernel_to_class_map": {"a": 1}}"#)
+                .contains("'a' is not a string")
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Reads tables that `nsys stats --format csv` or `nsq run --format csv` wrote.
 //!
-//! Columns are found by the names in the header. A table is read by position if it has no header, or if its header
-//! has no known names and either the user gave positions or `--seed-compat` is set.
+//! Columns are found by the names in the header. A table is read by position if it has no header, or if
+//! its header has no known names and either the user gave positions or `--seed-compat` is set.
 
 use super::tables::{KernelSum, MemorySum, RangeSpan};
 use crate::error::{Error, Result};
@@ -199,7 +199,8 @@ fn read(
         }
         if columns.is_none() {
             // Read by position only on request: any table has a second column.
-            let is_requested = layout.ignores_units || wanted.iter().any(|column| column.given.is_some());
+            let is_requested =
+                layout.ignores_units || wanted.iter().any(|column| column.given.is_some());
             if !is_requested || waiting.is_empty() {
                 return Err(no_table(file, waiting.first(), wanted));
             }
@@ -401,7 +402,12 @@ fn line_of(record: &ByteRecord) -> Option<u64> {
 }
 
 fn broken(file: &Path, error: &csv::Error) -> Error {
-    fault(file, error.position().map(csv::Position::line), &error.to_string(), "check that this is a CSV file")
+    fault(
+        file,
+        error.position().map(csv::Position::line),
+        &error.to_string(),
+        "check that this is a CSV file",
+    )
 }
 
 fn fault(file: &Path, line: Option<u64>, reason: &str, help: &str) -> Error {

@@ -31,8 +31,8 @@ pub struct Iterations {
     pub gpus: i64,
     /// Number of GPUs with work in the report, also if the user gave another number.
     gpus_of_windows: i64,
-    /// Iterations of one process, as a fraction: the user's number, or instances divided by processes. `None`
-    /// if neither is known.
+    /// Iterations of one process, as a fraction: the user's number, or instances divided by processes.
+    /// `None` if neither is known.
     pub iterations: Option<(i64, i64)>,
     /// How the tag was matched.
     pub matched: TagMatch,
@@ -40,7 +40,10 @@ pub struct Iterations {
 
 impl Iterations {
     /// Counts the iterations. The strings are notes about inconsistencies.
-    pub fn count(ranges: Option<&[RangeSpan]>, hints: &IterationHints<'_>) -> Result<(Self, Vec<String>)> {
+    pub fn count(
+        ranges: Option<&[RangeSpan]>,
+        hints: &IterationHints<'_>,
+    ) -> Result<(Self, Vec<String>)> {
         let mut notes = Vec::new();
         let (matched, found) = match (hints.tag, ranges) {
             (Some(tag), Some(ranges)) => tag.find(ranges),
@@ -50,7 +53,8 @@ impl Iterations {
         let processes: BTreeSet<i64> = found.iter().filter_map(|range| range.pid).collect();
         let processes = (processes.len() as i64).max(1);
         let gpus = hints.gpus.or(hints.gpus_found).unwrap_or(processes).max(1);
-        if let (Some(given), Some(found)) = (hints.gpus, hints.gpus_found.filter(|found| *found != gpus)) {
+        if let (Some(given), Some(found)) = (hints.gpus, hints.gpus_found.filter(|found| *found != gpus))
+        {
             notes.push(format!(
                 "{found} GPUs have work in the report, but {given} were given: figures per iteration use {given}"
             ));
@@ -121,7 +125,8 @@ impl Iterations {
         Some((i128::from(total) * i128::from(of)) as f64 / divisor as f64)
     }
 
-    /// Whether the count is a multiple of the divisor, so every iteration on every GPU can have the same count.
+    /// Whether the count is a multiple of the divisor, so every iteration on every GPU can have the same
+    /// count.
     pub fn divides(&self, count: i64) -> bool {
         self.divisor()
             .is_none_or(|(divisor, of)| i128::from(count) * i128::from(of) % i128::from(divisor) == 0)
@@ -167,7 +172,11 @@ fn no_such_tag(tag: &Tag, ranges: &[RangeSpan]) -> String {
     match near.as_slice() {
         [] => format!("no projected range is named '{}': the table has no ranges", tag.spelled()),
         near => {
-            format!("no projected range is named '{}'; ranges include {}", tag.spelled(), near.join(", "))
+            format!(
+                "no projected range is named '{}'; ranges include {}",
+                tag.spelled(),
+                near.join(", ")
+            )
         }
     }
 }

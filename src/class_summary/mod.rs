@@ -1,9 +1,9 @@
 //! The arithmetic of `nsq classes`: GPU time by kernel class, per iteration, and the time that remains.
 //!
 //! The inputs are sums per kernel name, projected ranges and sums per memory operation, from any source.
-//! The module also reads the files of the two tools that `nsq classes` replaces, GPU_kernel_info_statistic
-//! and GPU Performance Analyser ("the seed"): CSV tables of `nsys stats`, and the JSON config.
-//! `--seed-compat` reproduces the seed's figures.
+//! The module also reads the files of the two tools that `nsq classes` replaces,
+//! GPU_kernel_info_statistic and GPU Performance Analyser ("the seed"): CSV tables of `nsys stats`, and
+//! the JSON config. `--seed-compat` reproduces the seed's figures.
 
 mod config;
 mod csv_table;

@@ -1,5 +1,5 @@
-//! The figures of `--seed-compat`: doubles, counts floored per row, and sums of the whole capture compared with
-//! the tagged ranges.
+//! The figures of `--seed-compat`: doubles, counts floored per row, and sums of the whole capture
+//! compared with the tagged ranges.
 
 use super::iterations::Iterations;
 use super::seed_map::{NCCL, SeedMap};
@@ -185,15 +185,15 @@ impl SeedSummary {
 fn windows_of(counted: &Iterations, kernels: &SeedRow, remarks: &mut Vec<String>) -> SeedWindows {
     let (count, total_ms) = (counted.windows, counted.window_ns as f64 * 1e-6);
     if count == 0 {
-        remarks.push(
-            "no tagged range found: the time without kernels cannot be estimated".to_owned(),
-        );
+        remarks.push("no tagged range found: the time without kernels cannot be estimated".to_owned());
         return SeedWindows { count, average_ms: 0.0, total_ms, estimate: None };
     }
     let average_ms = total_ms / count as f64;
     let (range_ms, rest_ms) = (average_ms - kernels.iteration_ms, total_ms - kernels.total_ms);
     if total_ms == 0.0 {
-        remarks.push("the tagged ranges take 0 ms in total: shares of that time are not a number".to_owned());
+        remarks.push(
+            "the tagged ranges take 0 ms in total: shares of that time are not a number".to_owned(),
+        );
     }
     let share = |part: f64, whole: f64| if whole == 0.0 { f64::NAN } else { part / whole * 100.0 };
     let estimate = Estimate {

@@ -15,7 +15,8 @@ pub struct SeedMap {
 
 impl SeedMap {
     /// Checks and builds a map under the seed's rules: no class is named `others`, and no key is part of
-    /// another. Keys that differ only in case are one rule, with the first key's place and the last key's class.
+    /// another. Keys that differ only in case are one rule, with the first key's place and the last
+    /// key's class.
     pub fn strict(map: &[(String, String)]) -> Result<Self> {
         let mut rules: Vec<(String, String)> = Vec::new();
         for (key, class) in map {

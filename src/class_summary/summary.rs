@@ -1,4 +1,5 @@
-//! The exact figures of a capture: sums by class, the rest of the iterations, and the measured time of each GPU.
+//! The exact figures of a capture: sums by class, the rest of the iterations, and the measured time of
+//! each GPU.
 
 use super::iterations::Iterations;
 use super::measured::{Measured, by_device};
@@ -90,8 +91,8 @@ const MEASURED_REST: &str = "not compute, measured";
 
 /// Computes the summary of a capture.
 ///
-/// `measured` holds the windows of the iterations or, without a tag, one window per GPU. `within` is true if the
-/// tables hold only work that the tagged ranges launched.
+/// `measured` holds the windows of the iterations or, without a tag, one window per GPU. `within` is
+/// true if the tables hold only work that the tagged ranges launched.
 pub fn summarize(
     tables: &Tables,
     class_of: &dyn Fn(&str) -> Class,
@@ -230,7 +231,8 @@ impl Summarizer<'_> {
         let counted = self.iterations;
         let whole = counted.windows_on_gpus();
         let mean = counted.window_ns as f64 / counted.windows as f64;
-        // Divide by the windows found, not by the user's iteration count: each row is a part of the first one.
+        // Divide by the windows found, not by the user's iteration count: each row is a part of the
+        // first one.
         let per_window = |total_ns: i64| (whole > 0).then(|| total_ns as f64 * mean / whole as f64);
         let rest = whole.saturating_sub(compute_ns);
         let part = |class: &str, total_ns: i64, per_iteration_ns: Option<f64>| Row {

@@ -69,7 +69,9 @@ impl Tables {
         Err(Error::Report {
             path: title.into(),
             reason: "the times or counts add up to more than 64 bits hold".to_owned(),
-            help: "times are in nanoseconds; check the unit of each table, and whether a table is damaged".to_owned(),
+            help:
+                "times are in nanoseconds; check the unit of each table, and whether a table is damaged"
+                    .to_owned(),
         })
     }
 }

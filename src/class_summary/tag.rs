@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 /// A name or pattern of ranges.
 ///
-/// It matches a name with its domain, without it, or with the leading colon that recent versions of nsys print in
-/// the default domain. `*`, `?` and `[…]` are wildcards.
+/// It matches a name with its domain, without it, or with the leading colon that recent versions of nsys
+/// print in the default domain. `*`, `?` and `[…]` are wildcards.
 #[derive(Debug, Clone)]
 pub struct Tag {
     spelled: String,
@@ -47,8 +47,8 @@ impl Tag {
         })
     }
 
-    /// Parses a tag for a report whose sums are limited to the scope `NAME` or `NAME@DOMAIN`. An exact match
-    /// does not hide ranges of the same name in other domains.
+    /// Parses a tag for a report whose sums are limited to the scope `NAME` or `NAME@DOMAIN`. An exact
+    /// match does not hide ranges of the same name in other domains.
     pub fn of_scope(name: &str, domain: Option<&str>) -> Result<Self> {
         let domain = domain.map(Glob::new).transpose()?;
         Ok(Self { scope: Some(ScopeRules { domain }), ..Self::new(name)? })
@@ -59,8 +59,8 @@ impl Tag {
         &self.spelled
     }
 
-    /// Returns the matching ranges in their order: exact matches if there are any, else [`TagMatch::Alike`], else
-    /// [`TagMatch::Numbered`]. With a scope, exact matches count as alike.
+    /// Returns the matching ranges in their order: exact matches if there are any, else
+    /// [`TagMatch::Alike`], else [`TagMatch::Numbered`]. With a scope, exact matches count as alike.
     pub fn find<'r>(&self, ranges: &'r [RangeSpan]) -> (TagMatch, Vec<&'r RangeSpan>) {
         for kind in [TagMatch::Exact, TagMatch::Alike, TagMatch::Numbered] {
             let is_match = |range: &&RangeSpan| match (&self.scope, &range.name) {

@@ -42,7 +42,8 @@ pub fn activity(op_name: &str) -> Activity {
     }
 }
 
-/// The operation is a copy or fill: `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`. No kernel name starts this way.
+/// The operation is a copy or fill: `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`. No kernel name
+/// starts this way.
 fn is_memory(op_name: &str) -> bool {
     op_name.starts_with("[CUDA mem") || op_name.starts_with("[CUDA Unified Memory")
 }
@@ -67,10 +68,12 @@ const COLLECTIVES: [(&str, &[&str]); 11] = [
 /// A communication kernel whose collective is not known.
 const UNKNOWN: &str = "unknown";
 
-/// The collective operation that a kernel of this name performs; `None` if the kernel does not communicate.
+/// The collective operation that a kernel of this name performs; `None` if the kernel does not
+/// communicate.
 ///
 /// `Generic` is NCCL's kernel for operations that have no kernel of their own. Only the function's own
-/// name counts: `nccl` in a parameter, a template argument or a namespace does not make it communication.
+/// name counts: `nccl` in a parameter, a template argument or a namespace does not make it
+/// communication.
 pub fn collective(op_name: &str) -> Option<&'static str> {
     if is_memory(op_name) {
         return None;
@@ -82,7 +85,8 @@ pub fn collective(op_name: &str) -> Option<&'static str> {
 /// Kernels of all versions of NCCL and RCCL.
 fn nccl(own: &str) -> Option<&'static str> {
     let rest = own.strip_prefix("nccl").or_else(|| own.strip_prefix("rccl"))?;
-    // NCCL 2.8 and later: ncclKernel_AllReduce_…, ncclDevKernel_…, ncclDevKernelDebug_…, ncclSymkDevKernel_….
+    // NCCL 2.8 and later: ncclKernel_AllReduce_…, ncclDevKernel_…, ncclDevKernelDebug_…,
+    // ncclSymkDevKernel_….
     for symmetric in ["", "Symmetric", "Symk", "Sym"] {
         for device in ["Dev", ""] {
             let Some(rest) = rest.strip_prefix(symmetric).and_then(|rest| rest.strip_prefix(device))
@@ -107,8 +111,8 @@ fn nccl(own: &str) -> Option<&'static str> {
     Some(find_collective(&operation, true)).filter(|name| *name != UNKNOWN)
 }
 
-/// Kernels of other communication libraries. Their function names are common words, so the namespace or a
-/// prefix identifies the library.
+/// Kernels of other communication libraries. Their function names are common words, so the namespace or
+/// a prefix identifies the library.
 fn other_library(function: &FunctionName<'_>) -> Option<&'static str> {
     let own = normalized(function.own);
     if function.is_in("deep_ep") {

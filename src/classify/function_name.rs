@@ -40,8 +40,8 @@ fn mangled(name: &str) -> Option<FunctionName<'_>> {
             break;
         }
         if rest.starts_with('I') {
-            // Template arguments of the function or of an enclosing class. Finding their end would need a
-            // full demangler, so a kernel in a class template gets the name of the class.
+            // Template arguments of the function or of an enclosing class. Finding their end would need
+            // a full demangler, so a kernel in a class template gets the name of the class.
             break;
         }
     }
@@ -55,13 +55,15 @@ fn demangled(name: &str) -> FunctionName<'_> {
     let mut scopes: Vec<&str> = Vec::new();
     let mut current: Option<(usize, usize)> = None;
     let mut open = OpenBrackets::default();
-    // `is_whole`: the current identifier has ended. `is_other_word`: a blank or similar follows it, so the next
-    // identifier starts a new word and not another scope.
+    // `is_whole`: the current identifier has ended. `is_other_word`: a blank or similar follows it, so
+    // the next identifier starts a new word and not another scope.
     let (mut is_whole, mut is_other_word) = (false, false);
     for (at, &byte) in bytes.iter().enumerate() {
         if let Some(innermost) = open.innermost() {
             match byte {
-                b'<' | b'(' | b'[' | b'{' if innermost != b'(' || byte != b'<' || opens_template(bytes, at) => {
+                b'<' | b'(' | b'[' | b'{'
+                    if innermost != b'(' || byte != b'<' || opens_template(bytes, at) =>
+                {
                     open.push(byte)
                 }
                 b'>' if innermost == b'<' && bytes[at - 1] != b'-' => open.close(b'<'),
@@ -113,7 +115,8 @@ fn demangled(name: &str) -> FunctionName<'_> {
 #[derive(Default)]
 struct OpenBrackets {
     brackets: Vec<u8>,
-    /// Number of open `(`, `[` and `{`. Where the count is 0, `close` need not search, so hostile names stay fast.
+    /// Number of open `(`, `[` and `{`. Where the count is 0, `close` need not search, so hostile names
+    /// stay fast.
     counts: [usize; 3],
 }
 

@@ -6,10 +6,11 @@ use super::function_name::FunctionName;
 const VARIANTS: [&str; 8] =
     [".clone", ".cold", ".constprop", ".isra", ".kd", ".llvm", ".lto_priv", ".part"];
 
-/// The function's own name, without return type, namespaces, template arguments, parameters and variants.
+/// The function's own name, without return type, namespaces, template arguments, parameters and
+/// variants.
 ///
-/// A lambda or a call operator has the name of the enclosing function or class. Mangled names, simple names
-/// and names that cannot be parsed are returned unchanged.
+/// A lambda or a call operator has the name of the enclosing function or class. Mangled names, simple
+/// names and names that cannot be parsed are returned unchanged.
 pub fn simple_name(name: &str) -> &str {
     if name.starts_with("_Z") || name.starts_with('?') {
         return name;

@@ -6,8 +6,8 @@ use crate::statistics::student_bound;
 /// Resolution of GPU timestamps, in ns.
 pub const TICK_NS: f64 = 32.0;
 
-/// The error of a sum on one side, for fully correlated errors: clock drift changes all work of a run in the same
-/// direction, so the errors add up, not their squares.
+/// The error of a sum on one side, for fully correlated errors: clock drift changes all work of a run in
+/// the same direction, so the errors add up, not their squares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct CorrelatedError {
     error: f64,
@@ -22,8 +22,8 @@ impl CorrelatedError {
         self.by_freedom += part / freedom.sqrt();
     }
 
-    /// Variance and degrees of freedom of the sum; `None` if nothing was added. The degrees of freedom lie
-    /// between the smallest and the largest of the parts.
+    /// Variance and degrees of freedom of the sum; `None` if nothing was added. The degrees of freedom
+    /// lie between the smallest and the largest of the parts.
     pub(super) fn variance(&self) -> Option<(f64, f64)> {
         (self.by_freedom > 0.0)
             .then(|| (self.error * self.error, (self.error / self.by_freedom).powi(2)))
@@ -37,7 +37,8 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Adds `weight` × (mean of `b` − mean of `a`). Returns `false` and adds nothing if a side has no spread.
+    /// Adds `weight` × (mean of `b` − mean of `a`). Returns `false` and adds nothing if a side has no
+    /// spread.
     pub fn add(&mut self, weight: f64, a: &Sample, b: &Sample) -> bool {
         let (Some(of_a), Some(of_b)) = (a.error(), b.error()) else { return false };
         for (side, error) in self.sides.iter_mut().zip([of_a, of_b]) {

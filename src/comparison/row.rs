@@ -142,8 +142,8 @@ pub struct Row {
     pub total_a_ns: i64,
     /// Sum of their times in B, over all iterations.
     pub total_b_ns: i64,
-    /// Share of the section's time in A in percent, or of the window in the section GPU time; `None` if rows
-    /// overlap.
+    /// Share of the section's time in A in percent, or of the window in the section GPU time; `None` if
+    /// rows overlap.
     pub share_a_pct: Option<f64>,
     /// The same share in B.
     pub share_b_pct: Option<f64>,
@@ -151,7 +151,8 @@ pub struct Row {
     pub per: Per,
     /// Change of the total.
     pub change_ns: i64,
-    /// Part of the change due to the number of calls, at A's cost; `None` for a window of a whole report.
+    /// Part of the change due to the number of calls, at A's cost; `None` for a window of a whole
+    /// report.
     pub calls_effect_ns: Option<i64>,
     /// Part of the change due to the cost of B's calls.
     pub cost_effect_ns: Option<i64>,
@@ -170,8 +171,8 @@ impl Row {
     }
 }
 
-/// A verdict needs at least this share of the time compared, in percent. Below it, the rest could have changed in the
-/// opposite direction.
+/// A verdict needs at least this share of the time compared, in percent. Below it, the rest could have
+/// changed in the opposite direction.
 const MIN_COMPARED_PCT: f64 = 50.0;
 
 /// Reasons why a stratum is not judged. If two have the same weight, the first one is reported.
@@ -180,7 +181,8 @@ const REASONS: [Reason; 3] = [Reason::OneCall, Reason::SeveralNames, Reason::Oth
 /// The sums over judged strata, from which the cost and verdict of a row or a section follow.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Judged {
-    /// Additional cost of B's calls compared with A's mean, in ns. Only strata with a spread on both sides.
+    /// Additional cost of B's calls compared with A's mean, in ns. Only strata with a spread on both
+    /// sides.
     pub(super) cost_ns: f64,
     /// Cost of B's calls at A's mean, in ns.
     pub(super) base_ns: f64,
@@ -223,7 +225,8 @@ impl Judged {
         most.1
     }
 
-    /// Cost and verdict; `None` if nothing was judged. `totals_ns` is the whole time of the row or sum in A and B.
+    /// Cost and verdict; `None` if nothing was judged. `totals_ns` is the whole time of the row or sum
+    /// in A and B.
     pub(super) fn verdict(&self, totals_ns: [i64; 2], confidence: f64) -> Option<(Cost, Verdict)> {
         if self.calls == 0 {
             return None;
@@ -343,7 +346,8 @@ pub(super) fn divided(total: i64, count: i64) -> i64 {
 
 /// (n_B − n_A) × m_A, with each n divided by the iterations of its side.
 fn calls_effect(a: &Sample, b: &Sample, iterations_a: i64, iterations_b: i64) -> i64 {
-    let [n_a, n_b, iterations_a, iterations_b] = [a.calls, b.calls, iterations_a, iterations_b].map(i128::from);
+    let [n_a, n_b, iterations_a, iterations_b] =
+        [a.calls, b.calls, iterations_a, iterations_b].map(i128::from);
     let more = n_b * iterations_a - n_a * iterations_b;
     match (more.checked_mul(i128::from(a.total_ns)), (iterations_a * iterations_b).checked_mul(n_a)) {
         (Some(above), Some(below)) => rounded(above, below),
@@ -448,9 +452,10 @@ mod tests {
             let there = Work { a: side(), b: side(), ..Work::default() };
             let back = Work { a: there.b.clone(), b: there.a.clone(), ..Work::default() };
             let (iterations_a, iterations_b) = (1 + random(7), 1 + random(7));
-            for (per, turned) in
-                [(Per::Report, Per::Report), (Per::Iteration(iterations_a, iterations_b), Per::Iteration(iterations_b, iterations_a))]
-            {
+            for (per, turned) in [
+                (Per::Report, Per::Report),
+                (Per::Iteration(iterations_a, iterations_b), Per::Iteration(iterations_b, iterations_a)),
+            ] {
                 let (there, back) = match (row(&there, per), row(&back, turned)) {
                     (Some(there), Some(back)) => (there, back),
                     (None, None) => continue,

@@ -17,8 +17,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Builds a sample from a count, a sum and the standard error of the mean in nanoseconds, as computed by
-    /// [`mean_error`]. A single call has no error.
+    /// Builds a sample from a count, a sum and the standard error of the mean in nanoseconds, as
+    /// computed by [`mean_error`]. A single call has no error.
     pub fn new(calls: i64, total_ns: i64, error_ns: Option<f64>) -> Self {
         Self::over(calls, calls, total_ns, error_ns)
     }
@@ -38,8 +38,9 @@ impl Sample {
         Self::new(i64::try_from(values.len()).unwrap_or(i64::MAX), total, mean_error(&reals))
     }
 
-    /// Builds a sample from values in nanoseconds that belong to parts, such as the GPUs of an iteration. The mean of
-    /// a part is one measurement. `parts` holds the part of each value, numbered in order of time.
+    /// Builds a sample from values in nanoseconds that belong to parts, such as the GPUs of an
+    /// iteration. The mean of a part is one measurement. `parts` holds the part of each value, numbered
+    /// in order of time.
     pub fn of_parts(values: &[i64], parts: &[usize]) -> Self {
         let mut sums: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         for (value, part) in values.iter().zip(parts) {
@@ -57,8 +58,8 @@ impl Sample {
         if self.calls == 0 { 0.0 } else { self.total_ns as f64 / self.calls as f64 }
     }
 
-    /// Variance of the mean in square nanoseconds, and its degrees of freedom; `None` for a single call. The
-    /// variance is at least that of the clock's resolution.
+    /// Variance of the mean in square nanoseconds, and its degrees of freedom; `None` for a single call.
+    /// The variance is at least that of the clock's resolution.
     pub fn error(&self) -> Option<(f64, f64)> {
         self.error
     }

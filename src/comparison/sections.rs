@@ -1,7 +1,9 @@
 //! Compares two reports section by section.
 
 use super::names::{Match, NameGroup, pair_names};
-use super::row::{Compared, Cost, Judged, Per, Reason, Row, Stratum, Verdict, Work, compare_work, divided};
+use super::row::{
+    Compared, Cost, Judged, Per, Reason, Row, Stratum, Verdict, Work, compare_work, divided,
+};
 use super::{Noise, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,10 +95,11 @@ pub type KernelShape = Named;
 pub struct Window {
     /// Ordinal of the GPU.
     pub gpu_id: i64,
-    /// Index of the iteration within its thread. Iterations of all threads and GPUs with the same index are one
-    /// measurement.
+    /// Index of the iteration within its thread. Iterations of all threads and GPUs with the same index
+    /// are one measurement.
     pub iteration: usize,
-    /// Nanoseconds of compute, exposed communication, exposed memory and idle, which add up to the window.
+    /// Nanoseconds of compute, exposed communication, exposed memory and idle, which add up to the
+    /// window.
     pub parts: [i64; 4],
 }
 
@@ -155,20 +158,25 @@ pub struct Comparison {
     pub gpu_ns: [f64; 2],
 }
 
-/// A section with less than this share of the time of kernels, copies and fills on both sides, in percent, does not
-/// make a report faster or slower.
+/// A section with less than this share of the time of kernels, copies and fills on both sides, in
+/// percent, does not make a report faster or slower.
 const MIN_SHARE_PCT: f64 = 1.0;
 
 impl Comparison {
-    /// Share of the time of kernels, copies and fills that was judged, in percent of both sides together. Sections
-    /// without a verdict do not count as judged. `None` if there is no such time.
+    /// Share of the time of kernels, copies and fills that was judged, in percent of both sides
+    /// together. Sections without a verdict do not count as judged. `None` if there is no such time.
     pub fn judged_pct(&self) -> Option<f64> {
         let has_verdict = |total: &&Total| {
             total.cost.is_some_and(|(_, verdict)| !matches!(verdict, Verdict::CannotTell(_)))
         };
         let of_gpu = |total: &&Total| matches!(total.section, Section::Kernels | Section::Memory);
-        let judged: f64 =
-            self.totals.iter().filter(of_gpu).filter(has_verdict).flat_map(|total| total.compared_ns).sum();
+        let judged: f64 = self
+            .totals
+            .iter()
+            .filter(of_gpu)
+            .filter(has_verdict)
+            .flat_map(|total| total.compared_ns)
+            .sum();
         let whole: f64 = self.gpu_ns.iter().sum();
         (whole > 0.0).then(|| 100.0 * judged / whole)
     }

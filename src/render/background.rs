@@ -22,7 +22,8 @@ const QUEUED_BATCHES: usize = 4;
 /// Passes all rows to the given sink.
 pub(super) type Feed<'f> = &'f mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
 
-/// Writes the rows of `produce` with `write`, on a background thread if there are many rows and threads are allowed.
+/// Writes the rows of `produce` with `write`, on a background thread if there are many rows and threads
+/// are allowed.
 pub(super) fn write_in_background<T>(
     out: &mut Output,
     write: impl FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send,
@@ -54,7 +55,8 @@ pub(super) fn write_in_background<T>(
     })
 }
 
-/// Rejects all writes after a failed one. Otherwise a buffer that is flushed on drop would write after a gap.
+/// Rejects all writes after a failed one. Otherwise a buffer that is flushed on drop would write after a
+/// gap.
 struct UntilFailure<'o> {
     out: &'o mut Output,
     has_failed: bool,

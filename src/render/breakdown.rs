@@ -9,7 +9,8 @@ use minijinja::{AutoEscape, Environment, Value as Cell, context};
 use std::io;
 
 const TEMPLATE: &str = include_str!("breakdown.html.jinja");
-/// Number of colours, which colour-blind readers can distinguish. Further classes reuse them with a pattern.
+/// Number of colours, which colour-blind readers can distinguish. Further classes reuse them with a
+/// pattern.
 const COLOURS: usize = 7;
 const PATTERNS: usize = 3;
 /// Longest kernel name on the page, in characters.

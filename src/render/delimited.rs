@@ -20,7 +20,10 @@ pub(super) struct Delimited<'a> {
 
 impl<'a> Delimited<'a> {
     pub(super) fn new(out: &'a mut dyn Write, delimiter: u8, style: &Style) -> Self {
-        let out = csv::WriterBuilder::new().delimiter(delimiter).buffer_capacity(BUFFER_BYTES).from_writer(out);
+        let out = csv::WriterBuilder::new()
+            .delimiter(delimiter)
+            .buffer_capacity(BUFFER_BYTES)
+            .from_writer(out);
         let (no_header, on_terminal) = (style.no_header, style.on_terminal);
         Self { out, columns: Vec::new(), no_header, on_terminal, buffer: String::new() }
     }
@@ -80,7 +83,8 @@ fn write_plain(out: &mut String, value: &Value, column: &Column) {
     }
 }
 
-/// Writes the shortest text that parses back to the same number, with an exponent if it is very small or large.
+/// Writes the shortest text that parses back to the same number, with an exponent if it is very small or
+/// large.
 fn write_real(out: &mut String, real: f64) {
     let whole = real as i64;
     // Fast path: most times are whole numbers, which need no search for the shortest digits.

@@ -1,7 +1,7 @@
 //! Escapes text from untrusted reports.
 
-/// Escapes control characters (terminal escapes, newlines, bidirectional overrides), so a name can neither move the
-/// cursor nor look like another name.
+/// Escapes control characters (terminal escapes, newlines, bidirectional overrides), so a name can
+/// neither move the cursor nor look like another name.
 pub fn visible(text: &str) -> String {
     if !text.chars().any(is_unsafe) {
         return text.to_owned();
@@ -24,7 +24,8 @@ pub fn quotable(text: &str) -> String {
     visible(text).replace('`', "'")
 }
 
-/// The character moves the cursor, changes the text direction, or is invisible, so two names could look the same.
+/// The character moves the cursor, changes the text direction, or is invisible, so two names could look
+/// the same.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,

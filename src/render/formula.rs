@@ -1,7 +1,7 @@
 //! Detects texts that a spreadsheet would run as formulas.
 //!
-//! A spreadsheet that opens a CSV file runs a name that starts with `=`. Programs need the original names, so names are
-//! counted but not changed by default.
+//! A spreadsheet that opens a CSV file runs a name that starts with `=`. Programs need the original
+//! names, so names are counted but not changed by default.
 
 use crate::error::Result;
 use crate::table::{Column, RowSink, Value};

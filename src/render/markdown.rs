@@ -58,7 +58,8 @@ impl RowSink for Markdown<'_> {
 /// If the backquotes do not pair up one by one, all of them are escaped.
 pub fn markdown_text(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    // An unpaired backquote, or a run of several, which Markdown pairs only with a run of the same length.
+    // An unpaired backquote, or a run of several, which Markdown pairs only with a run of the same
+    // length.
     if pieces.len().is_multiple_of(2) || text.contains("``") {
         return escaped(text);
     }

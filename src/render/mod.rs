@@ -1,7 +1,7 @@
 //! Writes result rows to an [`io::Write`], with one module per format.
 //!
-//! Machine formats contain the raw integers; text, Markdown and HTML format a number with its column's unit. Names
-//! in reports are untrusted, so every format escapes what could be harmful to its reader.
+//! Machine formats contain the raw integers; text, Markdown and HTML format a number with its column's
+//! unit. Names in reports are untrusted, so every format escapes what could be harmful to its reader.
 
 mod background;
 pub mod breakdown;
@@ -110,8 +110,8 @@ impl<'a> Writer<'a> {
         Self { out, format, style, written: 0, expected, formulas: 0 }
     }
 
-    /// Writes a heading and lines of a label and a sentence above all results, in text and Markdown. Other formats
-    /// have no such lines.
+    /// Writes a heading and lines of a label and a sentence above all results, in text and Markdown.
+    /// Other formats have no such lines.
     pub fn lead(&mut self, title: &str, lines: &[(&str, String)]) -> Result<()> {
         match self.format {
             Format::Text => put(self.out, &lead::text(title, lines, &self.style)),

@@ -55,7 +55,8 @@ const WIDEST: usize = 100;
 
 /// Writes one report with a title such as `CUDA API Summary (cuda_api_sum)`.
 ///
-/// Returns the number of texts in CSV or TSV that a spreadsheet would run as formulas. `style` can have them escaped.
+/// Returns the number of texts in CSV or TSV that a spreadsheet would run as formulas. `style` can have
+/// them escaped.
 pub fn write(
     out: &mut dyn Write,
     format: NsysFormat,

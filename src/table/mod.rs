@@ -1,8 +1,8 @@
 //! Query results: rows with typed, documented columns.
 //!
-//! These types connect running a query and printing it, and depend on neither SQLite nor an output format. A
-//! [`RowSink`] takes rows one by one, so a trace of millions of rows can be printed without holding it in memory. A
-//! [`ResultTable`] is a sink that keeps the rows.
+//! These types connect running a query and printing it, and depend on neither SQLite nor an output
+//! format. A [`RowSink`] takes rows one by one, so a trace of millions of rows can be printed without
+//! holding it in memory. A [`ResultTable`] is a sink that keeps the rows.
 
 mod unit;
 
@@ -105,8 +105,8 @@ pub trait RowSink {
     fn begin(&mut self, columns: &[Column]) -> Result<()>;
     /// Called for every row; `row` has one value per column.
     fn row(&mut self, row: &[Value]) -> Result<()>;
-    /// As [`RowSink::row`], for a caller that no longer needs the values. The sink may swap in other values, whose
-    /// memory the caller can reuse.
+    /// As [`RowSink::row`], for a caller that no longer needs the values. The sink may swap in other
+    /// values, whose memory the caller can reuse.
     fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
         self.row(row)
     }
