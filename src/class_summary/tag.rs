@@ -60,7 +60,8 @@ impl Tag {
     }
 
     /// Returns the matching ranges in their order: exact matches if there are any, else
-    /// [`TagMatch::Alike`], else [`TagMatch::Numbered`]. With a scope, exact matches count as alike.
+    /// [`TagMatch::Alike`], else [`TagMatch::Numbered`]. With a scope, exact matches count as
+    /// [`TagMatch::Alike`].
     pub fn find<'r>(&self, ranges: &'r [RangeSpan]) -> (TagMatch, Vec<&'r RangeSpan>) {
         for kind in [TagMatch::Exact, TagMatch::Alike, TagMatch::Numbered] {
             let is_match = |range: &&RangeSpan| match (&self.scope, &range.name) {

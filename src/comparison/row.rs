@@ -71,7 +71,7 @@ pub enum Reason {
     OtherShapes,
     /// Several names fold to the same text, so it is unknown which name became which.
     SeveralNames,
-    /// Each report is a single window.
+    /// Whole reports are compared, which are single windows of different lengths.
     OneWindow,
 }
 
