@@ -21,7 +21,7 @@ pub struct IterationHints<'a> {
 /// The iterations of a capture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Iterations {
-    /// Instances of the tagged range in all processes; 0 without a tag.
+    /// Instances of the tagged range, over all processes; 0 without a tag.
     pub windows: i64,
     /// Sum of their projected durations, in ns.
     pub window_ns: i64,
@@ -29,7 +29,7 @@ pub struct Iterations {
     pub processes: i64,
     /// Number of GPUs of the capture; at least 1.
     pub gpus: i64,
-    /// Number of GPUs with work in the report, also if the user gave another number.
+    /// Number of GPUs with work in the report if known, even if the user gave another number; else `gpus`.
     gpus_of_windows: i64,
     /// Iterations of one process, as a fraction: the user's number, or instances divided by processes.
     /// `None` if neither is known.

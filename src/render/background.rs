@@ -40,7 +40,7 @@ pub(super) fn write_in_background<T>(
     }
     scope(|scope| {
         let write = |feed: Feed<'_>| write(&mut out, feed);
-        let mut front = RowSender {
+        let mut sender = RowSender {
             scope,
             columns: None,
             batch: Batch::default(),
@@ -48,9 +48,9 @@ pub(super) fn write_in_background<T>(
             write: Some(write),
             writer: None,
         };
-        let produced = produce(&mut front);
+        let produced = produce(&mut sender);
         // Rows found before a failure are written too.
-        let written = front.finish();
+        let written = sender.finish();
         produced.and_then(|produced| written.map(|()| produced))
     })
 }
