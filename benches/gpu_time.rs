@@ -1,10 +1,12 @@
-//! The queries about busy and idle GPUs over one million kernels, beside their peers and their floor.
+//! Benchmark: queries on GPU busy and idle time over one million kernels.
 //!
-//! Run with `cargo bench --bench gpu_time -- [KERNELS]`. Each query is the best of three, and the three
-//! rounds go over everything in turn, so that the machine's drift is shared. Beside them:
+//! Run with `cargo bench --bench gpu_time -- [KERNELS]`. Each figure is the best of three rounds. Every
+//! round runs all queries in turn, so drift of the machine affects all of them. They are compared with:
 //!
-//! - the floor: `sqlite3` adds up the times, devices and names of kernels, copies and fills; ratios are to it
-//! - `nsys analyze`, where `NSQ_BENCH_NSYS` names an nsys or one is on the PATH; once, for at most five minutes
+//! - the floor: `sqlite3` sums the times, devices and names of kernels, copies and fills; ratios are
+//!   relative to it
+//! - `nsys analyze`, if `NSQ_BENCH_NSYS` names an nsys or one is on the PATH: one run of at most five
+//!   minutes per rule
 
 mod large_export;
 mod measured;
@@ -22,7 +24,7 @@ const QUERIES: [&str; 9] = [
     "gpu_gaps",
     "gpu_time_util",
 ];
-/// Those that `nsys analyze` has too.
+/// Queries that `nsys analyze` also has.
 const NSYS: [&str; 2] = ["gpu_gaps", "gpu_time_util"];
 const ROUNDS: usize = 3;
 
@@ -35,7 +37,7 @@ fn main() {
     let kernels = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1_000_000);
     let export = large_export::export(kernels);
     println!(
-        "GPU time over {kernels} kernels ({} MB)",
+        "GPU time queries over {kernels} kernels ({} MB), best of {ROUNDS}",
         export.metadata().map_or(0, |m| m.len()) / 1_000_000
     );
     let bench = Bench::new("gpu_time", export);
@@ -48,7 +50,7 @@ fn main() {
         }
     }
     let floor = floor.expect("sqlite3 reads the export");
-    report("floor: sqlite3 adds up the columns", Some(floor), floor);
+    report("floor: sqlite3 sums the columns", Some(floor), floor);
     for (query, cost) in QUERIES.iter().zip(costs) {
         report(&format!("nsq {query}"), cost, floor);
     }
@@ -58,6 +60,6 @@ fn main() {
                 report(&format!("nsys analyze {query}"), bench.nsys(&nsys, "analyze", query), floor);
             }
         }
-        None => println!("  no nsys: NSQ_BENCH_NSYS names none and none is on the PATH"),
+        None => println!("  nsys not found: set NSQ_BENCH_NSYS or add nsys to the PATH"),
     }
 }

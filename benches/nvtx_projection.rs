@@ -1,14 +1,17 @@
-//! The NVTX queries over one million kernels, from start to exit, beside their peers and their floor.
+//! Benchmark: NVTX queries over one million kernels, from process start to exit.
 //!
-//! Run with `cargo bench --bench nvtx_projection -- [KERNELS]`. Each query is the best of three, and
-//! the three rounds go over everything in turn, so that the machine's drift is shared. Beside them:
+//! Run with `cargo bench --bench nvtx_projection -- [KERNELS]`. Each figure is the best of three rounds.
+//! Every round runs all queries in turn, so drift of the machine affects all of them. They are compared
+//! with:
 //!
-//! - the floor: `sqlite3` adds up two columns each of kernels, API calls and NVTX rows; ratios are to it
-//! - SQL alone: `sqlite3` counts and adds up each range's operations with window functions, without
+//! - the floor: `sqlite3` sums two columns each of kernels, API calls and NVTX rows; ratios are relative
+//!   to it
+//! - SQL alone: `sqlite3` counts and sums the operations of each range with window functions, without
 //!   projecting them
-//! - `nsys stats`, where `NSQ_BENCH_NSYS` names it or it is on the PATH; once, for at most five minutes
+//! - `nsys stats`, if `NSQ_BENCH_NSYS` names it or it is on the PATH: one run of at most five minutes
+//!   per report
 //!
-//! CPU seconds and peak memory are what GNU `time` at /usr/bin/time says; without it they are not shown.
+//! CPU seconds and peak memory come from GNU `time` at /usr/bin/time, if it exists.
 
 mod large_export;
 mod measured;
@@ -23,10 +26,10 @@ const QUERIES: [&str; 6] = [
     "nvtx_coverage",
     "cuda_gpu_kern_sum:nvtx-name",
 ];
-/// Those that `nsys stats` has too.
+/// Queries that `nsys stats` also has.
 const NSYS: [&str; 4] =
     ["nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace", "nvtx_kern_sum", "cuda_gpu_kern_sum:nvtx-name"];
-/// The peers that take minutes are left out beyond this.
+/// Most kernels for which the slow peers run; they take minutes.
 const SMALL: i64 = 1_000_000;
 const ROUNDS: usize = 3;
 
@@ -35,8 +38,9 @@ const FLOOR_SQL: &str = "\
     SELECT sum(end-start), sum(correlationId) FROM CUPTI_ACTIVITY_KIND_RUNTIME;
     SELECT sum(end-start), total(globalTid) FROM NVTX_EVENTS;";
 
-/// Along each thread's time: what had begun when a range began, and what had ended when it ended.
-/// At the same time a range begins before a launch begins, and ends after a launch ends.
+/// Computes running sums along each thread: launches begun before a range starts, and launches ended
+/// before it ends. At equal timestamps, a range starts before a launch starts and ends after a launch
+/// ends.
 const WINDOW_SQL: &str = "\
     WITH
     operation AS (
@@ -119,6 +123,6 @@ fn main() {
                 report(&format!("nsys stats {query}"), bench.nsys(&nsys, "stats", query), floor);
             }
         }
-        None => println!("  no nsys: NSQ_BENCH_NSYS names none and none is on the PATH"),
+        None => println!("  nsys not found: set NSQ_BENCH_NSYS or add nsys to the PATH"),
     }
 }

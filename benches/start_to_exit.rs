@@ -1,7 +1,8 @@
-//! A small report from start to exit: `top_kernels` on a real export where one lies beside the
-//! checkout, else on the example. What counts here is everything but the query.
+//! Benchmark: `top_kernels` on a small report, from process start to exit. It measures the overhead
+//! around a query.
 //!
-//! Run with `cargo bench --bench start_to_exit`; the floor is `nsq --version`, which opens nothing.
+//! The report is a real export if one lies beside the checkout, else the example. Run with
+//! `cargo bench --bench start_to_exit`. The floor is `nsq --version`, which opens no file.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

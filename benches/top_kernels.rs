@@ -1,7 +1,7 @@
-//! `top_kernels` over one million kernels, against the `sqlite3` shell's own GROUP BY.
+//! Benchmark: `top_kernels` over one million kernels, compared with a GROUP BY in the `sqlite3` shell.
 //!
-//! Run with `cargo bench --bench top_kernels`. The two take turns, so that the ratio holds although
-//! the machine's speed drifts. The shell computes no percentiles; nsq computes three.
+//! Run with `cargo bench --bench top_kernels -- [KERNELS]`. The two alternate, so drift of the machine
+//! affects both. nsq computes three percentiles; the shell computes none.
 
 mod large_export;
 
@@ -44,7 +44,7 @@ fn run_shell(export: &Path) -> f64 {
     time(Command::new("sqlite3").arg("-readonly").arg(export).arg(SHELL_SQL))
 }
 
-/// Seconds from start to exit.
+/// Seconds from process start to exit.
 fn time(command: &mut Command) -> f64 {
     let start = Instant::now();
     let status = command.stdout(Stdio::null()).status().expect("nsq and sqlite3 can be started");

@@ -1,11 +1,12 @@
-//! The import of a PyTorch trace, beside Python's `json.load` and the floors of its parts.
+//! Benchmark: the import of a PyTorch trace, compared with Python's `json.load` and lower bounds.
 //!
-//! Run with `cargo bench --bench trace_import -- [MEGABYTES]` (1000 by default). Each figure is the best of
-//! three, and the rounds go over everything in turn, so that the machine's drift is shared. Ratios are
-//! to `nsq import` of the text. Beside it and the import of the same trace as gzip:
+//! Run with `cargo bench --bench trace_import -- [MEGABYTES]` (1000 by default). Each figure is the best
+//! of three rounds. Every round runs all commands in turn, so drift of the machine affects all of them.
+//! Ratios are relative to `nsq import` of the uncompressed trace. It is compared with:
 //!
-//! - `json.load` and the sums of kernels by name, in Python: what people do now
-//! - the floors: `gzip -dc` unpacks, Python's parser alone reads, `sqlite3` writes the same rows again
+//! - `nsq import` of the same trace as gzip
+//! - `json.load` and sums of kernels by name in Python, the usual way to read a trace
+//! - lower bounds: `gzip -dc` decompresses the trace, and `sqlite3` copies the imported rows
 
 mod large_trace;
 mod measured;
@@ -17,7 +18,7 @@ use std::process::Command;
 
 const ROUNDS: usize = 3;
 
-/// Time and calls of each kernel: what the import makes a question of SQL.
+/// Time and calls of each kernel, which is an SQL query after an import.
 const PYTHON: &str = "\
 import collections, json, sys
 with open(sys.argv[1]) as file:
@@ -29,7 +30,7 @@ for event in trace['traceEvents']:
         calls[event['name']] += 1
 ";
 
-/// Writes every row of the import once more, without a parser before it.
+/// Copies every imported row, without parsing.
 const REWRITE: &str = "\
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 ATTACH 'imported.sqlite' AS source; BEGIN;
@@ -43,7 +44,7 @@ fn main() {
     let megabytes = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(1000);
     let trace = large_trace::trace(megabytes);
     let packed = pack(&trace);
-    println!("A PyTorch trace of {megabytes} MB");
+    println!("Import of a PyTorch trace of {megabytes} MB, best of {ROUNDS}");
     let bench = Bench::new("trace_import", trace.clone());
     let nsq = env!("CARGO_BIN_EXE_nsq");
     let import = |trace: &Path| {
@@ -74,14 +75,14 @@ fn main() {
         );
     }
     let ours = text.expect("nsq imports the trace");
-    report("nsq import of the text", text, ours);
-    report("nsq import of the gzip", gzip, ours);
-    report("json.load and sums in Python", python, ours);
-    report("floor of unpacking: gzip -dc", unpack, ours);
-    report("floor of writing: sqlite3 copies the rows", write, ours);
+    report("nsq import, uncompressed", text, ours);
+    report("nsq import, gzip", gzip, ours);
+    report("Python: json.load and sums", python, ours);
+    report("lower bound: gzip -dc", unpack, ours);
+    report("lower bound: sqlite3 copies the rows", write, ours);
 }
 
-/// The same trace as gzip, made now or before.
+/// The path of the trace as gzip, which is created if it is missing.
 fn pack(trace: &Path) -> std::path::PathBuf {
     let packed = trace.with_extension("json.gz");
     if !packed.exists() {

@@ -1,8 +1,9 @@
-//! Large exports, the same for everyone: a deterministic generator.
+//! A deterministic generator of large exports.
 //!
-//! A training-like capture by four processes that reuse correlation ids. Each has a main, an autograd
-//! and a loader thread; `training` tells what they do in a step. For a million kernels there are about
-//! 1.15 million API calls, 1.55 million NVTX rows and 230 MB; other sizes are in proportion.
+//! The capture resembles a training run of four processes that reuse correlation ids. Each process has a
+//! main, an autograd and a loader thread; the module `training` describes their steps. With a million
+//! kernels, the export has about 1.15 million API calls, 1.55 million NVTX rows and 230 MB. Other sizes
+//! are proportional.
 
 mod process;
 mod strings;
@@ -13,12 +14,12 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The DDL that the export is written in.
+/// The schema of the export.
 const SCHEMA: &str = include_str!("../../fixtures/schema/3.25.0.sql");
 
-/// An export with `kernels` kernels under `target/`, made when it is not there yet.
+/// The path of an export with `kernels` kernels under `target/`, which is created if it is missing.
 ///
-/// The file's name carries a version, to be raised with every change of what is written.
+/// The file name contains a version. Increase it whenever the content of the export changes.
 pub(crate) fn export(kernels: i64) -> PathBuf {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

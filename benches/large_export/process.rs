@@ -1,4 +1,4 @@
-//! A process and its threads: what a thread can do, and the rows that this leaves.
+//! A process and its threads: the actions of a thread, and the rows that they produce.
 
 use super::strings::Strings;
 use super::tables::{Call, CopyKind, Operation, Range, Rows, Work};
@@ -7,26 +7,26 @@ pub(super) const MAIN: usize = 0;
 pub(super) const AUTOGRAD: usize = 1;
 pub(super) const LOADER: usize = 2;
 
-/// Event types of NVTX.
+/// NVTX event types.
 pub(super) const PUSHED: i64 = 59;
 pub(super) const STARTED: i64 = 60;
 pub(super) const DOMAIN_CREATED: i64 = 75;
 
-/// Places in `STREAMS`.
+/// Indexes in `STREAMS`.
 pub(super) const COMPUTE: usize = 0;
 const GRAPH: usize = 1;
 pub(super) const COPY: usize = 2;
 pub(super) const COLLECTIVE: usize = 3;
 const STREAMS: [i64; 4] = [7, 9, 13, 21];
 
-/// Classes of calls.
+/// Event classes of API calls.
 pub(super) const RUNTIME: i64 = 0;
 const DRIVER: i64 = 1;
 
-/// Kernels that an operator chooses from; behind those of all operators come the others.
+/// Number of kernels per operator. Kernels outside operators follow those of all operators.
 const FAMILY: i64 = 16;
 
-/// Calls that launch nothing.
+/// API calls without GPU work.
 const BOOKKEEPING: [(i64, &str); 8] = [
     (RUNTIME, "cudaStreamIsCapturing_v10000"),
     (RUNTIME, "cudaEventRecord_v3020"),
@@ -38,7 +38,7 @@ const BOOKKEEPING: [(i64, &str); 8] = [
     (DRIVER, "cuKernelGetName"),
 ];
 
-/// What all processes share.
+/// The state that all processes share.
 pub(super) struct World {
     pub(super) random: u64,
     pub(super) kernels_left: i64,
@@ -58,7 +58,8 @@ impl World {
         self.below(n) == 0
     }
 
-    /// Small numbers more often than large ones: a few names take most launches, as in life.
+    /// Returns small numbers more often than large ones: as in real captures, a few names have most
+    /// launches.
     pub(super) fn skewed(&mut self, n: i64) -> i64 {
         let most = 1 + self.below(n);
         self.below(most)
@@ -73,7 +74,7 @@ pub(super) struct Process {
     pub(super) index: i64,
     pub(super) global: i64,
     pub(super) threads: [Thread; 3],
-    /// When each stream has done what it was given.
+    /// The time at which each stream becomes idle.
     pub(super) streams: [i64; 4],
     pub(super) correlation: i64,
     pub(super) handle: i64,
@@ -107,19 +108,19 @@ impl Process {
     }
 }
 
-/// A step of one process. Its methods act on a thread, and take that thread's time.
+/// A step of one process. Its methods act on a thread and advance the thread's clock.
 pub(super) struct Step<'a> {
     pub(super) world: &'a mut World,
     pub(super) process: &'a mut Process,
 }
 
-/// Place of an open range among the rows.
+/// Index of an open range in the rows.
 pub(super) type Open = usize;
 
 impl Step<'_> {
-    // What it marks.
+    // NVTX ranges.
 
-    /// An operator's range: every few of them with numbers in its text, as PyTorch writes them.
+    /// Pushes an operator's range. Every sixth one has numbers in its text, as PyTorch writes them.
     pub(super) fn push_operator(&mut self, thread: usize, name: &str) -> Open {
         self.process.operators += 1;
         let id = self.process.operators;
@@ -167,7 +168,7 @@ impl Step<'_> {
         range.end_thread = end_thread;
     }
 
-    /// The thread's time after about `ns` more.
+    /// Advances the thread's clock by about `ns` and returns it.
     pub(super) fn pass(&mut self, thread: usize, ns: i64) -> i64 {
         let spent = 1 + ns / 2 + self.world.below(ns);
         let clock = &mut self.process.threads[thread].clock;
@@ -175,9 +176,9 @@ impl Step<'_> {
         *clock
     }
 
-    // What it calls and launches.
+    // API calls and GPU work.
 
-    /// A call; its correlation id.
+    /// Adds an API call and returns its correlation id.
     pub(super) fn call(&mut self, thread: usize, class: i64, name: &str) -> i64 {
         let start = self.pass(thread, 400);
         let end = self.pass(thread, if class == DRIVER { 600 } else { 3_000 });
@@ -215,7 +216,7 @@ impl Step<'_> {
         }
     }
 
-    /// One kernel fewer to go; none when there are enough.
+    /// Adds a kernel, unless there are enough.
     fn kernel(
         &mut self,
         thread: usize,
@@ -249,7 +250,7 @@ impl Step<'_> {
         self.run_on(thread, COMPUTE, correlation, bytes / 200 + 700, Work::Fill { bytes });
     }
 
-    /// Puts work on a stream, behind what is there.
+    /// Appends work to a stream.
     fn run_on(&mut self, thread: usize, stream: usize, correlation: i64, duration: i64, work: Work) {
         let launched = self.process.threads[thread].clock;
         let start = self.process.streams[stream].max(launched) + 200 + self.world.below(800);
@@ -266,7 +267,7 @@ impl Step<'_> {
         });
     }
 
-    /// Waits until every stream is done.
+    /// Waits until every stream is idle.
     pub(super) fn synchronize(&mut self, thread: usize) {
         self.call(thread, RUNTIME, "cudaStreamSynchronize_v3020");
         let done = self.process.streams.iter().copied().max().unwrap_or(0);

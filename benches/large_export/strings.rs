@@ -1,11 +1,11 @@
-//! The string table: every text that rows name by number.
+//! The string table of the export.
 
 use std::collections::HashMap;
 
-/// Distinct kernel names: what a large training run has.
+/// Number of distinct kernel names, as in a large training run.
 pub(super) const KERNELS: i64 = 400;
 
-/// Texts, numbered in the order of their first use. Kernels' names come first.
+/// Texts with ids in the order of first use. Kernel names come first.
 pub(super) struct Strings {
     ids: HashMap<String, i64>,
 }

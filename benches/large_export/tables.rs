@@ -1,4 +1,4 @@
-//! The rows of an export, and how they are written: in the order of their start, as nsys does.
+//! The rows of an export, which are written in the order of their start, as nsys does.
 
 use super::strings::{KERNELS, Strings};
 use rusqlite::{Statement, Transaction};
@@ -6,14 +6,14 @@ use rusqlite::{Statement, Transaction};
 pub(super) struct Call {
     pub(super) start: i64,
     pub(super) end: i64,
-    /// 0 runtime, 1 driver.
+    /// 0: runtime, 1: driver.
     pub(super) class: i64,
     pub(super) thread: i64,
     pub(super) correlation: i64,
     pub(super) name: i64,
 }
 
-/// What runs on a stream, for a call.
+/// GPU work that a call launched.
 pub(super) struct Operation {
     pub(super) start: i64,
     pub(super) end: i64,
@@ -42,18 +42,18 @@ pub(super) enum CopyKind {
 pub(super) struct Range {
     pub(super) start: i64,
     pub(super) end: Option<i64>,
-    /// An event type of NVTX: 59 pushed and popped, 60 started and ended, 75 a domain's creation.
+    /// NVTX event type: 59 push/pop, 60 start/end, 75 domain creation.
     pub(super) kind: i64,
     pub(super) handle: Option<i64>,
     pub(super) text: Option<String>,
     pub(super) text_id: Option<i64>,
     pub(super) thread: i64,
-    /// The thread that ended it, where another one did.
+    /// The thread that ended it, if it is another thread.
     pub(super) end_thread: Option<i64>,
     pub(super) domain: i64,
 }
 
-/// Rows of one stretch of time, in any order.
+/// Rows of one time span, in any order.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) calls: Vec<Call>,
@@ -61,7 +61,7 @@ pub(super) struct Rows {
     pub(super) ranges: Vec<Range>,
 }
 
-/// The export's tables, open for rows.
+/// The tables of the export, with prepared INSERT statements.
 pub(super) struct Tables<'a> {
     transaction: &'a Transaction<'a>,
     call: Statement<'a>,
@@ -104,7 +104,7 @@ impl<'a> Tables<'a> {
         })
     }
 
-    /// Writes and forgets `rows`.
+    /// Writes `rows` and empties them.
     pub(super) fn write(&mut self, rows: &mut Rows) -> rusqlite::Result<()> {
         rows.calls.sort_by_key(|call| call.start);
         for call in rows.calls.drain(..) {
@@ -175,7 +175,7 @@ impl<'a> Tables<'a> {
             .execute("INSERT INTO ThreadNames (nameId, globalTid) VALUES (?1, ?2)", (name, global_tid))
     }
 
-    /// What is known when all else is written.
+    /// Writes the strings and the end of the capture, after all other rows.
     pub(super) fn close(&mut self, strings: Strings, end: i64) -> rusqlite::Result<()> {
         let mut insert =
             self.transaction.prepare("INSERT INTO StringIds (id, value) VALUES (?1, ?2)")?;

@@ -1,14 +1,14 @@
-//! What the processes do: steps of a training, one after the other, all processes in step.
+//! The simulated training: a sequence of steps that all processes execute in parallel.
 //!
-//! Per step and process:
+//! Threads of a process in each step:
 //!
 //! - main     iteration ( forward ( layer ( block ( module ( operators ))), backward, optimizer )
-//! - autograd backward's operators and NCCL's all-reduce, while main waits
-//! - loader   reads a batch and copies it, all the while
+//! - autograd operators of the backward pass and NCCL's all-reduce, while main waits
+//! - loader   reads and copies a batch, in parallel with the others
 //!
-//! An operator is a chain of ranges down to its launches; the deepest range has nine around it. Few in
-//! number, but there: graph launches, launches outside every range, kernels whose call is not in the export,
-//! ranges that cross others, that end on another thread, that never end.
+//! An operator is a chain of nested ranges with launches in the innermost one; ranges nest up to ten
+//! deep. The export also has a few of each: graph launches, launches outside all ranges, kernels whose
+//! call is missing, and ranges that cross others, end on another thread, or never end.
 
 use super::process::{
     AUTOGRAD, COLLECTIVE, COMPUTE, COPY, DOMAIN_CREATED, LOADER, MAIN, PUSHED, Process, RUNTIME,
@@ -69,10 +69,10 @@ const GRADIENTS: [&str; 8] = [
     "NativeDropoutBackward0",
     "torch::autograd::AccumulateGrad",
 ];
-/// The place behind the operators: kernels that none of them launches.
+/// The index after the operators, for kernels that no operator launches.
 const OTHERS: usize = OPERATORS.len();
 
-/// Writes a training that launches `kernels` kernels.
+/// Writes a training run with `kernels` kernels.
 pub(super) fn train(kernels: i64, tables: &mut Tables<'_>) -> rusqlite::Result<()> {
     let mut world =
         World { random: 1, kernels_left: kernels, rows: Rows::default(), strings: Strings::new() };
@@ -115,7 +115,8 @@ pub(super) fn train(kernels: i64, tables: &mut Tables<'_>) -> rusqlite::Result<(
     tables.close(world.strings, now)
 }
 
-/// Ranges of the last quarter that have no end; on few threads, for they contain every later launch of theirs.
+/// Adds ranges without an end in the last quarter. They are on few threads, since they contain all later
+/// launches of their thread.
 fn never_ended(world: &mut World, process: &Process, start: i64) {
     let thread = [MAIN, AUTOGRAD, LOADER, LOADER][process.index as usize];
     for (kind, name) in [(STARTED, "profiled"), (PUSHED, "until the end")] {
@@ -132,7 +133,7 @@ fn never_ended(world: &mut World, process: &Process, start: i64) {
 }
 
 impl Step<'_> {
-    /// The time at which host and device have done it all.
+    /// Runs the step and returns the time at which all threads have finished.
     fn run(&mut self, begin: i64, number: i64) -> i64 {
         for thread in &mut self.process.threads {
             thread.clock = begin;
@@ -148,7 +149,7 @@ impl Step<'_> {
         self.process.threads.iter().map(|thread| thread.clock).max().unwrap_or(begin)
     }
 
-    /// What the host does between the ranges: counts and averages.
+    /// Launches kernels outside all ranges, such as counters and averages.
     fn outside(&mut self) {
         for _ in 0..4 {
             self.launch(MAIN, COMPUTE, OTHERS);
@@ -181,7 +182,7 @@ impl Step<'_> {
                     self.operators(MAIN, 2);
                     self.pop(MAIN, range);
                 }
-                // Started in a block, ended in a later one: it crosses both.
+                // A range that starts in one block and ends in a later one crosses both.
                 match crossing.take() {
                     Some(open) => self.end(MAIN, open, None),
                     None => crossing = Some(self.start(MAIN, "prefetch weights")),
@@ -199,7 +200,7 @@ impl Step<'_> {
         self.pop(MAIN, forward);
     }
 
-    /// Launched by the autograd thread; main waits.
+    /// The backward pass: the autograd thread launches, main waits.
     fn backward(&mut self) {
         let waiting = self.push(MAIN, "backward");
         self.process.threads[AUTOGRAD].clock = self.process.threads[MAIN].clock + 5_000;
@@ -218,7 +219,7 @@ impl Step<'_> {
                 self.launch(AUTOGRAD, COMPUTE, OTHERS);
             }
             self.all_reduce();
-            // The gradients are main's when they are reduced.
+            // Main ends the range, since it takes over the reduced gradients.
             let main = self.process.threads[MAIN].global;
             self.end(AUTOGRAD, bucket, Some(main));
         }
@@ -262,7 +263,7 @@ impl Step<'_> {
         }
     }
 
-    /// An operator that calls further ones, or launches.
+    /// An operator that calls another operator or launches kernels.
     fn operator(&mut self, thread: usize) {
         let operator = self.world.skewed(OPERATORS.len() as i64) as usize;
         let range = self.push_operator(thread, OPERATORS[operator]);

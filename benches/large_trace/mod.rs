@@ -1,17 +1,18 @@
-//! A PyTorch trace of any size, with the mix of events that real ones have.
+//! A generator of PyTorch traces of any size, with the mix of events of real traces.
 //!
 //! Of 100 events of a training run with shapes and without stacks, about 35 are operators, 21 runtime
-//! calls, 31 arrows from calls to GPU work, 7 kernels, 3 copies and fills, 3 arrows between directions;
-//! a trace with stacks and memory has a quarter of Python functions and an eighth of allocations
-//! besides. Both halves are mixed here. Texts are as long as theirs.
+//! calls, 31 flow events from calls to GPU work, 7 kernels, 3 copies and fills, and 3 flow events
+//! between forward and backward. In a trace with stacks and memory, a quarter of the events are Python
+//! functions and an eighth allocations. The generated trace mixes both kinds, and its texts are as long
+//! as in real traces.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Distinct kernel names; a large training run has some hundred.
+/// Number of distinct kernel names; a large training run has a few hundred.
 const KERNELS: u64 = 300;
 
-/// The path of a trace of at least `megabytes`, made now or before.
+/// The path of a trace of at least `megabytes` MB, which is created if it is missing.
 pub(crate) fn trace(megabytes: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("large-trace-v1-{megabytes}.json"));
     if !path.exists() {
@@ -23,7 +24,7 @@ pub(crate) fn trace(megabytes: u64) -> PathBuf {
     path
 }
 
-/// Counts what it passes on.
+/// A writer that counts bytes.
 struct Counted<W> {
     out: W,
     bytes: u64,
@@ -57,9 +58,9 @@ fn write(out: impl Write, bytes: u64) -> io::Result<()> {
     out.write_all(b"\n  ],\n  \"traceName\": \"trace.json\",\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": 1712015592000000000\n}\n")
 }
 
-/// One operator with what it launches: about 18 events.
+/// Writes one operator with its launches, about 18 events.
 fn write_group(out: &mut impl Write, group: u64) -> io::Result<()> {
-    // Whole microseconds, and nanoseconds behind the point.
+    // Microseconds with three decimals.
     let at = 4_458_676_500_000_000 + group * 41_237;
     let time = |ns: u64| format!("{}.{:03}", (at + ns) / 1000, (at + ns) % 1000);
     let (ev, thread) = (group * 20, if group.is_multiple_of(3) { 4301 } else { 4242 });

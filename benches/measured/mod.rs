@@ -1,6 +1,6 @@
-//! Commands from start to exit: seconds, CPU seconds and memory, as ratios to a floor.
+//! Measures commands from start to exit: seconds, CPU seconds and memory, and their ratios to a floor.
 
-// Each benchmark uses a part.
+// Each benchmark uses only a part of this module.
 #![allow(dead_code)]
 
 use std::ffi::OsStr;
@@ -8,27 +8,27 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// How long nsys may take for one report.
+/// Time limit of nsys for one report, in seconds.
 const NSYS_SECONDS: &str = "300";
 
-/// What is asked of one export, by nsq and by its peers.
+/// Runs nsq and its peers on one export.
 pub(crate) struct Bench {
     pub(crate) export: PathBuf,
     out: PathBuf,
 }
 
 impl Bench {
-    /// Answers are written to a folder of this name, like a user's, and looked at by nobody.
+    /// Output is written to a folder with this name, as a user would do, and is not checked.
     pub(crate) fn new(name: &str, export: PathBuf) -> Self {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::create_dir_all(&out).expect("the target folder can be written");
         Self { export, out }
     }
 
-    /// A query of nsq's.
+    /// Runs a query with nsq.
     pub(crate) fn nsq(&self, query: &str) -> Option<Cost> {
         let answer = self.out.join("nsq.csv");
-        // To throw away what the query before it wrote, and may still be on its way to the disk, is not its work.
+        // Delete the previous output first, so that discarding it is not measured.
         let _ = std::fs::remove_file(&answer);
         let mut command = Measured::new(env!("CARGO_BIN_EXE_nsq"));
         command.0.arg("run").arg(&self.export).args(["--query", query, "--format", "csv", "-o"]);
@@ -36,21 +36,21 @@ impl Bench {
         command.run(&self.out)
     }
 
-    /// Any command.
+    /// Runs any command.
     pub(crate) fn command(&self, program: &str, arguments: &[&OsStr]) -> Option<Cost> {
         let mut command = Measured::new(program);
         command.0.args(arguments);
         command.run(&self.out)
     }
 
-    /// Statements in the `sqlite3` shell.
+    /// Runs statements in the `sqlite3` shell.
     pub(crate) fn shell(&self, sql: &str) -> Option<Cost> {
         let mut command = Measured::new("sqlite3");
         command.0.arg("-readonly").arg(&self.export).arg(sql);
         command.run(&self.out)
     }
 
-    /// A report of `nsys stats`, or a rule of `nsys analyze`.
+    /// Runs a report of `nsys stats` or a rule of `nsys analyze`.
     pub(crate) fn nsys(&self, nsys: &Path, verb: &str, report: &str) -> Option<Cost> {
         let mut command = Measured::new("timeout");
         command.0.arg(NSYS_SECONDS).arg(nsys);
@@ -60,7 +60,7 @@ impl Bench {
     }
 }
 
-/// The real nsys: the one that `NSQ_BENCH_NSYS` names, else the one on the PATH.
+/// The path of nsys: the value of `NSQ_BENCH_NSYS`, else the first nsys on the PATH.
 pub(crate) fn nsys() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("NSQ_BENCH_NSYS") {
         return std::path::absolute(named).ok();
@@ -69,7 +69,7 @@ pub(crate) fn nsys() -> Option<PathBuf> {
     std::env::split_paths(&path).map(|folder| folder.join("nsys")).find(|file| file.is_file())
 }
 
-/// What a command cost.
+/// The cost of a command.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     /// Seconds from start to exit.
@@ -83,7 +83,7 @@ struct Usage {
     peak_mb: f64,
 }
 
-/// A command under GNU `time`, where that is there.
+/// A command that runs under GNU `time`, if it is installed.
 struct Measured(Command);
 
 impl Measured {
@@ -98,7 +98,7 @@ impl Measured {
         Self(command)
     }
 
-    /// What it cost, run in `folder`; nothing where it failed.
+    /// Runs the command in `folder` and returns its cost; `None` if it failed.
     fn run(mut self, folder: &Path) -> Option<Cost> {
         let start = Instant::now();
         let command = self.0.current_dir(folder).stdout(Stdio::null()).stderr(Stdio::null());
@@ -124,10 +124,10 @@ pub(crate) fn keep_best(best: &mut Option<Cost>, cost: Option<Cost>) {
     }
 }
 
-/// One line: a command's cost, and how many times the floor that is.
+/// Prints one line: the cost of a command, and its ratio to the floor.
 pub(crate) fn report(what: &str, cost: Option<Cost>, floor: Cost) {
     let Some(cost) = cost else {
-        println!("  {what:<40} failed, or took too long");
+        println!("  {what:<40} failed or timed out");
         return;
     };
     print!("  {what:<40} {:>8.2} s wall {:>7.1}×", cost.wall, cost.wall / floor.wall);

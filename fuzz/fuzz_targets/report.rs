@@ -1,4 +1,4 @@
-//! Any bytes as a report: every query answers or says why not.
+//! Fuzz target: arbitrary bytes as a report. Every query must answer or fail with a reason.
 #![no_main]
 
 #[path = "../../tests/hostile/asking.rs"]
@@ -23,12 +23,12 @@ thread_local! {
 fuzz_target!(|data: &[u8]| {
     let report: PathBuf = FOLDER.path().join("report.sqlite");
     std::fs::write(&report, data).unwrap();
-    // Which queries are asked, and how, follows from the bytes: the same bytes, the same run.
+    // The bytes determine which queries run and how, so a run is reproducible.
     let variant = data.iter().fold(0u64, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     ASKER.with(|asker| asker.ask(&report, variant)).unwrap();
 });
 
-// Half of the changes go where SQLite looks first.
+// Half of the mutations target the parts of the file that SQLite reads first.
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let Some(pages) = Pages::of(&data[..size]).filter(|_| seed % 2 == 1) else {
         return fuzzer_mutate(data, size, max_size);

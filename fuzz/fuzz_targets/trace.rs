@@ -1,4 +1,5 @@
-//! Any bytes as a PyTorch trace: it is imported and answers, or is refused with a reason.
+//! Fuzz target: arbitrary bytes as a PyTorch trace. It is imported and queried, or refused with a
+//! reason.
 #![no_main]
 
 #[path = "../../tests/hostile/asking.rs"]
@@ -24,6 +25,6 @@ fuzz_target!(|data: &[u8]| {
     match import(&trace, &database, ImportOptions::default(), &|_| true) {
         Ok(_) => drop(ASKER.with(|asker| asker.ask(&database, data.len() as u64)).unwrap()),
         Err(Error::Report { .. }) => {}
-        Err(other) => panic!("not imported: {other:?}"),
+        Err(other) => panic!("unexpected import error: {other:?}"),
     }
 });

@@ -1,5 +1,5 @@
-//! The JSON that says what to analyse, as the seed's README writes it: `//` comments and trailing
-//! commas included.
+//! Reads the JSON config of the seed, which names the inputs and the class map. `//` comments and
+//! trailing commas are allowed, as in the seed's README.
 
 use super::csv_table::CsvLayout;
 use crate::error::{Error, Result, nearest};
@@ -8,35 +8,35 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use std::path::{Path, PathBuf};
 
-/// Parts of kernels' names and their classes, in order, as they are spelled.
+/// Parts of kernel names and their classes, in order, in their original spelling.
 pub type ClassKeys = Vec<(String, String)>;
 
-/// What a config file asks for.
+/// The content of a config file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Config {
-    /// What to analyse, in order.
+    /// The inputs, in order.
     pub inputs: Vec<ConfigInput>,
     /// The class map.
     pub kernel_to_class: ClassKeys,
-    /// What the file says that a reader should know of.
+    /// Notes on the file, for the user.
     pub notes: Vec<String>,
 }
 
-/// One of the inputs.
+/// One input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfigInput {
     /// Heading.
     pub title: String,
-    /// Where its tables come from.
+    /// The source of its tables.
     pub source: Source,
-    /// How to read them.
+    /// How to divide its sums and read its tables.
     pub args: AnalysisArgs,
 }
 
-/// Where the tables of an input come from.
+/// The source of an input's tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// What `nsys stats --format csv` wrote.
+    /// CSV tables of `nsys stats --format csv`.
     Csv {
         /// `cuda_gpu_kern_sum`.
         kernel_sum: PathBuf,
@@ -47,25 +47,25 @@ pub enum Source {
     },
     /// A report.
     Report {
-        /// A `.nsys-rep`, or a SQLite export.
+        /// A `.nsys-rep` or a SQLite export.
         path: PathBuf,
-        /// Take the projected NVTX ranges from it.
+        /// Read the projected NVTX ranges.
         with_nvtx: bool,
-        /// Take the memory operations from it.
+        /// Read the memory operations.
         with_mem: bool,
     },
 }
 
-/// How an input is divided, and how its tables are laid out.
+/// By what the sums of an input are divided, and the layout of its tables.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnalysisArgs {
-    /// Iterations that the capture holds.
+    /// Number of iterations in the capture.
     pub iterations: Option<i64>,
-    /// GPUs that the capture holds.
+    /// Number of GPUs in the capture.
     pub gpus: Option<i64>,
-    /// NVTX range that is one iteration.
+    /// The NVTX range of one iteration.
     pub tag: Option<String>,
-    /// Columns of CSV tables.
+    /// Columns of the CSV tables.
     pub layout: CsvLayout,
 }
 
@@ -90,7 +90,7 @@ const ARGS: [&str; 13] = [
 ];
 
 impl Config {
-    /// Reads a config; `file` is its name in messages.
+    /// Parses a config; `file` is its name in messages.
     pub fn parse(file: &Path, text: &str) -> Result<Self> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let json = Json { file, text };
@@ -110,7 +110,7 @@ impl Config {
             json.fault(
                 e.range().start,
                 &e.kind().to_string(),
-                "this is JSON; comments and trailing commas are fine",
+                "a config is JSON; comments and trailing commas are allowed",
             )
         })?;
         let root = parsed.value.ok_or_else(|| json.fault(0, "the file is empty", SEE_HELP))?;
@@ -120,10 +120,10 @@ impl Config {
         config.read_map(&json, map)?;
         let inputs = root.required("inputs")?;
         let Value::Array(inputs) = inputs else {
-            return Err(json.fault(inputs.start(), "`inputs` is no list", SEE_HELP));
+            return Err(json.fault(inputs.start(), "'inputs' is not a list", SEE_HELP));
         };
         if inputs.elements.is_empty() {
-            return Err(json.fault(inputs.start(), "`inputs` is empty", "there is nothing to analyse"));
+            return Err(json.fault(inputs.start(), "'inputs' is empty", "add at least one input"));
         }
         for input in &inputs.elements {
             config.inputs.push(read_input(&json, input)?);
@@ -131,16 +131,14 @@ impl Config {
         Ok(config)
     }
 
-    /// The map, where a key that stands twice has its first place and its last value.
+    /// Reads the class map. A duplicate key keeps its first place and takes its last value.
     fn read_map(&mut self, json: &Json<'_>, map: &Value<'_>) -> Result<()> {
         let Value::Object(map) = map else {
-            return Err(json.fault(map.start(), "`kernel_to_class_map` is no object", SEE_HELP));
+            return Err(json.fault(map.start(), "'kernel_to_class_map' is not an object", SEE_HELP));
         };
-        if map.properties.len() > MOST_KEYS {
+        if map.properties.len() > MAX_KEYS {
             let count = map.properties.len();
-            let reason = format!(
-                "`kernel_to_class_map` has {count} keys, and no more than {MOST_KEYS} are taken"
-            );
+            let reason = format!("'kernel_to_class_map' has {count} keys; the limit is {MAX_KEYS}");
             return Err(json.fault(map.start(), &reason, SEE_HELP));
         }
         for property in &map.properties {
@@ -149,7 +147,7 @@ impl Config {
             match self.kernel_to_class.iter_mut().find(|(known, _)| known == key) {
                 Some((_, known)) => {
                     self.notes.push(format!(
-                        "{}: the key `{key}` stands twice; its class is the later one, `{class}`",
+                        "{}: duplicate key '{key}'; the later class '{class}' is used",
                         json.place(property.start())
                     ));
                     *known = class;
@@ -161,10 +159,10 @@ impl Config {
     }
 }
 
-/// Keys that a class map may have, as in files of class maps.
-const MOST_KEYS: usize = 2_000;
+/// Most keys of a class map; files of class maps have the same limit.
+const MAX_KEYS: usize = 2_000;
 
-const SEE_HELP: &str = "`nsq classes --help` shows what a config looks like";
+const SEE_HELP: &str = "see the example config in `nsq classes --help`";
 
 fn read_input(json: &Json<'_>, input: &Value<'_>) -> Result<ConfigInput> {
     let fields = json.object(input, "an input", &INPUT)?;
@@ -191,8 +189,8 @@ fn read_input(json: &Json<'_>, input: &Value<'_>) -> Result<ConfigInput> {
         other => {
             return Err(json.fault(
                 format.start(),
-                &format!("there is no input format `{other}`"),
-                "the formats are csv, nsys-rep and sqlite",
+                &format!("unknown input format '{other}'"),
+                "valid formats: csv, nsys-rep, sqlite",
             ));
         }
     };
@@ -226,7 +224,7 @@ fn read_args(json: &Json<'_>, args: &Value<'_>) -> Result<AnalysisArgs> {
     })
 }
 
-/// A file whose faults can be pointed at.
+/// The text of a config, to report errors with their line.
 struct Json<'a> {
     file: &'a Path,
     text: &'a str,
@@ -248,11 +246,11 @@ impl Json<'_> {
     fn text(&self, value: &Value<'_>, name: &str) -> Result<String> {
         match value {
             Value::StringLit(text) => Ok(text.value.clone().into_owned()),
-            other => Err(self.fault(other.start(), &format!("`{name}` is no text"), SEE_HELP)),
+            other => Err(self.fault(other.start(), &format!("'{name}' is not a string"), SEE_HELP)),
         }
     }
 
-    /// The fields of an object, all of which are known and stand once.
+    /// The fields of an object. Fails on unknown and duplicate keys.
     fn object<'v>(
         &'v self,
         value: &'v Value<'v>,
@@ -260,23 +258,27 @@ impl Json<'_> {
         known: &[&'static str],
     ) -> Result<Fields<'v>> {
         let Value::Object(object) = value else {
-            return Err(self.fault(value.start(), &format!("{what} is no object"), SEE_HELP));
+            return Err(self.fault(value.start(), &format!("{what} is not an object"), SEE_HELP));
         };
         for (index, property) in object.properties.iter().enumerate() {
             let name = property.name.as_str();
             if !known.contains(&name) {
                 let near = nearest(name, known.iter().copied());
                 let help = match near.first() {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("the keys here are {}", known.join(", ")),
+                    Some(near) => format!("did you mean '{near}'?"),
+                    None => format!("valid keys: {}", known.join(", ")),
                 };
-                return Err(self.fault(property.start(), &format!("{what} has no key `{name}`"), &help));
+                return Err(self.fault(
+                    property.start(),
+                    &format!("unknown key '{name}' in {what}"),
+                    &help,
+                ));
             }
             if object.properties[..index].iter().any(|earlier| earlier.name.as_str() == name) {
                 return Err(self.fault(
                     property.start(),
-                    &format!("`{name}` stands twice"),
-                    "leave one of them out",
+                    &format!("duplicate key '{name}'"),
+                    "remove one of them",
                 ));
             }
         }
@@ -292,7 +294,7 @@ struct Fields<'v> {
 }
 
 impl<'v> Fields<'v> {
-    /// The field, unless it is absent or null.
+    /// The value of a field; `None` if it is absent or null.
     fn get(&self, name: &str) -> Option<&'v Value<'v>> {
         let property = self.object.properties.iter().find(|property| property.name.as_str() == name)?;
         (!matches!(property.value, Value::NullKeyword(_))).then_some(&property.value)
@@ -300,7 +302,11 @@ impl<'v> Fields<'v> {
 
     fn required(&self, name: &str) -> Result<&'v Value<'v>> {
         self.get(name).ok_or_else(|| {
-            self.json.fault(self.object.range.start, &format!("{} lacks `{name}`", self.what), SEE_HELP)
+            self.json.fault(
+                self.object.range.start,
+                &format!("missing key '{name}' in {}", self.what),
+                SEE_HELP,
+            )
         })
     }
 
@@ -314,7 +320,7 @@ impl<'v> Fields<'v> {
             Some(Value::BooleanLit(flag)) => Ok(Some(flag.value)),
             Some(other) => Err(self.json.fault(
                 other.start(),
-                &format!("`{name}` is neither true nor false"),
+                &format!("'{name}' is not a boolean"),
                 "write true or false",
             )),
         }
@@ -330,19 +336,19 @@ impl<'v> Fields<'v> {
             Some(int) => Ok(Some(int)),
             None => Err(self.json.fault(
                 value.start(),
-                &format!("`{name}` is no whole number"),
-                "write it in digits",
+                &format!("'{name}' is not an integer"),
+                "write it in digits, without quotes",
             )),
         }
     }
 
-    /// A number of things, at least one.
+    /// A count of at least 1.
     fn count(&self, name: &str) -> Result<Option<i64>> {
         match self.int(name)? {
             Some(count) if count < 1 => Err(self.json.fault(
                 self.object.range.start,
-                &format!("`{name}` is {count}"),
-                "times are divided by it: it is at least 1",
+                &format!("'{name}' is {count}, but must be at least 1"),
+                "times are divided by this number",
             )),
             count => Ok(count),
         }
@@ -358,8 +364,8 @@ impl<'v> Fields<'v> {
             Some(number) => Ok(Some(number)),
             None => Err(self.json.fault(
                 value.start(),
-                &format!("`{name}` is no number above 0"),
-                "1e-6 for nanoseconds, 1e-3 for microseconds",
+                &format!("'{name}' is not a number above 0"),
+                "use 1e-6 for nanoseconds, 1e-3 for microseconds",
             )),
         }
     }
@@ -379,7 +385,7 @@ mod tests {
     }
 
     const WHOLE: &str = r#"{
-        "inputs": [ // two of them
+        "inputs": [ // two inputs
             {
                 "format": "CSV", "title": "one", /* any case */
                 "nsys_csv_file_path": {"kernel_sum": "k.csv", "nvtx_proj_trace": null,},
@@ -392,7 +398,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn comments_and_trailing_commas_are_read() {
+    fn comments_and_trailing_commas_are_allowed() {
         let config = parse(WHOLE).unwrap();
         assert_eq!(
             config.kernel_to_class,
@@ -414,18 +420,18 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_key_names_its_line_and_the_nearest() {
-        let told = complaint(&WHOLE.replace("num_of_iters", "num_of_iter"));
+    fn errors_name_the_line_and_the_nearest_key() {
+        let error = complaint(&WHOLE.replace("num_of_iters", "num_of_iter"));
         assert_eq!(
-            told,
-            "c.json:6: analysis_args has no key `num_of_iter` / did you mean `num_of_iters`?"
+            error,
+            "c.json:6: unknown key 'num_of_iter' in analysis_args / did you mean 'num_of_iters'?"
         );
-        let told = complaint(&WHOLE.replace("\"sqlite\"", "\"xml\""));
-        assert!(told.starts_with("c.json:9: there is no input format `xml`"), "{told}");
-        let told = complaint(&WHOLE.replace(": 5,", ": 0,"));
-        assert!(told.contains("`num_of_iters` is 0"), "{told}");
-        let told = complaint(&WHOLE.replace(": 5,", ": \"5\","));
-        assert!(told.contains("`num_of_iters` is no whole number"), "{told}");
+        let error = complaint(&WHOLE.replace("\"sqlite\"", "\"xml\""));
+        assert!(error.starts_with("c.json:9: unknown input format 'xml'"), "{error}");
+        let error = complaint(&WHOLE.replace(": 5,", ": 0,"));
+        assert!(error.contains("'num_of_iters' is 0, but"), "{error}");
+        let error = complaint(&WHOLE.replace(": 5,", ": \"5\","));
+        assert!(error.contains("'num_of_iters' is not an integer"), "{error}");
     }
 
     #[test]
@@ -436,12 +442,14 @@ mod tests {
         {
             assert!(parse(text).is_err());
         }
-        assert!(complaint(r#"{"inputs": [], "kernel_to_class_map": {}}"#).contains("`inputs` is empty"));
+        assert!(complaint(r#"{"inputs": [], "kernel_to_class_map": {}}"#).contains("'inputs' is empty"));
         assert!(
-            complaint(r#"{"inputs": [1], "kernel_to_class_map": {}}"#).contains("an input is no object")
+            complaint(r#"{"inputs": [1], "kernel_to_class_map": {}}"#)
+                .contains("an input is not an object")
         );
         assert!(
-            complaint(r#"{"inputs": [{}], "kernel_to_class_map": {"a": 1}}"#).contains("`a` is no text")
+            complaint(r#"{"inputs": [{}], "kernel_to_class_map": {"a": 1}}"#)
+                .contains("'a' is not a string")
         );
     }
 }

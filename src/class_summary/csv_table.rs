@@ -1,38 +1,39 @@
-//! Tables that `nsys stats --format csv` wrote, or `nsq run --format csv`.
+//! Reads tables that `nsys stats --format csv` or `nsq run --format csv` wrote.
 //!
-//! Columns are found by the names in the header. A table without known names is read by position,
-//! as the seed reads every table.
+//! Columns are found by the names in the header. A table is read by position if it has no header, or if
+//! its header has no known names and either the user gave positions or `--seed-compat` is set.
 
 use super::tables::{KernelSum, MemorySum, RangeSpan};
 use crate::error::{Error, Result};
 use csv::ByteRecord;
 use std::path::Path;
 
-/// Where the columns of a table stand, for tables that do not say it themselves. A negative place
-/// counts from the end of the row.
+/// The positions of columns, for tables without known column names.
+///
+/// Positions start at 0; a negative position counts from the end of the row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CsvLayout {
-    /// The first row holds names.
+    /// The first row is a header.
     pub with_header: bool,
-    /// Milliseconds in one unit of the times; `None`: what the header says, else nanoseconds.
+    /// Milliseconds per unit of the times. `None`: the unit of the header, else nanoseconds.
     pub time_scale_to_ms: Option<f64>,
-    /// The unit in the header of a column that is given by place counts for nothing, as for the seed.
+    /// Ignore the header's unit of a column whose position is given, as the seed does.
     pub ignores_units: bool,
-    /// Total time in the kernel table; 1.
+    /// Total time in the kernel table; default 1.
     pub kernel_time: Option<i64>,
-    /// Instances in the kernel table; 2.
+    /// Instances in the kernel table; default 2.
     pub kernel_calls: Option<i64>,
-    /// Name in the kernel table; 8.
+    /// Name in the kernel table; default 8.
     pub kernel_name: Option<i64>,
-    /// Name in the table of ranges; 0.
+    /// Name in the range table; default 0.
     pub range_name: Option<i64>,
-    /// Projected duration in the table of ranges; 2.
+    /// Projected duration in the range table; default 2.
     pub range_dur: Option<i64>,
-    /// Operation in the memory table; 8.
+    /// Operation in the memory table; default 8.
     pub memory_name: Option<i64>,
-    /// Total time in the memory table; 1.
+    /// Total time in the memory table; default 1.
     pub memory_time: Option<i64>,
-    /// Count in the memory table; 2.
+    /// Count in the memory table; default 2.
     pub memory_calls: Option<i64>,
 }
 
@@ -54,7 +55,7 @@ impl Default for CsvLayout {
     }
 }
 
-/// Sums per kernel name, from `cuda_gpu_kern_sum`.
+/// Reads sums per kernel name, from `cuda_gpu_kern_sum`.
 pub fn read_kernels(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<KernelSum>> {
     let wanted = [
         Wanted {
@@ -84,7 +85,7 @@ pub fn read_kernels(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec
     Ok(kernels)
 }
 
-/// Sums per memory operation, from `cuda_gpu_mem_time_sum`.
+/// Reads sums per memory operation, from `cuda_gpu_mem_time_sum`.
 pub fn read_memory(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<MemorySum>> {
     let wanted = [
         Wanted {
@@ -114,7 +115,7 @@ pub fn read_memory(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<
     Ok(memory)
 }
 
-/// Projected ranges, from `nvtx_gpu_proj_trace`.
+/// Reads projected ranges, from `nvtx_gpu_proj_trace`.
 pub fn read_ranges(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<RangeSpan>> {
     let wanted = [
         Wanted {
@@ -153,16 +154,17 @@ pub fn read_ranges(file: &Path, bytes: &[u8], layout: &CsvLayout) -> Result<Vec<
 
 /// A column to look for.
 struct Wanted {
+    /// The column in messages.
     what: &'static str,
-    /// In small letters, without a unit in parentheses.
+    /// Known names, in lower case, without the unit in parentheses.
     names: &'static [&'static str],
-    /// The place that the user gave.
+    /// The position that the user gave.
     given: Option<i64>,
-    /// The place in a table without known names; none: the column can be done without.
+    /// The position in a table without known names; `None` if the column is optional.
     usual: Option<i64>,
 }
 
-/// Rows before the header that are looked through: what `nsys stats` says before its table.
+/// Most rows to skip in search of the header: `nsys stats` prints messages before its table.
 const PREAMBLE: usize = 40;
 
 fn read(
@@ -196,9 +198,10 @@ fn read(
             }
         }
         if columns.is_none() {
-            // By place only where someone said so: any table has a second column.
-            let is_told = layout.ignores_units || wanted.iter().any(|column| column.given.is_some());
-            if !is_told || waiting.is_empty() {
+            // Read by position only on request: any table has a second column.
+            let is_requested =
+                layout.ignores_units || wanted.iter().any(|column| column.given.is_some());
+            if !is_requested || waiting.is_empty() {
                 return Err(no_table(file, waiting.first(), wanted));
             }
             let header = waiting.remove(0);
@@ -215,8 +218,8 @@ fn read(
             return Err(fault(
                 file,
                 line_of(&record),
-                &format!("the row has {} columns, and {expected} were expected", record.len()),
-                "is a name with commas not quoted, or the file cut short?",
+                &format!("expected {expected} columns, found {}", record.len()),
+                "check for an unquoted name with commas, or a truncated file",
             ));
         }
         take(&Cells { file, record: &record, columns: &columns, wanted })?;
@@ -224,34 +227,34 @@ fn read(
     Ok(())
 }
 
-/// The file holds no table with the wanted columns, as far as its names tell.
+/// The error for a file in which no row names the wanted columns.
 fn no_table(file: &Path, first: Option<&ByteRecord>, wanted: &[Wanted]) -> Error {
     let needed = wanted.iter().filter(|column| column.usual.is_some());
     let needed: Vec<&str> = needed.filter_map(|column| column.names.first().copied()).collect();
     let needed = needed.join(", ");
-    let help = "give the CSV of the right report, as `nsys stats` or `nsq stats` writes it, or the places of its \
-                columns in a config";
+    let help = "pass the CSV that `nsys stats` or `nsq stats` writes for this report, or give the column positions in a \
+                config";
     match first {
         None => fault(file, None, "the file is empty", help),
         Some(first) => {
             let first = first.iter().map(String::from_utf8_lossy).collect::<Vec<_>>().join(",");
             let first: String = first.chars().take(80).collect();
-            let what = format!("no row names the columns {needed}; the first one is `{first}`");
+            let what = format!("no header with the columns {needed}; the first row is `{first}`");
             fault(file, Some(1), &what, help)
         }
     }
 }
 
-/// Where the wanted columns are.
+/// The positions of the wanted columns.
 struct Columns {
     places: Vec<Option<i64>>,
-    /// Columns of every row; none: as many as the first row has.
+    /// Number of columns in every row; `None`: the number in the first row.
     width: Option<usize>,
     ns_per_unit: f64,
 }
 
 impl Columns {
-    /// By the names in a header; none if it lacks one that is needed.
+    /// Finds columns by the names in a header; `None` if a required column is missing.
     fn named(header: &ByteRecord, wanted: &[Wanted], layout: &CsvLayout) -> Option<Self> {
         let names: Vec<(String, Option<String>)> = header.iter().map(name_and_unit).collect();
         let mut places = Vec::new();
@@ -269,7 +272,7 @@ impl Columns {
         known.then(|| named.with_units(header, wanted, layout))
     }
 
-    /// Times are in the unit that the header has behind the name of their column.
+    /// Takes the unit of times from the header, which has it after the column name.
     fn with_units(mut self, header: &ByteRecord, wanted: &[Wanted], layout: &CsvLayout) -> Self {
         for (column, place) in wanted.iter().zip(&self.places) {
             let is_read = column.usual.is_some() && !(column.given.is_some() && layout.ignores_units);
@@ -290,7 +293,7 @@ impl Columns {
     }
 }
 
-/// A place in a row of `width` cells; a negative one counts from its end.
+/// The index in a row of `width` cells; a negative position counts from the end.
 fn place_in(place: i64, width: usize) -> Option<usize> {
     let place = if place < 0 { i64::try_from(width).ok()?.checked_add(place)? } else { place };
     usize::try_from(place).ok()
@@ -315,7 +318,7 @@ fn unit_ns(unit: &str) -> Option<f64> {
     })
 }
 
-/// The wanted cells of a row.
+/// Access to the wanted cells of a row.
 struct Cells<'a> {
     file: &'a Path,
     record: &'a ByteRecord,
@@ -336,13 +339,13 @@ impl Cells<'_> {
             fault(
                 self.file,
                 line_of(self.record),
-                &format!("there is no column for the {what}: the row has {}", self.record.len()),
-                "is this the right table? The header's names are known to nsq as nsys and nsq write them",
+                &format!("no column for the {what}: the row has {} columns", self.record.len()),
+                "check that this is the right table, with the column names that nsys or nsq writes",
             )
         })
     }
 
-    /// A time in ns; 0 or more.
+    /// A time in ns, at least 0.
     fn time(&self, wanted: usize) -> Result<i64> {
         let text = self.text(wanted)?;
         self.checked(wanted, &text, self.in_ns(&text))
@@ -358,7 +361,7 @@ impl Cells<'_> {
         whole().or_else(scaled)
     }
 
-    /// A number of things; 0 or more.
+    /// A count, at least 0.
     fn count(&self, wanted: usize) -> Result<i64> {
         let text = self.text(wanted)?;
         let real = || {
@@ -373,22 +376,22 @@ impl Cells<'_> {
         let what = self.wanted[wanted].what;
         let (reason, help) = match number {
             Some(number) if number >= 0 => return Ok(number),
-            Some(_) => (format!("the {what} is below 0: {text}"), "a sum of times or counts cannot be"),
+            Some(_) => (format!("negative {what}: {text}"), "times and counts are 0 or more"),
             None => (
-                format!("the {what} is no number that fits: `{text}`"),
-                "is this the right table, and its header one row?",
+                format!("invalid {what} '{text}': expected a 64-bit number"),
+                "check that this is the right table, and that its header is one row",
             ),
         };
         Err(fault(self.file, line_of(self.record), &reason, help))
     }
 
-    /// A time in ns, if there is one.
+    /// A time in ns, if the column and a number are there.
     fn optional_time(&self, wanted: usize) -> Option<i64> {
         let text = self.cell(wanted)?;
         self.in_ns(&text)
     }
 
-    /// A number, if there is one.
+    /// A number, if the column and a number are there.
     fn optional(&self, wanted: usize) -> Option<i64> {
         self.cell(wanted)?.trim().parse().ok()
     }
@@ -399,7 +402,12 @@ fn line_of(record: &ByteRecord) -> Option<u64> {
 }
 
 fn broken(file: &Path, error: &csv::Error) -> Error {
-    fault(file, error.position().map(csv::Position::line), &error.to_string(), "is this a CSV file?")
+    fault(
+        file,
+        error.position().map(csv::Position::line),
+        &error.to_string(),
+        "check that this is a CSV file",
+    )
 }
 
 fn fault(file: &Path, line: Option<u64>, reason: &str, help: &str) -> Error {
@@ -426,23 +434,23 @@ mod tests {
         "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n";
 
     #[test]
-    fn columns_go_by_their_names() {
+    fn columns_are_found_by_name() {
         let usual = format!("{HEADER}50,100,2,1,1,1,1,1,\"k<a, b>(int)\"\n");
         assert_eq!(kernels(usual.as_bytes()).unwrap(), [sum(100, 2, "k<a, b>(int)")]);
         let shapes = "Time (%),Total Time (us),Instances,GridXYZ,Name\n50,1.5,2,1 1 1,k\n";
         assert_eq!(kernels(shapes.as_bytes()).unwrap(), [sum(1500, 2, "k")]);
         let own = "time_pct,total_ns,calls,kernel_name\r\n50,7,2,k\r\n";
         assert_eq!(kernels(own.as_bytes()).unwrap(), [sum(7, 2, "k")]);
-        let told =
+        let preamble =
             format!("\u{feff}Processing [x] with [y]...\n\n ** Summary:\n\n{HEADER}1,5,1,,,,,,k\n");
-        assert_eq!(kernels(told.as_bytes()).unwrap(), [sum(5, 1, "k")]);
+        assert_eq!(kernels(preamble.as_bytes()).unwrap(), [sum(5, 1, "k")]);
     }
 
     #[test]
-    fn a_table_without_known_names_goes_by_position_where_that_is_asked_for() {
+    fn a_table_without_known_names_is_read_by_position_on_request() {
         let odd = "a,b,c,d,e,f,g,h,i\n50,100,2,1,1,1,1,1,k\n";
         let refused = kernels(odd.as_bytes()).unwrap_err().to_string();
-        assert!(refused.contains("the first one is `a,b,c,d"), "{refused}");
+        assert!(refused.contains("the first row is `a,b,c,d"), "{refused}");
         let skipped = b"SKIPPED: r.sqlite does not contain CUDA kernel data.\n";
         assert!(kernels(skipped).is_err() && kernels(b"").is_err());
         let as_the_seed = CsvLayout { ignores_units: true, ..CsvLayout::default() };
@@ -461,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_is_given_has_the_unit_of_its_header() {
+    fn a_column_given_by_position_has_the_unit_of_its_header() {
         let read = |text: &str, ignores_units| {
             let layout = CsvLayout { kernel_time: Some(-3), ignores_units, ..CsvLayout::default() };
             read_kernels(Path::new("k.csv"), text.as_bytes(), &layout).unwrap()
@@ -477,33 +485,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_row_is_said_with_its_line() {
+    fn errors_name_the_line() {
         let bad = |row: &str| {
             kernels(format!("{HEADER}1,5,1,,,,,,k\n{row}\n").as_bytes()).unwrap_err().to_string()
         };
-        assert_eq!(bad("1,5,1"), "k.csv: line 3: the row has 3 columns, and 9 were expected");
+        assert_eq!(bad("1,5,1"), "k.csv: line 3: expected 9 columns, found 3");
         assert!(
-            bad("1,-5,1,,,,,,k").contains("line 3: the total time is below 0"),
+            bad("1,-5,1,,,,,,k").contains("line 3: negative total time"),
             "{}",
             bad("1,-5,1,,,,,,k")
         );
-        assert!(bad("1,5,-1,,,,,,k").contains("the instances is below 0"));
+        assert!(bad("1,5,-1,,,,,,k").contains("negative instances"));
         for time in ["1e400", "nan", "inf", "9999999999999999999999", "", "x"] {
-            assert!(bad(&format!("1,{time},1,,,,,,k")).contains("is no number that fits"), "{time}");
+            assert!(bad(&format!("1,{time},1,,,,,,k")).contains("invalid total time"), "{time}");
         }
-        assert!(bad("1,5,1.5,,,,,,k").contains("is no number that fits"));
+        assert!(bad("1,5,1.5,,,,,,k").contains("invalid instances '1.5': expected a 64-bit number"));
         assert!(kernels(b"\xff\xfea\0").unwrap_err().to_string().contains("UTF-16"));
     }
 
     #[test]
-    fn empty_tables_and_foreign_bytes_are_no_error() {
+    fn empty_tables_and_invalid_utf8_are_read() {
         assert_eq!(kernels(HEADER.as_bytes()).unwrap(), []);
         let foreign = [HEADER.as_bytes(), b"1,5,1,,,,,,k\xff\xfe\n"].concat();
         assert_eq!(kernels(&foreign).unwrap(), [sum(5, 1, "k\u{fffd}\u{fffd}")]);
     }
 
     #[test]
-    fn ranges_keep_what_is_outside_of_all() {
+    fn the_row_for_work_outside_all_ranges_is_kept() {
         let text = "Name,Projected Start (ns),Projected Duration (ns),PID,NumGPUOps\nNone,1,9,4,315\nit,2,8,None,1\n";
         let ranges = read_ranges(Path::new("n.csv"), text.as_bytes(), &CsvLayout::default()).unwrap();
         let outside = RangeSpan {

@@ -1,30 +1,30 @@
-//! How a GPU really spent its time.
+//! GPU time as measured on the timeline, in contrast to sums of durations.
 
-/// A window on a GPU, taken apart: the four parts add up to the window.
+/// A time window on one GPU, in four parts that add up to the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Measured {
-    /// Number of the GPU on its machine.
+    /// Ordinal of the GPU on its machine.
     pub gpu_id: i64,
-    /// Length of the window in ns.
+    /// Length of the window, in ns.
     pub window_ns: i64,
-    /// Some compute kernel ran, in ns.
+    /// At least one compute kernel ran, in ns.
     pub compute_ns: i64,
-    /// Communication ran and no compute kernel, in ns.
+    /// Communication ran without a compute kernel, in ns.
     pub exposed_communication_ns: i64,
-    /// A copy or fill ran, and neither compute nor communication, in ns.
+    /// A copy or fill ran without a compute or communication kernel, in ns.
     pub exposed_memory_ns: i64,
     /// Nothing ran, in ns.
     pub idle_ns: i64,
 }
 
-/// The windows of one GPU, added up.
+/// The sum of the windows of one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OnDevice {
     pub(super) sum: Measured,
     pub(super) windows: i64,
 }
 
-/// Per GPU, by ordinal; sums stop at the largest integer.
+/// Adds up the windows of each GPU, in order of its ordinal. Sums saturate at the largest integer.
 pub(super) fn by_device(measured: &[Measured]) -> Vec<OnDevice> {
     let mut devices: std::collections::BTreeMap<i64, OnDevice> = std::collections::BTreeMap::new();
     for window in measured {

@@ -1,10 +1,9 @@
-//! Summed GPU time by class of kernel, per iteration, and what it leaves of the iterations.
+//! The arithmetic of `nsq classes`: GPU time by kernel class, per iteration, and the time that remains.
 //!
-//! For: the arithmetic of `nsq classes`, from sums per kernel name, projected ranges and sums per
-//! memory operation, wherever they come from; and the files of the two tools whose place it takes:
-//! tables that `nsys stats` wrote as CSV, and their JSON.
-//!
-//! Not for: reports, SQL, what a kernel's class is, or printing.
+//! The inputs are sums per kernel name, projected ranges and sums per memory operation, from any source.
+//! The module also reads the files of the two tools that `nsq classes` replaces,
+//! GPU_kernel_info_statistic and GPU Performance Analyser ("the seed"): CSV tables of `nsys stats`, and
+//! the JSON config. `--seed-compat` reproduces the seed's figures.
 
 mod config;
 mod csv_table;
@@ -18,7 +17,7 @@ mod tag;
 
 pub use config::{AnalysisArgs, ClassKeys, Config, ConfigInput, Source};
 pub use csv_table::{CsvLayout, read_kernels, read_memory, read_ranges};
-pub use iterations::{Iterations, Told};
+pub use iterations::{IterationHints, Iterations};
 pub use measured::Measured;
 pub use seed::{Estimate, SeedBlock, SeedRow, SeedSummary, SeedWindows};
 pub use seed_map::SeedMap;

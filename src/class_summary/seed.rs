@@ -1,39 +1,40 @@
-//! The seed's figures: floors per row, doubles, and whole-capture sums against tagged ranges.
+//! The figures of `--seed-compat`: doubles, counts floored per row, and sums of the whole capture
+//! compared with the tagged ranges.
 
 use super::iterations::Iterations;
 use super::seed_map::{NCCL, SeedMap};
 use super::tables::Tables;
 use std::collections::HashMap;
 
-/// Everything that the seed prints of one input.
+/// Everything that the seed prints for one input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeedSummary {
-    /// What it says before the block.
+    /// The warning before the block.
     pub warning: Option<String>,
-    /// Kernels that are no NCCL.
+    /// Kernels other than NCCL.
     pub kernels: SeedBlock,
-    /// NCCL by operation.
+    /// NCCL kernels by operation.
     pub nccl: SeedBlock,
-    /// Memory by operation.
+    /// Memory operations by kind.
     pub memory: Option<SeedBlock>,
-    /// Tagged ranges.
+    /// The tagged ranges.
     pub windows: Option<SeedWindows>,
-    /// Where the seed would have ended with a traceback.
+    /// Problems that end the seed with a traceback.
     pub remarks: Vec<String>,
 }
 
-/// Sums, and what they are made of.
+/// A sum, and the rows that it consists of.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SeedBlock {
-    /// All of the rows.
+    /// The sum of all rows.
     pub all: SeedRow,
-    /// By class or operation.
+    /// One row per class or operation.
     pub rows: Vec<SeedRow>,
-    /// Where the row of a class or operation is.
+    /// Index in `rows` by class or operation.
     places: HashMap<String, usize>,
 }
 
-/// Sums of one class or operation.
+/// The sums of one class or operation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SeedRow {
     /// Class or operation.
@@ -42,13 +43,13 @@ pub struct SeedRow {
     pub iteration_ms: f64,
     /// Instances per iteration and GPU, floored for each kernel name.
     pub iteration_calls: i64,
-    /// Share of the non-NCCL kernels' time per iteration; not a number where that is 0.
+    /// Share of the block's time per iteration, in percent; NaN if that time is 0.
     pub iteration_pct: f64,
     /// Time, in ms.
     pub total_ms: f64,
     /// Instances.
     pub total_calls: i64,
-    /// Share of the non-NCCL kernels' time.
+    /// Share of the block's time, in percent; NaN if that time is 0.
     pub total_pct: f64,
 }
 
@@ -67,7 +68,7 @@ impl SeedRow {
 
 impl SeedBlock {
     /// A block with an empty row for each class.
-    fn of(classes: &[&str]) -> Self {
+    fn with_classes(classes: &[&str]) -> Self {
         let mut block = Self::default();
         for class in classes {
             block.place(class);
@@ -75,7 +76,7 @@ impl SeedBlock {
         block
     }
 
-    /// The row of the class, which is made where there is none.
+    /// The index of the class's row, which is added if it is missing.
     fn place(&mut self, class: &str) -> usize {
         if let Some(&place) = self.places.get(class) {
             return place;
@@ -91,7 +92,7 @@ impl SeedBlock {
         self.rows[place].add(total_ns, calls, divisor);
     }
 
-    /// Nanoseconds to milliseconds, and shares.
+    /// Computes the shares and converts nanoseconds to milliseconds.
     fn finish(&mut self) {
         let (iteration, total) = (self.all.iteration_ms, self.all.total_ms);
         for row in self.rows.iter_mut().chain([&mut self.all]) {
@@ -106,31 +107,31 @@ impl SeedBlock {
 /// The tagged ranges.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SeedWindows {
-    /// How many.
+    /// Number of ranges.
     pub count: i64,
-    /// Their mean, in ms.
+    /// Mean duration, in ms.
     pub average_ms: f64,
-    /// Their sum, in ms.
+    /// Sum of the durations, in ms.
     pub total_ms: f64,
-    /// What the kernels leave of them; none without ranges.
+    /// The time of the ranges without the kernels; `None` if there are no ranges.
     pub estimate: Option<Estimate>,
 }
 
-/// What non-NCCL kernels leave of the tagged ranges.
+/// The time of the tagged ranges minus the summed time of the kernels other than NCCL.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// Of the mean range, in ms.
+    /// Per range, in ms.
     pub range_ms: f64,
-    /// The same as a share of the mean range.
+    /// Per range, in percent of the mean range.
     pub range_pct: f64,
-    /// Of all ranges, in ms.
+    /// For all ranges, in ms.
     pub total_ms: f64,
-    /// The same as a share of all ranges.
+    /// For all ranges, in percent of their total time.
     pub total_pct: f64,
 }
 
 impl SeedSummary {
-    /// The seed's figures; `iterations` and `gpus` are what the user told.
+    /// Computes the seed's figures from the user's numbers of `iterations` and `gpus`.
     pub fn new(
         tables: &Tables,
         map: &SeedMap,
@@ -140,14 +141,14 @@ impl SeedSummary {
     ) -> Self {
         let divisor = iterations.saturating_mul(gpus).max(1);
         let mut remarks = Vec::new();
-        let mut kernels = SeedBlock::of(&map.classes());
+        let mut kernels = SeedBlock::with_classes(&map.classes());
         let mut nccl = SeedBlock::default();
         for kernel in &tables.kernels {
             let class = map.class_of(&kernel.name);
             if class == NCCL {
                 let operation = kernel.name.split('_').nth(1).unwrap_or_else(|| {
                     remarks.push(format!(
-                        "`{}` counts as NCCL and has no second part behind an underscore: its operation is unknown",
+                        "`{}` counts as NCCL, but its name has no second part after an underscore: its operation is unknown",
                         kernel.name
                     ));
                     "unknown"
@@ -161,7 +162,7 @@ impl SeedSummary {
         nccl.finish();
         if kernels.all.total_ms == 0.0 {
             remarks.push(
-                "no kernel but NCCL's has any time: shares of that time are not a number".to_owned(),
+                "kernels other than NCCL take 0 ms in total: their shares are not a number".to_owned(),
             );
         }
         let memory = tables.memory.as_ref().map(|memory| {
@@ -173,7 +174,7 @@ impl SeedSummary {
         let windows = tables.ranges.as_ref().map(|_| windows_of(counted, &kernels.all, &mut remarks));
         let warning = windows.as_ref().filter(|windows| windows.count != iterations).map(|windows| {
             format!(
-                "the NVTX range of an iteration occurs {} times, and the number of iterations is {iterations}.",
+                "the NVTX range of an iteration occurs {} times, but the number of iterations is {iterations}.",
                 windows.count
             )
         });
@@ -184,15 +185,15 @@ impl SeedSummary {
 fn windows_of(counted: &Iterations, kernels: &SeedRow, remarks: &mut Vec<String>) -> SeedWindows {
     let (count, total_ms) = (counted.windows, counted.window_ns as f64 * 1e-6);
     if count == 0 {
-        remarks.push(
-            "no tagged range: there is nothing to take the kernels from, and no estimate".to_owned(),
-        );
+        remarks.push("no tagged range found: the time without kernels cannot be estimated".to_owned());
         return SeedWindows { count, average_ms: 0.0, total_ms, estimate: None };
     }
     let average_ms = total_ms / count as f64;
     let (range_ms, rest_ms) = (average_ms - kernels.iteration_ms, total_ms - kernels.total_ms);
     if total_ms == 0.0 {
-        remarks.push("the tagged ranges have no length: shares of it are not a number".to_owned());
+        remarks.push(
+            "the tagged ranges take 0 ms in total: shares of that time are not a number".to_owned(),
+        );
     }
     let share = |part: f64, whole: f64| if whole == 0.0 { f64::NAN } else { part / whole * 100.0 };
     let estimate = Estimate {
@@ -207,7 +208,7 @@ fn windows_of(counted: &Iterations, kernels: &SeedRow, remarks: &mut Vec<String>
 #[cfg(test)]
 mod tests {
     use super::super::tables::{KernelSum, MemorySum, RangeSpan};
-    use super::super::{Tag, Told};
+    use super::super::{IterationHints, Tag};
     use super::*;
 
     fn kernel(total_ns: i64, calls: i64, name: &str) -> KernelSum {
@@ -217,15 +218,19 @@ mod tests {
     fn summary(tables: &Tables, iterations: i64, gpus: i64) -> SeedSummary {
         let map = [("gemm".to_owned(), "GEMM".to_owned()), ("softmax".to_owned(), "Softmax".to_owned())];
         let tag = Tag::new("it").unwrap();
-        let told =
-            Told { tag: Some(&tag), iterations: Some(iterations), gpus: Some(gpus), gpus_found: None };
-        let (counted, _) = Iterations::count(tables.ranges.as_deref(), &told).unwrap();
+        let hints = IterationHints {
+            tag: Some(&tag),
+            iterations: Some(iterations),
+            gpus: Some(gpus),
+            gpus_found: None,
+        };
+        let (counted, _) = Iterations::count(tables.ranges.as_deref(), &hints).unwrap();
         SeedSummary::new(tables, &SeedMap::strict(&map).unwrap(), &counted, iterations, gpus)
     }
 
-    /// The figures that the seed itself gave for these rows.
+    /// The expected figures are the output of the seed for these rows.
     #[test]
-    fn the_micro_case_is_the_seeds_number_for_number() {
+    fn the_micro_case_matches_the_seed_figure_for_figure() {
         let range = |name: &str, dur_ns: i64| RangeSpan {
             name: Some(name.to_owned()),
             dur_ns,
@@ -295,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_seed_ends_with_a_traceback_there_is_a_block() {
+    fn inputs_that_crash_the_seed_give_a_block_and_remarks() {
         let tables = Tables {
             kernels: vec![kernel(5, 1, "void ncclFoo<int>(x)"), kernel(7, 1, "my_ns::ncclThing_a")],
             ranges: Some(Vec::new()),

@@ -1,29 +1,30 @@
-//! The seed's way to classify: the first key that the name contains, whatever its case.
+//! Classification as in the seed: the first key that the name contains, case-insensitive.
 
 use crate::error::{Error, Result};
 
-/// The class of communication, which no key can take a kernel from.
+/// The class of communication kernels. It takes precedence over every key.
 pub(super) const NCCL: &str = "nccl";
-/// The class of what no key is in.
+/// The class of names that contain no key.
 pub(super) const OTHERS: &str = "others";
 
-/// Part of a kernel's name → class, in order, all in small letters.
+/// Ordered rules: part of a kernel's name → class, all in lower case.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeedMap {
     rules: Vec<(String, String)>,
 }
 
 impl SeedMap {
-    /// Takes a map with the seed's rules: of keys that differ by case alone the first has the place
-    /// and the last the class; no class is called `others`, and no key is part of another.
+    /// Checks and builds a map under the seed's rules: no class is named `others`, and no key is part of
+    /// another. Keys that differ only in case are one rule, with the first key's place and the last
+    /// key's class.
     pub fn strict(map: &[(String, String)]) -> Result<Self> {
         let mut rules: Vec<(String, String)> = Vec::new();
         for (key, class) in map {
             let (key, class) = (key.to_lowercase(), class.to_lowercase());
             if class == OTHERS {
                 return Err(Error::usage(
-                    format!("the key `{key}` has the class `{OTHERS}`, which is what no key is in"),
-                    "leave the key out, or name another class",
+                    format!("key '{key}' has the reserved class '{OTHERS}'"),
+                    "remove the key or choose another class; kernels that match no key are in 'others'",
                 ));
             }
             match rules.iter_mut().find(|(known, _)| *known == key) {
@@ -40,9 +41,9 @@ impl SeedMap {
                     if other.contains(key.as_str()) { (key, other) } else { (other, key) };
                 return Err(Error::usage(
                     format!(
-                        "the key `{inner}` is part of the key `{outer}`, which the seed's rules forbid"
+                        "key '{inner}' is part of key '{outer}', which --strict and --seed-compat do not allow"
                     ),
-                    "leave one of them out, or ask without --strict and --seed-compat: then the first key wins",
+                    "remove one of the keys, or leave out --strict and --seed-compat: then the first matching key wins",
                 ));
             }
         }
@@ -58,7 +59,7 @@ impl SeedMap {
         self.rules.iter().find(|(key, _)| name.contains(key.as_str())).map_or(OTHERS, |(_, class)| class)
     }
 
-    /// Every class but that of communication, each once: `others`, then those of the keys in order.
+    /// All classes but `nccl`, each once: `others`, then the classes of the keys in order.
     pub fn classes(&self) -> Vec<&str> {
         let mut classes = vec![OTHERS];
         for (_, class) in &self.rules {
@@ -91,13 +92,13 @@ mod tests {
     }
 
     #[test]
-    fn keys_within_keys_are_refused_and_twins_are_not() {
-        let told = map(&[("a_gemm", "x"), ("gemm", "y")]).unwrap_err().to_string();
-        assert!(told.contains("`gemm` is part of the key `a_gemm`"), "{told}");
+    fn a_key_within_another_is_refused_but_a_duplicate_key_is_not() {
+        let error = map(&[("a_gemm", "x"), ("gemm", "y")]).unwrap_err().to_string();
+        assert!(error.contains("key 'gemm' is part of key 'a_gemm'"), "{error}");
         assert!(map(&[("", "x"), ("gemm", "y")]).is_err(), "an empty key is part of every other");
         assert_eq!(map(&[("", "x")]).unwrap().class_of("anything"), "x");
-        let twins = map(&[("Softmax", "a"), ("gelu", "b"), ("softmax", "C")]).unwrap();
-        assert_eq!(twins.classes(), ["others", "c", "b"]);
+        let duplicates = map(&[("Softmax", "a"), ("gelu", "b"), ("softmax", "C")]).unwrap();
+        assert_eq!(duplicates.classes(), ["others", "c", "b"]);
         assert!(map(&[("a", "Others")]).is_err());
         assert!(map(&[("cast_transpose", "x"), ("transpose_kernel", "x")]).is_ok());
     }

@@ -1,26 +1,26 @@
-//! The figures of a capture, exact: sums by class, what they leave of the iterations, and what was
-//! measured.
+//! The exact figures of a capture: sums by class, the rest of the iterations, and the measured time of
+//! each GPU.
 
 use super::iterations::Iterations;
 use super::measured::{Measured, by_device};
 use super::tables::Tables;
 use std::collections::HashMap;
 
-/// What a kernel is.
+/// The classification of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
-    /// Its class.
+    /// The class.
     pub name: String,
-    /// What it carries out, if it is communication: then it is no compute kernel.
+    /// The collective, if it is a communication kernel; `None` for a compute kernel.
     pub collective: Option<String>,
-    /// Further classes whose rules it fits.
+    /// Other classes whose rules also match.
     pub also: Vec<String>,
 }
 
-/// What a row is about.
+/// The section that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// Compute, communication and memory, added up.
+    /// Total time of compute, communication and memory.
     Total,
     /// Compute kernels by class.
     Kernel,
@@ -28,18 +28,18 @@ pub enum Section {
     Communication,
     /// Copies and fills by kind.
     Memory,
-    /// The iterations, and what summed compute kernels leave of them.
+    /// The iterations minus the summed time of the compute kernels.
     Estimate,
-    /// The iterations on a GPU, else all of its time, taken apart by what really ran.
+    /// The iterations on each GPU, or all of its time, divided by what ran on the timeline.
     Measured,
 }
 
 impl Section {
-    /// All of them, in the order of the rows.
+    /// All sections, in the order of the rows.
     pub const ALL: [Self; 6] =
         [Self::Total, Self::Kernel, Self::Communication, Self::Memory, Self::Estimate, Self::Measured];
 
-    /// The word for it in results.
+    /// The name in results.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Total => "total",
@@ -52,47 +52,47 @@ impl Section {
     }
 }
 
-/// A figure.
+/// One figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What it is about.
+    /// The section.
     pub section: Section,
     /// Class, operation or part.
     pub class: String,
     /// The GPU, in the section `measured`.
     pub gpu_id: Option<i64>,
-    /// Time in ns.
+    /// Time, in ns.
     pub total_ns: i64,
-    /// The time as a share of a hundred; none where the whole is 0, or where it is the whole.
+    /// The time as a percentage of `share_of`; `None` if the whole is 0 or this row is the whole.
     pub share_pct: Option<f64>,
-    /// What it is a share of.
+    /// The whole that `share_pct` refers to.
     pub share_of: Option<&'static str>,
-    /// Kernels, operations or windows.
+    /// Number of kernels, operations or windows.
     pub count: Option<i64>,
-    /// Time per iteration and GPU in ns; none without iterations.
+    /// Time per iteration and GPU, in ns; `None` without iterations.
     pub per_iteration_ns: Option<f64>,
-    /// Kernels or operations per iteration and GPU; none without iterations.
+    /// Number of kernels or operations per iteration and GPU; `None` without iterations.
     pub count_per_iteration: Option<f64>,
 }
 
-/// All figures of a capture, and what to know before believing them.
+/// All figures of a capture, and notes on their reliability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// In the order of the sections, within one by time.
+    /// Rows in the order of the sections, and by time within a section.
     pub rows: Vec<Row>,
-    /// What is odd, in sentences.
+    /// Notes for the user, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The part of the iterations that is no compute.
+/// The rest of the iterations, from the sum of kernel times.
 const REST: &str = "not compute";
-/// The same, by what ran on the GPUs.
+/// The rest of the iterations, measured on the GPUs' timelines.
 const MEASURED_REST: &str = "not compute, measured";
 
-/// Adds up a capture.
+/// Computes the summary of a capture.
 ///
-/// `measured` holds the windows of the iterations, and without a tag one window for each GPU. `within`
-/// says that the kernels and memory operations are those that the tagged ranges launched.
+/// `measured` holds the windows of the iterations or, without a tag, one window per GPU. `within` is
+/// true if the tables hold only work that the tagged ranges launched.
 pub fn summarize(
     tables: &Tables,
     class_of: &dyn Fn(&str) -> Class,
@@ -102,7 +102,7 @@ pub fn summarize(
 ) -> Summary {
     let mut summary = Summarizer { iterations, rows: Vec::new(), notes: Vec::new() };
     let (mut classes, mut collectives) = (Sums::default(), Sums::default());
-    let mut doubtful: Vec<(i64, String)> = Vec::new();
+    let mut ambiguous: Vec<(i64, String)> = Vec::new();
     for kernel in &tables.kernels {
         let class = class_of(&kernel.name);
         match &class.collective {
@@ -111,9 +111,9 @@ pub fn summarize(
         }
         if !class.also.is_empty() && class.collective.is_none() {
             let others = class.also.join(", ");
-            doubtful.push((
+            ambiguous.push((
                 kernel.total_ns,
-                format!("`{}` is {}, and could be {others}", shortened(&kernel.name), class.name),
+                format!("`{}` is {} and also matches {others}", shortened(&kernel.name), class.name),
             ));
         }
     }
@@ -125,22 +125,22 @@ pub fn summarize(
     summary.section(Section::Kernel, &classes, "compute kernels");
     summary.section(Section::Communication, &collectives, "communication");
     summary.section(Section::Memory, &memory, "memory operations");
-    summary.say_doubts(doubtful);
-    summary.say_remainders([&classes, &collectives]);
+    summary.note_ambiguous(ambiguous);
+    summary.note_remainders([&classes, &collectives]);
     if iterations.windows > 0 {
         summary.estimate(classes.total_ns, measured);
     }
     summary.measured(measured);
     if iterations.windows > 0 {
-        summary.compare(classes.total_ns, measured, within);
+        summary.explain_difference(classes.total_ns, measured, within);
         if !within {
-            summary.say_outside(tables);
+            summary.note_outside(tables);
         }
     }
     Summary { rows: summary.rows, notes: summary.notes }
 }
 
-/// Times and counts by name, in order of first sight.
+/// Times and counts by name, in order of first occurrence.
 #[derive(Debug, Default)]
 struct Sums {
     by_name: Vec<(String, i64, i64)>,
@@ -156,7 +156,7 @@ impl Sums {
             self.by_name.push((name.to_owned(), 0, 0));
             self.by_name.len() - 1
         });
-        // The tables are known to add up to what an integer holds.
+        // `Tables::check_sums` has excluded overflow.
         let sum = &mut self.by_name[place];
         (sum.1, sum.2) = (sum.1.saturating_add(total_ns), sum.2.saturating_add(calls));
         self.total_ns = self.total_ns.saturating_add(total_ns);
@@ -226,12 +226,13 @@ impl Summarizer<'_> {
         }
     }
 
-    /// The windows, what of them summed compute kernels could fill, and the rest.
+    /// Adds the windows, the summed time of the compute kernels, and the rest.
     fn estimate(&mut self, compute_ns: i64, measured: &[Measured]) {
         let counted = self.iterations;
         let whole = counted.windows_on_gpus();
         let mean = counted.window_ns as f64 / counted.windows as f64;
-        // By the windows that there are, whatever count was told: each line is a part of the first.
+        // Divide by the windows found, not by the user's iteration count: each row is a part of the
+        // first one.
         let per_window = |total_ns: i64| (whole > 0).then(|| total_ns as f64 * mean / whole as f64);
         let rest = whole.saturating_sub(compute_ns);
         let part = |class: &str, total_ns: i64, per_iteration_ns: Option<f64>| Row {
@@ -267,7 +268,7 @@ impl Summarizer<'_> {
         }
         if rest < 0 {
             self.notes.push(
-                "the compute kernels add up to more than the windows: some lie outside of them, or run at the same time"
+                "compute kernels add up to more than the windows: some run outside the windows or at the same time"
                     .to_owned(),
             );
         }
@@ -308,15 +309,15 @@ impl Summarizer<'_> {
         }
     }
 
-    /// Says why the estimate is not what was measured.
-    fn compare(&mut self, compute_ns: i64, measured: &[Measured], within: bool) {
+    /// Explains why the estimate differs from the measurement.
+    fn explain_difference(&mut self, compute_ns: i64, measured: &[Measured], within: bool) {
         if measured.is_empty() && within {
             return;
         }
         if measured.is_empty() {
             self.notes.push(
-                "the estimate takes the sum of kernel times for busy time; sums cannot tell whether kernels overlap, nor \
-                 what of the rest is communication, copies or idle: give the report itself to have it measured"
+                "the estimate takes the sum of kernel times as busy time. Sums do not show whether kernels overlap, or how \
+                 much of the rest is communication, copies or idle: pass the report itself to measure this"
                     .to_owned(),
             );
             return;
@@ -333,34 +334,33 @@ impl Summarizer<'_> {
         let mut reasons = Vec::new();
         if compute_ns > busy {
             reasons.push(format!(
-                "compute kernels overlap one another or reach out of the windows by {}, which the sum counts and the \
-                 timeline does not",
+                "the sum includes {} in which compute kernels overlap or run outside the windows",
                 ms(compute_ns.saturating_sub(busy))
             ));
         }
         if compute_ns < busy {
             reasons.push(format!(
-                "for {} compute kernels ran in the windows that the tagged ranges did not launch",
+                "compute kernels that the tagged ranges did not launch ran in the windows for {}",
                 ms(busy.saturating_sub(compute_ns))
             ));
         }
         if window != whole {
             reasons.push(format!(
-                "the windows measured on the GPUs are {} in all, those of the ranges {}",
+                "the windows on the GPUs add up to {}, those of the ranges to {}",
                 ms(window),
                 ms(whole)
             ));
         }
         self.notes.push(format!(
-            "estimated is {} without compute, measured {}: {}",
+            "time without compute: estimated {}, measured {}: {}",
             ms(estimated),
             ms(found),
             reasons.join("; ")
         ));
     }
 
-    /// A table of sums holds the whole capture.
-    fn say_outside(&mut self, tables: &Tables) {
+    /// Notes that a table of sums covers the whole capture.
+    fn note_outside(&mut self, tables: &Tables) {
         let outside: i64 = tables
             .ranges
             .iter()
@@ -370,27 +370,27 @@ impl Summarizer<'_> {
             .fold(0, i64::saturating_add);
         let how_many = match outside {
             0 => String::new(),
-            1 => ", also of the one launch that is in no range".to_owned(),
-            count => format!(", also of the {count} launches that are in no range"),
+            1 => ", including 1 launch outside all ranges".to_owned(),
+            count => format!(", including {count} launches outside all ranges"),
         };
         self.notes.push(format!(
-            "the sums are of the whole capture{how_many}: what ran outside the tagged ranges makes the estimate too small"
+            "the sums cover the whole capture{how_many}: work outside the tagged ranges makes the estimate too small"
         ));
     }
 
-    fn say_doubts(&mut self, mut doubtful: Vec<(i64, String)>) {
-        doubtful.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        let Some((_, largest)) = doubtful.first() else { return };
-        let time = doubtful.iter().fold(0i64, |sum, (ns, _)| sum.saturating_add(*ns));
+    fn note_ambiguous(&mut self, mut ambiguous: Vec<(i64, String)>) {
+        ambiguous.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        let Some((_, largest)) = ambiguous.first() else { return };
+        let time = ambiguous.iter().fold(0i64, |sum, (ns, _)| sum.saturating_add(*ns));
         self.notes.push(format!(
-            "{} kernel name{} ({}) fit rules of several classes, and the first rule decides; the largest: {largest}",
-            doubtful.len(),
-            if doubtful.len() == 1 { "" } else { "s" },
+            "{} kernel {} ({}) rules of several classes, and the first rule decides; the largest: {largest}",
+            ambiguous.len(),
+            if ambiguous.len() == 1 { "name matches" } else { "names match" },
             ms(time)
         ));
     }
 
-    fn say_remainders(&mut self, sums: [&Sums; 2]) {
+    fn note_remainders(&mut self, sums: [&Sums; 2]) {
         let odd: Vec<&str> = sums
             .iter()
             .flat_map(|sums| &sums.by_name)
@@ -399,7 +399,7 @@ impl Summarizer<'_> {
             .collect();
         if let (false, Some((divisor, of))) = (odd.is_empty(), self.iterations.divisor()) {
             self.notes.push(format!(
-                "the iterations are not all alike, or other work is in the sums: the count is no multiple of {} for {}",
+                "iterations differ, or the sums include other work: the count is not a multiple of {} for {}",
                 if of == 1 { divisor.to_string() } else { format!("{divisor}/{of}") },
                 odd.join(", ")
             ));
@@ -407,17 +407,17 @@ impl Summarizer<'_> {
     }
 }
 
-/// A kernel's name for a sentence.
+/// A kernel's name, shortened for a note.
 fn shortened(name: &str) -> String {
-    const ENOUGH: usize = 80;
-    let mut short: String = name.chars().take(ENOUGH).collect();
+    const MAX_CHARS: usize = 80;
+    let mut short: String = name.chars().take(MAX_CHARS).collect();
     if short.len() < name.len() {
         short.push('…');
     }
     short
 }
 
-/// Nanoseconds as milliseconds for a sentence.
+/// Nanoseconds as milliseconds, for a note.
 fn ms(ns: i64) -> String {
     format!("{:.3} ms", ns as f64 / 1e6)
 }
@@ -425,7 +425,7 @@ fn ms(ns: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tables::{KernelSum, MemorySum, RangeSpan};
-    use super::super::{Tag, Told};
+    use super::super::{IterationHints, Tag};
     use super::*;
 
     fn class_of(name: &str) -> Class {
@@ -463,8 +463,8 @@ mod tests {
         let tag = Tag::new("?it").unwrap();
         let tag = if within { Tag::new("*it").unwrap() } else { tag };
         let tables = tables();
-        let told = Told { tag: Some(&tag), ..Told::default() };
-        let (counted, _) = Iterations::count(tables.ranges.as_deref(), &told).unwrap();
+        let hints = IterationHints { tag: Some(&tag), ..IterationHints::default() };
+        let (counted, _) = Iterations::count(tables.ranges.as_deref(), &hints).unwrap();
         summarize(&tables, &class_of, &counted, measured, within)
     }
 
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_floored_and_shares_are_of_their_own_section() {
+    fn counts_are_not_floored_and_shares_refer_to_their_section() {
         let summary = summary(&[], true);
         let gemm = find(&summary, Section::Kernel, "gemm");
         assert_eq!((gemm.per_iteration_ns, gemm.count_per_iteration), (Some(5_000.0), Some(3.5)));
@@ -489,23 +489,23 @@ mod tests {
         assert!((total - 100.0).abs() < 1e-9);
         let rest = find(&summary, Section::Estimate, REST);
         assert_eq!((rest.total_ns, rest.per_iteration_ns), (5_001, Some(2_500.5)));
-        let said = summary.notes.join("\n");
-        assert!(said.contains("`both` is gemm, and could be softmax"), "{said}");
-        assert!(said.contains("no multiple of 2 for gemm, others"), "{said}");
+        let notes = summary.notes.join("\n");
+        assert!(notes.contains("`both` is gemm and also matches softmax"), "{notes}");
+        assert!(notes.contains("not a multiple of 2 for gemm, others"), "{notes}");
     }
 
     #[test]
-    fn sums_of_a_whole_capture_say_so() {
+    fn sums_of_a_whole_capture_are_noted() {
         let summary = summary(&[], false);
         let window = find(&summary, Section::Estimate, "window");
         assert_eq!((window.total_ns, window.count), (8_001, Some(1)));
         assert!(
-            summary.notes.iter().any(|note| note.contains("3 launches that are in no range")),
+            summary.notes.iter().any(|note| note.contains("3 launches outside all ranges")),
             "{:?}",
             summary.notes
         );
         assert!(summary.notes.iter().any(|note| note.contains("add up to more than the windows")));
-        assert!(summary.notes.iter().any(|note| note.contains("give the report itself")));
+        assert!(summary.notes.iter().any(|note| note.contains("pass the report itself")));
     }
 
     #[test]
@@ -525,12 +525,12 @@ mod tests {
         assert_eq!(sum, part("window").total_ns);
         assert_eq!(find(&summary, Section::Estimate, MEASURED_REST).total_ns, 6_001);
         assert_eq!((part("window").count, part("compute").gpu_id), (Some(2), Some(1)));
-        let said = summary.notes.join("\n");
+        let notes = summary.notes.join("\n");
         assert!(
-            said.contains(
-                "estimated is 0.005 ms without compute, measured 0.006 ms: compute kernels overlap"
+            notes.contains(
+                "time without compute: estimated 0.005 ms, measured 0.006 ms: the sum includes"
             ),
-            "{said}"
+            "{notes}"
         );
     }
 }

@@ -1,15 +1,15 @@
-//! What everything is computed from.
+//! The input tables of a class summary.
 
 use crate::error::{Error, Result};
 
-/// All executions of the kernels of one name.
+/// All executions of kernels with one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelSum {
     /// Full name.
     pub name: String,
-    /// Sum of the execution times in ns.
+    /// Sum of the execution times, in ns.
     pub total_ns: i64,
-    /// Executions.
+    /// Number of executions.
     pub calls: i64,
 }
 
@@ -18,47 +18,47 @@ pub struct KernelSum {
 pub struct MemorySum {
     /// Kind, as `nsys` prints it: `[CUDA memcpy Device-to-Device]`.
     pub operation: String,
-    /// Sum of their times in ns.
+    /// Sum of their times, in ns.
     pub total_ns: i64,
-    /// Operations.
+    /// Number of operations.
     pub calls: i64,
 }
 
-/// An NVTX range, as the GPU worked for it.
+/// An NVTX range projected onto the GPU work that it launched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RangeSpan {
-    /// Name, behind its domain and a colon outside the default domain; none for work in no range.
+    /// Name, as `domain:name` outside the default domain; `None` for work outside all ranges.
     pub name: Option<String>,
-    /// Name without its domain, where a report tells the two apart.
+    /// Name without the domain, if the source has it.
     pub text: Option<String>,
-    /// Name of its domain, where a report tells it; none in the default domain.
+    /// Domain name, if the source has it; `None` in the default domain.
     pub domain: Option<String>,
-    /// The first of its operations began, in ns, where that is known.
+    /// Start of its first operation, in ns, if known.
     pub start_ns: Option<i64>,
-    /// From the first of its operations to the end of the last, in ns.
+    /// Time from the start of its first operation to the end of the last, in ns.
     pub dur_ns: i64,
-    /// Process whose range it is, where that is known.
+    /// Process of the range, if known.
     pub pid: Option<i64>,
-    /// Calls that launched GPU work in it, where that is known.
+    /// Number of calls in it that launched GPU work, if known.
     pub launches: Option<i64>,
-    /// Row of the raw table, where that is known.
+    /// Row of the raw table, if known.
     pub range_id: Option<i64>,
 }
 
 /// The tables of one capture.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tables {
-    /// Kernels, in the order of the table; a name may stand twice.
+    /// Kernels, in the order of the table. A name can occur more than once.
     pub kernels: Vec<KernelSum>,
-    /// Projected ranges; `None`: not asked for.
+    /// Projected ranges; `None` if they were not requested.
     pub ranges: Option<Vec<RangeSpan>>,
-    /// Memory operations; `None`: not asked for.
+    /// Memory operations; `None` if they were not requested.
     pub memory: Option<Vec<MemorySum>>,
 }
 
 impl Tables {
-    /// Refuses tables whose columns add up to more than a 64-bit integer holds (292 years), so that
-    /// no later sum can.
+    /// Fails if the columns add up to more than a 64-bit integer holds (292 years), so that no later sum
+    /// overflows.
     pub fn check_sums(&self, title: &str) -> Result<()> {
         let kernels = self.kernels.iter().map(|sum| (sum.total_ns, sum.calls));
         let memory = self.memory.iter().flatten().map(|sum| (sum.total_ns, sum.calls));
@@ -69,12 +69,14 @@ impl Tables {
         Err(Error::Report {
             path: title.into(),
             reason: "the times or counts add up to more than 64 bits hold".to_owned(),
-            help: "times are in nanoseconds; is a table in another unit, or damaged?".to_owned(),
+            help:
+                "times are in nanoseconds; check the unit of each table, and whether a table is damaged"
+                    .to_owned(),
         })
     }
 }
 
-/// The magnitudes add up to what an integer holds, and so does every part of them.
+/// The sums of the absolute values fit in 64 bits, so every partial sum fits too.
 fn fits(mut numbers: impl Iterator<Item = (i64, i64)>) -> bool {
     let sum = numbers.try_fold((0i64, 0i64), |(ns, calls), (more_ns, more_calls)| {
         Some((ns.checked_add(more_ns.checked_abs()?)?, calls.checked_add(more_calls.checked_abs()?)?))

@@ -1,12 +1,14 @@
-//! Which ranges a tag means, by the rules of `--nvtx` and `--iter`.
+//! Finds the ranges that a tag names, by the same rules as `--nvtx` and `--iter`.
 
 use super::tables::RangeSpan;
 use crate::error::{Result, nearest};
 use crate::glob::Glob;
 use std::collections::BTreeMap;
 
-/// A name of ranges: as they print, without their domain, or behind the colon that new versions of
-/// `nsys` put before names of the default domain; `*`, `?` and `[…]` stand for anything.
+/// A name or pattern of ranges.
+///
+/// It matches a name with its domain, without it, or with the leading colon that recent versions of nsys
+/// print in the default domain. `*`, `?` and `[…]` are wildcards.
 #[derive(Debug, Clone)]
 pub struct Tag {
     spelled: String,
@@ -15,27 +17,27 @@ pub struct Tag {
     scope: Option<ScopeRules>,
 }
 
-/// What is meant where a scope cuts the sums: neither more nor less than the scope selects.
+/// Set if a scope limits the sums: then the tag matches exactly the ranges that the scope selects.
 #[derive(Debug, Clone)]
 struct ScopeRules {
     domain: Option<Glob>,
 }
 
-/// How the ranges that a tag means were found.
+/// How the ranges of a tag were matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TagMatch {
-    /// They are called just so.
+    /// The names equal the tag.
     Exact,
-    /// They are called so but for a colon, a domain or what a pattern leaves open.
+    /// The names match after a leading colon or domain is ignored, or by wildcards.
     Alike,
-    /// They are called so but for a number at the end.
+    /// The names match after a number at their end is ignored.
     Numbered,
-    /// There are none.
+    /// No range matches.
     None,
 }
 
 impl Tag {
-    /// Reads a tag.
+    /// Parses a tag.
     pub fn new(spelled: &str) -> Result<Self> {
         Ok(Self {
             spelled: spelled.to_owned(),
@@ -45,23 +47,24 @@ impl Tag {
         })
     }
 
-    /// Reads a tag for ranges of a report whose sums are cut to `NAME` or `NAME@DOMAIN`: one that is
-    /// called just so does not hide its namesakes in other domains.
+    /// Parses a tag for a report whose sums are limited to the scope `NAME` or `NAME@DOMAIN`. An exact
+    /// match does not hide ranges of the same name in other domains.
     pub fn of_scope(name: &str, domain: Option<&str>) -> Result<Self> {
         let domain = domain.map(Glob::new).transpose()?;
         Ok(Self { scope: Some(ScopeRules { domain }), ..Self::new(name)? })
     }
 
-    /// As it was typed.
+    /// The tag as the user typed it.
     pub fn spelled(&self) -> &str {
         &self.spelled
     }
 
-    /// The ranges that are meant, in their order: those called just so, else those called alike, else
-    /// those with a number behind the name. Where a scope cuts the sums, the first two are one.
+    /// Returns the matching ranges in their order: exact matches if there are any, else
+    /// [`TagMatch::Alike`], else [`TagMatch::Numbered`]. With a scope, exact matches count as
+    /// [`TagMatch::Alike`].
     pub fn find<'r>(&self, ranges: &'r [RangeSpan]) -> (TagMatch, Vec<&'r RangeSpan>) {
         for kind in [TagMatch::Exact, TagMatch::Alike, TagMatch::Numbered] {
-            let is_meant = |range: &&RangeSpan| match (&self.scope, &range.name) {
+            let is_match = |range: &&RangeSpan| match (&self.scope, &range.name) {
                 (Some(scope), Some(name)) => self.is_selected(scope, kind, range, name),
                 (None, Some(name)) => match kind {
                     TagMatch::Exact => *name == self.spelled,
@@ -71,7 +74,7 @@ impl Tag {
                 },
                 (_, None) => false,
             };
-            let found: Vec<&RangeSpan> = ranges.iter().filter(is_meant).collect();
+            let found: Vec<&RangeSpan> = ranges.iter().filter(is_match).collect();
             if !found.is_empty() {
                 return (kind, found);
             }
@@ -79,7 +82,7 @@ impl Tag {
         (TagMatch::None, Vec::new())
     }
 
-    /// As the scope finds ranges.
+    /// Whether the scope selects this range.
     fn is_selected(&self, scope: &ScopeRules, kind: TagMatch, range: &RangeSpan, name: &str) -> bool {
         let text = range.text.as_deref().unwrap_or(name);
         let domain = range.domain.as_deref().unwrap_or_default();
@@ -106,7 +109,7 @@ impl Tag {
         unnumbered(name).is_some_and(|stem| self.is_alike(stem))
     }
 
-    /// Names that a slip could have turned into the tag; where there are none, the names that recur most.
+    /// Names that the tag may be a typo of; if there are none, the three most frequent names.
     pub fn near(&self, ranges: &[RangeSpan]) -> Vec<String> {
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for name in ranges.iter().filter_map(|range| range.name.as_deref()) {
@@ -122,7 +125,7 @@ impl Tag {
     }
 }
 
-/// The name without the number at its end and what joins the two; none without a number.
+/// The name without the number at its end and the separator before it; `None` without a number.
 fn unnumbered(name: &str) -> Option<&str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem.len() < name.len()).then(|| stem.trim_end_matches([' ', '_', '-', '#', '=', ':', '.']))
@@ -142,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn colons_domains_patterns_and_numbers_may_differ() {
+    fn colons_domains_wildcards_and_numbers_are_matched() {
         assert_eq!(found("it", &["it", "it", "it ", ":it"]), (TagMatch::Exact, 2));
         assert_eq!(found("it", &[":it", "other"]), (TagMatch::Alike, 1));
         assert_eq!(found(":it", &["it"]), (TagMatch::Alike, 1));
@@ -153,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_of_a_scope_means_what_the_scope_selects() {
+    fn a_tag_of_a_scope_matches_what_the_scope_selects() {
         let range = |domain: Option<&str>, text: &str| RangeSpan {
             name: Some(domain.map_or(text.to_owned(), |domain| format!("{domain}:{text}"))),
             text: Some(text.to_owned()),
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_nothing_matches_bring_up_others() {
+    fn a_tag_without_a_match_suggests_other_names() {
         let range =
             |name: &str| RangeSpan { name: Some(name.to_owned()), dur_ns: 1, ..RangeSpan::default() };
         let ranges = [range("Train_step"), range("Train_step"), range("load")];

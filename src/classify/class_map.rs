@@ -1,25 +1,25 @@
-//! Ordered rules from names to classes.
+//! Ordered rules that map names to classes.
 
 use super::collective::{Activity, activity};
 use regex::{RegexBuilder, RegexSet, RegexSetBuilder};
 use std::fmt;
 
-/// The class of what no rule takes.
+/// The class of a name that no rule matches.
 pub const OTHERS: &str = "others";
 
-/// Memory that the rules of a map may take when compiled, together.
+/// Most bytes that the compiled rules of one map may take together.
 const COMPILED_LIMIT: usize = 64 << 20;
-/// Memory for the states met while matching: too little, and long names are matched many times slower.
+/// Bytes for the cache of DFA states. If it is too small, long names match many times slower.
 const STATES_LIMIT: usize = 32 << 20;
 
-/// What a rule looks for.
+/// What a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// A regular expression, anywhere in the name; case counts.
+    /// A regular expression that matches anywhere in the name, case-sensitive.
     Match(String),
-    /// A text, anywhere in the name; case does not count.
+    /// A text that occurs anywhere in the name, case-insensitive.
     Substring(String),
-    /// What the grammar says that the operation is busy with.
+    /// The operation's [`activity`].
     Activity(Activity),
 }
 
@@ -32,76 +32,77 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// A rule: what it looks for, and the class of what has it.
+/// A pattern, and the class of the names that match it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     /// The class.
     pub class: String,
-    /// What is looked for.
+    /// The pattern.
     pub pattern: Pattern,
 }
 
-/// A rule that cannot be used, or rules that cannot be together.
+/// A rule that does not compile, or rules that are too large together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRule {
-    /// Its place among the rules, from 0; none where they are too large only together.
+    /// Index of the rule, from 0; `None` if each rule compiles but all together are too large.
     pub index: Option<usize>,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// Rules that are ready to be held against names.
+/// Compiled rules.
 #[derive(Debug, Clone)]
 pub struct ClassMap {
     rules: Vec<Rule>,
-    /// Patterns of the rules that have text, and where those rules stand.
+    /// Patterns of the regular expressions and substrings.
     texts: RegexSet,
-    of_text: Vec<usize>,
-    /// Rules that go by activity.
-    by_activity: Vec<(usize, Activity)>,
+    /// The index in `rules` of each pattern of `texts`.
+    text_rules: Vec<usize>,
+    /// Rules that match an activity, with their index in `rules`.
+    activity_rules: Vec<(usize, Activity)>,
 }
 
-/// What a map says of a name.
+/// The classification of one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classified<'m> {
-    /// The class: that of the first rule that matches, else [`OTHERS`].
+    /// The class of the first rule that matches; [`OTHERS`] if no rule matches.
     pub class: &'m str,
-    /// The rule that decided; `None` if no rule matches.
+    /// The first rule that matches, if any.
     pub rule: Option<&'m Rule>,
-    /// Later rules that match too and have another class, in order; of each class the first.
+    /// Later rules that also match and have a different class: the first rule of each class, in order.
     pub also: Vec<&'m Rule>,
 }
 
 impl ClassMap {
-    /// Compiles rules; the error is the first that cannot be used.
+    /// Compiles rules. The error names the first rule that does not compile.
     pub fn compile(rules: Vec<Rule>) -> Result<Self, BrokenRule> {
-        let (mut sources, mut of_text, mut by_activity) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut sources, mut text_rules, mut activity_rules) = (Vec::new(), Vec::new(), Vec::new());
         for (index, rule) in rules.iter().enumerate() {
             match &rule.pattern {
                 Pattern::Activity(activity) => {
-                    by_activity.push((index, *activity));
+                    activity_rules.push((index, *activity));
                     continue;
                 }
                 Pattern::Match(text) => sources.push(text.clone()),
                 Pattern::Substring(text) => sources.push(format!("(?i){}", regex::escape(text))),
             }
-            of_text.push(index);
+            text_rules.push(index);
         }
         let texts = RegexSetBuilder::new(&sources)
             .size_limit(COMPILED_LIMIT)
             .dfa_size_limit(STATES_LIMIT)
             .build()
-            .map_err(|error| culprit(&sources, &of_text, &error))?;
-        Ok(Self { rules, texts, of_text, by_activity })
+            .map_err(|error| broken_rule(&sources, &text_rules, &error))?;
+        Ok(Self { rules, texts, text_rules, activity_rules })
     }
 
-    /// What the rules say of the name of a kernel, copy or fill.
+    /// Classifies the name of a kernel, copy or fill.
     pub fn classify(&self, name: &str) -> Classified<'_> {
         let mut hits: Vec<usize> =
-            self.texts.matches(name).into_iter().map(|text| self.of_text[text]).collect();
-        if !self.by_activity.is_empty() {
+            self.texts.matches(name).into_iter().map(|text| self.text_rules[text]).collect();
+        if !self.activity_rules.is_empty() {
             let is = activity(name);
-            hits.extend(self.by_activity.iter().filter(|(_, of)| *of == is).map(|(index, _)| index));
+            hits.extend(self.activity_rules.iter().filter(|(_, of)| *of == is).map(|(index, _)| index));
             hits.sort_unstable();
         }
         let mut hits = hits.into_iter().map(|index| &self.rules[index]);
@@ -117,12 +118,12 @@ impl ClassMap {
     }
 }
 
-/// The rule that keeps a set from being compiled.
-fn culprit(sources: &[String], of_text: &[usize], error: &regex::Error) -> BrokenRule {
+/// Finds the rule that caused a compile error.
+fn broken_rule(sources: &[String], text_rules: &[usize], error: &regex::Error) -> BrokenRule {
     let build = |source: &String| RegexBuilder::new(source).size_limit(COMPILED_LIMIT).build();
     let broken =
-        sources.iter().zip(of_text).find_map(|(source, &index)| Some((index, build(source).err()?)));
-    // The last line of a syntax error says what is wrong; those above it draw the place.
+        sources.iter().zip(text_rules).find_map(|(source, &index)| Some((index, build(source).err()?)));
+    // The last line of a syntax error is the message; the lines above it point at the position.
     let reason = |error: &regex::Error| {
         let text = error.to_string();
         text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
@@ -153,8 +154,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_hits_decides_and_the_others_are_told() {
-        // seeds.md §4, defect 6: sglang's llama looks for `gemm` before the grouped ones.
+    fn the_first_match_decides_and_later_classes_are_listed() {
+        // seeds.md §4, defect 6: sglang's llama map puts `gemm` before the grouped GEMMs.
         let map = regexes(&[
             ("gemm|nvjet", "gemm"),
             ("group_gemm_starts", "moe_gemm"),
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_regex_minds_case_and_is_not_anchored() {
+    fn a_regex_is_case_sensitive_and_not_anchored() {
         // seeds.md §4, defect 6: `Norm|_norm_` misses `rmsnorm`, `SoftMax` misses `softmax`.
         let map =
             regexes(&[("Norm|_norm_", "norm"), ("SoftMax", "softmax"), ("(?i)SOFTMAX", "any_softmax")]);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_substring_minds_no_case_and_means_what_it_says() {
+    fn a_substring_is_case_insensitive_and_literal() {
         // seeds.md §2, golden micro-case: first key in map order wins.
         let map = substrings(&[("gemm", "gemm"), ("softmax", "softmax")]);
         assert_eq!(map.classify("My_GEMM_softmax").class, "gemm");
@@ -197,13 +198,13 @@ mod tests {
         let map = substrings(&[("f(x)", "call"), ("a.c", "dot")]);
         assert_eq!(map.classify("F(X)").class, "call");
         assert_eq!(map.classify("abc").class, OTHERS);
-        // An empty text is in every name.
+        // Every name contains the empty text.
         assert_eq!(substrings(&[("", "all")]).classify("x").class, "all");
     }
 
     #[test]
-    fn the_micro_case_of_the_third_seed_is_classified() {
-        // seeds.md §4, step 4: no hit without `.*`.
+    fn the_micro_case_of_gputrc2graph_is_classified() {
+        // seeds.md §4, step 4: without a last rule `.*`, a name can match no rule.
         let map = regexes(&[
             ("gemm", "gemm"),
             ("ncclDevKernel", "nccl"),
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_may_go_by_activity_in_its_place() {
+    fn an_activity_rule_keeps_its_place_in_the_order() {
         let map = ClassMap::compile(vec![
             rule("mine", Pattern::Match("AllGather".to_owned())),
             rule("communication", Pattern::Activity(Activity::Communication)),
@@ -244,9 +245,9 @@ mod tests {
         let huge = rule("c", Pattern::Match("(\\w{1000}){1000}".to_owned()));
         let broken = ClassMap::compile(vec![huge]).unwrap_err();
         assert_eq!(broken.index, Some(0));
-        // Each by itself has room.
+        // Each rule compiles alone; only the set is too large.
         let error = RegexSetBuilder::new(["a", "b"]).size_limit(1).build().unwrap_err();
-        let broken = culprit(&["a".to_owned(), "b".to_owned()], &[0, 1], &error);
+        let broken = broken_rule(&["a".to_owned(), "b".to_owned()], &[0, 1], &error);
         assert_eq!(broken.index, None, "{}", broken.reason);
         assert!(ClassMap::compile(Vec::new()).unwrap().classify("x").rule.is_none());
     }

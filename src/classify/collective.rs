@@ -1,20 +1,20 @@
-//! Which operations move data between GPUs, by a grammar of names.
+//! Recognizes communication between GPUs by a grammar of kernel names.
 
 use super::function_name::FunctionName;
 
-/// What the GPU was busy with.
+/// The kind of work that a GPU operation does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Activity {
     /// A kernel that computes.
     Compute,
-    /// A kernel that moves data between GPUs, or waits for another one.
+    /// A kernel that moves data between GPUs or waits for another GPU.
     Communication,
     /// A copy or fill that needs no kernel.
     Memory,
 }
 
 impl Activity {
-    /// The word for it: `compute`, `communication` or `memory`.
+    /// `compute`, `communication` or `memory`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -23,7 +23,7 @@ impl Activity {
         }
     }
 
-    /// The activity of that word.
+    /// The inverse of [`Activity::as_str`].
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Compute, Self::Communication, Self::Memory]
             .into_iter()
@@ -31,7 +31,7 @@ impl Activity {
     }
 }
 
-/// What a GPU operation of this name is busy with; see the column `op_name` of the relation `gpu_op`.
+/// The activity of a GPU operation, by its name as in the column `op_name` of the relation `gpu_op`.
 pub fn activity(op_name: &str) -> Activity {
     if is_memory(op_name) {
         Activity::Memory
@@ -42,14 +42,15 @@ pub fn activity(op_name: &str) -> Activity {
     }
 }
 
-/// `[CUDA memcpy Host-to-Device]`, `[CUDA memset]` and their like: no kernel is called so.
+/// The operation is a copy or fill: `[CUDA memcpy Host-to-Device]`, `[CUDA memset]`. No kernel name
+/// starts this way.
 fn is_memory(op_name: &str) -> bool {
     op_name.starts_with("[CUDA mem") || op_name.starts_with("[CUDA Unified Memory")
 }
 
-/// What a collective is called, and how it is spelled in names without underscores and case.
+/// Collectives, with their spellings in normalized names (see [`normalized`]).
 ///
-/// In order: one that is part of another's name comes behind it.
+/// The first match wins, so `Reduce` comes after `AllReduce` and `ReduceScatter`, which contain it.
 const COLLECTIVES: [(&str, &[&str]); 11] = [
     ("ReduceScatter", &["reducescatter"]),
     ("AllReduce", &["allreduce", "crossdevicereduce"]),
@@ -64,25 +65,28 @@ const COLLECTIVES: [(&str, &[&str]); 11] = [
     ("Reduce", &["reduce", "rdxn"]),
 ];
 
-/// The collective is known by its kernel, but not which one.
+/// A communication kernel whose collective is not known.
 const UNKNOWN: &str = "unknown";
 
-/// The collective operation that a kernel of this name carries out; `None` if it is not communication.
+/// The collective operation that a kernel of this name performs; `None` if the kernel does not
+/// communicate.
 ///
-/// `Generic` is NCCL's kernel for whatever has none of its own. The function's own name decides: one
-/// that has `nccl` in a parameter, a template argument or a namespace is no communication.
+/// `Generic` is NCCL's kernel for operations that have no kernel of their own. Only the function's own
+/// name counts: `nccl` in a parameter, a template argument or a namespace does not make it
+/// communication.
 pub fn collective(op_name: &str) -> Option<&'static str> {
     if is_memory(op_name) {
         return None;
     }
     let function = FunctionName::of(op_name);
-    nccl(function.own).or_else(|| other_library(&function)).or_else(|| custom(function.own))
+    nccl(function.own).or_else(|| other_library(&function)).or_else(|| framework(function.own))
 }
 
-/// NCCL's and RCCL's kernels, of all versions.
+/// Kernels of all versions of NCCL and RCCL.
 fn nccl(own: &str) -> Option<&'static str> {
     let rest = own.strip_prefix("nccl").or_else(|| own.strip_prefix("rccl"))?;
-    // Since 2.8: ncclKernel_AllReduce_…, ncclDevKernel_…, ncclDevKernelDebug_…, ncclSymkDevKernel_….
+    // NCCL 2.8 and later: ncclKernel_AllReduce_…, ncclDevKernel_…, ncclDevKernelDebug_…,
+    // ncclSymkDevKernel_….
     for symmetric in ["", "Symmetric", "Symk", "Sym"] {
         for device in ["Dev", ""] {
             let Some(rest) = rest.strip_prefix(symmetric).and_then(|rest| rest.strip_prefix(device))
@@ -93,26 +97,27 @@ fn nccl(own: &str) -> Option<&'static str> {
             let variant =
                 rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
             if let Some(operation) = rest[variant..].strip_prefix('_') {
-                return Some(named(&squeezed(operation), true));
+                return Some(find_collective(&normalized(operation), true));
             }
         }
     }
-    // Symmetric kernels under other names, and RCCL's one for all.
+    // Symmetric kernels under other names, and RCCL's generic kernel.
     if rest.starts_with("Symk") || rest.starts_with("GenericKernel") {
-        return Some(named(&squeezed(rest), false));
+        return Some(find_collective(&normalized(rest), false));
     }
-    // Before 2.8: ncclAllReduceRingLLKernel_sum_f32.
+    // NCCL before 2.8: ncclAllReduceRingLLKernel_sum_f32.
     let (operation, _) = rest.split_once("Kernel_")?;
-    let operation = squeezed(operation);
-    (named(&operation, true) != UNKNOWN).then(|| named(&operation, true))
+    let operation = normalized(operation);
+    Some(find_collective(&operation, true)).filter(|name| *name != UNKNOWN)
 }
 
-/// Libraries whose functions have common names, so that the namespace must say whose they are.
+/// Kernels of other communication libraries. Their function names are common words, so the namespace or
+/// a prefix identifies the library.
 fn other_library(function: &FunctionName<'_>) -> Option<&'static str> {
-    let own = squeezed(function.own);
+    let own = normalized(function.own);
     if function.is_in("deep_ep") {
         let moves = ["dispatch", "combine", "notify", "cachednotify", "cleanlowlatency", "barrier"];
-        // The layout is computed before anything moves.
+        // `get_dispatch_layout` is absent: it computes the layout before any data moves.
         return moves.iter().any(|begin| own.starts_with(begin)).then_some(match own.as_str() {
             "barrier" => "Barrier",
             _ => "AllToAll",
@@ -123,44 +128,44 @@ fn other_library(function: &FunctionName<'_>) -> Option<&'static str> {
         || own.starts_with("nvshmem")
         || own.starts_with("userbuffers")
         || own.starts_with("kuserbuffers");
-    // NVSHMEM's collectives on a stream.
+    // Collectives of NVSHMEM that run on a stream.
     let is_on_stream = own.ends_with("onstreamkernel");
-    match named(&own, false) {
+    match find_collective(&own, false) {
         UNKNOWN if own.starts_with("userbuffers") && own.contains("sum") => Some("AllReduce"),
         name if is_library || (is_on_stream && name != UNKNOWN) => Some(name),
         _ => None,
     }
 }
 
-/// All-reduce and its like that frameworks bring along, known by what they are called.
-fn custom(own: &str) -> Option<&'static str> {
-    // Inductor names a fused kernel after every operation of the graph around it.
+/// Collectives that frameworks implement themselves, recognized by the function name alone.
+fn framework(own: &str) -> Option<&'static str> {
+    // Inductor names a fused kernel after all operations of the surrounding graph, collectives too.
     if own.starts_with("triton_") {
         return None;
     }
-    let own = squeezed(own);
+    let own = normalized(own);
     let is_within_gpu =
         |prefix: &str| own.contains(&format!("{prefix}all")) || own.contains(&format!("{prefix}reduce"));
     if ["block", "warp", "cta", "thread", "wave"].into_iter().any(is_within_gpu) {
         return None;
     }
-    let name = named(&own, false);
-    let is_told = matches!(name, "ReduceScatter" | "AllReduce" | "AllGather" | "AllToAll");
-    // PyTorch's symmetric memory and TensorRT-LLM's exchange of tokens between experts.
+    let name = find_collective(&own, false);
+    let is_distinct = matches!(name, "ReduceScatter" | "AllReduce" | "AllGather" | "AllToAll");
+    // Symmetric memory of PyTorch, and the exchange of tokens between experts in TensorRT-LLM.
     let is_multimem = own.starts_with("multimem");
     let is_exchange = own.starts_with("moea2a") || own.starts_with("moealltoall");
     match name {
         _ if is_exchange => Some("AllToAll"),
-        name if is_told || is_multimem => Some(name),
+        name if is_distinct || is_multimem => Some(name),
         _ => None,
     }
 }
 
-/// The collective in a squeezed name; where it leads the name, it must begin it.
-fn named(squeezed: &str, leads: bool) -> &'static str {
-    let is_named = |spelling: &&str| match leads {
-        true => squeezed.starts_with(*spelling),
-        false => squeezed.contains(*spelling),
+/// The collective that a normalized name contains, or starts with if `at_start`.
+fn find_collective(name: &str, at_start: bool) -> &'static str {
+    let is_named = |spelling: &&str| match at_start {
+        true => name.starts_with(*spelling),
+        false => name.contains(*spelling),
     };
     COLLECTIVES
         .into_iter()
@@ -168,8 +173,8 @@ fn named(squeezed: &str, leads: bool) -> &'static str {
         .map_or(UNKNOWN, |(name, _)| name)
 }
 
-/// In lower case and without underscores: `all_reduce`, `AllReduce` and `allreduce` are the same.
-fn squeezed(name: &str) -> String {
+/// The name in lower case without underscores, so `all_reduce`, `AllReduce` and `allreduce` are equal.
+fn normalized(name: &str) -> String {
     name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
@@ -178,9 +183,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn communication_is_told_by_the_functions_own_name() {
+    fn the_functions_own_name_decides_what_is_communication() {
         let cases = [
-            // NCCL, by age.
+            // NCCL, oldest version first.
             ("ncclAllReduceRingLLKernel_sum_f32(ncclColl)", Some("AllReduce")),
             ("ncclReduceScatterTreeLLKernel_sum_f16(ncclColl)", Some("ReduceScatter")),
             ("ncclSendRecvKernel_copy_i8(ncclColl)", Some("SendRecv")),
@@ -224,7 +229,7 @@ mod tests {
             ("ncclDevKernelDebug_Generic(ncclDevKernelArgsStorage<4096ul>)", Some("Generic")),
             ("rcclGenericKernel_4(x)", Some("Generic")),
             ("mscclKernel_Sum_half_LL_false(x)", Some("unknown")),
-            // Others' kernels.
+            // Other libraries and frameworks.
             (
                 "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)",
                 Some("AllReduce"),
@@ -258,7 +263,7 @@ mod tests {
             ("nvshmemi_proxy_quiet_entrypoint()", Some("unknown")),
             ("barrier_all_on_stream_kernel(int)", Some("Barrier")),
             ("void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8>(x)", Some("AllToAll")),
-            // What only mentions it.
+            // Compute kernels whose names mention communication.
             ("void my_kernel<ncclDevKernel_AllReduce>(ncclComm*)", None),
             ("void ncclFoo<int>(x)", None),
             ("my_ns::ncclThing_x(x)", None),

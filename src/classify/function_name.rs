@@ -1,27 +1,27 @@
-//! The function's own name in a kernel's demangled or mangled one.
+//! Finds the function's own name within a demangled or mangled kernel name.
 
-/// Where the function itself is named, apart from return type, template arguments and parameters.
+/// A function name without return type, template arguments and parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionName<'a> {
-    /// Namespaces and classes around it, outermost first, without those that have no name.
+    /// Enclosing namespaces and classes, outermost first. Anonymous ones are left out.
     pub scopes: Vec<&'a str>,
-    /// The function alone.
+    /// The name of the function itself.
     pub own: &'a str,
 }
 
 impl<'a> FunctionName<'a> {
-    /// Reads a kernel's name. One that fits no pattern is all function.
+    /// Parses a kernel's name. A name that cannot be parsed is taken whole as the function's own name.
     pub fn of(name: &'a str) -> Self {
         mangled(name).unwrap_or_else(|| demangled(name))
     }
 
-    /// The function is in a namespace or class of this name, at any depth.
+    /// Whether the function is in a namespace or class of this name, at any depth.
     pub fn is_in(&self, scope: &str) -> bool {
         self.scopes.contains(&scope)
     }
 }
 
-/// `_ZN5outer5innerI…`: lengths and identifiers.
+/// Parses an Itanium-mangled name such as `_ZN5outer5innerI…`: identifiers, each after its length.
 fn mangled(name: &str) -> Option<FunctionName<'_>> {
     let symbol = name.strip_prefix("_Z")?;
     let (mut rest, is_nested) = match symbol.strip_prefix('N') {
@@ -40,8 +40,8 @@ fn mangled(name: &str) -> Option<FunctionName<'_>> {
             break;
         }
         if rest.starts_with('I') {
-            // Template arguments, of the function or of a class around it. Where they end is not worth
-            // a whole demangler: a kernel in a class template is read as the class.
+            // Template arguments of the function or of an enclosing class. Finding their end would need
+            // a full demangler, so a kernel in a class template gets the name of the class.
             break;
         }
     }
@@ -54,13 +54,16 @@ fn demangled(name: &str) -> FunctionName<'_> {
     let bytes = name.as_bytes();
     let mut scopes: Vec<&str> = Vec::new();
     let mut current: Option<(usize, usize)> = None;
-    let mut open = Open::default();
-    // The last identifier is whole: the next one is another part of the name, or another word.
+    let mut open = OpenBrackets::default();
+    // `is_whole`: the current identifier has ended. `is_other_word`: a blank or similar follows it, so
+    // the next identifier starts a new word and not another scope.
     let (mut is_whole, mut is_other_word) = (false, false);
     for (at, &byte) in bytes.iter().enumerate() {
         if let Some(innermost) = open.innermost() {
             match byte {
-                b'<' | b'(' | b'[' | b'{' if innermost != b'(' || byte != b'<' || opens(bytes, at) => {
+                b'<' | b'(' | b'[' | b'{'
+                    if innermost != b'(' || byte != b'<' || opens_template(bytes, at) =>
+                {
                     open.push(byte)
                 }
                 b'>' if innermost == b'<' && bytes[at - 1] != b'-' => open.close(b'<'),
@@ -108,15 +111,16 @@ fn demangled(name: &str) -> FunctionName<'_> {
     }
 }
 
-/// Brackets that are open, outermost first.
+/// Open brackets, outermost first.
 #[derive(Default)]
-struct Open {
+struct OpenBrackets {
     brackets: Vec<u8>,
-    /// How many there are of each kind but `<`: what has none is not looked for.
+    /// Number of open `(`, `[` and `{`. Where the count is 0, `close` need not search, so hostile names
+    /// stay fast.
     counts: [usize; 3],
 }
 
-impl Open {
+impl OpenBrackets {
     fn innermost(&self) -> Option<u8> {
         self.brackets.last().copied()
     }
@@ -133,7 +137,7 @@ impl Open {
         }
     }
 
-    /// Closes the innermost of its kind and all within; nothing where there is none.
+    /// Closes the innermost open bracket of this kind and all brackets within it, if there is one.
     fn close(&mut self, bracket: u8) {
         if self.count(bracket).is_some_and(|count| *count == 0) {
             return;
@@ -149,8 +153,8 @@ impl Open {
     }
 }
 
-/// `<` behind an identifier opens template arguments; alone it is a comparison.
-fn opens(bytes: &[u8], at: usize) -> bool {
+/// `<` directly after an identifier opens template arguments; elsewhere it is a comparison.
+fn opens_template(bytes: &[u8], at: usize) -> bool {
     at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_')
 }
 
@@ -164,8 +168,8 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_take_no_longer_than_others() {
-        // Searching all that is open for each bracket that closes would take minutes.
+    fn hostile_names_are_parsed_in_linear_time() {
+        // A search through all open brackets for each closing bracket would take minutes.
         let name = "(".repeat(500_000) + &"]".repeat(500_000);
         assert_eq!(FunctionName::of(&name).own, name);
         let name = "f".to_owned() + &"[(".repeat(250_000) + &"]".repeat(250_000) + "::g";
@@ -173,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_function_is_told_from_what_stands_around_it() {
+    fn the_function_and_its_scopes_are_found() {
         let cases = [
             ("gemm", "gemm"),
             ("saxpy(double *, double *, int)", "saxpy"),

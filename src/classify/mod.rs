@@ -1,10 +1,12 @@
-//! What a GPU operation is for, told by its name alone.
+//! Classifies GPU operations by name.
 //!
-//! Two answers that do not depend on each other. [`activity`] and [`collective`] follow a grammar:
-//! they decide how time is divided, so no user's map moves them. A [`ClassMap`] is ordered rules that
-//! anyone may write.
+//! There are two independent classifications:
 //!
-//! Not for: files of rules (the `catalog` reads them) or SQL.
+//! - [`activity`] and [`collective`] use a fixed grammar of names. They decide how GPU time is divided
+//!   into compute, communication and memory, so a user's class map does not change them.
+//! - A [`ClassMap`] is an ordered list of rules that anyone can write.
+//!
+//! The `catalog` module reads rules from files.
 
 mod class_map;
 mod collective;

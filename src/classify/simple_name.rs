@@ -1,15 +1,16 @@
-//! What people call a kernel: the function alone.
+//! The simple name of a kernel: its function name alone.
 
 use super::function_name::FunctionName;
 
-/// What compilers and loaders hang on a function's name for a variant of it.
+/// Suffixes that compilers and loaders append to the name of a function variant.
 const VARIANTS: [&str; 8] =
     [".clone", ".cold", ".constprop", ".isra", ".kd", ".llvm", ".lto_priv", ".part"];
 
-/// The function's own name, without return type, namespaces, template arguments, parameters and variants.
+/// The function's own name, without return type, namespaces, template arguments, parameters and
+/// variants.
 ///
-/// A lambda, and an object that is called, goes by the name of what stands around it. A name that is plain
-/// already, or mangled, stays as it is; so does one that fits no pattern.
+/// A lambda or a call operator has the name of the enclosing function or class. Mangled names, simple
+/// names and names that cannot be parsed are returned unchanged.
 pub fn simple_name(name: &str) -> &str {
     if name.starts_with("_Z") || name.starts_with('?') {
         return name;
@@ -26,7 +27,7 @@ pub fn simple_name(name: &str) -> &str {
 fn function(name: &str) -> &str {
     let function = FunctionName::of(name);
     match function.scopes.last() {
-        Some(around) if is_operator(function.own) => around,
+        Some(enclosing) if is_operator(function.own) => enclosing,
         _ => function.own,
     }
 }
@@ -39,7 +40,7 @@ fn is_operator(own: &str) -> bool {
 fn without_variants(own: &str) -> &str {
     let mut rest = own;
     loop {
-        // `.constprop.0`: the number counts variants of a kind.
+        // `.constprop.0`: the number counts variants of the same kind.
         let stem = rest.trim_end_matches(|c: char| c.is_ascii_digit());
         let stem = stem.strip_suffix('.').filter(|_| stem.len() < rest.len()).unwrap_or(rest);
         let shorter = VARIANTS.iter().find_map(|variant| stem.strip_suffix(variant));
@@ -57,7 +58,7 @@ mod tests {
     #[test]
     fn names_that_were_judged_by_hand() {
         let cases = [
-            // The seed's own.
+            // Examples of the specification.
             (
                 "void at::native::(anonymous namespace)::CatArrayBatchedCopy<at::native::(anonymous namespace)::OpaqueType<4u>, unsigned int, 4, 64, 64>(at::native::(anonymous namespace)::OpaqueType<4u>*, int)",
                 "CatArrayBatchedCopy",
@@ -97,7 +98,7 @@ mod tests {
             ("const float& ns::at(long)", "at"),
             ("void kernel", "kernel"),
             ("__global__ void first(float*)", "first"),
-            // Namespaces, named and not.
+            // Named and anonymous namespaces.
             (
                 "<unnamed>::nvfuser_pointwise_f0_c1_r0_g0(<unnamed>::Tensor<float, (int)2>)",
                 "nvfuser_pointwise_f0_c1_r0_g0",
@@ -118,7 +119,7 @@ mod tests {
                 "void cub::CUB_200200_800_NS::DeviceRadixSortOnesweepKernel<cub::Policy800, false, int>(int*, int)",
                 "DeviceRadixSortOnesweepKernel",
             ),
-            // Template arguments with anything in them.
+            // Odd template arguments.
             (
                 "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4>(cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4::Params)",
                 "Kernel2",
@@ -135,7 +136,7 @@ mod tests {
             ("void f<'<'>(int)", "f"),
             ("void Outer<int>::Inner<float>::run<2>(int)", "run"),
             ("kernel<int>", "kernel"),
-            // Objects that are called, operators, lambdas.
+            // Call operators, other operators, lambdas.
             ("void ns::Functor<int>::operator()<float>(float) const", "Functor"),
             ("ns::Functor::operator()(int)", "Functor"),
             ("bool ns::Less::operator<(ns::Less const&) const", "Less"),
@@ -176,7 +177,7 @@ mod tests {
             ),
             ("_Z4gemmIfEvPKT_.kd", "_Z4gemmIfEvPKT_.kd"),
             ("?kernel@@YAXPEAM@Z", "?kernel@@YAXPEAM@Z"),
-            // What fits no pattern.
+            // Names that cannot be parsed.
             ("", ""),
             ("(((", "((("),
             ("f<<<", "f"),
@@ -191,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_once_more_changes_nothing() {
+    fn a_simple_name_is_its_own_simple_name() {
         let pieces = [
             "a", "::", "<", ">", "(", ")", "{", "}", "[", "]", " ", "operator", "void", ".kd", "é",
             "_Z", "-", "!",
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn long_hostile_names_take_no_time() {
+    fn long_hostile_names_are_fast() {
         for piece in ["(", "<", "[(", "a::", ".kd", ".cold.0", "operator"] {
             simple_name(&piece.repeat(200_000));
         }

@@ -1,23 +1,23 @@
-//! Which kernel of one report is which of the other.
+//! Pairs the kernel names of two reports.
 
 use crate::classify::FunctionName;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How two names were found to mean the same.
+/// How two names were paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
-    /// They are the same.
+    /// The names are equal.
     Exact,
-    /// They are the same but for numbers.
+    /// The names are equal except for numbers.
     Numbers,
-    /// They are functions of one name, but for numbers, with other template arguments or parameters.
+    /// The function names are equal except for numbers; template arguments or parameters differ.
     Function,
-    /// The other side has none.
+    /// The other side has no matching name.
     None,
 }
 
 impl Match {
-    /// The word in machine formats.
+    /// The name in machine formats.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -28,28 +28,28 @@ impl Match {
     }
 }
 
-/// Names that are compared with one another: one on each side, or several where folding leaves no choice.
+/// Names that are compared with each other: one per side, or several that fold to the same text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NameGroup {
     /// Names in A, sorted; empty if only B has the kernel.
     pub a: Vec<String>,
     /// Names in B.
     pub b: Vec<String>,
-    /// How they were found.
+    /// How the names were paired.
     pub matched: Match,
 }
 
 impl NameGroup {
-    /// More than one name on a side: which became which is not known.
+    /// A side has more than one name, so it is unknown which name became which.
     pub fn is_ambiguous(&self) -> bool {
         self.a.len() > 1 || self.b.len() > 1
     }
 }
 
-/// What is left of a name.
+/// Reduces a name to the part that is compared.
 type Fold = fn(&str) -> String;
 
-/// Pairs names: the same ones first, then what only one side has, by what folding leaves of it.
+/// Pairs equal names first, then the remaining names by their folded text.
 pub fn pair_names(a: &BTreeSet<String>, b: &BTreeSet<String>) -> Vec<NameGroup> {
     let both = a.intersection(b);
     let mut groups: Vec<NameGroup> = both
@@ -85,7 +85,7 @@ pub fn pair_names(a: &BTreeSet<String>, b: &BTreeSet<String>) -> Vec<NameGroup> 
     groups
 }
 
-/// Every number becomes `*`: tile sizes, architectures, counters of generated kernels.
+/// Replaces every number with `*`: tile sizes, architectures, counters of generated kernels.
 fn without_numbers(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     let mut in_number = false;
@@ -100,7 +100,7 @@ fn without_numbers(name: &str) -> String {
     folded
 }
 
-/// The function with its namespaces, without return type, template arguments, parameters and numbers.
+/// The qualified function name, without return type, template arguments, parameters and numbers.
 fn function(name: &str) -> String {
     let function = FunctionName::of(name);
     let parts: Vec<&str> = function.scopes.iter().chain([&function.own]).copied().collect();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_name_goes_before_any_folding() {
+    fn equal_names_are_paired_before_folding() {
         assert_eq!(
             paired(&["gemm_64", "gemm_128"], &["gemm_64", "gemm_256"]),
             ["gemm_64 = gemm_64 (exact)", "gemm_128 = gemm_256 (numbers)"]
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn template_arguments_fold_after_numbers() {
+    fn numbers_are_folded_before_template_arguments() {
         assert_eq!(
             paired(
                 &["void at::f<float>(int)", "triton_poi_fused_add_0", "void k<(int)4>(T1)"],
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn several_that_fold_alike_stay_together_and_others_alone() {
+    fn names_that_fold_alike_form_one_group() {
         assert_eq!(
             paired(&["k<a>(x)", "k<b>(x)", "old(x)"], &["k<c>(x)", "new(x)"]),
             ["k<a>(x) + k<b>(x) = k<c>(x) (function)", "old(x) =  (none)", " = new(x) (none)"]

@@ -1,44 +1,44 @@
-//! How large a difference chance alone would make.
+//! The noise bound: how large a difference chance alone can cause.
 
 use super::Sample;
 use crate::statistics::student_bound;
 
-/// GPU timestamps come in steps of 32 ns.
+/// Resolution of GPU timestamps, in ns.
 pub const TICK_NS: f64 = 32.0;
 
-/// The error of a sum on one side, as large as errors that go together make it: a clock that drifts
-/// moves all work of a run alike, so that errors add up and not their squares.
+/// The error of a sum on one side, for fully correlated errors: clock drift changes all work of a run in
+/// the same direction, so the errors add up, not their squares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Together {
+pub(super) struct CorrelatedError {
     error: f64,
     by_freedom: f64,
 }
 
-impl Together {
-    /// Takes in `weight` times a mean of this variance and these degrees of freedom.
+impl CorrelatedError {
+    /// Adds `weight` times a mean with this variance and these degrees of freedom.
     pub(super) fn add(&mut self, weight: f64, (variance, freedom): (f64, f64)) {
         let part = weight * variance.sqrt();
         self.error += part;
         self.by_freedom += part / freedom.sqrt();
     }
 
-    /// Variance of the sum, and its degrees of freedom: those of the parts if they are alike, and never
-    /// outside them; `None` where nothing was taken in.
+    /// Variance and degrees of freedom of the sum; `None` if nothing was added. The degrees of freedom
+    /// lie between the smallest and the largest of the parts.
     pub(super) fn variance(&self) -> Option<(f64, f64)> {
         (self.by_freedom > 0.0)
             .then(|| (self.error * self.error, (self.error / self.by_freedom).powi(2)))
     }
 }
 
-/// The errors of both sides: each by itself, since one run knows nothing of the other.
+/// The errors of both sides. The two runs are independent of each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Noise {
-    sides: [Together; 2],
+    sides: [CorrelatedError; 2],
 }
 
 impl Noise {
-    /// Takes in `weight` × (the mean of `b` − the mean of `a`). Without a spread on both sides, nothing
-    /// is taken in and `false` is returned.
+    /// Adds `weight` × (mean of `b` − mean of `a`). Returns `false` and adds nothing if a side has no
+    /// spread.
     pub fn add(&mut self, weight: f64, a: &Sample, b: &Sample) -> bool {
         let (Some(of_a), Some(of_b)) = (a.error(), b.error()) else { return false };
         for (side, error) in self.sides.iter_mut().zip([of_a, of_b]) {
@@ -47,7 +47,7 @@ impl Noise {
         true
     }
 
-    /// Takes in the parts of another sum.
+    /// Adds the parts of another sum.
     pub fn join(&mut self, other: &Self) {
         for (side, other) in self.sides.iter_mut().zip(&other.sides) {
             side.error += other.error;
@@ -55,10 +55,10 @@ impl Noise {
         }
     }
 
-    /// A difference within ± this is within noise; 0 where nothing was taken in.
+    /// The bound: a difference of at most ± this value is within noise. 0 if nothing was added.
     pub fn bound(&self, confidence: f64) -> f64 {
         let (mut variance, mut by_freedom) = (0.0, 0.0);
-        for (part, freedom) in self.sides.iter().filter_map(Together::variance) {
+        for (part, freedom) in self.sides.iter().filter_map(CorrelatedError::variance) {
             variance += part;
             by_freedom += part * part / freedom;
         }
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bound_is_that_of_welchs_test() {
+    fn the_bound_matches_welchs_test() {
         // Welch's test by hand. A: 5 calls, variance 250 000; B: 10 calls, variance 90 000.
         // Variance of the difference 50 000 + 9 000 = 59 000; freedom 59 000² / (50 000²/4 + 9 000²/9)
         // = 3.481e9 / (6.25e8 + 9e6) = 5.4905…; Student's 99 % bound there lies between 4.0321 at 5 and
@@ -87,15 +87,15 @@ mod tests {
         assert!(noise.add(1.0, &a, &b));
         let factor = noise.bound(0.99) / 59_000f64.sqrt();
         assert!(factor > 3.83 && factor < 3.90, "{factor}");
-        // Twice the difference has twice the noise.
+        // Twice the difference has twice the bound.
         let mut twice = Noise::default();
         twice.add(2.0, &a, &b);
         assert!((twice.bound(0.99) / noise.bound(0.99) - 2.0).abs() < 1e-9);
     }
 
-    /// Ten kernels that one clock moves are no surer together than each is.
+    /// The sum of ten kernels that share a clock is as uncertain as each kernel.
     #[test]
-    fn what_moves_together_does_not_average_out() {
+    fn correlated_errors_do_not_average_out() {
         let (a, b) = (Sample::of(&[1000, 1100, 900, 1050]), Sample::of(&[1000, 1090, 910, 1050]));
         let (mut one, mut ten) = (Noise::default(), Noise::default());
         one.add(4.0, &a, &b);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_says_nothing_and_equal_calls_still_tick() {
+    fn one_call_has_no_bound_and_equal_calls_have_the_tick() {
         let (one, two) = (Sample::of(&[100]), Sample::of(&[100, 100]));
         let mut noise = Noise::default();
         assert!(!noise.add(1.0, &one, &two));

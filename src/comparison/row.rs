@@ -1,30 +1,30 @@
-//! One kind of work on both sides, and what changed.
+//! Compares one kind of work on both sides.
 
 use super::{Match, Noise, Part, Sample, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What makes calls comparable: a number for the name, and the shape of the launch or the size.
+/// The key of comparable calls: a number for the name, and the launch shape or size.
 pub(super) type Stratum = (usize, String);
 
-/// One kind of work on both sides.
+/// The calls of one kind of work on both sides.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Work {
-    /// Its name in A, if A has it; of several, one a line.
+    /// Name in A, if A has it. Several names are separated by newlines.
     pub(super) name_a: Option<String>,
-    /// Its name in B.
+    /// Name in B.
     pub(super) name_b: Option<String>,
-    /// Its calls in A.
+    /// Calls in A.
     pub(super) a: BTreeMap<Stratum, Sample>,
-    /// Its calls in B.
+    /// Calls in B.
     pub(super) b: BTreeMap<Stratum, Sample>,
 }
 
-/// What totals and effects are of.
+/// The unit that totals and effects refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Per {
-    /// Each report as a whole.
+    /// The whole report.
     Report,
-    /// One iteration, of as many as each side has; both above 0.
+    /// One iteration; the numbers of iterations in A and B, both above 0.
     Iteration(i64, i64),
 }
 
@@ -36,7 +36,7 @@ impl Per {
         }
     }
 
-    /// The word in machine formats.
+    /// The name in machine formats.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Report => "report",
@@ -45,38 +45,38 @@ impl Per {
     }
 }
 
-/// What the cost of a call did.
+/// How the cost per call changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// It fell by more than noise.
+    /// It decreased by more than noise.
     Faster,
-    /// It rose by more than noise.
+    /// It increased by more than noise.
     Slower,
-    /// It moved by no more than noise, if at all.
+    /// It changed by no more than noise.
     WithinNoise,
-    /// Nothing says.
+    /// It cannot be judged.
     CannotTell(Reason),
-    /// B does not do it.
+    /// B has no such work.
     OnlyA,
-    /// A does not do it.
+    /// A has no such work.
     OnlyB,
 }
 
-/// Why nothing says what the cost of a call did.
+/// Why the cost per call cannot be judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// A side has a single call of it: no spread.
+    /// A side has a single call, which has no spread.
     OneCall,
-    /// No launch shape or size is on both sides, or too little of the time.
+    /// The sides share no launch shape or size, or the shared ones cover too little of the time.
     OtherShapes,
-    /// Several names fold alike: which became which is not known.
+    /// Several names fold to the same text, so it is unknown which name became which.
     SeveralNames,
-    /// Windows of different lengths.
+    /// Whole reports are compared, which are single windows of different lengths.
     OneWindow,
 }
 
 impl Verdict {
-    /// The words in all formats.
+    /// The text in all formats.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Faster => "faster",
@@ -88,14 +88,14 @@ impl Verdict {
         }
     }
 
-    /// Faster or slower.
+    /// Whether the change exceeds noise.
     pub fn is_real(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
 }
 
 impl Reason {
-    /// The words in all formats.
+    /// The text in all formats.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OneCall => "one call",
@@ -106,88 +106,91 @@ impl Reason {
     }
 }
 
-/// What a call costs in B against A, like with like.
+/// The cost per call in B compared with A, like with like.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cost {
-    /// Change of the mean time of a call in nanoseconds, by B's mix of launch shapes.
+    /// Change of the mean time per call in nanoseconds, weighted by B's mix of launch shapes.
     pub change_ns: f64,
-    /// That, in hundredths of A's mean for the same mix; `None` where that is 0.
+    /// The change in percent of A's mean for the same mix; `None` if that mean is 0.
     pub change_pct: Option<f64>,
-    /// A change within ± this is within noise.
+    /// The noise bound: a change of at most ± this value is within noise.
     pub noise_ns: f64,
-    /// That, in hundredths as `change_pct`.
+    /// The noise bound in percent, of the same mean as `change_pct`.
     pub noise_pct: Option<f64>,
-    /// How much of the time was compared, in hundredths: the smaller of the shares in A and in B.
+    /// Share of the time that was compared, in percent: the smaller of the shares in A and B.
     pub compared_pct: f64,
 }
 
 /// A row of the comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The section that it stands in.
+    /// The section of the row.
     pub section: Section,
-    /// Its name in A; of several that fold alike, one a line.
+    /// Name in A. Several names that fold alike are separated by newlines.
     pub name_a: Option<String>,
-    /// Its name in B.
+    /// Name in B.
     pub name_b: Option<String>,
-    /// How the names were found to be one.
+    /// How the names were paired.
     pub matched: Match,
-    /// The part of a GPU's time, in the section of that name alone.
+    /// The part of a GPU's time; only in the section GPU time.
     pub part: Option<Part>,
-    /// Calls in A, in all iterations.
+    /// Calls in A, over all iterations.
     pub calls_a: i64,
-    /// Calls in B.
+    /// Calls in B, over all iterations.
     pub calls_b: i64,
-    /// Sum of their times in A, in all iterations.
+    /// Sum of their times in A, over all iterations.
     pub total_a_ns: i64,
-    /// Sum of their times in B.
+    /// Sum of their times in B, over all iterations.
     pub total_b_ns: i64,
-    /// Share in its section in A, or of a window in the section of GPU time; `None` where rows overlap.
+    /// Share of the section's time in A in percent, or of the window in the section GPU time; `None` if
+    /// rows overlap.
     pub share_a_pct: Option<f64>,
-    /// Share in B.
+    /// The same share in B.
     pub share_b_pct: Option<f64>,
-    /// What the next four are of.
+    /// The unit of the change and the three effects.
     pub per: Per,
     /// Change of the total.
     pub change_ns: i64,
-    /// Of that, other numbers of calls at A's cost; `None` where calls say nothing.
+    /// Part of the change due to the number of calls, at A's cost; `None` for a window of a whole
+    /// report.
     pub calls_effect_ns: Option<i64>,
-    /// Of that, B's calls at another cost.
+    /// Part of the change due to the cost of B's calls.
     pub cost_effect_ns: Option<i64>,
-    /// Of that, work of names or shapes that one side lacks.
+    /// Part of the change due to names or shapes that only one side has.
     pub other_effect_ns: Option<i64>,
-    /// What a call costs; `None` where nothing says.
+    /// Change of the cost per call; `None` if nothing could be judged.
     pub cost: Option<Cost>,
-    /// What became of the cost of a call.
+    /// The verdict on the cost per call.
     pub verdict: Verdict,
 }
 
 impl Row {
-    /// The name in B, else in A.
+    /// The name in B if there is one, else the name in A.
     pub fn name(&self) -> &str {
         self.name_b.as_deref().or(self.name_a.as_deref()).unwrap_or_default()
     }
 }
 
-/// Where less of the time than this, in hundredths, was compared, the rest may as well have gone the
-/// other way.
-const LEAST_COMPARED_PCT: f64 = 50.0;
+/// A verdict needs at least this share of the time compared, in percent. Below it, the rest could have
+/// changed in the opposite direction.
+const MIN_COMPARED_PCT: f64 = 50.0;
 
-/// Why a stratum is not judged; of reasons that weigh the same the first is told.
-const WHY_NOT: [Reason; 3] = [Reason::OneCall, Reason::SeveralNames, Reason::OtherShapes];
+/// Reasons why a stratum is not judged. If two have the same weight, the first one is reported.
+const REASONS: [Reason; 3] = [Reason::OneCall, Reason::SeveralNames, Reason::OtherShapes];
 
-/// What a sum of rows is made from.
+/// The sums over judged strata, from which the cost and verdict of a row or a section follow.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Judged {
-    /// What B's calls cost more than A's would have, in ns: only strata with a spread on both sides.
+    /// Additional cost of B's calls compared with A's mean, in ns. Only strata with a spread on both
+    /// sides.
     pub(super) cost_ns: f64,
-    /// What A's would have cost.
+    /// Cost of B's calls at A's mean, in ns.
     pub(super) base_ns: f64,
-    /// How many of B's calls that is.
+    /// Number of B's calls in these strata.
     pub(super) calls: i64,
-    /// How long what was judged took in A and in B.
+    /// Time of the judged strata in A and B, in ns.
     pub(super) totals_ns: [f64; 2],
-    /// How long, in A and B together, what could not be judged took, by [`WHY_NOT`].
+    /// Time of the other strata, in A and B together, by [`REASONS`], in ns.
     pub(super) unjudged_ns: [f64; 3],
     pub(super) noise: Noise,
 }
@@ -204,17 +207,17 @@ impl Judged {
         self.noise.join(&other.noise);
     }
 
-    fn leave_out(&mut self, why: Reason, ns: f64) {
-        let places = self.unjudged_ns.iter_mut().zip(WHY_NOT);
-        for (sum, _) in places.filter(|(_, reason)| *reason == why) {
+    fn add_unjudged(&mut self, why: Reason, ns: f64) {
+        let sums = self.unjudged_ns.iter_mut().zip(REASONS);
+        for (sum, _) in sums.filter(|(_, reason)| *reason == why) {
             *sum += ns;
         }
     }
 
-    /// What most of the time that could not be judged is.
-    fn why_not(&self) -> Reason {
+    /// The reason that accounts for most of the time that was not judged.
+    fn main_reason(&self) -> Reason {
         let mut most = (0.0, Reason::OneCall);
-        for (ns, reason) in self.unjudged_ns.into_iter().zip(WHY_NOT) {
+        for (ns, reason) in self.unjudged_ns.into_iter().zip(REASONS) {
             if ns > most.0 {
                 most = (ns, reason);
             }
@@ -222,7 +225,8 @@ impl Judged {
         most.1
     }
 
-    /// Cost and verdict; `totals_ns` is all that the row or sum has in A and in B.
+    /// Cost and verdict; `None` if nothing was judged. `totals_ns` is the whole time of the row or sum
+    /// in A and B.
     pub(super) fn verdict(&self, totals_ns: [i64; 2], confidence: f64) -> Option<(Cost, Verdict)> {
         if self.calls == 0 {
             return None;
@@ -241,7 +245,7 @@ impl Judged {
             compared_pct: share(0).min(share(1)),
         };
         let verdict = match self.cost_ns {
-            _ if cost.compared_pct < LEAST_COMPARED_PCT => Verdict::CannotTell(self.why_not()),
+            _ if cost.compared_pct < MIN_COMPARED_PCT => Verdict::CannotTell(self.main_reason()),
             change if change.abs() <= bound => Verdict::WithinNoise,
             change if change < 0.0 => Verdict::Faster,
             _ => Verdict::Slower,
@@ -250,15 +254,15 @@ impl Judged {
     }
 }
 
-/// A row, and what a sum over rows needs of it.
+/// A row, and its contribution to the sum of the section.
 pub(super) struct Compared {
     pub(super) row: Row,
     pub(super) judged: Judged,
-    /// Something about it differs.
+    /// Whether anything differs between the sides.
     pub(super) differs: bool,
 }
 
-/// Compares work. Strata whose name is in `ambiguous` are not judged.
+/// Compares one kind of work. Strata whose name is in `ambiguous` are not judged.
 pub(super) fn compare_work(
     section: Section,
     work: &Work,
@@ -267,32 +271,32 @@ pub(super) fn compare_work(
     ambiguous: &BTreeSet<usize>,
     confidence: f64,
 ) -> Compared {
-    let (of_a, of_b) = per.counts();
+    let (iterations_a, iterations_b) = per.counts();
     let keys: BTreeSet<&Stratum> = work.a.keys().chain(work.b.keys()).collect();
     let (mut change, mut by_calls, mut by_other) = (0i64, 0i64, 0i64);
     let (mut whole_a, mut whole_b) = (Sample::default(), Sample::default());
     let mut judged = Judged::default();
-    let mut differs = of_a != of_b;
+    let mut differs = iterations_a != iterations_b;
     for key in keys {
         let (a, b) = (work.a.get(key), work.b.get(key));
         whole_a = a.map_or(whole_a, |a| whole_a.merged(a));
         whole_b = b.map_or(whole_b, |b| whole_b.merged(b));
-        let total_a = a.map_or(0, |a| each(a.total_ns, of_a));
-        let total_b = b.map_or(0, |b| each(b.total_ns, of_b));
+        let total_a = a.map_or(0, |a| divided(a.total_ns, iterations_a));
+        let total_b = b.map_or(0, |b| divided(b.total_ns, iterations_b));
         let here = total_b.saturating_sub(total_a);
         change = change.saturating_add(here);
         let (Some(a), Some(b)) = (a, b) else {
             differs = true;
             let only = a.or(b).map_or(0, |sample| sample.total_ns);
-            judged.leave_out(Reason::OtherShapes, only as f64);
+            judged.add_unjudged(Reason::OtherShapes, only as f64);
             by_other = by_other.saturating_add(here);
             continue;
         };
         let both = a.total_ns as f64 + b.total_ns as f64;
         differs |= (a.calls, a.total_ns) != (b.calls, b.total_ns);
-        by_calls = by_calls.saturating_add(calls_effect(a, b, of_a, of_b));
+        by_calls = by_calls.saturating_add(calls_effect(a, b, iterations_a, iterations_b));
         if ambiguous.contains(&key.0) {
-            judged.leave_out(Reason::SeveralNames, both);
+            judged.add_unjudged(Reason::SeveralNames, both);
             continue;
         }
         let calls = b.calls as f64;
@@ -303,14 +307,14 @@ pub(super) fn compare_work(
             judged.totals_ns[0] += a.total_ns as f64;
             judged.totals_ns[1] += b.total_ns as f64;
         } else {
-            judged.leave_out(Reason::OneCall, both);
+            judged.add_unjudged(Reason::OneCall, both);
         }
     }
     let (cost, verdict) = match judged.verdict([whole_a.total_ns, whole_b.total_ns], confidence) {
         Some((cost, verdict)) => (Some(cost), verdict),
         None if work.b.is_empty() => (None, Verdict::OnlyA),
         None if work.a.is_empty() => (None, Verdict::OnlyB),
-        None => (None, Verdict::CannotTell(judged.why_not())),
+        None => (None, Verdict::CannotTell(judged.main_reason())),
     };
     let row = Row {
         section,
@@ -335,18 +339,19 @@ pub(super) fn compare_work(
     Compared { row, judged, differs }
 }
 
-/// A total, shared out: rounded to the nearest, halves away from zero.
-pub(super) fn each(total: i64, of: i64) -> i64 {
-    rounded(i128::from(total), i128::from(of))
+/// `total / count`, rounded to the nearest integer, halves away from zero.
+pub(super) fn divided(total: i64, count: i64) -> i64 {
+    rounded(i128::from(total), i128::from(count))
 }
 
-/// (n_B − n_A) × m_A, each n divided by its iterations.
-fn calls_effect(a: &Sample, b: &Sample, of_a: i64, of_b: i64) -> i64 {
-    let [n_a, n_b, of_a, of_b] = [a.calls, b.calls, of_a, of_b].map(i128::from);
-    let more = n_b * of_a - n_a * of_b;
-    match (more.checked_mul(i128::from(a.total_ns)), (of_a * of_b).checked_mul(n_a)) {
+/// (n_B − n_A) × m_A, with each n divided by the iterations of its side.
+fn calls_effect(a: &Sample, b: &Sample, iterations_a: i64, iterations_b: i64) -> i64 {
+    let [n_a, n_b, iterations_a, iterations_b] =
+        [a.calls, b.calls, iterations_a, iterations_b].map(i128::from);
+    let more = n_b * iterations_a - n_a * iterations_b;
+    match (more.checked_mul(i128::from(a.total_ns)), (iterations_a * iterations_b).checked_mul(n_a)) {
         (Some(above), Some(below)) => rounded(above, below),
-        _ => (more as f64 / (of_a as f64 * of_b as f64) * a.mean_ns()) as i64,
+        _ => (more as f64 / (iterations_a as f64 * iterations_b as f64) * a.mean_ns()) as i64,
     }
 }
 
@@ -382,16 +387,16 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_split_by_hand() {
+    fn a_change_is_split_as_computed_by_hand() {
         // 10 calls of 100 ns become 13 of 110 ns: 3 × 100 by calls, 13 × 10 by cost.
         let pair =
             work(&[("", Sample::new(10, 1000, Some(1.0)))], &[("", Sample::new(13, 1430, Some(1.0)))]);
         assert_eq!(effects(&row(&pair, Per::Report).unwrap()), [430, 300, 130, 0]);
-        // In 2 and 4 iterations: 500 and 358 (357.5) each; 3.25 - 5 calls at 100.
+        // In 2 and 4 iterations: 500 and 358 (357.5) per iteration; 3.25 - 5 calls at 100.
         let each = row(&pair, Per::Iteration(2, 4)).unwrap();
         assert_eq!(effects(&each), [-142, -175, 33, 0]);
         assert_eq!(each.verdict, Verdict::WithinNoise, "10 ns is within a tick of 32");
-        // Another shape is neither.
+        // A shape that only B has is neither calls nor cost.
         let shapes = work(
             &[("8", Sample::of(&[100, 100]))],
             &[("8", Sample::of(&[100, 100, 100])), ("16", Sample::of(&[900]))],
@@ -418,14 +423,14 @@ mod tests {
         assert_eq!(verdict(&[steady(9000, 50)], &[]), Some(Verdict::OnlyA));
         let other = Verdict::CannotTell(Reason::OtherShapes);
         assert_eq!(verdict(&[("8", Sample::of(&[1, 2]))], &[("9", Sample::of(&[1, 2]))]), Some(other));
-        // The same shapes, but the one that takes nearly all of the time is launched once.
+        // The shapes are equal, but the one with nearly all of the time has a single launch.
         let (a, b) = (Sample::of(&[90_000]), Sample::of(&[91_000]));
         assert_eq!(verdict(&[("8", a), steady(100, 9)], &[("8", b), steady(100, 9)]), Some(one));
     }
 
-    /// Whatever the figures: effects add up to the change, and the other way round everything turns.
+    /// For random figures, the effects add up to the change, and swapping the sides negates the change.
     #[test]
-    fn effects_add_up_and_swapping_turns_the_signs() {
+    fn effects_add_up_and_swapping_sides_negates_them() {
         let mut seed = 11u64;
         let mut random = |below: u64| {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -446,10 +451,11 @@ mod tests {
             };
             let there = Work { a: side(), b: side(), ..Work::default() };
             let back = Work { a: there.b.clone(), b: there.a.clone(), ..Work::default() };
-            let (of_a, of_b) = (1 + random(7), 1 + random(7));
-            for (per, turned) in
-                [(Per::Report, Per::Report), (Per::Iteration(of_a, of_b), Per::Iteration(of_b, of_a))]
-            {
+            let (iterations_a, iterations_b) = (1 + random(7), 1 + random(7));
+            for (per, turned) in [
+                (Per::Report, Per::Report),
+                (Per::Iteration(iterations_a, iterations_b), Per::Iteration(iterations_b, iterations_a)),
+            ] {
                 let (there, back) = match (row(&there, per), row(&back, turned)) {
                     (Some(there), Some(back)) => (there, back),
                     (None, None) => continue,
@@ -477,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_shape_the_verdict_turns_with_the_sides() {
+    fn swapping_sides_reverses_the_verdict_on_one_shape() {
         let mut seed = 5u64;
         let mut random = |below: u64| {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -1,14 +1,16 @@
-//! What two reports hold, section by section.
+//! Compares two reports section by section.
 
 use super::names::{Match, NameGroup, pair_names};
-use super::row::{Compared, Cost, Judged, Per, Reason, Row, Stratum, Verdict, Work, compare_work, each};
+use super::row::{
+    Compared, Cost, Judged, Per, Reason, Row, Stratum, Verdict, Work, compare_work, divided,
+};
 use super::{Noise, Sample};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A part of the comparison, in the order in which they are read.
+/// A section of the comparison, in the order of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Section {
-    /// What each GPU's time went to.
+    /// The parts of each GPU's time.
     GpuTime,
     /// Kernels by name.
     Kernels,
@@ -25,11 +27,11 @@ pub enum Section {
 }
 
 impl Section {
-    /// All of them.
+    /// All sections.
     pub const ALL: [Self; 7] =
         [Self::GpuTime, Self::Kernels, Self::Classes, Self::Layers, Self::Nccl, Self::Memory, Self::Api];
 
-    /// The word in machine formats and on the command line.
+    /// The name in machine formats and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GpuTime => "gpu_time",
@@ -46,13 +48,13 @@ impl Section {
 /// A part of a GPU's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// All of it: the other four add up to it.
+    /// The whole window: the sum of the other four parts.
     Window,
-    /// A kernel that computes ran.
+    /// A compute kernel ran.
     Compute,
-    /// A communication kernel ran and none that computes.
+    /// A communication kernel ran without a compute kernel.
     ExposedCommunication,
-    /// A copy or fill ran and no kernel.
+    /// A copy or fill ran without a kernel.
     ExposedMemory,
     /// Nothing ran.
     Idle,
@@ -62,7 +64,7 @@ impl Part {
     const PARTS: [Self; 4] =
         [Self::Compute, Self::ExposedCommunication, Self::ExposedMemory, Self::Idle];
 
-    /// The words in all formats.
+    /// The text in all formats.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Window => "window",
@@ -74,117 +76,123 @@ impl Part {
     }
 }
 
-/// Calls of one name and one launch shape or size.
+/// Calls with one name and one launch shape or size.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
     /// Name of the kernel, layer, operation or function.
     pub name: String,
-    /// What else makes calls comparable; empty where nothing does.
+    /// Launch shape or size; empty if calls are comparable by name alone.
     pub shape: String,
     /// The calls.
     pub sample: Sample,
 }
 
-/// A kernel and the shape that it was launched with.
+/// A kernel with its launch shape.
 pub type KernelShape = Named;
 
-/// A window of one GPU, in nanoseconds.
+/// A time window of one GPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
-    /// The GPU.
+    /// Ordinal of the GPU.
     pub gpu_id: i64,
-    /// Place of its iteration among those of its thread: iterations of all threads at one place are one
-    /// measurement, on whatever GPUs.
+    /// Index of the iteration within its thread. Iterations of all threads and GPUs with the same index
+    /// are one measurement.
     pub iteration: usize,
-    /// Compute, exposed communication, exposed memory and idle, which add up to the window.
+    /// Nanoseconds of compute, exposed communication, exposed memory and idle, which add up to the
+    /// window.
     pub parts: [i64; 4],
 }
 
-/// What one report holds; `None` where it holds nothing of the kind.
+/// The figures of one report; `None` if it has no data for a section.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Side {
     /// Kernels by name and launch shape.
     pub kernels: Option<Vec<KernelShape>>,
     /// The class of each kernel.
     pub classes: BTreeMap<String, String>,
-    /// The collective of each kernel that communicates.
+    /// The collective of each communication kernel.
     pub collectives: BTreeMap<String, String>,
-    /// Ranges by folded name.
+    /// NVTX ranges by folded name.
     pub layers: Option<Vec<Named>>,
     /// Copies and fills by direction, memory and size.
     pub memory: Option<Vec<Named>>,
     /// API calls by function.
     pub api: Option<Vec<Named>>,
-    /// One window a GPU, or one for each iteration on it.
+    /// One window per GPU, or one per GPU and iteration.
     pub windows: Option<Vec<Window>>,
 }
 
-/// All rows of a section, those without a difference too.
+/// The sum of all rows of a section, including rows without a difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
     /// The section.
     pub section: Section,
-    /// Calls and their time in A, in all iterations.
+    /// Number of calls and their time in ns in A, over all iterations.
     pub a: (i64, i64),
-    /// Calls and their time in B.
+    /// Number of calls and their time in ns in B, over all iterations.
     pub b: (i64, i64),
-    /// Change, and of that by calls, by cost and by what one side lacks: sums over the rows.
+    /// Change, calls effect, cost effect and other effect, each summed over the rows.
     pub change_ns: [i64; 4],
-    /// What the same calls cost; `None` where nothing says, and of layers, which nest.
+    /// Change of the cost per call; `None` if nothing could be judged, and for layers, which nest.
     pub cost: Option<(Cost, Verdict)>,
-    /// How long what was judged took in A and in B.
+    /// Time of the judged strata in A and B, in ns.
     pub compared_ns: [f64; 2],
-    /// What B's calls cost more than A's would have, and what those would have cost, in nanoseconds.
+    /// Additional cost of B's calls compared with A's mean, and their cost at A's mean, in ns.
     pub judged_ns: (f64, f64),
-    /// Rows without any difference.
+    /// Number of rows without a difference.
     pub same: usize,
 }
 
-/// Two reports side by side.
+/// The comparison of two reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What totals and effects are of, but for the section of GPU time, which counts windows.
+    /// The unit of totals and effects. The section GPU time counts windows instead.
     pub per: Per,
-    /// What differs: by section, what is beyond noise first, then by change.
+    /// Rows that differ: by section, changes beyond noise first, then by size of the change.
     pub rows: Vec<Row>,
-    /// Each section that both sides have.
+    /// The sum of each section that both sides have.
     pub totals: Vec<Total>,
-    /// Sections that one side has and the other lacks: `true` if A lacks it.
+    /// Sections that only one side has, with `true` if A lacks it.
     pub lacking: Vec<(Section, bool)>,
-    /// Time of all kernels, copies and fills in A and in B, of the sections that were wanted.
+    /// Time of all kernels, copies and fills in A and B in ns, if their sections were requested.
     pub gpu_ns: [f64; 2],
 }
 
-/// What takes less than this of the time of kernels, copies and fills, in hundredths, on both sides,
-/// makes nothing faster or slower.
-const LEAST_SHARE_PCT: f64 = 1.0;
+/// A section with less than this share of the time of kernels, copies and fills on both sides, in
+/// percent, does not make a report faster or slower.
+const MIN_SHARE_PCT: f64 = 1.0;
 
 impl Comparison {
-    /// Of the time of kernels, copies and fills in both, how much is of sections of which something can
-    /// be said, and was judged, in hundredths; `None` if there is no such time.
+    /// Share of the time of kernels, copies and fills that was judged, in percent of both sides
+    /// together. Sections without a verdict do not count as judged. `None` if there is no such time.
     pub fn judged_pct(&self) -> Option<f64> {
-        let is_told = |total: &&Total| {
+        let has_verdict = |total: &&Total| {
             total.cost.is_some_and(|(_, verdict)| !matches!(verdict, Verdict::CannotTell(_)))
         };
         let of_gpu = |total: &&Total| matches!(total.section, Section::Kernels | Section::Memory);
-        let judged: f64 =
-            self.totals.iter().filter(of_gpu).filter(is_told).flat_map(|total| total.compared_ns).sum();
+        let judged: f64 = self
+            .totals
+            .iter()
+            .filter(of_gpu)
+            .filter(has_verdict)
+            .flat_map(|total| total.compared_ns)
+            .sum();
         let whole: f64 = self.gpu_ns.iter().sum();
         (whole > 0.0).then(|| 100.0 * judged / whole)
     }
 
-    /// Whether `total` is a section of the GPU's work that takes hardly any of its time, on either side.
-    pub fn is_trifle(&self, total: &Total) -> bool {
+    /// Whether `total` is a section of GPU work that takes less than 1 % of the GPU time on both sides.
+    pub fn is_negligible(&self, total: &Total) -> bool {
         let of_gpu = matches!(
             total.section,
             Section::Kernels | Section::Classes | Section::Nccl | Section::Memory
         );
-        let is_small = |ns: i64, whole: f64| 100.0 * (ns as f64) < LEAST_SHARE_PCT * whole;
+        let is_small = |ns: i64, whole: f64| 100.0 * (ns as f64) < MIN_SHARE_PCT * whole;
         of_gpu && is_small(total.a.1, self.gpu_ns[0]) && is_small(total.b.1, self.gpu_ns[1])
     }
 }
 
-/// Compares the sections in `wanted`; windows are those of iterations, or of whole reports, as `per` says.
+/// Compares the sections in `wanted`. The sides' windows are iterations or whole reports, as in `per`.
 pub fn compare(a: &Side, b: &Side, per: Per, wanted: &[Section], confidence: f64) -> Comparison {
     let gpu_ns = [a, b].map(|side| {
         let of = |section: Section, rows: &Option<Vec<Named>>| -> f64 {
@@ -239,7 +247,7 @@ pub fn compare(a: &Side, b: &Side, per: Per, wanted: &[Section], confidence: f64
     comparison
 }
 
-/// The rows that differ, in order, with their shares; and the sum of all.
+/// Returns the rows that differ, sorted and with their shares, and the sum of all rows.
 fn summed(section: Section, compared: Vec<Compared>, confidence: f64) -> (Vec<Row>, Total) {
     let mut judged = Judged::default();
     let mut total = Total {
@@ -283,7 +291,7 @@ fn summed(section: Section, compared: Vec<Compared>, confidence: f64) -> (Vec<Ro
     (rows, total)
 }
 
-/// What is beyond noise first, the largest effect first; then the rest by change.
+/// Sorts rows beyond noise first, by cost effect, then the rest by change.
 fn sort(rows: &mut [Row]) {
     let key = |row: &Row| {
         let size = match row.verdict.is_real() {
@@ -318,7 +326,7 @@ impl<'s> Kernels<'s> {
         Self { groups, places, sides }
     }
 
-    /// Groups in which nobody knows which kernel became which.
+    /// Groups in which it is unknown which kernel became which.
     fn ambiguous_in(&self, section: Section) -> BTreeSet<usize> {
         let is_of_kernels = matches!(section, Section::Kernels | Section::Classes | Section::Nccl);
         let groups =
@@ -326,7 +334,7 @@ impl<'s> Kernels<'s> {
         groups.map(|(place, _)| place).collect()
     }
 
-    /// The calls of each group, and the group's place, which names it.
+    /// The calls of a side, each with its stratum. The index of the name group stands for the name.
     fn strata(&self, side: usize) -> impl Iterator<Item = (&'s KernelShape, Stratum)> + '_ {
         let place = move |kernel: &KernelShape| self.places[side].get(&kernel.name).copied();
         self.sides[side]
@@ -353,7 +361,7 @@ impl<'s> Kernels<'s> {
         works
     }
 
-    /// By what the kernels of each side are called together; kernels that are not in it are left out.
+    /// Groups the kernels of each side by their label. Kernels without a label are left out.
     fn by(&self, a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<(Work, Match)> {
         let mut works: BTreeMap<String, Work> = BTreeMap::new();
         for (side, labels) in [a, b].into_iter().enumerate() {
@@ -407,7 +415,7 @@ fn with_match(works: BTreeMap<String, Work>) -> Vec<(Work, Match)> {
         .collect()
 }
 
-/// The rows of GPU time: each GPU, and all of them together where there are several.
+/// The rows of GPU time: one set per GPU, and one for all GPUs if there are several.
 fn gpu_time(a: &Side, b: &Side, per: Per, confidence: f64) -> Vec<Row> {
     let of = |side: &Side| side.windows.clone().unwrap_or_default();
     let (a, b) = (of(a), of(b));
@@ -415,7 +423,7 @@ fn gpu_time(a: &Side, b: &Side, per: Per, confidence: f64) -> Vec<Row> {
     let (ids_a, ids_b) = (ids(&a), ids(&b));
     let mut pairs: Vec<(Option<i64>, Option<i64>)> =
         ids_a.intersection(&ids_b).map(|&id| (Some(id), Some(id))).collect();
-    // A run may have been given another GPU of the same machine: what is left is paired in order.
+    // A run may use another GPU of the same machine: pair the remaining GPUs in order.
     let mut left = ids_a.difference(&ids_b).copied();
     let mut right = ids_b.difference(&ids_a).copied();
     loop {
@@ -440,7 +448,7 @@ fn gpu_time(a: &Side, b: &Side, per: Per, confidence: f64) -> Vec<Row> {
     rows
 }
 
-/// The rows of one GPU; none if nothing differs.
+/// The rows of one GPU; empty if nothing differs.
 fn window_rows(
     (name_a, a): (Option<String>, Vec<Window>),
     (name_b, b): (Option<String>, Vec<Window>),
@@ -512,10 +520,10 @@ fn window_rows(
             verdict,
         }
     };
-    // The parts are rounded, and the window is their sum: it adds up in whole nanoseconds.
+    // The window is the sum of the rounded parts, so the changes add up in whole nanoseconds.
     let changes = Part::PARTS.map(|part| {
         let (from, to) = (sample(&a, part), sample(&b, part));
-        each(to.total_ns, of.1).saturating_sub(each(from.total_ns, of.0))
+        divided(to.total_ns, of.1).saturating_sub(divided(from.total_ns, of.0))
     });
     let change = changes.iter().fold(0i64, |sum, change| sum.saturating_add(*change));
     if changes == [0; 4] && of.0 == of.1 {

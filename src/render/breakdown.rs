@@ -1,6 +1,6 @@
-//! A breakdown of time as one self-contained page: bars, the table behind them, kernels by class.
+//! The breakdown of elapsed time as a self-contained HTML page: bars, their table, and kernels by class.
 //!
-//! Widths come from the same integers as the figures beside them; rounding happens here, at print.
+//! Bar widths and figures come from the same integers, which are rounded only here.
 
 use super::visible;
 use crate::error::{Error, Result};
@@ -9,52 +9,53 @@ use minijinja::{AutoEscape, Environment, Value as Cell, context};
 use std::io;
 
 const TEMPLATE: &str = include_str!("breakdown.html.jinja");
-/// Colours that colour-blind readers can tell apart; then the same with two patterns.
+/// Number of colours, which colour-blind readers can distinguish. Further classes reuse them with a
+/// pattern.
 const COLOURS: usize = 7;
 const PATTERNS: usize = 3;
-/// Longest name of a kernel on the page, in characters.
+/// Longest kernel name on the page, in characters.
 const NAME_CHARS: usize = 150;
 
-/// Everything that the page shows.
+/// The content of the page.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     /// Heading.
     pub title: String,
     /// Version of nsq.
     pub version: String,
-    /// Classes in the order of their colours; the last is the time beside the GPU's.
+    /// Classes in the order of their colours. The last one is the time without GPU work.
     pub classes: Vec<String>,
-    /// Whole times, split by class.
+    /// Elapsed times, divided by class.
     pub bars: Vec<Bar>,
     /// The reports, in order.
     pub profiles: Vec<Profile>,
 }
 
-/// A time that classes add up to.
+/// An elapsed time that the classes add up to.
 #[derive(Debug, Clone, Default)]
 pub struct Bar {
     /// Name, as in result.csv.
     pub label: String,
-    /// What the name stands for, in a few words; may be empty.
+    /// A short description; can be empty.
     pub about: String,
-    /// The GPU, in words, where the bar is a part of the one before it; may be empty.
+    /// The GPU, if the bar is a part of the preceding one; else empty.
     pub device: String,
-    /// Nanoseconds of each class, in order; none where the bar has no such class.
+    /// Nanoseconds of each class, in order; `None` if the bar lacks the class.
     pub parts: Vec<Option<i64>>,
 }
 
 /// A report.
 #[derive(Debug, Clone, Default)]
 pub struct Profile {
-    /// Name, as that of its bars.
+    /// Name, the same as of its bars.
     pub label: String,
-    /// What it is: pairs of a word and its value.
+    /// Pairs of a label and its value.
     pub facts: Vec<(String, String)>,
-    /// What a reader must know first.
+    /// Notes that a reader must see first.
     pub notes: Vec<String>,
     /// Its GPUs.
     pub devices: Vec<Device>,
-    /// Names of the columns of `Kernel::elapsed_ns`, one for each bar.
+    /// Column names for `Kernel::elapsed_ns`, one per bar.
     pub columns: Vec<String>,
     /// Its classes with their operations.
     pub classes: Vec<Class>,
@@ -65,57 +66,57 @@ pub struct Profile {
 pub struct Device {
     /// Name.
     pub title: String,
-    /// What fills most of its time.
+    /// What takes most of its time.
     pub limit: String,
-    /// Parts of its window in words and nanoseconds, which add up to it; may be empty.
+    /// Names and nanoseconds of the parts that add up to its window; can be empty.
     pub parts: Vec<(String, i64)>,
 }
 
 /// A class of operations of one report.
 #[derive(Debug, Clone, Default)]
 pub struct Class {
-    /// Place in [`Page::classes`].
+    /// Index in [`Page::classes`].
     pub index: usize,
     /// Nanoseconds of the class.
     pub elapsed_ns: i64,
     /// Nanoseconds of all classes.
     pub busy_ns: i64,
-    /// Names in it.
+    /// Number of names in the class.
     pub names: usize,
-    /// The longest operations, by the rule that put them here.
+    /// The longest operations, by the rule that assigned them.
     pub rules: Vec<Rule>,
-    /// Names that are not listed.
+    /// Number of names that are not listed.
     pub left_out: usize,
-    /// Their nanoseconds.
+    /// Nanoseconds of the names that are not listed.
     pub left_out_ns: i64,
 }
 
-/// Operations that one rule put in a class.
+/// Operations that one rule assigned to a class.
 #[derive(Debug, Clone, Default)]
 pub struct Rule {
-    /// The rule; empty where none decided.
+    /// The rule; empty if no rule matched.
     pub rule: String,
     /// The operations.
     pub kernels: Vec<Kernel>,
 }
 
-/// The operations of one name.
+/// Operations with one name.
 #[derive(Debug, Clone, Default)]
 pub struct Kernel {
     /// Full name.
     pub name: String,
-    /// Executions.
+    /// Number of executions.
     pub calls: i64,
-    /// Elapsed nanoseconds in each bar of the report; none where it did not run.
+    /// Elapsed nanoseconds in each bar of the report; `None` if it did not run.
     pub elapsed_ns: Vec<Option<i64>>,
-    /// Sum of durations.
+    /// Sum of durations, in nanoseconds.
     pub total_ns: i64,
-    /// Classes that later rules would have chosen.
+    /// Classes of later rules that also match.
     pub also: String,
 }
 
 impl Page {
-    /// The page as HTML.
+    /// Renders the page as HTML.
     pub fn render(&self) -> Result<Vec<u8>> {
         let failed = |e: minijinja::Error| Error::Output(io::Error::other(e));
         let mut environment = Environment::new();
@@ -142,11 +143,11 @@ impl Page {
             version => visible(&self.version),
             bars, legend, rows, totals, profiles,
             ticks => ticks(longest),
-            shares => self.bars.len() <= MOST_SHARE_COLUMNS,
+            shares => self.bars.len() <= MAX_SHARE_COLUMNS,
         }
     }
 
-    /// The classes of a bar as segments, of its whole time and of the GPU's.
+    /// A bar with its segments, once as parts of the elapsed time and once as parts of the GPU time.
     fn bar(&self, bar: &Bar, longest: i64, rest: usize) -> Cell {
         let (total, busy) = (bar.total_ns(), bar.busy_ns(rest));
         let segments = |of: i64, of_gpu: bool| -> Vec<Cell> {
@@ -251,7 +252,7 @@ impl Page {
         }
     }
 
-    /// The style classes of a class: a colour, and a pattern where colours begin again.
+    /// The CSS classes of a kernel class: a colour, and a pattern if colours repeat.
     fn colour(&self, index: usize) -> String {
         if index + 1 == self.classes.len() {
             return "rest".to_owned();
@@ -264,8 +265,8 @@ impl Page {
     }
 }
 
-/// Bars beside which the table has room for shares.
-const MOST_SHARE_COLUMNS: usize = 3;
+/// Most bars for which the table shows a column of shares per bar.
+const MAX_SHARE_COLUMNS: usize = 3;
 
 impl Bar {
     fn total_ns(&self) -> i64 {
@@ -277,12 +278,12 @@ impl Bar {
     }
 }
 
-/// The times of a report are a stranger's: their sum may be more than there is room for.
+/// Adds times. The times of a report are untrusted, so the sum saturates.
 fn sum<'t>(times: impl Iterator<Item = &'t i64>) -> i64 {
     times.fold(0, |sum, ns| sum.saturating_add(*ns))
 }
 
-/// A GPU with its window in parts.
+/// A GPU with the parts of its window.
 fn device(device: &Device) -> Cell {
     const COLOUR: [&str; 4] = ["c2", "c5", "c1", "rest"];
     let window = sum(device.parts.iter().map(|(_, ns)| ns));
@@ -309,17 +310,17 @@ fn device(device: &Device) -> Cell {
     }
 }
 
-/// A text in the pieces between which a line may break.
+/// Splits a text where a line may break.
 fn pieces(text: &str) -> Vec<String> {
     visible(text).split_inclusive(['_', '.', ':', '/']).map(str::to_owned).collect()
 }
 
-/// A class as people read it.
+/// The display name of a class.
 fn shown(class: &str) -> String {
     if class.is_empty() { "(no class)".to_owned() } else { visible(class) }
 }
 
-/// A name with its middle left out where it is long: both ends tell kernels apart.
+/// Shortens a long name in the middle, since both ends distinguish kernels.
 fn name(full: &str) -> String {
     if full.is_empty() {
         return "(no name)".to_owned();
@@ -335,19 +336,19 @@ fn name(full: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// Microseconds of a second: what a spreadsheet takes as a number.
+/// Seconds with six decimals, which a spreadsheet reads as a number.
 fn seconds(ns: i64) -> String {
     let us = ns / 1000 + i64::from(ns % 1000 >= 500);
     format!("{}.{:06}", us / 1_000_000, us % 1_000_000)
 }
 
-/// A time for people.
+/// Formats a time for people.
 pub fn time(ns: i64) -> String {
     let column = Column { kind: Type::Duration, unit: Some(Unit::Ns), ..Column::untyped("") };
     humanize(&Value::Int(ns), &column)
 }
 
-/// A share of a hundred for people; neither 0 nor 100 unless it is.
+/// Formats a percentage for people. A small part is not shown as 0, and not nearly all as 100.
 pub fn percent(part: i64, whole: i64) -> String {
     if whole <= 0 {
         return "0 %".to_owned();
@@ -362,22 +363,22 @@ pub fn percent(part: i64, whole: i64) -> String {
     }
 }
 
-/// A share of a hundred without its sign.
+/// Formats a percentage without the sign.
 fn bare_percent(part: i64, whole: i64) -> String {
     format!("{:.2}", 100.0 * part as f64 / (whole as f64).max(1.0))
 }
 
-/// The width of a part, in hundredths of the whole.
+/// The width of a part, in percent of the whole.
 fn width(part: i64, whole: i64) -> String {
     let share = 100.0 * part as f64 / (whole as f64).max(1.0);
     let text = format!("{share:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Round times along the longest bar, with their places.
+/// Round times along the longest bar, with their positions.
 fn ticks(longest: i64) -> Vec<Cell> {
     let mut step = 1i64;
-    // 1, 2, 5, 10, …: the first that leaves at most five ticks.
+    // Of the steps 1, 2, 5, 10, …, take the first that gives at most five ticks after 0.
     for factor in [2, 5, 10].iter().cycle() {
         if longest / step <= 5 {
             break;
@@ -391,7 +392,7 @@ fn ticks(longest: i64) -> Vec<Cell> {
         .collect()
 }
 
-/// A round time without decimals that say nothing.
+/// Formats a round time without trailing zeros.
 fn tick(ns: i64) -> String {
     let text = time(ns);
     match text.split_once(' ') {
@@ -435,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_as_wide_as_the_table_says() {
+    fn bar_widths_match_the_table() {
         let page = page("gemm", "k");
         assert!(page.contains("width:25%") && page.contains("width:75%"), "{page}");
         assert!(page.contains("<td class=\"n\">0.250000</td>"), "{page}");

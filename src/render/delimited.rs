@@ -1,4 +1,4 @@
-//! CSV and TSV: raw values, one line of names.
+//! CSV and TSV: raw values with one header line.
 
 use super::{Style, visible};
 use crate::error::{Error, Result};
@@ -6,21 +6,24 @@ use crate::table::{Column, RowSink, Value};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Bytes that are written at once.
-const BYTES: usize = 64 << 10;
+/// Size of the write buffer, in bytes.
+const BUFFER_BYTES: usize = 64 << 10;
 
 pub(super) struct Delimited<'a> {
     out: csv::Writer<&'a mut dyn Write>,
     columns: Vec<Column>,
     no_header: bool,
     on_terminal: bool,
-    /// A number on its way out.
+    /// Buffer for formatting a number.
     buffer: String,
 }
 
 impl<'a> Delimited<'a> {
     pub(super) fn new(out: &'a mut dyn Write, delimiter: u8, style: &Style) -> Self {
-        let out = csv::WriterBuilder::new().delimiter(delimiter).buffer_capacity(BYTES).from_writer(out);
+        let out = csv::WriterBuilder::new()
+            .delimiter(delimiter)
+            .buffer_capacity(BUFFER_BYTES)
+            .from_writer(out);
         let (no_header, on_terminal) = (style.no_header, style.on_terminal);
         Self { out, columns: Vec::new(), no_header, on_terminal, buffer: String::new() }
     }
@@ -60,7 +63,7 @@ impl RowSink for Delimited<'_> {
     }
 }
 
-/// A value as a machine reads it; a column may fix the digits of a real number.
+/// Formats a value for machines. The column can fix the number of decimals.
 pub(super) fn plain(value: &Value, column: &Column) -> String {
     let mut text = String::new();
     write_plain(&mut text, value, column);
@@ -80,10 +83,11 @@ fn write_plain(out: &mut String, value: &Value, column: &Column) {
     }
 }
 
-/// The shortest number that reads back the same, with an exponent if it is very small or great.
+/// Writes the shortest text that parses back to the same number, with an exponent if it is very small or
+/// large.
 fn write_real(out: &mut String, real: f64) {
     let whole = real as i64;
-    // Times mostly are whole, and then there are no digits to be found out.
+    // Fast path: most times are whole numbers, which need no search for the shortest digits.
     if whole as f64 == real && real.abs() < 1e15 && (whole != 0 || real.is_sign_positive()) {
         out.push_str(itoa::Buffer::new().format(whole));
         out.push_str(".0");
@@ -110,7 +114,7 @@ mod tests {
         let mut bits = 1u64;
         let others = std::iter::repeat_with(|| {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Of any size, or as times, means and percentages are.
+            // Either any bits, or a quotient like a time, mean or percentage.
             match bits >> 32 & 1 {
                 0 => f64::from_bits(bits),
                 _ => (bits >> 12) as f64 / (1 + (bits >> 40 & 3)) as f64,
@@ -124,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_read_back_as_they_were() -> Result<()> {
+    fn lines_read_back_unchanged() -> Result<()> {
         let rows = [
             vec![Value::Text("a,b".to_owned()), Value::Text("say \"it\"".to_owned())],
             vec![Value::Text("\"".to_owned()), Value::Text("two\r\nlines\t".to_owned())],

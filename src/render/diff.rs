@@ -1,4 +1,4 @@
-//! Two reports side by side as one self-contained page.
+//! The comparison of two reports as a self-contained HTML page.
 
 use super::visible;
 use crate::error::{Error, Result};
@@ -7,49 +7,49 @@ use std::io;
 
 const TEMPLATE: &str = include_str!("diff.html.jinja");
 
-/// Everything that the page shows.
+/// The content of the page.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
     /// Heading.
     pub title: String,
     /// Version of nsq.
     pub version: String,
-    /// What each report is: a letter, and pairs of a word and its value.
+    /// The two reports: a letter, and pairs of a label and its value.
     pub sides: [(String, Vec<(String, String)>); 2],
-    /// Questions and their answers.
+    /// Pairs of a question and its answer.
     pub answers: Vec<(String, String)>,
-    /// Whether the gate was passed, and what it says.
+    /// Whether the gate passed, and its message.
     pub gate: Option<(bool, String)>,
-    /// Tables.
+    /// The tables.
     pub sections: Vec<Section>,
 }
 
 /// A table.
 #[derive(Debug, Clone, Default)]
 pub struct Section {
-    /// Name for links.
+    /// Anchor for links.
     pub id: String,
     /// Heading.
     pub title: String,
-    /// Names of columns, and whether they hold figures.
+    /// Column names, and whether the column holds numbers.
     pub columns: Vec<(String, bool)>,
-    /// Rows.
+    /// The rows.
     pub rows: Vec<Row>,
 }
 
 /// A row.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// One a column.
+    /// One text per column.
     pub cells: Vec<String>,
-    /// `slower`, `faster` or nothing.
+    /// `slower`, `faster` or empty.
     pub tone: String,
-    /// Length and side of the row's bar, in nanoseconds.
+    /// Length and direction of the row's bar, in nanoseconds.
     pub change_ns: i64,
 }
 
 impl Page {
-    /// Renders the page: no script, no network, and names from outside are text and nothing else.
+    /// Renders the page, without scripts or network access. All names are escaped.
     pub fn render(&self) -> Result<String> {
         let failed = |e: minijinja::Error| Error::Output(io::Error::other(e));
         let mut environment = Environment::new();
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_text_and_nothing_else() {
+    fn hostile_names_are_escaped() {
         let hostile = "<script>alert(1)</script>\"'&\u{1b}[2J".to_owned();
         let page = Page {
             title: hostile.clone(),

@@ -1,7 +1,7 @@
-//! Making text from strangers harmless where it is read.
+//! Escapes text from untrusted reports.
 
-/// The text with control characters (terminal escapes, newlines, bidirectional overrides) written
-/// out, so that a name can neither move the cursor nor pretend to be another.
+/// Escapes control characters (terminal escapes, newlines, bidirectional overrides), so a name can
+/// neither move the cursor nor look like another name.
 pub fn visible(text: &str) -> String {
     if !text.chars().any(is_unsafe) {
         return text.to_owned();
@@ -19,12 +19,13 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// The text made visible, and without backquotes: no name ends the quotation that it stands in.
+/// As [`visible`], with backquotes replaced, so a name cannot end the quotation around it.
 pub fn quotable(text: &str) -> String {
     visible(text).replace('`', "'")
 }
 
-/// It moves the cursor, turns the direction of text, or cannot be seen, so that two names look like one.
+/// The character moves the cursor, changes the text direction, or is invisible, so two names could look
+/// the same.
 fn is_unsafe(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -37,14 +38,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_written_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(visible("a\u{1b}[31mb\nc\u{202e}"), "a\\u{1b}[31mb\\nc\\u{202e}");
         assert_eq!(visible("größe<T> µs"), "größe<T> µs");
         assert_eq!(quotable("a`b\n"), "a'b\\n");
     }
 
     #[test]
-    fn what_cannot_be_seen_is_written_out() {
+    fn invisible_characters_are_escaped() {
         let hidden = "\u{61c}\u{200b}\u{200c}\u{200d}\u{200e}\u{200f}\u{2060}\u{2064}\u{2066}\u{206a}\u{206f}\
                       \u{feff}\u{fff9}\u{fffb}\u{e0001}\u{e0041}\u{e007f}";
         for c in hidden.chars() {

@@ -1,16 +1,16 @@
-//! Texts that a spreadsheet takes for formulas.
+//! Detects texts that a spreadsheet would run as formulas.
 //!
-//! A name that begins with `=` is run by whoever opens the CSV in a spreadsheet. Programs need names as
-//! they are, so they stay so unless asked, and are counted.
+//! A spreadsheet that opens a CSV file runs a name that starts with `=`. Programs need the original
+//! names, so names are counted but not changed by default.
 
 use crate::error::Result;
 use crate::table::{Column, RowSink, Value};
 
-/// Counts such texts on their way to a sink, or makes them harmless.
+/// Counts formulas on their way to a sink, and escapes them on request.
 pub(super) struct Formulas<'s> {
     pub(super) sink: &'s mut dyn RowSink,
-    /// Put an apostrophe before them, which spreadsheets do not show.
-    pub(super) defuse: bool,
+    /// Prefix an apostrophe, which spreadsheets do not show.
+    pub(super) escape: bool,
     pub(super) found: &'s mut usize,
 }
 
@@ -22,11 +22,11 @@ impl RowSink for Formulas<'_> {
     fn row(&mut self, row: &[Value]) -> Result<()> {
         let before = *self.found;
         *self.found += row.iter().filter(|value| is_formula(value)).count();
-        if !self.defuse || *self.found == before {
+        if !self.escape || *self.found == before {
             return self.sink.row(row);
         }
-        let harmless: Vec<Value> = row.iter().map(defused).collect();
-        self.sink.row(&harmless)
+        let escaped: Vec<Value> = row.iter().map(escaped).collect();
+        self.sink.row(&escaped)
     }
 
     fn end(&mut self) -> Result<()> {
@@ -34,7 +34,7 @@ impl RowSink for Formulas<'_> {
     }
 }
 
-fn defused(value: &Value) -> Value {
+fn escaped(value: &Value) -> Value {
     match value {
         Value::Text(text) if is_formula(value) => Value::Text(format!("'{text}")),
         value => value.clone(),
@@ -45,7 +45,7 @@ fn is_formula(value: &Value) -> bool {
     matches!(value, Value::Text(text) if reads_as_formula(text))
 }
 
-/// It begins as formulas do, and is no number.
+/// The text starts like a formula and is not a number.
 pub fn reads_as_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.len() > 1 && text.parse::<f64>().is_err()
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_are_told_from_names_and_numbers() {
+    fn names_and_numbers_are_not_formulas() {
         let is = |text: &str| is_formula(&Value::Text(text.to_owned()));
         for text in ["=1+1", "@SUM(A1)", "+cmd|' /C calc'!A0", "-2+3", "\t=1", "\r=1"] {
             assert!(is(text), "{text}");

@@ -1,4 +1,4 @@
-//! One self-contained page: no script, no network.
+//! A self-contained HTML page without scripts or network access.
 
 use super::{Heading, Style, count_of, put, shown, visible};
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ use minijinja::{AutoEscape, Environment, context};
 use std::io::{self, Write};
 
 const TEMPLATE: &str = include_str!("report.html.jinja");
-/// Behind the last section.
+/// The end of the page, after the last section.
 pub(super) const END: &str = "</body>\n</html>\n";
 
 pub(super) struct Section<'a> {

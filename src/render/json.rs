@@ -1,4 +1,4 @@
-//! JSON: a document that explains itself, or a stream of lines.
+//! JSON: a self-describing document, or a stream of lines.
 
 use super::delimited::plain;
 use super::{Heading, Style, put, visible};
@@ -55,7 +55,7 @@ impl RowSink for Document<'_> {
     }
 }
 
-/// One object per line; with its query where there are several.
+/// One object per line, with the query name if there are several results.
 pub(super) struct Lines<'a> {
     out: &'a mut dyn Write,
     query: Option<Json>,
@@ -90,7 +90,7 @@ impl RowSink for Lines<'_> {
     }
 }
 
-/// A row as an object. A real number that JSON cannot hold (infinite) is null.
+/// Converts a row to an object. Numbers that JSON cannot represent (infinities) become null.
 fn object(columns: &[Column], row: &[Value], on_terminal: bool) -> Map<String, Json> {
     let json = |(value, column): (&Value, &Column)| {
         let json = match value {

@@ -1,13 +1,13 @@
-//! What stands over all tables: a heading, and lines of a word and a sentence.
+//! The lines above all tables: a heading, and lines of a label and a sentence.
 
-use super::markdown::inert;
+use super::markdown::escaped;
 use super::text::bold;
 use super::{Style, visible};
 
-/// Widest line of text, in characters.
+/// Longest line, in characters.
 const WIDTH: usize = 110;
 
-/// Words in a column, sentences beside them, broken between words.
+/// Formats the labels as a column with the sentences beside them, wrapped between words.
 pub(super) fn text(title: &str, lines: &[(&str, String)], style: &Style) -> String {
     let mut text = String::new();
     if !title.is_empty() && !style.no_header {
@@ -24,28 +24,28 @@ pub(super) fn text(title: &str, lines: &[(&str, String)], style: &Style) -> Stri
         let hanging = format!("\n{}", " ".repeat(margin));
         text.push_str(&bold(shown, style.color && !shown.is_empty()));
         text.push_str(&padding);
-        text.push_str(&broken(&visible(sentence), width).join(&hanging));
+        text.push_str(&wrapped(&visible(sentence), width).join(&hanging));
         text.push('\n');
     }
     text.push('\n');
     text
 }
 
-/// A heading and a list.
+/// Formats a heading and a list.
 pub(super) fn markdown(title: &str, lines: &[(&str, String)]) -> String {
     let mut text = String::new();
     if !title.is_empty() {
-        text.push_str(&format!("## {}\n\n", inert(title)));
+        text.push_str(&format!("## {}\n\n", escaped(title)));
     }
     for (word, sentence) in lines {
-        text.push_str(&format!("- **{}** {}\n", inert(word), inert(sentence)));
+        text.push_str(&format!("- **{}** {}\n", escaped(word), escaped(sentence)));
     }
     text.push('\n');
     text
 }
 
-/// Lines of at most `width` characters where words allow it.
-fn broken(sentence: &str, width: usize) -> Vec<String> {
+/// Wraps a sentence into lines of at most `width` characters. A longer word has a line of its own.
+fn wrapped(sentence: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut length = 0;
     for word in sentence.split(' ') {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_hang_beside_their_words() {
+    fn sentences_are_indented_beside_their_labels() {
         let style = Style { width: Some(30), ..Style::default() };
         let lines = [
             ("a", "one two three four five six".to_owned()),

@@ -1,4 +1,4 @@
-//! A Markdown table (GitHub's dialect).
+//! Markdown tables (GitHub's dialect).
 
 use super::{Heading, Style, count_of, put, shown, visible};
 use crate::error::Result;
@@ -23,9 +23,9 @@ impl RowSink for Markdown<'_> {
     fn begin(&mut self, columns: &[Column]) -> Result<()> {
         self.columns = columns.to_vec();
         if !self.heading.title.is_empty() {
-            put(self.out, &format!("### {}\n\n", inert(&self.heading.title)))?;
+            put(self.out, &format!("### {}\n\n", escaped(&self.heading.title)))?;
         }
-        let names: Vec<String> = columns.iter().map(|column| inert(&column.name)).collect();
+        let names: Vec<String> = columns.iter().map(|column| escaped(&column.name)).collect();
         let rules: Vec<&str> =
             columns.iter().map(|column| if column.kind.is_numeric() { "---:" } else { "---" }).collect();
         put(self.out, &format!("| {} |\n| {} |\n", names.join(" | "), rules.join(" | ")))
@@ -39,7 +39,7 @@ impl RowSink for Markdown<'_> {
         let cells: Vec<String> = row
             .iter()
             .zip(&self.columns)
-            .map(|(value, column)| inert(&shown(value, column, self.style)))
+            .map(|(value, column)| escaped(&shown(value, column, self.style)))
             .collect();
         put(self.out, &format!("| {} |\n", cells.join(" | ")))
     }
@@ -53,34 +53,35 @@ impl RowSink for Markdown<'_> {
     }
 }
 
-/// Sentences that Markdown prints as they stand; what is in backquotes stays code.
+/// Escapes sentences for Markdown; text in backquotes stays code.
 ///
-/// Where backquotes do not pair up one by one, none of it is code.
+/// If the backquotes do not pair up one by one, all of them are escaped.
 pub fn markdown_text(text: &str) -> String {
     let pieces: Vec<&str> = text.split('`').collect();
-    // A quote that does not end, or backquotes side by side, which pair up with as many only.
+    // An unpaired backquote, or a run of several, which Markdown pairs only with a run of the same
+    // length.
     if pieces.len().is_multiple_of(2) || text.contains("``") {
-        return inert(text);
+        return escaped(text);
     }
     let piece = |(place, text): (usize, &&str)| match place % 2 {
-        0 => inert(text),
+        0 => escaped(text),
         _ => format!("`{}`", visible(text)),
     };
     pieces.iter().enumerate().map(piece).collect()
 }
 
-/// A text as code, whatever is in it: more backquotes stand around it than anywhere within.
+/// Formats any text as code: the backquotes around it outnumber each run of backquotes in it.
 pub fn markdown_code(text: &str) -> String {
     let text = visible(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let quotes = "`".repeat(longest + 1);
-    // A blank at both ends is no part of the code.
+    // Markdown strips one blank at both ends of the code.
     let blank = if longest > 0 { " " } else { "" };
     format!("{quotes}{blank}{text}{blank}{quotes}")
 }
 
-/// Text that Markdown prints as it stands.
-pub(super) fn inert(text: &str) -> String {
+/// Escapes a text so that Markdown prints it literally.
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in visible(text).chars() {
         match c {
@@ -104,14 +105,14 @@ mod tests {
 
     #[test]
     fn names_cannot_break_the_table_or_add_markup() {
-        assert_eq!(inert("a|b<img>[x](y)"), "a\\|b&lt;img&gt;\\[x\\](y)");
+        assert_eq!(escaped("a|b<img>[x](y)"), "a\\|b&lt;img&gt;\\[x\\](y)");
         assert_eq!(markdown_text("a_b `x_<i>` <i>"), "a\\_b `x_<i>` &lt;i&gt;");
         assert_eq!(markdown_text("a`<i>"), "a\\`&lt;i&gt;");
         assert_eq!(markdown_code("nsq 'a``b'"), "``` nsq 'a``b' ```");
         assert_eq!(markdown_code("nsq"), "`nsq`");
     }
 
-    /// What of Markdown stands outside of code: backquotes pair up with the next run of as many.
+    /// The Markdown outside of code. A run of backquotes pairs up with the next run of the same length.
     fn outside_of_code(text: &str) -> String {
         let chars: Vec<char> = text.chars().collect();
         let run = |at: usize| chars[at..].iter().take_while(|c| **c == '`').count();
@@ -144,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn no_value_opens_or_ends_code() {
-        // The scan itself: what it would find if nothing were done.
+    fn no_value_opens_or_closes_code() {
+        // Check that the scan finds unescaped markup.
         assert!(outside_of_code("```<b>`").contains('<'));
         assert!(!outside_of_code("``a`<b>``").contains('<'));
         let alphabet = ['`', '`', '<', 'b', '>', '|', '\n', '\\', '&', '*', ']', ' '];
@@ -161,13 +162,13 @@ mod tests {
         for _ in 0..50_000 {
             let (a, b, c) = (value(), value(), value());
             let quoted = markdown_text(&format!("report `{}`, by {}: <b>", quotable(&a), quotable(&b)));
-            // What is not quotable is harmless too.
+            // Values that are not made quotable are harmless too.
             let raw = markdown_text(&format!("`{a}`, `{b}` {c}"));
-            for text in [&quoted, &raw, &markdown_code(&a), &inert(&a)] {
+            for text in [&quoted, &raw, &markdown_code(&a), &escaped(&a)] {
                 let outside = outside_of_code(text);
                 assert!(!outside.contains(['<', '>', '|', '*', ']']), "{a:?} {b:?} {c:?}\n{text}");
             }
-            // The playbook's own quotes hold what they should.
+            // The quotes of the playbook contain exactly the value.
             assert!(quoted.starts_with(&format!("report `{}`, by ", quotable(&a))) || a.is_empty());
         }
     }

@@ -1,12 +1,9 @@
-//! Rows → text on an [`io::Write`]: one file per format.
+//! Writes result rows to an [`io::Write`], with one module per format.
 //!
-//! For: writing. Machine formats carry the raw integers; text, markdown and html write a number by
-//! its column's unit. Names come from strangers, so every format escapes what could do harm where
-//! it is read.
-//!
-//! Not for: computing, sorting or leaving out rows.
+//! Machine formats contain the raw integers; text, Markdown and HTML format a number with its column's
+//! unit. Names in reports are untrusted, so every format escapes what could be harmful to its reader.
 
-mod aside;
+mod background;
 pub mod breakdown;
 mod delimited;
 pub mod diff;
@@ -19,7 +16,7 @@ mod markdown;
 pub mod nsys;
 mod text;
 
-use aside::{Feed, aside};
+use background::{Feed, write_in_background};
 pub use escape::{quotable, visible};
 pub use formula::reads_as_formula;
 pub use markdown::{markdown_code, markdown_text};
@@ -39,9 +36,9 @@ pub enum Format {
     Csv,
     /// Tab-separated values, raw.
     Tsv,
-    /// One document with the query, its columns and the rows as objects.
+    /// One document: the query, its columns, and the rows as objects.
     Json,
-    /// One object per row and line.
+    /// One JSON object per line, one line per row.
     Ndjson,
     /// A Markdown table with units.
     Markdown,
@@ -50,7 +47,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's extension stands for.
+    /// The format for a file extension.
     pub fn from_extension(path: &Path) -> Option<Self> {
         Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "txt" => Self::Text,
@@ -65,56 +62,56 @@ impl Format {
     }
 }
 
-/// How to print, beside the format.
+/// Output options other than the format.
 #[derive(Debug, Clone, Default)]
 pub struct Style {
-    /// Columns of the terminal that text must fit into; `None`: as wide as it gets.
+    /// Width of the terminal in columns, for text; `None`: unlimited.
     pub width: Option<usize>,
-    /// A person reads it as it comes: control characters are written out in every format.
+    /// The output goes to a terminal: all formats escape control characters.
     pub on_terminal: bool,
     /// Print headings in bold.
     pub color: bool,
-    /// Rows that text, markdown and html show; `None`: all.
+    /// Most rows in text, Markdown and HTML; `None`: all.
     pub max_rows: Option<usize>,
-    /// Leave out the line of column names.
+    /// Omit the line of column names.
     pub no_header: bool,
-    /// Numbers as they are instead of by their unit.
+    /// Print raw numbers without units.
     pub raw: bool,
-    /// In CSV and TSV, an apostrophe before texts that a spreadsheet takes for formulas.
+    /// In CSV and TSV, prefix an apostrophe to texts that a spreadsheet would run as formulas.
     pub for_spreadsheets: bool,
 }
 
-/// What a result is the answer to.
+/// The title and the metadata of a result.
 #[derive(Debug, Clone, Default)]
 pub struct Heading {
-    /// One line over the rows in the formats for people; empty: none.
+    /// A line above the rows in text, Markdown and HTML; empty: none.
     pub title: String,
-    /// Facts that stand beside the rows in JSON: query, version, report, …
+    /// Metadata beside the rows in JSON: query, version, report, …
     pub facts: Map<String, Json>,
 }
 
-/// Where results go: a thread of its own may write them.
+/// The destination of results. It is `Send`, since a background thread may write to it.
 pub type Output = dyn Write + Send;
 
-/// Writes a sequence of results to one place.
+/// Writes a sequence of results to one output.
 pub struct Writer<'a> {
     out: &'a mut Output,
     format: Format,
     style: Style,
     written: usize,
-    /// How many results will come: JSON puts several into one array.
+    /// Number of results to come: JSON wraps several results in an array.
     expected: usize,
     formulas: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// A writer of `expected` results.
+    /// Creates a writer for `expected` results.
     pub fn new(out: &'a mut Output, format: Format, style: Style, expected: usize) -> Self {
         Self { out, format, style, written: 0, expected, formulas: 0 }
     }
 
-    /// Writes what stands over all results in the formats that are read from the top: a heading, and
-    /// lines of a word and a sentence. Nothing in the others.
+    /// Writes a heading and lines of a label and a sentence above all results, in text and Markdown.
+    /// Other formats have no such lines.
     pub fn lead(&mut self, title: &str, lines: &[(&str, String)]) -> Result<()> {
         match self.format {
             Format::Text => put(self.out, &lead::text(title, lines, &self.style)),
@@ -123,7 +120,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes one result: `produce` hands its rows to the sink it is given.
+    /// Writes one result; `produce` passes its rows to the given sink.
     pub fn result<T>(
         &mut self,
         heading: &Heading,
@@ -135,35 +132,37 @@ impl<'a> Writer<'a> {
             Format::Text => produce(&mut text::Text::new(out, style, heading)),
             Format::Csv | Format::Tsv => {
                 let delimiter = if self.format == Format::Csv { b',' } else { b'\t' };
-                let (defuse, found) = (style.for_spreadsheets, &mut self.formulas);
+                let (escape, found) = (style.for_spreadsheets, &mut self.formulas);
                 let write = |out: &mut dyn Write, feed: Feed<'_>| {
                     let sink = &mut delimited::Delimited::new(out, delimiter, style);
-                    feed(&mut formula::Formulas { sink, defuse, found })
+                    feed(&mut formula::Formulas { sink, escape, found })
                 };
-                aside(out, write, produce)
+                write_in_background(out, write, produce)
             }
             Format::Json => {
-                aside(out, |out, feed| feed(&mut json::Document::new(out, style, heading)), produce)
+                let write = |out: &mut dyn Write, feed: Feed<'_>| {
+                    feed(&mut json::Document::new(out, style, heading))
+                };
+                write_in_background(out, write, produce)
             }
             Format::Ndjson => {
                 let several = self.expected > 1;
-                aside(
-                    out,
-                    |out, feed| feed(&mut json::Lines::new(out, style, heading, several)),
-                    produce,
-                )
+                let write = |out: &mut dyn Write, feed: Feed<'_>| {
+                    feed(&mut json::Lines::new(out, style, heading, several))
+                };
+                write_in_background(out, write, produce)
             }
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),
         }
     }
 
-    /// Texts in CSV or TSV so far that a spreadsheet would take for formulas.
+    /// Number of texts written to CSV or TSV that a spreadsheet would run as formulas.
     pub fn formulas(&self) -> usize {
         self.formulas
     }
 
-    /// What stands before, between and behind results.
+    /// Writes the separator before a result.
     fn separate(&mut self) -> Result<()> {
         let first = self.written == 0;
         self.written += 1;
@@ -176,7 +175,7 @@ impl<'a> Writer<'a> {
         self.out.write_all(between).map_err(Error::Output)
     }
 
-    /// Writes what the format ends with.
+    /// Writes the end of the format and flushes the output.
     pub fn finish(self) -> Result<()> {
         let end: &[u8] = match self.format {
             Format::Json if self.expected > 1 && self.written == 0 => b"[]\n",
@@ -189,12 +188,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Fails as an output error.
+/// Writes text; a failure is an output error.
 fn put(out: &mut dyn Write, text: &str) -> Result<()> {
     out.write_all(text.as_bytes()).map_err(Error::Output)
 }
 
-/// A value for people, ready to be escaped by the format.
+/// Formats a value for people. The format still has to escape it.
 fn shown(value: &crate::table::Value, column: &Column, style: &Style) -> String {
     if style.raw { delimited::plain(value, column) } else { crate::table::humanize(value, column) }
 }
@@ -204,7 +203,7 @@ fn count_of(rows: usize, what: &str) -> String {
     format!("{rows} {what}{}", if rows == 1 { "" } else { "s" })
 }
 
-/// The kind of error that ends output quietly: the reader has gone.
+/// The reader has closed the pipe. Output then ends without an error message.
 pub fn is_closed_pipe(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }

@@ -1,4 +1,4 @@
-//! The layouts of `nsys stats`, so that what reads them keeps working.
+//! The output layouts of `nsys stats`, so that scripts that read them keep working.
 
 use super::formula::Formulas;
 use super::{Style, delimited, put, visible};
@@ -7,12 +7,12 @@ use crate::table::{Column, ResultTable, Value};
 use serde_json::Value as Json;
 use std::io::Write;
 
-/// A format of `nsys stats`.
+/// An output format of `nsys stats`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NsysFormat {
-    /// Columns under dashes.
+    /// Aligned columns with a dashed header line.
     Column,
-    /// Columns in a frame.
+    /// A table with a frame.
     Table,
     /// Comma-separated values.
     Csv,
@@ -22,12 +22,12 @@ pub enum NsysFormat {
     Json,
     /// An HTML page.
     Hdoc,
-    /// An HTML table alone.
+    /// An HTML table without a page.
     Htable,
 }
 
 impl NsysFormat {
-    /// The formats by the names that `nsys stats --format` takes.
+    /// The formats with their names in `nsys stats --format`.
     pub const NAMES: [(&'static str, Self); 7] = [
         ("column", Self::Column),
         ("table", Self::Table),
@@ -38,7 +38,7 @@ impl NsysFormat {
         ("htable", Self::Htable),
     ];
 
-    /// Extension of the files it writes.
+    /// Extension of output files.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Column | Self::Table => "txt",
@@ -50,12 +50,13 @@ impl NsysFormat {
     }
 }
 
-/// Longest text in the formats for people; the rest of a name is cut off, as nsys does.
+/// Longest text of a cell in the formats for people. Longer names are truncated, as in nsys.
 const WIDEST: usize = 100;
 
-/// Writes one report; `title` is `CUDA API Summary (cuda_api_sum)`.
+/// Writes one report with a title such as `CUDA API Summary (cuda_api_sum)`.
 ///
-/// Returns how many texts in CSV or TSV a spreadsheet takes for formulas; `style` may have them made harmless.
+/// Returns the number of texts in CSV or TSV that a spreadsheet would run as formulas. `style` can have
+/// them escaped.
 pub fn write(
     out: &mut dyn Write,
     format: NsysFormat,
@@ -69,7 +70,7 @@ pub fn write(
         NsysFormat::Csv | NsysFormat::Tsv => {
             let delimiter = if format == NsysFormat::Csv { b',' } else { b'\t' };
             let sink = &mut delimited::Delimited::new(out, delimiter, style);
-            table.replay(&mut Formulas { sink, defuse: style.for_spreadsheets, found: &mut found })
+            table.replay(&mut Formulas { sink, escape: style.for_spreadsheets, found: &mut found })
         }
         NsysFormat::Json => put(out, &json(table)),
         NsysFormat::Hdoc => put(out, &page(title, table)),
@@ -108,7 +109,7 @@ fn drawn(table: &ResultTable, framed: bool) -> String {
             cells.iter().map(|row| length(&row[index])).max().unwrap_or(0).max(length(&column.name))
         })
         .collect();
-    // A column of numbers alone is set right, as nsys decides it: by what stands in it.
+    // Right-align a column whose values are all numbers: nsys decides by the values too.
     let is_number = |index: usize| {
         table.rows.iter().all(|row| !matches!(row[index], Value::Text(_)))
             && table.rows.iter().any(|row| row[index] != Value::Null)
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_set_as_nsys_sets_them() {
+    fn columns_are_aligned_as_in_nsys() {
         let text = drawn(&sample(), false);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!(" Time (%)  {:^100}", "Name"));
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_the_digits() {
+    fn json_keeps_all_digits() {
         assert!(
             json(&sample())
                 .starts_with("[\n  {\n    \"Time (%)\": 65.1,\n    \"Name\": \"a<b>\"\n  },\n")

@@ -1,10 +1,8 @@
-//! Rows with typed, documented columns: what every question is answered with.
+//! Query results: rows with typed, documented columns.
 //!
-//! For: the types that stand between running a query and printing it. A [`RowSink`] takes rows one
-//! by one, so that a trace of millions of rows can be printed without being held; a [`ResultTable`]
-//! is the sink that keeps them.
-//!
-//! Not for: anything that knows SQLite, the command line or an output format.
+//! These types connect running a query and printing it, and depend on neither SQLite nor an output
+//! format. A [`RowSink`] takes rows one by one, so a trace of millions of rows can be printed without
+//! holding it in memory. A [`ResultTable`] is a sink that keeps the rows.
 
 mod unit;
 
@@ -13,24 +11,24 @@ pub use unit::{Unit, humanize};
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
 
-/// One cell. Times and sizes are integers here; only a renderer turns them into text.
+/// One cell. Times and sizes are integers; a renderer turns them into text.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// SQL NULL: unknown or not applicable.
     Null,
     /// A 64-bit integer.
     Int(i64),
-    /// A double.
+    /// A 64-bit floating point number.
     Real(f64),
-    /// Text as it stands in the report: it may hold control characters.
+    /// Text from the report, unescaped: it can contain control characters.
     Text(String),
 }
 
-/// What the values of a column are, beyond their SQLite type.
+/// The type of a column's values, more specific than their SQLite type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Type {
-    /// Integer count or number.
+    /// Integer.
     Int,
     /// Floating point number.
     Real,
@@ -40,20 +38,20 @@ pub enum Type {
     Bool,
     /// Integer nanoseconds since the start of the capture.
     Timestamp,
-    /// Nanoseconds between two instants.
+    /// Nanoseconds between two timestamps.
     Duration,
     /// A size in bytes.
     Bytes,
-    /// A share of a hundred.
+    /// A percentage.
     Percent,
-    /// Identifies a row of its relation.
+    /// The identifier of a row in its relation.
     Id,
-    /// Anything: the column of a statement that nobody documented.
+    /// Any type: an undocumented column of a statement.
     Any,
 }
 
 impl Type {
-    /// The name that front matter and machine formats have for it.
+    /// The name in front matter and machine formats.
     pub fn name(self) -> &'static str {
         match self {
             Self::Int => "int",
@@ -69,46 +67,46 @@ impl Type {
         }
     }
 
-    /// Numbers are printed flush right and never shortened.
+    /// Whether values are numbers, which are right-aligned and never truncated.
     pub fn is_numeric(self) -> bool {
         !matches!(self, Self::Text | Self::Any)
     }
 }
 
-/// Name, type and meaning of a column.
+/// The name, type and meaning of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
-    /// Name, with its unit as a suffix where it has one (`dur_ns`); in NVIDIA's layout, its header.
+    /// Name, with the unit as a suffix (`dur_ns`). In NVIDIA's layouts, the header.
     pub name: String,
-    /// What the values are.
+    /// Type of the values.
     #[serde(rename = "type")]
     pub kind: Type,
     /// Unit of the raw values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
-    /// Meaning, in a sentence.
+    /// Meaning, in one sentence.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub doc: String,
-    /// Digits after the point of a [`Value::Real`] in text formats; `None`: as many as are needed.
+    /// Decimal places of a [`Value::Real`]; `None`: as many as needed.
     #[serde(skip)]
     pub decimals: Option<usize>,
 }
 
 impl Column {
-    /// A column of which nothing but its name is known.
+    /// A column with only a name.
     pub fn untyped(name: &str) -> Self {
         Self { name: name.to_owned(), kind: Type::Any, unit: None, doc: String::new(), decimals: None }
     }
 }
 
-/// Takes a result row by row.
+/// Receives a result row by row.
 pub trait RowSink {
-    /// Called once, before any row.
+    /// Called once, before the first row.
     fn begin(&mut self, columns: &[Column]) -> Result<()>;
-    /// Called for every row; `row` has as many values as there are columns.
+    /// Called for every row; `row` has one value per column.
     fn row(&mut self, row: &[Value]) -> Result<()>;
-    /// As [`RowSink::row`], of whoever needs the values no more: others are left in their place, whose
-    /// memory can be used again.
+    /// As [`RowSink::row`], for a caller that no longer needs the values. The sink may swap in other
+    /// values, whose memory the caller can reuse.
     fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
         self.row(row)
     }
@@ -121,12 +119,12 @@ pub trait RowSink {
 pub struct ResultTable {
     /// The columns, in order.
     pub columns: Vec<Column>,
-    /// The rows, in the query's order; each has one value per column.
+    /// The rows in the query's order, each with one value per column.
     pub rows: Vec<Vec<Value>>,
 }
 
 impl ResultTable {
-    /// Hands the whole table to `sink`.
+    /// Passes the whole table to `sink`.
     pub fn replay(&self, sink: &mut dyn RowSink) -> Result<()> {
         sink.begin(&self.columns)?;
         for row in &self.rows {

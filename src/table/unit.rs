@@ -1,9 +1,9 @@
-//! Units, and how a number with one is written for people.
+//! Units, and human-readable numbers with units.
 
 use super::{Column, Type, Value};
 use serde::{Deserialize, Serialize};
 
-/// Unit of a column's raw values.
+/// The unit of a column's raw values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -13,16 +13,16 @@ pub enum Unit {
     Bytes,
     /// Bytes per second.
     BytesPerS,
-    /// Hundredths.
+    /// Percent.
     Percent,
-    /// Things counted.
+    /// A count without a unit.
     Count,
     /// Cycles per second.
     Hz,
 }
 
 impl Unit {
-    /// The name that front matter and machine formats have for it.
+    /// The name in front matter and machine formats.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ns => "ns",
@@ -34,7 +34,7 @@ impl Unit {
         }
     }
 
-    /// The suffix that the name of a column with this unit ends in.
+    /// The suffix of column names with this unit.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Ns => "_ns",
@@ -47,9 +47,9 @@ impl Unit {
     }
 }
 
-/// Writes a value for people: by its column's unit, with a prefix, in at most five digits.
+/// Formats a value for people, with the column's unit and a prefix (`1.23 µs`).
 ///
-/// Instants and integers without a unit keep every digit. Null is empty.
+/// Timestamps, counts and integers without a unit keep all digits. NULL gives an empty text.
 pub fn humanize(value: &Value, column: &Column) -> String {
     let number = match value {
         Value::Null => return String::new(),
@@ -58,7 +58,7 @@ pub fn humanize(value: &Value, column: &Column) -> String {
         Value::Real(real) => *real,
     };
     match (column.unit, value) {
-        (Some(Unit::Ns), Value::Int(ns)) if column.kind == Type::Timestamp => instant(*ns),
+        (Some(Unit::Ns), Value::Int(ns)) if column.kind == Type::Timestamp => timestamp(*ns),
         (Some(Unit::Ns), _) => scaled(number, &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")]),
         (Some(Unit::Bytes), _) => scaled(number, &BYTES),
         (Some(Unit::BytesPerS), _) => scaled(number, &BYTES) + "/s",
@@ -74,15 +74,15 @@ pub fn humanize(value: &Value, column: &Column) -> String {
     }
 }
 
-/// Decimal prefixes, as GPU bandwidths and NVIDIA's reports have them.
+/// Decimal prefixes, as in GPU data sheets and NVIDIA's reports.
 const BYTES: [(f64, &str); 5] = [(1.0, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")];
 
-/// The number in the largest unit that leaves at least one digit before the point.
+/// Formats the number in the largest unit in which it is at least 1.
 fn scaled(number: f64, steps: &[(f64, &str)]) -> String {
     let (factor, unit) = steps
         .iter()
         .rev()
-        // 999,999 ns would round to "1000.00 µs": what rounds up to the next unit takes it.
+        // 999,999 ns would be "1000.00 µs": a number that rounds up to the next unit uses that unit.
         .find(|(factor, _)| number.abs() >= factor * 0.999_995)
         .or(steps.first())
         .copied()
@@ -95,8 +95,8 @@ fn scaled(number: f64, steps: &[(f64, &str)]) -> String {
     }
 }
 
-/// Seconds with all nine decimals: two instants a nanosecond apart stay apart.
-fn instant(ns: i64) -> String {
+/// Formats a timestamp in seconds with nine decimals, so timestamps one nanosecond apart differ.
+fn timestamp(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
     format!("{sign}{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000)
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_and_sizes_take_the_prefix_that_fits() {
+    fn durations_and_sizes_have_the_largest_fitting_prefix() {
         assert_eq!(show(Value::Int(999), Type::Duration, Unit::Ns), "999 ns");
         assert_eq!(show(Value::Real(1234.5), Type::Duration, Unit::Ns), "1.23 µs");
         assert_eq!(show(Value::Int(-2_500_000), Type::Duration, Unit::Ns), "-2.50 ms");
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_and_counts_keep_every_digit() {
+    fn timestamps_and_counts_keep_all_digits() {
         assert_eq!(show(Value::Int(1_000_000_001), Type::Timestamp, Unit::Ns), "1.000000001 s");
         assert_eq!(show(Value::Int(-5), Type::Timestamp, Unit::Ns), "-0.000000005 s");
         assert_eq!(show(Value::Int(-1_234_567), Type::Int, Unit::Count), "-1,234,567");

@@ -9,7 +9,9 @@ mod seed_block;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{self, OutputArgs, must_differ};
 use super::{complain, note};
-use crate::class_summary::{Iterations, Measured, SeedSummary, Summary, Tables, Tag, Told, summarize};
+use crate::class_summary::{
+    IterationHints, Iterations, Measured, SeedSummary, Summary, Tables, Tag, summarize,
+};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::render::Format;
 use classifier::Classifier;
@@ -183,15 +185,19 @@ fn answer(
 ) -> Result<Answer> {
     let Loaded { tables, tag, gpus, within, measured, mut notes } = input.load(args, catalog)?;
     tables.check_sums(&input.title)?;
-    let told =
-        Told { tag: tag.as_ref(), iterations: input.iterations, gpus: input.gpus, gpus_found: gpus };
-    let compat = args.seed_compat.is_some();
-    let told = if compat {
-        Told { gpus: Some(input.gpus.unwrap_or(1)), gpus_found: None, ..told }
-    } else {
-        told
+    let hints = IterationHints {
+        tag: tag.as_ref(),
+        iterations: input.iterations,
+        gpus: input.gpus,
+        gpus_found: gpus,
     };
-    let (iterations, odd) = Iterations::count(tables.ranges.as_deref(), &told)?;
+    let compat = args.seed_compat.is_some();
+    let hints = if compat {
+        IterationHints { gpus: Some(input.gpus.unwrap_or(1)), gpus_found: None, ..hints }
+    } else {
+        hints
+    };
+    let (iterations, odd) = Iterations::count(tables.ranges.as_deref(), &hints)?;
     let (summary, seed) = if compat {
         let map = classifier.seed_map()?;
         let count = match (input.iterations, iterations.windows) {

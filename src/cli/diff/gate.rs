@@ -37,7 +37,7 @@ pub(super) fn judge(comparison: &Comparison, limit_pct: f64, api_was_named: bool
     let trifles: Vec<Section> = comparison
         .totals
         .iter()
-        .filter(|total| comparison.is_trifle(total))
+        .filter(|total| comparison.is_negligible(total))
         .map(|total| total.section)
         .collect();
     let wholes = layers_in(comparison);
@@ -64,7 +64,7 @@ pub(super) fn judge(comparison: &Comparison, limit_pct: f64, api_was_named: bool
     let mut failures = Vec::new();
     let judged_pct = comparison.judged_pct();
     let mut has_judged = judged_pct.is_some_and(|pct| pct >= LEAST_JUDGED_PCT);
-    for total in comparison.totals.iter().filter(|total| !comparison.is_trifle(total)) {
+    for total in comparison.totals.iter().filter(|total| !comparison.is_negligible(total)) {
         let Some((cost, verdict)) = &total.cost else { continue };
         has_judged |= judged_pct.is_none();
         let is_summed = !matches!(total.section, Section::Classes | Section::Layers | Section::Api);

@@ -73,7 +73,7 @@ fn by_calls(comparison: &Comparison) -> String {
     }
     let mut parts: Vec<(Verdict, &str, String)> = Vec::new();
     // Copies that take hardly any of the GPU's time make nothing faster.
-    totals.retain(|total| !comparison.is_trifle(total));
+    totals.retain(|total| !comparison.is_negligible(total));
     for total in totals {
         let Some((cost, verdict)) = &total.cost else { continue };
         let (change, base) = total.judged_ns;

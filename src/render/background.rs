@@ -1,6 +1,6 @@
-//! Rows → bytes on a thread of its own, while the statement goes on to the next rows.
+//! Formats rows on a background thread while the statement computes the next rows.
 //!
-//! To find a row and to write it as text cost about the same, so that a long answer takes half the time.
+//! Computing a row and formatting it cost about the same, so this halves the time of a long answer.
 
 use super::Output;
 use crate::error::{Error, Result};
@@ -12,18 +12,19 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::{Scope, ScopedJoinHandle, scope};
 
-/// Rows that are handed over together; a result that is shorter is written where it was found.
-const ROWS: usize = 1_000;
-/// Bytes of texts after which fewer rows are handed over: a cell may hold megabytes.
-const TEXT: usize = 1 << 20;
-/// Batches that may wait: then the statement does.
-const WAITING: usize = 4;
+/// Rows per batch. A shorter result is written on the calling thread.
+const BATCH_ROWS: usize = 1_000;
+/// Bytes of text that end a batch early: a cell can hold megabytes.
+const BATCH_TEXT_BYTES: usize = 1 << 20;
+/// Batches in the queue. If it is full, the statement waits.
+const QUEUED_BATCHES: usize = 4;
 
-/// Hands rows to the sink that it is given.
+/// Passes all rows to the given sink.
 pub(super) type Feed<'f> = &'f mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
 
-/// Lets `write` make bytes of the rows that `produce` finds, on another thread where there are many.
-pub(super) fn aside<T>(
+/// Writes the rows of `produce` with `write`, on a background thread if there are many rows and threads
+/// are allowed.
+pub(super) fn write_in_background<T>(
     out: &mut Output,
     write: impl FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send,
     produce: impl FnOnce(&mut dyn RowSink) -> Result<T>,
@@ -39,22 +40,23 @@ pub(super) fn aside<T>(
     }
     scope(|scope| {
         let write = |feed: Feed<'_>| write(&mut out, feed);
-        let mut front = Front {
+        let mut sender = RowSender {
             scope,
             columns: None,
             batch: Batch::default(),
-            is_whole: false,
+            is_complete: false,
             write: Some(write),
             writer: None,
         };
-        let produced = produce(&mut front);
-        // What was found before something failed is shown.
-        let written = front.finish();
+        let produced = produce(&mut sender);
+        // Rows found before a failure are written too.
+        let written = sender.finish();
         produced.and_then(|produced| written.map(|()| produced))
     })
 }
 
-/// Takes nothing more after a failure: what a buffer still holds when it goes would follow a gap.
+/// Rejects all writes after a failed one. Otherwise a buffer that is flushed on drop would write after a
+/// gap.
 struct UntilFailure<'o> {
     out: &'o mut Output,
     has_failed: bool,
@@ -82,21 +84,21 @@ impl Write for UntilFailure<'_> {
 }
 
 fn never_fed() -> Error {
-    Error::Output(io::Error::other("nobody asked for the rows"))
+    Error::Output(io::Error::other("the rows were not requested"))
 }
 
-/// Some rows.
+/// A batch of rows.
 #[derive(Default)]
 struct Batch {
-    /// Their values, one row behind the other; more than there are rows is left of an earlier batch.
+    /// The values, row after row. Values beyond `rows` are left over from an earlier batch.
     values: Vec<Value>,
     rows: usize,
-    /// Bytes of their texts.
+    /// Bytes of text.
     text: usize,
 }
 
 impl Batch {
-    /// Takes a row, and leaves the memory of an earlier one in its place.
+    /// Adds a row, and swaps values of an earlier batch into it, so their memory is reused.
     fn push(&mut self, row: &mut [Value]) {
         let at = self.rows * row.len();
         self.text += row.iter().map(len).sum::<usize>();
@@ -106,14 +108,14 @@ impl Batch {
         };
         for (above, value) in above.iter_mut().zip(row) {
             mem::swap(above, value);
-            if len(value) > KEPT {
+            if len(value) > MAX_REUSED_BYTES {
                 *value = Value::Null;
             }
         }
     }
 
     fn is_full(&self) -> bool {
-        self.rows >= ROWS || self.text >= TEXT
+        self.rows >= BATCH_ROWS || self.text >= BATCH_TEXT_BYTES
     }
 
     fn replay(&self, width: usize, sink: &mut dyn RowSink) -> Result<()> {
@@ -121,110 +123,111 @@ impl Batch {
     }
 }
 
-/// The bytes of a text.
+/// Bytes of a text; 0 for other values.
 fn len(value: &Value) -> usize {
     if let Value::Text(text) = value { text.len() } else { 0 }
 }
 
-/// Bytes of a text whose memory is kept for another one.
-const KEPT: usize = 1 << 10;
+/// Longest text, in bytes, whose memory is kept for reuse.
+const MAX_REUSED_BYTES: usize = 1 << 10;
 
-/// What goes to the other thread.
-enum Sent {
+/// A message to the writer thread.
+enum Message {
     Rows(Batch),
-    /// There are no more; without it, something failed.
+    /// The result is complete. If this message does not arrive, something failed.
     End,
 }
 
-/// The other thread, seen from this one.
-struct Aside<'scope> {
-    sent: SyncSender<Sent>,
+/// A handle to the writer thread.
+struct WriterThread<'scope> {
+    sent: SyncSender<Message>,
+    /// Batches that the thread has written and returns for reuse.
     emptied: Receiver<Batch>,
     thread: ScopedJoinHandle<'scope, Result<()>>,
 }
 
-impl Aside<'_> {
-    /// Waits for it to end, which it does when nothing more can be sent.
+impl WriterThread<'_> {
+    /// Closes the channel, which ends the thread, and waits for it.
     fn wait(self) -> Result<()> {
         drop(self.sent);
         self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-/// Takes rows from a statement.
-struct Front<'scope, 'env, W> {
+/// Collects rows from a statement and sends them to the writer thread.
+struct RowSender<'scope, 'env, W> {
     scope: &'scope Scope<'scope, 'env>,
-    /// None before the result has begun.
+    /// `None` until the result begins.
     columns: Option<Vec<Column>>,
     batch: Batch,
-    is_whole: bool,
-    /// Taken by whoever writes.
+    is_complete: bool,
+    /// `None` after the writer thread has started.
     write: Option<W>,
-    writer: Option<Aside<'scope>>,
+    writer: Option<WriterThread<'scope>>,
 }
 
-impl<'scope, W> Front<'scope, '_, W>
+impl<'scope, W> RowSender<'scope, '_, W>
 where
     W: FnOnce(Feed<'_>) -> Result<()> + Send + 'scope,
 {
-    /// Hands the batch over.
-    fn hand_over(&mut self) -> Result<()> {
+    /// Sends the batch to the writer thread, which is started first if necessary.
+    fn send_batch(&mut self) -> Result<()> {
         if self.writer.is_none() {
             self.writer = self.start();
         }
-        let Some(aside) = &self.writer else { return Ok(()) };
-        let empty = aside.emptied.try_recv().unwrap_or_default();
-        let has_ended = aside.sent.send(Sent::Rows(mem::replace(&mut self.batch, empty))).is_err();
+        let Some(thread) = &self.writer else { return Ok(()) };
+        let empty = thread.emptied.try_recv().unwrap_or_default();
+        let has_ended = thread.sent.send(Message::Rows(mem::replace(&mut self.batch, empty))).is_err();
         (self.batch.rows, self.batch.text) = (0, 0);
-        // It ends before the rows do where they cannot be written.
-        if has_ended { self.writer.take().map_or(Ok(()), Aside::wait) } else { Ok(()) }
+        // The thread ends early if a write fails.
+        if has_ended { self.writer.take().map_or(Ok(()), WriterThread::wait) } else { Ok(()) }
     }
 
-    fn start(&mut self) -> Option<Aside<'scope>> {
+    fn start(&mut self) -> Option<WriterThread<'scope>> {
         let (write, columns) = (self.write.take()?, self.columns.clone()?);
-        let (sent, received) = sync_channel(WAITING);
+        let (sent, received) = sync_channel(QUEUED_BATCHES);
         let (back, emptied) = channel();
         let thread = self.scope.spawn(move || {
             write(&mut |sink| {
                 sink.begin(&columns)?;
                 for sent in &received {
                     match sent {
-                        Sent::Rows(batch) => {
+                        Message::Rows(batch) => {
                             batch.replay(columns.len(), sink)?;
-                            // Nobody takes it back once the last batch is on its way.
+                            // Fails if the receiver has gone, after the last batch.
                             let _ = back.send(batch);
                         }
-                        Sent::End => sink.end()?,
+                        Message::End => sink.end()?,
                     }
                 }
                 Ok(())
             })
         });
-        Some(Aside { sent, emptied, thread })
+        Some(WriterThread { sent, emptied, thread })
     }
 
-    /// Writes what is left.
+    /// Writes the remaining rows.
     fn finish(mut self) -> Result<()> {
         if self.writer.is_some() {
-            self.hand_over()?;
+            self.send_batch()?;
         }
-        if let Some(aside) = self.writer {
-            if self.is_whole {
-                // A thread that has ended says why when it is waited for.
-                let _ = aside.sent.send(Sent::End);
+        if let Some(thread) = self.writer {
+            if self.is_complete {
+                // If the thread has ended, `wait` returns its error.
+                let _ = thread.sent.send(Message::End);
             }
-            return aside.wait();
+            return thread.wait();
         }
         let (Some(write), Some(columns)) = (self.write, self.columns) else { return Ok(()) };
         write(&mut |sink| {
             sink.begin(&columns)?;
             self.batch.replay(columns.len(), sink)?;
-            if self.is_whole { sink.end() } else { Ok(()) }
+            if self.is_complete { sink.end() } else { Ok(()) }
         })
     }
 }
 
-impl<'scope, W> RowSink for Front<'scope, '_, W>
+impl<'scope, W> RowSink for RowSender<'scope, '_, W>
 where
     W: FnOnce(Feed<'_>) -> Result<()> + Send + 'scope,
 {
@@ -239,11 +242,11 @@ where
 
     fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
         self.batch.push(row);
-        if self.batch.is_full() { self.hand_over() } else { Ok(()) }
+        if self.batch.is_full() { self.send_batch() } else { Ok(()) }
     }
 
     fn end(&mut self) -> Result<()> {
-        self.is_whole = true;
+        self.is_complete = true;
         Ok(())
     }
 }
@@ -263,7 +266,7 @@ mod tests {
         [Value::Int(number), name]
     }
 
-    /// What is written of so many rows, and how it ended.
+    /// The output for `rows` rows, and the result.
     fn written(format: Format, rows: i64, fails: bool) -> (String, Result<i64>) {
         let mut out = Vec::new();
         let mut writer = Writer::new(&mut out, format, Style::default(), 1);
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_before_a_failure_is_written() {
+    fn rows_before_a_failure_are_written() {
         for rows in [5, 2_500] {
             let (text, ended) = written(Format::Csv, rows, true);
             assert_eq!(text.lines().count() as i64, rows + 1);
@@ -313,13 +316,13 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_handed_over_in_small_batches() {
+    fn long_texts_are_sent_in_small_batches() {
         let mut batch = Batch::default();
-        batch.push(&mut [Value::Text("x".repeat(TEXT / 2))]);
+        batch.push(&mut [Value::Text("x".repeat(BATCH_TEXT_BYTES / 2))]);
         assert!(!batch.is_full());
-        batch.push(&mut [Value::Text("x".repeat(TEXT / 2))]);
+        batch.push(&mut [Value::Text("x".repeat(BATCH_TEXT_BYTES / 2))]);
         assert!(batch.is_full());
-        // What comes later does not keep their memory.
+        // Later rows do not keep the memory of the long texts.
         batch.rows = 0;
         let mut row = [Value::Text("short".to_owned())];
         batch.push(&mut row);
@@ -328,8 +331,8 @@ mod tests {
     }
 
     #[test]
-    fn nothing_follows_what_could_not_be_written() {
-        /// Takes everything but the first.
+    fn nothing_is_written_after_a_failed_write() {
+        /// Fails on the first write only.
         struct Full(bool, Vec<u8>);
         impl Write for Full {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -355,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_goes_ends_it() {
+    fn a_closed_pipe_ends_the_output() {
         struct Closed;
         impl Write for Closed {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
