@@ -9,8 +9,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List, clear or locate the cache of exports and imported traces
 ///
-/// The cache folder is NSQ_CACHE, else XDG_CACHE_HOME/nsq, else ~/.cache/nsq. Only you can read it. An entry
-/// is found by the report's size, time, head and tail (with --verify, by all its bytes), not by its file name.
+/// The cache folder is NSQ_CACHE, else XDG_CACHE_HOME/nsq, else ~/.cache/nsq. Only you can read it. An
+/// entry is found by the report's size, time, head and tail (with --verify, by all its bytes), not by
+/// its file name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// Also run every query on this report; may be repeated.
     #[arg(long, value_name = "REPORT")]
     report: Vec<PathBuf>,
-    /// Write DIR/catalog.lock; refused if a query's columns, parameters or kind changed without a new version.
+    /// Write DIR/catalog.lock; fails if columns, parameters or kind changed without a new version.
     #[arg(long, requires = "folder")]
     bless: bool,
     #[command(flatten)]

@@ -1,8 +1,8 @@
 //! A watchdog that ends the program when a statement ignores the deadline or Ctrl-C.
 //!
-//! SQLite checks the deadline and Ctrl-C only between two steps. One step can take long: a GLOB over megabytes
-//! runs inside a single function call. So a watchdog thread waits a little longer than the deadline, prints the
-//! same error, removes unfinished files as a second Ctrl-C does, and exits.
+//! SQLite checks the deadline and Ctrl-C only between two steps. One step can take long: a GLOB over
+//! megabytes runs inside a single function call. So a watchdog thread waits a little longer than the
+//! deadline, prints the same error, removes unfinished files as a second Ctrl-C does, and exits.
 //!
 //! Statements that do check stop by themselves: see `execute::Limits` and `interrupt`.
 
@@ -132,7 +132,7 @@ fn exit(code: u8) -> ! {
     std::process::exit(i32::from(code))
 }
 
-/// Ends the program a little later, in case printing the error blocks because nobody reads standard error.
+/// Ends the program a little later, even if printing the error blocks on standard error.
 fn exit_if_blocked(code: u8) {
     // If no thread can be started, the program waits for a reader.
     let _ = std::thread::Builder::new().name("exit".to_owned()).spawn(move || {

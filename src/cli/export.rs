@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 /// Export a .nsys-rep or .qdrep to SQLite with your own nsys, and print the path
 ///
-/// Every command exports a capture when it needs to. Use `nsq export` to do it ahead of time, or to keep the
-/// file. Without -o the export stays in the cache until `nsq cache clear`, or until the cache is full.
+/// Every command exports a capture when it needs to. Use `nsq export` to do it ahead of time, or to keep
+/// the file. Without -o the export stays in the cache until `nsq cache clear` or until the cache is full.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,8 +1,8 @@
 //! The command line: one file per verb.
 //!
-//! The `cli` parses the arguments, runs the verb, writes its output, prints errors and sets the exit code.
-//! Options that several verbs share are in `options` and `output`. Code that a library user of this crate
-//! could need belongs elsewhere.
+//! The `cli` parses the arguments, runs the verb, writes its output, prints errors and sets the exit
+//! code. Options that several verbs share are in `options` and `output`. Code that a library user of
+//! this crate could need belongs elsewhere.
 
 mod answer;
 mod breakdown;

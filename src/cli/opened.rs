@@ -24,7 +24,7 @@ impl Opened {
         Ok(Self { report, schema })
     }
 
-    /// The facts that accompany every result: version of nsq, report, schema and nsys of the export, scope.
+    /// The facts that accompany every result: versions of nsq, export schema and nsys; report and scope.
     pub(super) fn heading(&self, scope: &Scope) -> Heading {
         let mut heading = nsq_heading();
         let mut fact = |key: &str, value: Option<String>| {
@@ -41,8 +41,8 @@ impl Opened {
         heading
     }
 
-    /// Begins a session with the relations `roots` limited to the scope. Prints a note where the scope cannot
-    /// be applied.
+    /// Begins a session with the relations `roots` limited to the scope. Prints a note where the scope
+    /// cannot be applied.
     pub(super) fn session<'a>(
         &mut self,
         catalog: &Catalog,

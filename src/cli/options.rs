@@ -47,8 +47,8 @@ pub(super) struct ClassArgs {
 }
 
 impl ClassArgs {
-    /// Selects the class map. Prints a note for each duplicate rule if `--classes` is given or a statement
-    /// calls op_class().
+    /// Selects the class map. Prints a note for each duplicate rule if `--classes` is given or a
+    /// statement calls op_class().
     pub(super) fn choose<'a>(
         &self,
         catalog: &mut Catalog,
@@ -57,7 +57,8 @@ impl ClassArgs {
         if let Some(spelling) = &self.classes {
             catalog.choose_classes(spelling)?;
         }
-        let is_user = |statement: &str| words_in(statement).iter().any(|word| word.starts_with("op_class"));
+        let is_user =
+            |statement: &str| words_in(statement).iter().any(|word| word.starts_with("op_class"));
         if self.classes.is_some() || statements.into_iter().any(is_user) {
             let map = catalog.classes().chosen_map()?;
             map.compile()?;
@@ -75,7 +76,8 @@ impl ClassArgs {
 pub(super) struct OpenArgs {
     /// The nsys that exports captures [default: NSQ_NSYS, else nsys on PATH, else an installed nsys]
     ///
-    /// If neither --nsys nor NSQ_NSYS is given and the first nsys is too old for the report, the next one is tried.
+    /// If neither --nsys nor NSQ_NSYS is given and the first nsys is too old for the report, the next
+    /// one is tried.
     #[arg(long, value_name = "PATH")]
     pub(super) nsys: Option<PathBuf>,
     #[command(flatten)]
@@ -95,7 +97,7 @@ pub(super) struct KeepArgs {
     /// Do not use the cache: make a temporary export in TMPDIR for this run.
     #[arg(long)]
     pub(super) no_cache: bool,
-    /// Compare every byte of the report before using a cached export, not only size, time, head and tail.
+    /// Compare all bytes of the report before using a cached export, not only size, time, head and tail.
     #[arg(long)]
     pub(super) verify: bool,
 }
@@ -138,11 +140,11 @@ pub(super) struct ScopeArgs {
     pub(super) process: Vec<i64>,
     /// Only work launched or done inside NVTX ranges of this name; may be repeated.
     ///
-    /// NAME is a glob that matches the range's message, with or without its domain (domain:message). INDEX
-    /// selects one instance, counted from 0 in time order; A..B selects several.
+    /// NAME is a glob that matches the range's message, with or without its domain (domain:message).
+    /// INDEX selects one instance, counted from 0 in time order; A..B selects several.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) nvtx: Vec<String>,
-    /// Only work inside these iterations, counted from 0 on each thread: `--iter step 3`, `--iter step 2..5`.
+    /// Only work inside these iterations, from 0 on each thread: `--iter step 3`, `--iter step 2..5`.
     ///
     /// Together with --nvtx, work must be inside both.
     #[arg(long, value_name = "TAG [N|A..B]")]
@@ -155,13 +157,13 @@ pub(super) struct ScopeArgs {
     pub(super) window: Vec<String>,
     /// How launches are attributed to NVTX ranges [default: thread]
     ///
-    /// `thread`, NVIDIA's rule: a range contains the launches of its own thread. `process`: a range contains
-    /// all launches of its process while it is open; this includes the backward pass, which PyTorch's autograd
-    /// launches from another thread. `capture`: like `thread`, but the nodes of a CUDA graph belong to the
-    /// ranges in which they were captured.
+    /// `thread`, NVIDIA's rule: a range contains the launches of its own thread. `process`: a range
+    /// contains all launches of its process while it is open; this includes the backward pass, which
+    /// PyTorch's autograd launches from another thread. `capture`: like `thread`, but the nodes of a
+    /// CUDA graph belong to the ranges in which they were captured.
     #[arg(long, value_enum)]
     pub(super) attribute: Option<AttributeArg>,
-    /// Fold numbers in range names, so that the ranges of all iterations share one path; or keep the names.
+    /// Fold numbers in range names, so that the ranges of all iterations share one path.
     #[arg(long, value_enum, default_value = "numbers")]
     pub(super) fold: Fold,
 }
@@ -276,7 +278,7 @@ impl ScopeArgs {
                 ));
             }
         }
-        // A file materialized for a time window also contains the events that cross its ends: keep its window.
+        // A file materialized for a time window contains whole events that cross its ends.
         let (from, to) = schema.window_ns;
         scope.start_ns = scope.start_ns.max(from);
         scope.end_ns = [scope.end_ns, to].into_iter().flatten().min();

@@ -59,7 +59,7 @@ impl OutputArgs {
         Ok(format)
     }
 
-    /// Opens the output, calls `produce` to write `expected` results, and moves the finished file into place.
+    /// Opens the output, and calls `produce` to write `expected` results. A file appears when complete.
     pub(super) fn write(
         &self,
         expected: usize,
@@ -151,7 +151,7 @@ pub(super) fn must_differ<'a>(
     for input in inputs {
         if input.canonicalize().is_ok_and(|input| input == target) {
             return Err(Error::usage(
-                format!("the output file is the report itself: {}", input.display()),
+                format!("the output is the report itself: {}", input.display()),
                 "give another file name: nsq never overwrites a report",
             ));
         }
@@ -176,10 +176,7 @@ pub(super) fn must_be_free(path: &Path, is_forced: bool) -> Result<()> {
 /// Creates or replaces the file at `path` atomically: `produce` writes to a temporary file beside it.
 pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::usage(
-            format!("{} is a directory", path.display()),
-            "give a file name",
-        ));
+        return Err(Error::usage(format!("{} is a directory", path.display()), "give a file name"));
     }
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(Error::usage(
@@ -201,7 +198,7 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
         Error::Io { source, .. } => failed(source),
         e => e,
     })?;
-    // A new file gets the user's default permissions; a replacement keeps the permissions of the old file.
+    // A new file gets default permissions; a replacement keeps the permissions of the old file.
     let fresh = own.path().join(FRESH);
     let file = File::create_new(&fresh).map_err(failed)?;
     if let Ok(replaced) = target.metadata() {

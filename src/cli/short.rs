@@ -4,7 +4,7 @@
 const QUOTED: usize = 200;
 /// Most characters in a line: enough for the longest path.
 const LINE: usize = 4096;
-/// A message about the command line that has more bytes than this quotes a long argument and is shortened.
+/// A usage message with more bytes than this quotes a long argument, and is shortened.
 pub(super) const LONG_USAGE: usize = 8192;
 
 /// Shortens each text between two of these quotes.

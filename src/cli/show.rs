@@ -28,7 +28,7 @@ Examples:
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
 with `nsq sql REPORT --file` instead.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view, class map or playbook, or the path of a .sql or .yml file.
+    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, or the path of a .sql or .yml file.
     #[arg(value_name = "NAME")]
     name: String,
     /// Print a standalone SQL script: views, scope and query.
@@ -275,7 +275,10 @@ fn relation_page(relation: &Relation) -> String {
     paragraph(&mut page, &format!("{}, reading {}", relation.file, header.reads.join(", ")));
     paragraph(
         &mut page,
-        &format!("Scope options such as --time limit the rows of {0}. all_{0} always has all rows.", header.name),
+        &format!(
+            "Scope options such as --time limit the rows of {0}. all_{0} always has all rows.",
+            header.name
+        ),
     );
     page
 }

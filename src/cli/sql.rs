@@ -96,15 +96,15 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         false => normalize::plan(&schema, &catalog, &scope, roots),
     };
     let installation = if redefined.clone().next().is_some() {
-        // A script of `nsq show --sql` defines the relations itself. A statement that is identical to nsq's
-        // own is trusted like nsq's own.
+        // A script of `nsq show --sql` defines the relations itself. A statement that is identical to
+        // nsq's own is trusted like nsq's own.
         let mut own = plan_for(&mut redefined.clone())?;
         let is_in_script = |statement: &String| preamble.iter().any(|plan| plan.sql == *statement);
         own.statements.copies.retain(is_in_script);
         own.statements.others.retain(is_in_script);
         preamble.retain(|plan| !own.statements.iter().any(|statement| *statement == plan.sql));
-        // Any other object of the script may shadow a table that nsq's relations read, and refer to any string
-        // by its id. So hide the strings that no event refers to.
+        // Any other object of the script may shadow a table that nsq's relations read, and refer to any
+        // string by its id. So hide the strings that no event refers to.
         if !preamble.is_empty() && !args.allow_environment {
             own.statements.copy_strings(&schema)?;
         }

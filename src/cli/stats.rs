@@ -19,8 +19,8 @@ use std::process::{Command, Stdio};
 
 /// Print reports as `nsys stats` does, with the same command line
 ///
-/// Column names, arithmetic, rounding, formats and file names are NVIDIA's. Exit codes are nsq's: 3 if the
-/// data of a requested report is missing, 2 if a report name is unknown.
+/// Column names, arithmetic, rounding, formats and file names are NVIDIA's. Exit codes are nsq's: 3 if
+/// the data of a requested report is missing, 2 if a report name is unknown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Format: column, table, csv, tsv, json, hdoc or htable; `.` for the default of the output.
     #[arg(short, long, value_name = "FORMAT", value_delimiter = ',')]
     format: Vec<String>,
-    /// Output: `-` for the console, `.` for files beside the input, `@CMD` for a process, else a base file name.
+    /// Output: `-` console, `.` files beside the input, `@CMD` a process, else the base name of files.
     #[arg(short, long, value_name = "OUTPUT", value_delimiter = ',', allow_hyphen_values = true)]
     output: Vec<String>,
     /// Unit of times: nsec, usec, msec or sec.
@@ -209,7 +209,7 @@ fn scope(args: &Args) -> Result<Scope> {
     }
 }
 
-/// Parses a time in NVIDIA's notation: `1s2ms3us4ns`, `1.5e3us`, `-2m`. A number without a unit is in ns.
+/// Parses NVIDIA's times: `1s2ms3us4ns`, `1.5e3us`, `-2m`. A number without a unit is nanoseconds.
 fn nsys_time(text: &str) -> Option<i64> {
     let mut total = 0.0;
     let mut rest = text;
@@ -284,7 +284,9 @@ impl Stats<'_> {
             let name = &query.header.name;
             return Err(Error::usage(
                 format!("`{name}` is not a report of nsys stats"),
-                format!("use `nsq run REPORT --query {name}`; `nsq stats --help-reports` lists the reports"),
+                format!(
+                    "use `nsq run REPORT --query {name}`; `nsq stats --help-reports` lists the reports"
+                ),
             ));
         }
         let plan = Plan::new(query, &invocation, &Layout::Nsys(self.args.timeunit))?;
@@ -388,9 +390,8 @@ fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysForm
 /// Runs a command with the report as its standard input. Like nsys, splits the command at spaces.
 fn pipe(command: &str, produce: impl FnOnce(&mut render::Output) -> Result<()>) -> Result<()> {
     let mut words = command.split_whitespace();
-    let program = words
-        .next()
-        .ok_or_else(|| Error::usage("no command after `@`", "write -o '@grep cudaFree'"))?;
+    let program =
+        words.next().ok_or_else(|| Error::usage("no command after `@`", "write -o '@grep cudaFree'"))?;
     let failed = |e| Error::io(Path::new(program), e);
     let mut child = Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = child.stdin.take() {
