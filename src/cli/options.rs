@@ -144,7 +144,7 @@ pub(super) struct ScopeArgs {
     /// INDEX selects one instance, counted from 0 in time order; A..B selects several.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) nvtx: Vec<String>,
-    /// Only work inside these iterations, from 0 on each thread: `--iter step 3`, `--iter step 2..5`.
+    /// Only work in these iterations, numbered from 0 per thread: `--iter step 3`, `--iter step 2..5`.
     ///
     /// Together with --nvtx, work must be inside both.
     #[arg(long, value_name = "TAG [N|A..B]")]

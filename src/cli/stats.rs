@@ -1,4 +1,4 @@
-//! `nsq stats`: a drop-in replacement for `nsys stats`.
+//! `nsq stats`: accepts the command line of `nsys stats` and prints the same reports.
 
 use super::options::{LibraryArgs, OpenArgs};
 use super::output::{self, FORMULAS, no_formulas};

@@ -79,7 +79,7 @@ pub(super) struct Args {
     /// Leave out work inside NVTX ranges of this name, in addition to what the playbook excludes.
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     exclude: Vec<String>,
-    /// Only work inside these iterations, from 0 on each thread: `--iter step 3`, `--iter step 2..5`.
+    /// Only work in these iterations, numbered from 0 per thread: `--iter step 3`, `--iter step 2..5`.
     #[arg(long, value_name = "TAG [N|A..B]", help_heading = "Scope")]
     iter: Vec<String>,
     /// Only events that overlap this time range since the start of the capture: 1.5s/2s, 12ms/, /80%.
