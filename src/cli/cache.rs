@@ -1,4 +1,4 @@
-//! `nsq cache`: what is kept of other files, and how to be rid of it.
+//! `nsq cache`: lists, clears and locates the cache.
 
 use super::output::{OutputArgs, write_to};
 use crate::error::{Error, Result};
@@ -7,11 +7,11 @@ use crate::report::{cache_entries, cache_folder, clear_cache};
 use crate::table::{Column, ResultTable, Type, Unit, Value, humanize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Show, empty or find the folder in which exports are kept
+/// List, clear or locate the cache of exports and imported traces
 ///
-/// What nsq makes of a .nsys-rep, .qdrep or trace is kept in your cache folder: NSQ_CACHE, else
-/// XDG_CACHE_HOME/nsq, else ~/.cache/nsq. Nobody else can look into it. It is found again by what the
-/// file holds (its size, time, head and tail; with --verify all of it), not by the file's name.
+/// The cache folder is NSQ_CACHE, else XDG_CACHE_HOME/nsq, else ~/.cache/nsq. Only you can read it. An
+/// entry is found by the report's size, time, head and tail (with --verify, by all its bytes), not by
+/// its file name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,8 +19,9 @@ Examples:
   nsq cache ls --format json
   nsq cache clear
 
-When it grows beyond NSQ_CACHE_SIZE (such as 500MB; default: 20GiB), what was not used for longest
-goes. What a run is using stays, and so does what was made last. --no-cache goes past the cache.")]
+When the cache grows beyond NSQ_CACHE_SIZE (such as 500MB; default: 20GiB), nsq deletes the entries
+that were not used for longest. It keeps the newest entry and entries in use. --no-cache bypasses
+the cache.")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -28,14 +29,14 @@ pub(super) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List what is kept, last used first
+    /// List the entries, last used first
     Ls {
         #[command(flatten)]
         output: OutputArgs,
     },
-    /// Throw away all that no run is using, and what killed runs left
+    /// Delete all entries that are not in use, and the remains of killed runs
     Clear,
-    /// Print the path of the folder
+    /// Print the path of the cache folder
     Path,
 }
 
@@ -48,16 +49,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             let size = humanize(&size, &column("size_bytes", Type::Bytes, ""));
             let in_use = match cleared.in_use {
                 0 => String::new(),
-                some => format!("; {some} in use stay"),
+                some => format!("; kept {some} in use"),
             };
-            say(format!("removed {}, {size}{in_use}", cleared.entries).as_bytes())?;
+            let entries = if cleared.entries == 1 { "entry" } else { "entries" };
+            say(format!("removed {} {entries}, {size}{in_use}", cleared.entries).as_bytes())?;
         }
         Command::Path => match cache_folder()? {
             Some(folder) => say(folder.as_os_str().as_encoded_bytes())?,
             None => {
                 return Err(Error::usage(
-                    "there is no cache folder: no home folder, and NSQ_CACHE is not set",
-                    "set NSQ_CACHE to a folder that may hold exports",
+                    "no cache folder: NSQ_CACHE is not set and there is no home folder",
+                    "set NSQ_CACHE to a folder for exports",
                 ));
             }
         },
@@ -87,22 +89,22 @@ fn listing() -> Result<ResultTable> {
     });
     Ok(ResultTable {
         columns: vec![
-            column("kind", Type::Text, "What it is: an export of a capture, or a trace made a report."),
-            column("source", Type::Text, "The file that it was made from, as it was called then."),
-            column("size_bytes", Type::Bytes, "Its size on disk."),
+            column("kind", Type::Text, "Kind of entry: the export of a capture, or an imported trace."),
+            column("source", Type::Text, "The file it was made from, under its name at that time."),
+            column("size_bytes", Type::Bytes, "Size on disk."),
             column("made_utc", Type::Text, "When it was made."),
             column("used_utc", Type::Text, "When a run last used it."),
-            column("database", Type::Text, "Where it is."),
+            column("database", Type::Text, "Path of the SQLite file."),
         ],
         rows: rows.collect(),
     })
 }
 
-/// `2026-11-22T01:05:48Z`
+/// Formats a time as `2026-11-22T01:05:48Z`.
 fn utc(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let (days, second) = (seconds / 86_400, seconds % 86_400);
-    // Years are counted from March, so that a leap day is the last of one.
+    // Years start in March here, so that a leap day is the last day of its year.
     let day = days + 719_468;
     let (era, day) = (day / 146_097, day % 146_097);
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -123,7 +125,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn times_are_those_of_the_calendar() {
+    fn utc_follows_the_calendar() {
         let at = |seconds| utc(UNIX_EPOCH + Duration::from_secs(seconds));
         assert_eq!(at(0), "1970-01-01T00:00:00Z");
         assert_eq!(at(951_782_399), "2000-02-28T23:59:59Z");

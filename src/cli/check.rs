@@ -1,4 +1,4 @@
-//! `nsq check`: the SQL library against its own rules.
+//! `nsq check`: checks the SQL library against its rules.
 
 use super::options::LibraryArgs;
 use super::output::write_to;
@@ -9,24 +9,24 @@ use crate::error::{EXIT_FAILED, Error, Result};
 use crate::lint::{self, Finding};
 use std::path::{Path, PathBuf};
 
-/// Check the SQL library: rules, documentation, columns, order, versions
+/// Check the SQL library: rules, documentation, columns, row order, versions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq check                              the library that is built in, and your query folders
-  nsq check my_queries                   your folder
-  nsq check my_queries --report r.sqlite also whether checks hold and orders are total there
-  nsq check queries --bless              write catalog.lock anew, after reading the diff
+  nsq check                              check the built-in library and your query folders
+  nsq check my_queries                   check one folder
+  nsq check my_queries --report r.sqlite also run the queries, and check their results and row order
+  nsq check queries --bless              rewrite catalog.lock, after you reviewed the changes
 
-Exit code 1 when a rule is broken.")]
+Exit code 1 if there are findings.")]
 pub(super) struct Args {
-    /// Folder of queries to check; default: everything in reach.
+    /// Folder of queries to check [default: the built-in library and your query folders]
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
     /// Also run every query on this report; may be repeated.
     #[arg(long, value_name = "REPORT")]
     report: Vec<PathBuf>,
-    /// Write DIR/catalog.lock; refused where a contract changed under the same version.
+    /// Write DIR/catalog.lock; fails if columns, parameters or kind changed without a new version.
     #[arg(long, requires = "folder")]
     bless: bool,
     #[command(flatten)]
@@ -53,15 +53,14 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
     let (queries, relations) = (catalog.query_names().count(), catalog.relation_names().count());
     text.push_str(&match findings.len() {
-        0 => format!("{queries} queries and {relations} relations: no rule is broken\n"),
-        1 => format!("1 finding in {queries} queries and {relations} relations\n"),
-        count => format!("{count} findings in {queries} queries and {relations} relations\n"),
+        1 => format!("{queries} queries and {relations} relations checked, 1 finding\n"),
+        count => format!("{queries} queries and {relations} relations checked, {count} findings\n"),
     });
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(if findings.is_empty() { 0 } else { EXIT_FAILED })
 }
 
-/// Q14: versions rise with contracts, and the lock says what is.
+/// Rule Q14: a query whose columns, parameters or kind differ from the lock needs a higher version.
 fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
     let (file, text) = match &args.folder {
         None => (Path::new("queries").join(FILE), Catalog::embedded_lock().to_owned()),
@@ -69,7 +68,7 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
             let file = folder.join(FILE);
             match file.exists().then(|| bounded_file::read_text(&file, Origin::Found)) {
                 Some(text) => (file, text?),
-                // A folder of one's own needs no lock until it wants one.
+                // The lock is optional in a user's folder.
                 None if !args.bless => return Ok(Vec::new()),
                 None => (file, String::new()),
             }
@@ -97,10 +96,10 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
             Some(old) if old.contract != now.contract && old.version >= now.version => {
                 findings.push(finding(
                     format!(
-                        "columns, parameters or kind changed, and the version is still {}",
+                        "columns, parameters or kind changed, but the version is still {}",
                         now.version
                     ),
-                    "raise `version`: stored results and scripts go by it; tell the change in CHANGELOG",
+                    "raise `version`, because stored results and scripts rely on it; record the change in CHANGELOG",
                 ))
             }
             Some(old) if *old != now && !args.bless => {

@@ -1,10 +1,10 @@
-//! `nsq completions`: what the shell needs to complete a command line.
+//! `nsq completions`: prints shell completion scripts.
 
 use super::{Cli, output};
 use crate::error::{Error, Result};
 use clap::CommandFactory;
 
-/// Print the completion script of a shell
+/// Print a shell completion script
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -12,13 +12,13 @@ Examples:
   nsq completions zsh > ~/.zfunc/_nsq
   nsq completions fish > ~/.config/fish/completions/nsq.fish")]
 pub(super) struct Args {
-    /// The shell.
+    /// Shell to print the script for.
     #[arg(value_enum)]
     shell: clap_complete::Shell,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    // The generator panics when its writer fails, so it does not get standard output.
+    // The generator panics if a write fails, so it writes to memory first.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "nsq", &mut script);
     output::write_to(None, |out| out.write_all(&script).map_err(Error::Output))?;

@@ -1,10 +1,10 @@
-//! The end of a program that does not react.
+//! A watchdog that ends the program when a statement ignores the deadline or Ctrl-C.
 //!
-//! The deadline and Ctrl-C are looked at between two steps of SQLite, and within a function, such as a GLOB
-//! over megabytes, SQLite takes none. So a thread waits a little longer, says what would have been said, and
-//! ends the program: what is being written is removed, as it is by a second Ctrl-C.
+//! SQLite checks the deadline and Ctrl-C only between two steps. One step can take long: a GLOB over
+//! megabytes runs inside a single function call. So a watchdog thread waits a little longer than the
+//! deadline, prints the same error, removes unfinished files as a second Ctrl-C does, and exits.
 //!
-//! Not for: stopping what reacts (see `execute::Limits` and `interrupt`).
+//! Statements that do check stop by themselves: see `execute::Limits` and `interrupt`.
 
 use super::complain;
 use crate::error::Error;
@@ -13,7 +13,7 @@ use crate::report::remove_work_folders;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long what was asked to stop may take to do so.
+/// Time that the work has to stop by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
 static WATCH: Mutex<Watch> = Mutex::new(Watch {
@@ -21,49 +21,49 @@ static WATCH: Mutex<Watch> = Mutex::new(Watch {
     pauses: 0,
     paused_at: None,
     interrupted_at: None,
-    is_watched: false,
-    is_over: false,
+    has_thread: false,
+    is_disarmed: false,
 });
 static CHANGED: Condvar = Condvar::new();
 
-/// What the thread goes by.
+/// The state that the watchdog thread reads.
 #[derive(Debug)]
 struct Watch {
-    /// The latest deadline that was set, and the time that was allowed until then.
+    /// The latest deadline, and the timeout that led to it.
     last: Option<(Instant, Duration)>,
-    /// For how many the time stands still, and since when.
+    /// Number of pauses in progress, and when the first began.
     pauses: usize,
     paused_at: Option<Instant>,
     /// When Ctrl-C was pressed.
     interrupted_at: Option<Instant>,
-    /// There is a thread.
-    is_watched: bool,
-    /// The program ends by itself.
-    is_over: bool,
+    /// Whether the watchdog thread runs.
+    has_thread: bool,
+    /// The program is about to exit by itself.
+    is_disarmed: bool,
 }
 
-/// Ends the program soon after the deadline of `limits`, where it has not ended by then.
-pub(super) fn keep(limits: &Limits) {
+/// Sets the watchdog to the deadline of `limits`, if there is one.
+pub(super) fn arm(limits: &Limits) {
     if let Some(deadline) = limits.deadline {
         change(|watch| watch.last = watch.last.max(Some(deadline)));
     }
 }
 
-/// Ends the program soon, where it does not end by itself: Ctrl-C was pressed.
-pub(super) fn keep_interrupted() {
+/// Sets the watchdog to end the program soon: Ctrl-C was pressed.
+pub(super) fn arm_interrupt() {
     change(|watch| watch.interrupted_at = Some(Instant::now()));
 }
 
-/// Ends nothing any more: the program is about to.
-pub(super) fn call_off() {
-    held().is_over = true;
+/// Stops the watchdog: the program is about to exit by itself.
+pub(super) fn disarm() {
+    lock().is_disarmed = true;
 }
 
-/// Does `work` while no time passes on the way to the deadline.
+/// Runs `work` and moves the deadline back by the time it took.
 pub(super) fn pause<T>(work: impl FnOnce() -> T) -> T {
-    held().pause();
+    lock().pause();
     let done = work();
-    held().go_on();
+    lock().resume();
     CHANGED.notify_all();
     done
 }
@@ -74,7 +74,7 @@ impl Watch {
         self.paused_at.get_or_insert_with(Instant::now);
     }
 
-    fn go_on(&mut self) {
+    fn resume(&mut self) {
         self.pauses = self.pauses.saturating_sub(1);
         if self.pauses == 0
             && let Some(since) = self.paused_at.take()
@@ -84,7 +84,7 @@ impl Watch {
         }
     }
 
-    /// When the program is to end, and the error that it ends with.
+    /// When the watchdog ends the program, and with which error.
     fn end(&self) -> Option<(Instant, Error)> {
         let deadline = self.last.filter(|_| self.pauses == 0);
         match (self.interrupted_at, deadline) {
@@ -95,31 +95,31 @@ impl Watch {
     }
 }
 
-fn held() -> MutexGuard<'static, Watch> {
+fn lock() -> MutexGuard<'static, Watch> {
     WATCH.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn change(change: impl FnOnce(&mut Watch)) {
-    let mut watch = held();
+    let mut watch = lock();
     change(&mut watch);
-    if !watch.is_watched {
-        // Without a thread all is as it was: a second Ctrl-C ends the program.
+    if !watch.has_thread {
+        // If no thread can be started, a second Ctrl-C still ends the program.
         let thread = std::thread::Builder::new().name("deadline".to_owned()).spawn(wait);
-        watch.is_watched = thread.is_ok();
+        watch.has_thread = thread.is_ok();
     }
     CHANGED.notify_all();
 }
 
 fn wait() {
-    let mut watch = held();
-    while !watch.is_over {
+    let mut watch = lock();
+    while !watch.is_disarmed {
         watch = match watch.end() {
             None => CHANGED.wait(watch).unwrap_or_else(PoisonError::into_inner),
             Some((end, error)) => match end.saturating_duration_since(Instant::now()) {
-                // The lock is kept: nothing else is said from here on.
+                // The lock stays held, so that `disarm` blocks and the main thread prints nothing more.
                 Duration::ZERO => {
-                    leave_unheard(error.exit_code());
-                    leave(complain(&error));
+                    exit_if_blocked(error.exit_code());
+                    exit(complain(&error));
                 }
                 left => CHANGED.wait_timeout(watch, left).unwrap_or_else(PoisonError::into_inner).0,
             },
@@ -127,17 +127,17 @@ fn wait() {
     }
 }
 
-fn leave(code: u8) -> ! {
+fn exit(code: u8) -> ! {
     remove_work_folders();
     std::process::exit(i32::from(code))
 }
 
-/// Ends the program a little later, also where what is said cannot be: nobody may read standard error.
-fn leave_unheard(code: u8) {
-    // Without a thread it waits for whoever reads it.
-    let _ = std::thread::Builder::new().name("unheard".to_owned()).spawn(move || {
+/// Ends the program a little later, even if printing the error blocks on standard error.
+fn exit_if_blocked(code: u8) {
+    // If no thread can be started, the program waits for a reader.
+    let _ = std::thread::Builder::new().name("exit".to_owned()).spawn(move || {
         std::thread::sleep(GRACE);
-        leave(code)
+        exit(code)
     });
 }
 
@@ -148,22 +148,22 @@ mod tests {
     fn watch() -> Watch {
         let last = Some((Instant::now(), Duration::from_secs(3)));
         let (paused_at, interrupted_at) = (None, None);
-        Watch { last, pauses: 0, paused_at, interrupted_at, is_watched: false, is_over: false }
+        Watch { last, pauses: 0, paused_at, interrupted_at, has_thread: false, is_disarmed: false }
     }
 
     #[test]
-    fn the_time_stands_still_while_any_pause_lasts() {
+    fn the_deadline_waits_while_any_pause_lasts() {
         let mut watch = watch();
         let (end, error) = watch.end().unwrap();
         assert!(error.to_string().contains("longer than 3 s") && error.help().is_some(), "{error}");
         watch.pause();
         watch.pause();
         std::thread::sleep(Duration::from_millis(20));
-        watch.go_on();
+        watch.resume();
         assert!(watch.end().is_none());
-        watch.go_on();
+        watch.resume();
         assert!(watch.end().unwrap().0 >= end + Duration::from_millis(20));
-        // Ctrl-C waits for nothing.
+        // A pause does not delay Ctrl-C.
         watch.pause();
         watch.interrupted_at = Some(end - GRACE);
         assert!(matches!(watch.end(), Some((_, Error::Interrupted))));

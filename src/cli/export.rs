@@ -1,4 +1,4 @@
-//! `nsq export`: a capture as SQLite, in the cache or where the user wants it.
+//! `nsq export`: exports a capture to SQLite, in the cache or in a file.
 
 use super::options::OpenArgs;
 use super::output::{must_be_free, must_differ, replace, write_to};
@@ -6,30 +6,30 @@ use crate::error::{Error, Result};
 use crate::report::{Report, export_to};
 use std::path::PathBuf;
 
-/// Export a .nsys-rep or .qdrep to SQLite by your own nsys, and print where it is
+/// Export a .nsys-rep or .qdrep to SQLite with your own nsys, and print the path
 ///
-/// Every verb exports what it needs by itself: this is for doing it ahead, or for keeping the file.
-/// Without -o the export is kept in the cache, until `nsq cache clear` or until there is no room for it.
+/// Every command exports a capture when it needs to. Use `nsq export` to do it ahead of time, or to keep
+/// the file. Without -o the export stays in the cache until `nsq cache clear` or until the cache is full.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq export report.nsys-rep                    into the cache
+  nsq export report.nsys-rep                    export into the cache
   nsq export report.nsys-rep -o report.sqlite
   sqlite3 \"$(nsq export report.nsys-rep)\" .tables
 
-An export holds the captured environment and command lines, as the report does. The one in the cache
-can be read by you alone; nsq shows neither.")]
+An export contains the captured environment and command lines, as the capture does. nsq hides both,
+and only you can read an export in the cache.")]
 pub(super) struct Args {
-    /// A .nsys-rep or .qdrep.
+    /// A .nsys-rep or .qdrep capture.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// File to write; appears whole or not at all.
+    /// File to write; a failed run leaves no partial file.
     #[arg(short, long, value_name = "FILE", required_if_eq("no_cache", "true"))]
     output: Option<PathBuf>,
-    /// Replace the file if it exists.
+    /// Replace the output file if it exists.
     #[arg(long, requires = "output")]
     force: bool,
-    /// Export again although the cache holds an export.
+    /// Export again even if the cache has an export.
     #[arg(long)]
     again: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `nsq import`: a PyTorch trace as a report that stays.
+//! `nsq import`: converts a PyTorch trace to a report file.
 
 use super::{note, output, progress};
 use crate::error::Result;
@@ -6,27 +6,27 @@ use crate::report::{self, Listener};
 use crate::trace::ImportOptions;
 use std::path::PathBuf;
 
-/// Turn a PyTorch profiler trace into a report that is kept: a SQLite file with the tables of an nsys export
+/// Convert a PyTorch profiler trace to a SQLite file with the tables of an nsys export
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq import trace.json.gz -o trace.sqlite
   nsq import trace.pt.trace.json -o trace.sqlite --python-functions
-  nsq run trace.json --query top_kernels       every verb takes a trace as it is, too
+  nsq run trace.json --query top_kernels       every command also reads a trace directly
 
-Annotations and CPU operators become NVTX ranges of the domains user_annotation and cpu_op. What the
-trace holds besides, and how much of it was taken, stands in the table NSQ_IMPORT.")]
+Annotations and CPU operators become NVTX ranges in the domains user_annotation and cpu_op. The table
+NSQ_IMPORT lists every category of events in the trace and how many of its events were imported.")]
 pub(super) struct Args {
-    /// What torch.profiler's export_chrome_trace() wrote: .json or .json.gz.
+    /// Trace written by torch.profiler's export_chrome_trace(): .json or .json.gz.
     #[arg(value_name = "TRACE")]
     trace: PathBuf,
-    /// File to write; appears whole or not at all.
+    /// File to write; a failed run leaves no partial file.
     #[arg(short, long, value_name = "FILE", required = true)]
     output: PathBuf,
-    /// Replace the file if it exists.
+    /// Replace the output file if it exists.
     #[arg(long)]
     force: bool,
-    /// Python functions (with_stack=True) too, as ranges of the domain python_function.
+    /// Also import Python functions (with_stack=True), as ranges in the domain python_function.
     #[arg(long)]
     python_functions: bool,
 }

@@ -1,4 +1,4 @@
-//! `nsq list`: which questions there are.
+//! `nsq list`: lists queries, relations, functions, class maps and playbooks.
 
 use super::note;
 use super::options::LibraryArgs;
@@ -10,22 +10,22 @@ use crate::render::{Format, Heading};
 use crate::table::{Column, ResultTable, Value};
 use std::fmt::Write as _;
 
-/// List the questions that can be asked
+/// List queries, relations, SQL functions, class maps or playbooks
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq list                      all queries, by subject
-  nsq list kern                 those with `kern` in name, summary or tags
+  nsq list kern                 queries with `kern` in their name, summary or tags
   nsq list --relations          the tables that `nsq sql` offers
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
   nsq list --playbooks          the playbooks, for `nsq answer`
   nsq list --format json")]
 pub(super) struct Args {
-    /// Only what has this in its name, summary or tags.
+    /// List only items with this text in their name, summary or tags.
     #[arg(value_name = "WORD")]
     word: Option<String>,
-    /// List the relations of the normalised vocabulary instead.
+    /// List the relations (normalised tables) instead.
     #[arg(long, conflicts_with_all = ["functions", "classes", "playbooks"])]
     relations: bool,
     /// List the SQL functions that nsq adds instead.
@@ -46,7 +46,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     let catalog = args.library.load()?;
     for error in catalog.broken() {
-        note(&format!("left out: {error}"));
+        note(&format!("skipped: {error}"));
     }
     let mut table = if args.functions {
         functions()
@@ -96,11 +96,11 @@ fn queries(catalog: &Catalog) -> ResultTable {
         ]
     });
     let columns = [
-        ("domain", "Folder the query stands in."),
+        ("domain", "Folder of the query."),
         ("name", "Name of the query."),
-        ("summary", "What a row is."),
+        ("summary", "What a row of the result is."),
         ("version", "Version of the query."),
-        ("tags", "Subjects."),
+        ("tags", "Tags of the query."),
     ];
     table(columns, rows)
 }
@@ -121,7 +121,7 @@ fn relations(catalog: &Catalog) -> Result<ResultTable> {
         ("domain", "Always `relations`."),
         ("name", "Name in SQL."),
         ("summary", "What a row is."),
-        ("present_if", "Holds rows where one of these does."),
+        ("present_if", "The relation is present if one of these relations or sources is."),
         ("columns", "Names of its columns."),
     ];
     Ok(table(columns, rows))
@@ -144,9 +144,9 @@ fn classes(catalog: &Catalog) -> Result<ResultTable> {
     let columns = [
         ("domain", "Always `classes`."),
         ("name", "Name of the map, for --classes."),
-        ("summary", "What it is for."),
+        ("summary", "What the map is for."),
         ("rules", "Number of rules."),
-        ("files", "Files that its rules stand in, in the order in which they are tried."),
+        ("files", "Files with its rules, in the order in which they are tried."),
     ];
     Ok(table(columns, rows))
 }
@@ -165,9 +165,9 @@ fn playbooks(catalog: &Catalog) -> ResultTable {
     let columns = [
         ("domain", "Always `playbooks`."),
         ("name", "Name of the playbook, for `nsq answer --playbook`."),
-        ("summary", "What it is about, and its parts."),
+        ("summary", "Title of the playbook, and its parts."),
         ("version", "Version of the playbook."),
-        ("files", "The file."),
+        ("files", "File of the playbook."),
     ];
     table(columns, rows)
 }
@@ -192,7 +192,7 @@ fn functions() -> ResultTable {
     table(columns, rows)
 }
 
-/// One heading a domain, one line an item.
+/// Formats one heading per domain and one line per item.
 fn grouped(table: &ResultTable) -> String {
     let text = |row: &[Value], index: usize| match &row[index] {
         Value::Text(text) => text.clone(),
@@ -210,7 +210,7 @@ fn grouped(table: &ResultTable) -> String {
         let _ = writeln!(out, "  {:width$}  {}", text(row, 1), text(row, 2));
     }
     if table.rows.is_empty() {
-        out.push_str("(nothing by that word)\n");
+        out.push_str("(no match)\n");
     }
     out
 }

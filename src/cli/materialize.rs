@@ -1,4 +1,4 @@
-//! `nsq materialize`: the normalised tables as a plain SQLite file.
+//! `nsq materialize`: writes the normalised tables to a plain SQLite file.
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::{note, output};
@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Write the normalised tables to a SQLite file, for sqlite3, datasette, DuckDB, or nsq itself
+/// Write the normalised tables to a SQLite file for sqlite3, datasette, DuckDB or nsq
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -20,15 +20,15 @@ Examples:
   sqlite3 plain.sqlite \"SELECT short_name, count(*) FROM kernel GROUP BY 1\"
   nsq run plain.sqlite --query top_kernels
 
-The table nsq_column documents every column. Captured environments and command lines stay out.")]
+The table nsq_column documents every column. Captured environments and command lines are left out.")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// File to write; appears whole or not at all.
+    /// File to write; a failed run leaves no partial file.
     #[arg(short, long, value_name = "FILE", required = true)]
     output: PathBuf,
-    /// Replace the file if it exists.
+    /// Replace the output file if it exists.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// As in an export, what was not captured has no table.
+/// The relations that the report has data for. As in an export, data that was not captured has no table.
 fn present_relations<'c>(catalog: &'c Catalog, schema: &Schema) -> Result<Vec<&'c Relation>> {
     let presence = Presence::new(schema, catalog);
     let mut present = Vec::new();
@@ -100,7 +100,7 @@ fn present_relations<'c>(catalog: &'c Catalog, schema: &Schema) -> Result<Vec<&'
     Ok(present)
 }
 
-/// The `all_…` relations of queries: look-ups that reach beyond the scope.
+/// The `all_…` relations that queries read: lookups that ignore the scope.
 fn read_beyond(catalog: &Catalog, relations: &[&Relation]) -> Result<BTreeSet<String>> {
     let is_here = |read: &&String| {
         let name = read.strip_prefix(UNSCOPED);
@@ -110,10 +110,10 @@ fn read_beyond(catalog: &Catalog, relations: &[&Relation]) -> Result<BTreeSet<St
     Ok(queries.iter().flat_map(|query| query.header.reads.iter().filter(is_here).cloned()).collect())
 }
 
-/// The relation of all texts: of those that no event refers to, some are paths and command lines.
+/// The relation of all strings. Strings that no event refers to can be paths and command lines.
 const STRINGS: &str = "string";
 
-/// The condition that a text is the name of something that happened.
+/// The SQL condition that an event refers to a string.
 fn referred_to(relations: &[&Relation]) -> String {
     let mut names = Vec::new();
     for relation in relations {

@@ -1,9 +1,8 @@
-//! The command line: one file per verb, each reading like a sentence.
+//! The command line: one file per verb.
 //!
-//! For: what was typed, where output goes, and the exit code. Options that several verbs share
-//! stand in `options` and `output`, each documented once.
-//!
-//! Not for: anything that a program using this crate as a library would need.
+//! The `cli` parses the arguments, runs the verb, writes its output, prints errors and sets the exit
+//! code. Options that several verbs share are in `options` and `output`. Code that a library user of
+//! this crate could need belongs elsewhere.
 
 mod answer;
 mod breakdown;
@@ -41,22 +40,22 @@ use std::process::ExitCode;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
-/// A report is what `nsys export --type sqlite` wrote, a .nsys-rep or .qdrep, which is exported once by
-/// your own nsys, or a trace of the PyTorch profiler (.json, .json.gz), which is imported once. What is
-/// made once is kept in your cache folder.
+/// A report is a SQLite file written by `nsys export --type sqlite`, a .nsys-rep or .qdrep capture, or a
+/// PyTorch profiler trace (.json, .json.gz). nsq exports a capture with your own nsys, imports a trace
+/// itself, and keeps the result in your cache folder for the next run.
 #[derive(Debug, Parser)]
 #[command(name = "nsq", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
-  nsq run report.sqlite --query top_kernels        where the GPU's time went
-  nsq schema report.sqlite                         what was captured, and what can be asked
-  nsq list                                         all questions
-  nsq show top_kernels                             what its columns mean, and its SQL
+  nsq run report.sqlite --query top_kernels        the kernels that use the most GPU time
+  nsq schema report.sqlite                         what was captured, and which queries can run
+  nsq list                                         all queries
+  nsq show top_kernels                             what a query does and what its columns mean
   nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
-  nsq diff before.sqlite after.sqlite              what changed, and whether it is more than noise
+  nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
 
-Exit codes: 0 ok, 1 failed, 2 usage, 3 the report lacks the data, 130 interrupted.")]
+Exit codes: 0 success, 1 failure, 2 usage error, 3 data missing in the report, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -88,12 +87,12 @@ pub fn main() -> ExitCode {
     if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
     }
-    // A failure to set the handler leaves the system's own: Ctrl-C still ends the program.
+    // Without our handler, the system's default still ends the program on Ctrl-C.
     let _ = ctrlc::set_handler(stop);
     let cli = match Cli::try_parse_from(options::join_iterations(std::env::args_os())) {
         Ok(cli) => cli,
         Err(e) => {
-            // Help and version are asked for: they go to standard output and are a success.
+            // --help and --version print to standard output and exit with 0.
             let code = if e.use_stderr() { EXIT_USAGE } else { 0 };
             let text = e.render().to_string();
             let printed = match e.use_stderr() && text.len() > LONG_USAGE {
@@ -111,20 +110,23 @@ pub fn main() -> ExitCode {
         }
     };
     let ended = dispatch(cli.command);
-    deadline::call_off();
+    deadline::disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
     discard_temporaries();
     ExitCode::from(code)
 }
 
-/// Ctrl-C: asks what runs to stop; what does not react is ended soon, and at once when asked twice.
+/// Handles Ctrl-C.
+///
+/// The first Ctrl-C asks the running work to stop, and ends the program a little later if it does not.
+/// The second ends the program at once.
 fn stop() {
     if is_interrupted() {
         remove_work_folders();
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
     interrupt();
-    deadline::keep_interrupted();
+    deadline::arm_interrupt();
 }
 
 fn dispatch(command: Command) -> Result<u8> {
@@ -149,7 +151,7 @@ fn dispatch(command: Command) -> Result<u8> {
     }
 }
 
-/// Says on standard error what went wrong and what to do, and returns the exit code.
+/// Prints an error and its help on standard error, and returns the exit code.
 fn complain(error: &Error) -> u8 {
     let code = error.exit_code();
     if code != 0 {
@@ -164,7 +166,7 @@ fn complain(error: &Error) -> u8 {
     code
 }
 
-/// Says something on standard error that is no error.
+/// Prints a note on standard error.
 fn note(text: &str) {
     eprintln!("note: {}", short_line(&visible(&short_both(text))));
 }

@@ -1,4 +1,4 @@
-//! A report that is open, and what every answer about it says of it.
+//! An open report, and the facts about it that accompany every result.
 
 use super::options::OpenArgs;
 use super::{deadline, note};
@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::schema::Schema;
 use std::path::Path;
 
-/// A report that is open and knows what it holds.
+/// An open report and its schema.
 pub(super) struct Opened {
     pub(super) report: Report,
     pub(super) schema: Schema,
@@ -24,7 +24,7 @@ impl Opened {
         Ok(Self { report, schema })
     }
 
-    /// The facts that stand beside every result: which nsq, which report, which export, which part.
+    /// The facts that accompany every result: versions of nsq, export schema and nsys; report and scope.
     pub(super) fn heading(&self, scope: &Scope) -> Heading {
         let mut heading = nsq_heading();
         let mut fact = |key: &str, value: Option<String>| {
@@ -41,7 +41,8 @@ impl Opened {
         heading
     }
 
-    /// A session with the relations `roots`, within the scope; says what cannot follow the scope.
+    /// Begins a session with the relations `roots` limited to the scope. Prints a note where the scope
+    /// cannot be applied.
     pub(super) fn session<'a>(
         &mut self,
         catalog: &Catalog,
@@ -55,7 +56,7 @@ impl Opened {
     }
 }
 
-/// The fact that stands beside every result.
+/// The fact that accompanies every result: the version of nsq.
 pub(super) fn nsq_heading() -> Heading {
     let mut heading = Heading::default();
     heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());

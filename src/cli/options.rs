@@ -14,19 +14,19 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Where queries come from.
+/// Folders of queries.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Library")]
 pub(super) struct LibraryArgs {
-    /// Folder of further queries; may be repeated, and a later one wins.
+    /// Also load queries from this folder; may be repeated, and a later folder overrides an earlier one.
     ///
-    /// Folders in NSQ_PATH and the config folder's nsq/queries and nsq/classes are always looked at.
+    /// The folders in NSQ_PATH, and nsq/queries and nsq/classes in the config folder, are always loaded.
     #[arg(long, value_name = "DIR")]
     pub(super) queries: Vec<PathBuf>,
 }
 
 impl LibraryArgs {
-    /// The library with every folder that applies.
+    /// Loads the library: the built-in queries, the default folders, then `--queries`.
     pub(super) fn load(&self) -> Result<Catalog> {
         let mut folders = Catalog::default_folders();
         folders.extend(self.queries.iter().cloned());
@@ -34,20 +34,21 @@ impl LibraryArgs {
     }
 }
 
-/// Which class map tells what a kernel is for.
+/// The class map, which sorts kernels by what they are for.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Library")]
 pub(super) struct ClassArgs {
-    /// Class map for op_class(): NAME, FILE or FILE#NAME; default: default.
+    /// Class map that op_class() uses: NAME, FILE or FILE#NAME [default: default]
     ///
-    /// A file is JSON or YAML; a map in it that has the name of another goes before that one.
-    /// `nsq list --classes` names those that are in reach.
+    /// FILE is JSON or YAML. A map in FILE overrides any other map of the same name.
+    /// `nsq list --classes` lists the available maps.
     #[arg(long, value_name = "MAP")]
     pub(super) classes: Option<String>,
 }
 
 impl ClassArgs {
-    /// Makes the choice, and says what stands twice in a map that one of `statements` asks.
+    /// Selects the class map. Prints a note for each duplicate rule if `--classes` is given or a
+    /// statement calls op_class().
     pub(super) fn choose<'a>(
         &self,
         catalog: &mut Catalog,
@@ -56,12 +57,13 @@ impl ClassArgs {
         if let Some(spelling) = &self.classes {
             catalog.choose_classes(spelling)?;
         }
-        let asks = |statement: &str| words_in(statement).iter().any(|word| word.starts_with("op_class"));
-        if self.classes.is_some() || statements.into_iter().any(asks) {
+        let is_user =
+            |statement: &str| words_in(statement).iter().any(|word| word.starts_with("op_class"));
+        if self.classes.is_some() || statements.into_iter().any(is_user) {
             let map = catalog.classes().chosen_map()?;
             map.compile()?;
-            for twice in &map.duplicates {
-                note(&twice.to_string());
+            for duplicate in &map.duplicates {
+                note(&duplicate.to_string());
             }
         }
         Ok(())
@@ -72,9 +74,10 @@ impl ClassArgs {
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Report")]
 pub(super) struct OpenArgs {
-    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else those on PATH, then those installed.
+    /// The nsys that exports captures [default: NSQ_NSYS, else nsys on PATH, else an installed nsys]
     ///
-    /// Where none is named and one is too old for the report, the next is tried.
+    /// If neither --nsys nor NSQ_NSYS is given and the first nsys is too old for the report, the next
+    /// one is tried.
     #[arg(long, value_name = "PATH")]
     pub(super) nsys: Option<PathBuf>,
     #[command(flatten)]
@@ -87,14 +90,14 @@ impl OpenArgs {
     }
 }
 
-/// How what is made of a report is kept.
+/// How exports and imports are cached.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Report")]
 pub(super) struct KeepArgs {
-    /// Keep no export: make a temporary one (in TMPDIR) for this run.
+    /// Do not use the cache: make a temporary export in TMPDIR for this run.
     #[arg(long)]
     pub(super) no_cache: bool,
-    /// Use a kept export only if every byte of the report is the same; else size, time, head and tail tell.
+    /// Compare all bytes of the report before using a cached export, not only size, time, head and tail.
     #[arg(long)]
     pub(super) verify: bool,
 }
@@ -114,16 +117,16 @@ impl KeepArgs {
     }
 }
 
-/// This program, on Linux, even if its file was replaced meanwhile.
+/// This program on Linux, also after its file was replaced.
 const MYSELF: &str = "/proc/self/exe";
 
-/// Which part of a report is looked at.
+/// The scope: the part of a report that is analysed.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Scope")]
 pub(super) struct ScopeArgs {
-    /// Only what overlaps this time since the start of the capture: 1.5s/2s, 12ms/, /80%.
+    /// Only events that overlap this time range since the start of the capture: 1.5s/2s, 12ms/, /80%.
     ///
-    /// Events that reach over an end count whole in sums.
+    /// In sums, an event that crosses a boundary counts in full.
     #[arg(long, value_name = "A/B", allow_hyphen_values = true)]
     pub(super) time: Option<String>,
     /// Only GPU work on these CUDA device ordinals.
@@ -132,36 +135,40 @@ pub(super) struct ScopeArgs {
     /// Only GPU work on these CUDA streams.
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub(super) stream: Vec<i64>,
-    /// Only these process ids.
+    /// Only events of these process IDs.
     #[arg(long, value_name = "PID", value_delimiter = ',')]
     pub(super) process: Vec<i64>,
-    /// Only what was launched or done in NVTX ranges of this name; may be repeated.
+    /// Only work launched or done inside NVTX ranges of this name; may be repeated.
     ///
-    /// NAME is a glob over the range's message, with or without its domain (domain:message). INDEX picks
-    /// an instance, from 0 in order of time; A..B picks several.
+    /// NAME is a glob that matches the range's message, with or without its domain (domain:message).
+    /// INDEX selects one instance, counted from 0 in time order; A..B selects several.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) nvtx: Vec<String>,
-    /// And only in these iterations: `--iter step 3`, `--iter step 2..5`, counted from 0 on each thread.
+    /// Only work in these iterations, numbered from 0 per thread: `--iter step 3`, `--iter step 2..5`.
+    ///
+    /// Together with --nvtx, work must be inside both.
     #[arg(long, value_name = "TAG [N|A..B]")]
     pub(super) iter: Vec<String>,
-    /// Nothing that was launched or done in NVTX ranges of this name, such as a warm-up.
+    /// Leave out work launched or done inside NVTX ranges of this name, such as a warm-up.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) exclude: Vec<String>,
-    /// Only what overlaps NVTX ranges of this name in time, whoever launched it.
+    /// Only events that overlap NVTX ranges of this name in time, on any thread or device.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) window: Vec<String>,
-    /// Whose launches an NVTX range holds: its thread's, or its whole process's while it is open; default: thread.
+    /// How launches are attributed to NVTX ranges [default: thread]
     ///
-    /// `thread` is NVIDIA's rule. Autograd launches the backward pass from a thread of its own: `process`
-    /// sees that. `capture` goes by thread, and puts nodes of CUDA graphs where they were captured.
+    /// `thread`, NVIDIA's rule: a range contains the launches of its own thread. `process`: a range
+    /// contains all launches of its process while it is open; this includes the backward pass, which
+    /// PyTorch's autograd launches from another thread. `capture`: like `thread`, but the nodes of a
+    /// CUDA graph belong to the ranges in which they were captured.
     #[arg(long, value_enum)]
     pub(super) attribute: Option<AttributeArg>,
-    /// Whether numbers in names are folded, so that ranges of all iterations share a path.
+    /// Fold numbers in range names, so that the ranges of all iterations share one path.
     #[arg(long, value_enum, default_value = "numbers")]
     pub(super) fold: Fold,
 }
 
-/// Whose launches an NVTX range holds.
+/// How launches are attributed to NVTX ranges.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum AttributeArg {
     #[default]
@@ -170,7 +177,7 @@ pub(super) enum AttributeArg {
     Capture,
 }
 
-/// What becomes of numbers in names.
+/// What happens to numbers in range names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Fold {
     #[default]
@@ -178,7 +185,9 @@ pub(super) enum Fold {
     None,
 }
 
-/// `--iter TAG N` is two words: joins them, so that the report behind `--iter TAG` stays a report.
+/// Joins the two words of `--iter TAG N` into `TAG/N`.
+///
+/// Only a number or `A..B` is joined, so a report path after `--iter TAG` stays a report.
 pub(super) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     for word in words {
@@ -198,7 +207,7 @@ pub(super) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsSt
     joined
 }
 
-/// `N` or `A..B`: the first and the last instance.
+/// Parses `N` or `A..B` into the first and the last instance.
 fn instances(text: &str) -> Option<(usize, usize)> {
     match text.split_once("..") {
         Some((first, last)) => {
@@ -209,7 +218,7 @@ fn instances(text: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// `NAME[@DOMAIN][/INDEX]`.
+/// Parses `NAME[@DOMAIN][/INDEX]`.
 fn selector(text: &str, by_thread: bool) -> Result<Selector> {
     let (rest, instances) = match text.rsplit_once('/') {
         Some((rest, index)) if instances(index).is_some() => (rest, instances(index)),
@@ -221,7 +230,7 @@ fn selector(text: &str, by_thread: bool) -> Result<Selector> {
     };
     if name.is_empty() {
         return Err(Error::usage(
-            format!("`{text}` names no NVTX range"),
+            format!("invalid NVTX range `{text}`: the name is empty"),
             "write NAME, NAME@DOMAIN or NAME/INDEX, such as `forward`, `ncclAllReduce@NCCL` or `step/3`",
         ));
     }
@@ -229,7 +238,7 @@ fn selector(text: &str, by_thread: bool) -> Result<Selector> {
 }
 
 impl ScopeArgs {
-    /// No option is given that leaves a part out.
+    /// Whether no option restricts the scope.
     pub(super) fn is_whole(&self) -> bool {
         let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
         let ids = [&self.device, &self.stream, &self.process];
@@ -238,7 +247,7 @@ impl ScopeArgs {
             && ids.iter().all(|ids| ids.is_empty())
     }
 
-    /// The scope on a report; percentages need to know how long its capture was.
+    /// The scope for a report. Percentages of `--time` need the length of its capture.
     pub(super) fn resolve(&self, schema: &Schema) -> Result<Scope> {
         let mut scope = Scope {
             devices: self.device.clone(),
@@ -269,7 +278,7 @@ impl ScopeArgs {
                 ));
             }
         }
-        // A file that was made for a window ends there, though what reaches over its ends is in it.
+        // A file materialized for a time window contains whole events that cross its ends.
         let (from, to) = schema.window_ns;
         scope.start_ns = scope.start_ns.max(from);
         scope.end_ns = [scope.end_ns, to].into_iter().flatten().min();
@@ -283,7 +292,7 @@ fn selectors(texts: &[String], by_thread: bool) -> Result<Vec<Selector>> {
 
 fn malformed(text: &str) -> Error {
     Error::usage(
-        format!("`{text}` is no stretch of time"),
+        format!("invalid time range `{text}`"),
         "write --time A/B, such as 1.5s/2s, 300ns/12ms or 10%/50%; leave out A or B for an open end",
     )
 }
@@ -299,47 +308,47 @@ fn instant(whole: &str, text: &str, schema: &Schema) -> Result<Option<i64>> {
     let percent: f64 = percent.trim().parse().map_err(|_| malformed(whole))?;
     let length = schema.capture_ns.ok_or_else(|| {
         Error::usage(
-            "the report does not say how long its capture was, so there is no percentage of it",
-            "give times instead, such as --time 1s/2s",
+            "--time cannot be a percentage: the length of the capture is not in the report",
+            "give times, such as --time 1s/2s",
         )
     })?;
     Ok(Some((percent / 100.0 * length as f64).round() as i64))
 }
 
-/// How long a statement may run.
+/// How long the command may run.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct LimitArgs {
-    /// Give up after this long, such as 30s; default: never.
+    /// Stop after this time, such as 30s [default: no limit]
     ///
-    /// It is the time of all that is asked, however many reports and queries, to the end of the output. The
-    /// time that an export of a .nsys-rep takes is not counted.
+    /// The limit covers all reports and queries of the command, until the output is written. Time spent
+    /// exporting a .nsys-rep does not count.
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     pub(super) timeout: Option<Duration>,
 }
 
 impl LimitArgs {
-    /// The limits of what is asked of one report from now on.
+    /// The limits for one report, starting now.
     pub(super) fn limits(&self) -> Limits {
         let limits = Limits::with_timeout(self.timeout);
-        deadline::keep(&limits);
+        deadline::arm(&limits);
         limits
     }
 
-    /// A clock for all that is asked of several reports.
+    /// One clock for several reports, starting now.
     pub(super) fn start(&self) -> Clock {
         Clock { limits: self.limits() }
     }
 }
 
-/// The time that is left for several reports: it stands still while one is opened, which may export it.
+/// The time limit shared by several reports. It is paused while a report is opened, which may export it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clock {
     limits: Limits,
 }
 
 impl Clock {
-    /// Does `work` while the time stands still.
+    /// Runs `work` without using up the time limit.
     pub(super) fn pause<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
         let done = deadline::pause(work);
@@ -349,25 +358,25 @@ impl Clock {
         done
     }
 
-    /// The limits of what is asked from now on.
+    /// The current limits.
     pub(super) fn limits(&self) -> Limits {
         self.limits.clone()
     }
 }
 
-/// How much of the machine is used.
+/// How many threads are used.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
 pub(super) struct ThreadArgs {
-    /// Reports that are worked on at once; 1: on a single thread; default: one a core.
+    /// Number of reports to process at once; 1 uses a single thread [default: one per core]
     ///
-    /// The answer is the same whatever the number. Each report may read on a few threads more.
+    /// The results do not depend on N. Each report may use a few more threads for reading.
     #[arg(short = 'j', long, value_name = "N")]
     pub(super) threads: Option<NonZeroUsize>,
 }
 
 impl ThreadArgs {
-    /// Allows as many threads as were asked for; returns how many there may be.
+    /// Sets the number of threads and returns it.
     pub(super) fn allow(&self) -> usize {
         threads::allow(self.threads.map_or(0, NonZeroUsize::get));
         threads::allowed()
@@ -378,5 +387,5 @@ fn timeout(text: &str) -> Result<Duration, String> {
     let has_unit = !text.ends_with(|c: char| c.is_ascii_digit());
     let ns = parse_duration(text).filter(|_| has_unit).and_then(|ns| u64::try_from(ns).ok());
     ns.map(Duration::from_nanos)
-        .ok_or_else(|| "give a time with its unit, such as 30s or 500ms".to_owned())
+        .ok_or_else(|| "expected a time with its unit, such as 30s or 500ms".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Where a result goes and how it looks there.
+//! Where a result is written, and in which format and style.
 
 use super::note;
 use crate::error::{Error, Result};
@@ -9,46 +9,46 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Rows that text shows unless it is told otherwise.
+/// Rows that text shows by default.
 const DEFAULT_ROWS: usize = 100;
 
-/// Whoever opens a stranger's names in a spreadsheet should know.
-pub(super) const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet takes for formulas: \
-                        --spreadsheet makes them harmless";
+/// A warning: a spreadsheet could run names from an untrusted report.
+pub(super) const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet would run as formulas: \
+                        use --spreadsheet to escape them";
 
 /// Options of every verb that prints rows.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputArgs {
-    /// Format; default: what the file's extension says, else text.
+    /// Output format [default: by the extension of the output file, else text]
     #[arg(short, long, value_enum)]
     pub(super) format: Option<Format>,
-    /// Write here instead of to standard output; appears whole or not at all.
+    /// Write to this file instead of standard output; a failed run leaves no partial file.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Rows that text, markdown and html show, 0 for all; default: 100 in text, all elsewhere.
+    /// Show at most N rows in text, markdown and html; 0 shows all [default: 100 in text, else all]
     #[arg(long, value_name = "N")]
     pub(super) rows: Option<usize>,
-    /// Raw integers in text, markdown and html too.
+    /// Print raw numbers instead of numbers with units, also in text, markdown and html.
     #[arg(long)]
     pub(super) raw: bool,
-    /// Leave out the line of column names.
+    /// Omit the line of column names.
     #[arg(long)]
     pub(super) no_header: bool,
-    /// In csv and tsv, an apostrophe before names that a spreadsheet would run as formulas.
+    /// In csv and tsv, put an apostrophe before names that a spreadsheet would run as formulas.
     #[arg(long)]
     pub(super) spreadsheet: bool,
 }
 
 impl OutputArgs {
-    /// The format asked for.
+    /// The format: `--format`, else by the extension of `--output`, else text.
     pub(super) fn format(&self) -> Result<Format> {
         let format = match (self.format, &self.output) {
             (Some(format), _) => format,
             (None, None) => Format::Text,
             (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
                 Error::usage(
-                    format!("{}: its extension is that of no format", path.display()),
+                    format!("{}: no output format has this extension", path.display()),
                     "add --format text, csv, tsv, json, ndjson, markdown or html",
                 )
             })?,
@@ -59,7 +59,7 @@ impl OutputArgs {
         Ok(format)
     }
 
-    /// Opens the output, lets `produce` write `expected` results to it, and puts it in place.
+    /// Opens the output, and calls `produce` to write `expected` results. A file appears when complete.
     pub(super) fn write(
         &self,
         expected: usize,
@@ -102,18 +102,18 @@ impl OutputArgs {
     }
 }
 
-/// `--spreadsheet` where nothing is written that a spreadsheet would run.
+/// The error of `--spreadsheet` with a format other than csv and tsv.
 pub(super) fn no_formulas() -> Error {
     Error::usage(
-        "--spreadsheet is for csv and tsv, in which a spreadsheet looks for formulas",
-        "add --format csv or tsv, or leave --spreadsheet out",
+        "--spreadsheet applies only to csv and tsv",
+        "add --format csv or tsv, or remove --spreadsheet",
     )
 }
 
-/// Bytes that are written at once.
+/// Size of the output buffer, in bytes.
 const BYTES: usize = 64 << 10;
 
-/// Writes to a file, whole or not at all, or to standard output.
+/// Writes to standard output, or to a file that appears only when it is complete.
 pub(super) fn write_to(
     path: Option<&Path>,
     produce: impl FnOnce(&mut render::Output) -> Result<()>,
@@ -124,7 +124,7 @@ pub(super) fn write_to(
         return out.flush().map_err(Error::Output);
     };
     if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        // A pipe or a device: there is nothing to put in place.
+        // A pipe or a device cannot be replaced: write to it directly.
         let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| Error::io(path, e))?;
         let mut out = BufWriter::with_capacity(BYTES, file);
         produce(&mut out).map_err(|e| match e {
@@ -142,7 +142,7 @@ pub(super) fn write_to(
     })
 }
 
-/// Refuses to write over what is read: a report is never written.
+/// Refuses an output file that is one of the inputs.
 pub(super) fn must_differ<'a>(
     output: Option<&Path>,
     inputs: impl IntoIterator<Item = &'a Path>,
@@ -151,43 +151,40 @@ pub(super) fn must_differ<'a>(
     for input in inputs {
         if input.canonicalize().is_ok_and(|input| input == target) {
             return Err(Error::usage(
-                format!("the output is the report itself, {}", input.display()),
-                "give another name: a report is never written",
+                format!("the output is the report itself: {}", input.display()),
+                "give another file name: nsq never overwrites a report",
             ));
         }
     }
     Ok(())
 }
 
-/// Refuses a place for a database that is no file, or that is taken and not to be replaced.
+/// Refuses a database path that is standard output, or that exists without `--force`.
 pub(super) fn must_be_free(path: &Path, is_forced: bool) -> Result<()> {
     if path.as_os_str() == "-" {
-        return Err(Error::usage("a database cannot go to standard output", "give the name of a file"));
+        return Err(Error::usage("cannot write a database to standard output", "give a file name"));
     }
     if path.exists() && !is_forced {
         return Err(Error::usage(
-            format!("{} exists", path.display()),
-            "give another name, or --force to replace it",
+            format!("{} already exists", path.display()),
+            "give another file name, or --force to replace the file",
         ));
     }
     Ok(())
 }
 
-/// Puts a file at `path` once `produce` has written it elsewhere in the same folder; else nothing.
+/// Creates or replaces the file at `path` atomically: `produce` writes to a temporary file beside it.
 pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     if path.is_dir() {
-        return Err(Error::usage(
-            format!("{} is a directory", path.display()),
-            "give the name of a file to write",
-        ));
+        return Err(Error::usage(format!("{} is a directory", path.display()), "give a file name"));
     }
     if path.metadata().is_ok_and(|m| !m.is_file()) {
         return Err(Error::usage(
-            format!("{} is no plain file", path.display()),
-            "give the name of a file to write",
+            format!("{} is not a regular file", path.display()),
+            "give the name of a regular file",
         ));
     }
-    // Behind a link, the file that it points to is the one to replace.
+    // If `path` is a symbolic link, replace its target and keep the link.
     let target = match path.canonicalize() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => path.to_owned(),
         target => target.map_err(|e| Error::io(path, e))?,
@@ -201,7 +198,7 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
         Error::Io { source, .. } => failed(source),
         e => e,
     })?;
-    // As readable as any file the user makes, or as the one that it replaces.
+    // A new file gets default permissions; a replacement keeps the permissions of the old file.
     let fresh = own.path().join(FRESH);
     let file = File::create_new(&fresh).map_err(failed)?;
     if let Ok(replaced) = target.metadata() {
@@ -216,14 +213,14 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
     std::fs::rename(&fresh, &target).map_err(failed)
 }
 
-/// What a file is called while it is being written.
+/// Name of a file while it is being written.
 const FRESH: &str = "whole";
 
-/// Columns of the terminal: what it says itself, or `COLUMNS`.
+/// Width of the terminal in columns, from the terminal itself or from `COLUMNS`.
 fn terminal_width() -> Option<usize> {
-    let told = || std::env::var("COLUMNS").ok()?.parse().ok();
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal_size::terminal_size()
         .map(|(width, _)| usize::from(width.0))
-        .or_else(told)
+        .or_else(variable)
         .filter(|w| *w > 0)
 }

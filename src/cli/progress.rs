@@ -1,4 +1,4 @@
-//! What takes long, on a terminal: one line that goes away again.
+//! Progress of slow steps: one line on the terminal, erased at the end.
 
 use super::note;
 use crate::render::visible;
@@ -6,10 +6,10 @@ use crate::report::Notice;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The line is there.
+/// Whether the progress line is on the screen.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Shows what is said while a report is being opened.
+/// Shows notes and progress while a report is being opened.
 pub(super) fn show(notice: Notice<'_>) {
     match notice {
         Notice::Note(text) => {
@@ -20,7 +20,7 @@ pub(super) fn show(notice: Notice<'_>) {
             let width =
                 terminal_size::terminal_size_of(io::stderr()).map_or(80, |(w, _)| usize::from(w.0));
             let line: String = visible(text).chars().take(width.saturating_sub(1)).collect();
-            // That it cannot be shown is no reason to stop.
+            // Failing to show progress must not stop the work.
             let _ = write!(io::stderr(), "\r{line}\x1b[K");
             SHOWN.store(true, Ordering::Relaxed);
         }

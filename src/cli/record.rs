@@ -1,4 +1,4 @@
-//! Rows of a query as a verb reads them: by the names of their columns.
+//! Rows of a query, read by column name.
 
 use crate::compile::Plan;
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::execute::{Limits, Session};
 use crate::table::{ResultTable, Value};
 use std::collections::BTreeMap;
 
-/// A row of a result by the names of its columns.
+/// A row of a result: values by column name.
 pub(super) struct Record(BTreeMap<String, Value>);
 
 impl Record {
@@ -33,7 +33,7 @@ impl Record {
     }
 }
 
-/// Runs a plan and keeps its rows.
+/// Runs a plan and returns its rows.
 pub(super) fn rows_of(session: &Session<'_>, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
     let mut table = ResultTable::default();
     session.run(plan, limits, &mut table)?;

@@ -1,4 +1,4 @@
-//! `nsq schema`: what was captured, what can be asked, and what cannot and why.
+//! `nsq schema`: shows what was captured, and which queries can run.
 
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs};
@@ -12,7 +12,7 @@ use crate::schema::Schema;
 use crate::table::{Column, ResultTable, Value};
 use std::path::PathBuf;
 
-/// Show what a report holds, which questions it can answer, and what the others lack
+/// Show what a report contains, which queries can run on it, and what the others need
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -32,7 +32,7 @@ pub(super) struct Args {
     library: LibraryArgs,
 }
 
-/// The query that tells what was captured.
+/// The query that lists what was captured.
 const CAPTURED: &str = "report_info";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// Every query: whether it can run here, and what would have to be there.
+/// Lists every query, whether it can run on this report, and what it lacks.
 fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
     let presence = Presence::new(schema, catalog);
     let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
@@ -67,7 +67,7 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
             column("can_run", "yes or no."),
             column(
                 "record_with",
-                "The `nsys profile` flags (for a PyTorch trace, the activities) that record what is missing; empty if they were on.",
+                "The `nsys profile` flags (for a PyTorch trace, the activities) that record the missing data; empty if they were on.",
             ),
             column("missing", "The tables that are missing."),
         ],
@@ -79,7 +79,7 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
         for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
             if let Some(lack) = presence.lack(requirement)? {
                 missing.extend(lack.tables);
-                // Where the flag was on, recording again with it would change nothing.
+                // If the flag was on, recording again would not help: there was nothing to record.
                 if !lack.was_recorded {
                     flags.extend(lack.flags);
                 }
@@ -91,7 +91,7 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
         let cells = [header.name.clone(), can_run.to_owned(), flags.join(" "), missing.join(", ")];
         table.rows.push(cells.map(Value::Text).to_vec());
     }
-    // What can be asked comes first.
+    // Queries that can run come first.
     table.rows.sort_by_key(|row| row[1] == Value::Text("no".to_owned()));
     Ok(table)
 }

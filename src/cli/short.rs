@@ -1,13 +1,13 @@
-//! What was typed, as messages say it again: the beginning and the end of what is too long to be read.
+//! Shortens long text in messages, such as an argument of many kilobytes, to its beginning and its end.
 
-/// Characters between quotes.
+/// Most characters between two quotes.
 const QUOTED: usize = 200;
-/// Characters of a line; a path may have as many.
+/// Most characters in a line: enough for the longest path.
 const LINE: usize = 4096;
-/// Bytes of a message about the command line that holds nothing long.
+/// A usage message with more bytes than this quotes a long argument, and is shortened.
 pub(super) const LONG_USAGE: usize = 8192;
 
-/// The text with what stands between two of these quotes made short.
+/// Shortens each text between two of these quotes.
 pub(super) fn short_quotes(text: &str, quote: char) -> String {
     let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let mut shortened = String::new();
@@ -30,12 +30,12 @@ pub(super) fn short_quotes(text: &str, quote: char) -> String {
     shortened + &if is_inside { short(rest, QUOTED) } else { rest.to_owned() }
 }
 
-/// A line that is not without an end.
+/// Shortens a line.
 pub(super) fn short_line(line: &str) -> String {
     short(line, LINE)
 }
 
-/// Both ends of a text that has more than `most` characters.
+/// Keeps both ends of a text that is longer than `most` characters.
 fn short(text: &str, most: usize) -> String {
     let Some((cut, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let tail = most / 4;
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_long_is_told_by_both_its_ends() {
+    fn long_text_keeps_both_ends() {
         let long = format!("a{}b", "ü".repeat(100_000));
         let said = short_quotes(&format!("no range named `{long}`, isn't it? `x`"), '`');
         let wanted = format!("no range named `a{}…{}b`, isn't it? `x`", "ü".repeat(148), "ü".repeat(49));

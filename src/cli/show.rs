@@ -1,4 +1,4 @@
-//! `nsq show`: the manual page of a query or relation, and its SQL.
+//! `nsq show`: prints the manual page of a query or relation, or its SQL.
 
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
 use super::output::write_to;
@@ -14,30 +14,30 @@ use crate::schema::Schema;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Show what a query or relation means, column by column, or the SQL that runs
+/// Describe a query or relation column by column, or print its SQL
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq show top_kernels
-  nsq show kernel                                       a relation of the vocabulary
+  nsq show kernel                                       a relation (normalised table)
   nsq show vllm/llama                                   a class map
-  nsq show cs336                                        a playbook: its questions, and what it takes
+  nsq show cs336                                        a playbook: its questions and parameters
   nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
 
-The script of --sql runs in plain sqlite3 unless its first line says `-- needs nsq: …`;
-then run it by `nsq sql REPORT --file`.")]
+The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
+with `nsq sql REPORT --file` instead.")]
 pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view, class map or playbook, or the path of a .sql file.
+    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, or the path of a .sql or .yml file.
     #[arg(value_name = "NAME")]
     name: String,
-    /// Print one standalone script: views, scope and query.
+    /// Print a standalone SQL script: views, scope and query.
     #[arg(long)]
     sql: bool,
-    /// Fit the script to this report's tables.
+    /// Adapt the script to the tables of this report.
     #[arg(long, value_name = "REPORT", requires = "sql")]
     report: Option<PathBuf>,
-    /// Parameter of the query in the script; may be repeated.
+    /// Set a parameter of the query in the script; may be repeated.
     #[arg(short, long = "param", value_name = "KEY=VALUE", requires = "sql")]
     param: Vec<String>,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// A name that is neither brings up queries and relations alike.
+/// For an unknown name, suggests both queries and relations.
 fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
     match error {
         Error::Unknown { .. } => {
@@ -86,7 +86,7 @@ fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
                 "query or relation",
                 name,
                 names,
-                "`nsq list` and `nsq list --relations` show all.",
+                "`nsq list` lists the queries and `nsq list --relations` the relations.",
             )
         }
         other => other,
@@ -96,7 +96,7 @@ fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
 fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
     let is_relation = catalog.relation(&args.name).is_some() || catalog.source(&args.name).is_some();
     let plan = match is_relation {
-        // A relation alone: its definition, and all of its rows.
+        // For a relation, the script defines it and selects all its rows.
         true => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
         false => Plan::new(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
     };
@@ -111,13 +111,13 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
         Some(_) => text,
         None => text.replacen(
             "-- ",
-            "-- for an export that has every table; --report REPORT fits it to one\n-- ",
+            "-- for an export with every table; --report REPORT adapts it to a report\n-- ",
             usize::from(!text.starts_with("-- needs nsq")),
         ),
     })
 }
 
-/// nsq's own functions in a script, and the relations of nsq's own that its answer rests on.
+/// The SQL functions and native relations of nsq that a script needs and plain sqlite3 lacks.
 fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
     let called = installation
         .statements
@@ -128,7 +128,7 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
     let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
     let relations = installation.natives.iter().map(|native| &native.relation);
     let is_needed = |name: &&String| plan.requires.is_empty() || plan.requires.contains(name);
-    // One that is required stands for all: what is not asked for may stay empty.
+    // If the query requires none of the native relations, it can run with them empty.
     let relations: Vec<&String> = match relations.clone().any(|name| is_needed(&name)) {
         true => relations.collect(),
         false => Vec::new(),
@@ -136,7 +136,7 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
     functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect()
 }
 
-/// The page of a playbook; a query or relation of its name goes before it.
+/// The page of a playbook. A query or relation of the same name takes precedence.
 fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option<String>> {
     let is_file = args.name.ends_with(".yml");
     let is_other = catalog.query(&args.name).is_ok()
@@ -160,7 +160,7 @@ fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option<String>> {
         params(&mut page, &playbook.params);
     }
     for preset in &playbook.presets {
-        let _ = writeln!(page, "\nWHAT {} SETS", preset.param);
+        let _ = writeln!(page, "\nPRESETS (-p {}=NAME)", preset.param);
         for value in &preset.values {
             let sets: Vec<String> =
                 value.sets.iter().map(|(name, text)| format!("{name}={text}")).collect();
@@ -245,8 +245,8 @@ fn query_page(query: &Query) -> String {
                 })
                 .collect();
             let what = match &arg.param {
-                Some(param) => format!("{}=VALUE stands for -p {param}=VALUE", arg.name),
-                None => format!("{} stands for -p {}", arg.name, sets.join(" -p ")),
+                Some(param) => format!("{}=VALUE is the same as -p {param}=VALUE", arg.name),
+                None => format!("{} is the same as -p {}", arg.name, sets.join(" -p ")),
             };
             paragraph(&mut page, &what);
         }
@@ -264,7 +264,7 @@ fn query_page(query: &Query) -> String {
 
 fn relation_page(relation: &Relation) -> String {
     let header = &relation.header;
-    let mut page = format!("{} - a relation of the normalised vocabulary\n\n", header.name);
+    let mut page = format!("{} - a relation (normalised table)\n\n", header.name);
     paragraph(&mut page, &header.summary);
     columns(&mut page, &header.columns);
     if !header.limits.is_empty() {
@@ -275,7 +275,10 @@ fn relation_page(relation: &Relation) -> String {
     paragraph(&mut page, &format!("{}, reading {}", relation.file, header.reads.join(", ")));
     paragraph(
         &mut page,
-        &format!("Scope options apply to {0}; all_{0} is the same without them.", header.name),
+        &format!(
+            "Scope options such as --time limit the rows of {0}. all_{0} always has all rows.",
+            header.name
+        ),
     );
     page
 }
@@ -300,7 +303,7 @@ fn source_page(source: &Source) -> String {
     page
 }
 
-/// The page of a class map; a query or relation of its name goes before it.
+/// The page of a class map. A query or relation of the same name takes precedence.
 fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
     let name = &args.name;
     let is_other = catalog.query(name).is_ok()
@@ -336,7 +339,7 @@ fn columns(page: &mut String, columns: &[ColumnSpec]) {
     }
 }
 
-/// Width of a manual page.
+/// Width of a manual page, in characters.
 const WIDTH: usize = 96;
 
 fn paragraph(page: &mut String, text: &str) {
@@ -362,7 +365,7 @@ fn item(page: &mut String, name: &str, text: &str) {
     }
 }
 
-/// Lines of at most `width` characters, cut at blanks.
+/// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
 pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! `nsq sql`: a question of one's own.
+//! `nsq sql`: runs the user's own SQL.
 
 use super::note;
 use super::opened::Opened;
@@ -13,7 +13,7 @@ use crate::normalize;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-/// Ask in SQL, over the normalised tables, which are the same for every nsys version
+/// Run your own SQL on the normalised tables, which are the same for every nsys version
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -22,25 +22,25 @@ Examples:
   echo 'SELECT * FROM gpu' | nsq sql report.sqlite
   nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
 
-`nsq list --relations` names the tables, `nsq show kernel` the columns of one.
-The report is only read: nothing that a statement does can change it.
+`nsq list --relations` lists the tables; `nsq show kernel` lists the columns of one.
+The report is opened read-only: no statement can change it.
 
-What was captured of environments, command lines and output is not shown, and neither are strings
-that no event refers to: `string` holds the others. --allow-environment shows all of it to you:
+Captured environments, command lines and program output are hidden. So are strings that no event
+refers to; the other strings are in `string`. --allow-environment shows everything:
   nsq sql report.sqlite --allow-environment \"SELECT * FROM META_DATA_CAPTURE\"")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// The statement; default: --file, else standard input.
+    /// The statement [default: from --file, else standard input]
     #[arg(value_name = "SQL", conflicts_with = "file")]
     sql: Option<String>,
-    /// Read the statement, or a script of `nsq show --sql`, from this file; - is standard input.
+    /// Read the statement, or a script from `nsq show --sql`, from this file; - is standard input.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Let this statement read captured environments, command lines and output, and every string.
+    /// Allow this statement to read captured environments, command lines, output and all strings.
     ///
-    /// They may hold passwords, tokens and names of people. No other verb shows them.
+    /// They can contain passwords, tokens and names of people. No other command shows them.
     #[arg(long)]
     allow_environment: bool,
     /// Stop with an error after this many rows.
@@ -72,12 +72,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             Plan::ad_hoc(sql, (origin.clone(), line), &catalog)
         })
         .collect();
-    // A script may make TEMP objects before it asks.
-    let first_question = plans.iter().position(|plan| !prepares(&plan.sql)).unwrap_or(plans.len());
+    // A script may create TEMP objects before its first query.
+    let first_question = plans.iter().position(|plan| !is_setup(&plan.sql)).unwrap_or(plans.len());
     let (preamble, questions) = plans.split_at(first_question);
     if questions.is_empty() {
         return Err(Error::usage(
-            "the statement asks nothing, and a report can only be read",
+            "no SELECT statement to run: a report is read-only",
             "give a SELECT, such as \"SELECT * FROM gpu\"",
         ));
     }
@@ -86,24 +86,25 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let heading = opened.heading(&scope);
     let Opened { mut report, schema } = opened;
     let mut preamble = preamble.to_vec();
-    let made: Vec<String> = preamble.iter().filter_map(|plan| made_by(&plan.sql)).collect();
-    let brought = made.iter().map(String::as_str).filter(|made| {
-        let relation = made.strip_prefix(normalize::UNSCOPED).unwrap_or(made);
+    let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
+    let redefined = created.iter().map(String::as_str).filter(|name| {
+        let relation = name.strip_prefix(normalize::UNSCOPED).unwrap_or(name);
         catalog.relation_names().any(|name| name == relation)
     });
     let plan_for = |roots: &mut dyn Iterator<Item = &str>| match args.allow_environment {
         true => normalize::plan_revealing(&schema, &catalog, &scope, roots),
         false => normalize::plan(&schema, &catalog, &scope, roots),
     };
-    let installation = if brought.clone().next().is_some() {
-        // A script of `nsq show --sql` brings the vocabulary with it. What of that stands as nsq itself
-        // writes it is trusted as nsq's own.
-        let mut own = plan_for(&mut brought.clone())?;
-        let is_brought = |statement: &String| preamble.iter().any(|plan| plan.sql == *statement);
-        own.statements.copies.retain(is_brought);
-        own.statements.others.retain(is_brought);
+    let installation = if redefined.clone().next().is_some() {
+        // A script of `nsq show --sql` defines the relations itself. A statement that is identical to
+        // nsq's own is trusted like nsq's own.
+        let mut own = plan_for(&mut redefined.clone())?;
+        let is_in_script = |statement: &String| preamble.iter().any(|plan| plan.sql == *statement);
+        own.statements.copies.retain(is_in_script);
+        own.statements.others.retain(is_in_script);
         preamble.retain(|plan| !own.statements.iter().any(|statement| *statement == plan.sql));
-        // What else it makes may stand where nsq's own relations look, and name any string by its number.
+        // Any other object of the script may shadow a table that nsq's relations read, and refer to any
+        // string by its id. So hide the strings that no event refers to.
         if !preamble.is_empty() && !args.allow_environment {
             own.statements.copy_strings(&schema)?;
         }
@@ -125,7 +126,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// A table that does not exist brings up those that do.
+/// For an unknown table, suggests relations with a similar name.
 fn suggest(error: Error, catalog: &Catalog) -> Error {
     match error {
         Error::Sql { message, excerpt, help } => {
@@ -134,7 +135,7 @@ fn suggest(error: Error, catalog: &Catalog) -> Error {
             let help = match near.as_slice() {
                 [] => help,
                 near => format!(
-                    "did you mean {}? `nsq list --relations` shows the vocabulary",
+                    "did you mean {}? `nsq list --relations` lists all tables",
                     near.join(" or ")
                 ),
             };
@@ -144,7 +145,7 @@ fn suggest(error: Error, catalog: &Catalog) -> Error {
     }
 }
 
-/// The text to run, and what to call its place in error messages.
+/// The text to run, and its origin for error messages.
 fn statement(args: &Args) -> Result<(String, String)> {
     if let Some(sql) = &args.sql {
         return Ok((sql.clone(), "SQL".to_owned()));
@@ -156,8 +157,8 @@ fn statement(args: &Args) -> Result<(String, String)> {
     let input = std::io::stdin().lock();
     if input.is_terminal() && args.file.is_none() {
         return Err(Error::usage(
-            "there is no statement",
-            "give it as the second argument, by --file, or on standard input",
+            "no SQL statement given",
+            "give it as the second argument, with --file, or on standard input",
         ));
     }
     let origin = "standard input";
@@ -165,14 +166,14 @@ fn statement(args: &Args) -> Result<(String, String)> {
     Ok((bounded_file::text(bytes, origin.as_ref())?, origin.to_owned()))
 }
 
-/// The statement makes or fills TEMP objects; whether it may is for the session to say.
-fn prepares(sql: &str) -> bool {
+/// Whether the statement creates or fills objects. The session decides whether that is allowed.
+fn is_setup(sql: &str) -> bool {
     let first = sql.split_whitespace().next().unwrap_or_default();
     ["CREATE", "INSERT"].iter().any(|word| first.eq_ignore_ascii_case(word))
 }
 
-/// The name that a `CREATE TEMP VIEW|TABLE [IF NOT EXISTS] name …` makes.
-fn made_by(sql: &str) -> Option<String> {
+/// The name of the object that `CREATE TEMP VIEW|TABLE [IF NOT EXISTS] name …` creates.
+fn created_name(sql: &str) -> Option<String> {
     let mut words = sql.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty());
     let is = |word: Option<&str>, wanted: &[&str]| {
         word.is_some_and(|word| wanted.iter().any(|wanted| word.eq_ignore_ascii_case(wanted)))

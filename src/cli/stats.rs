@@ -1,4 +1,4 @@
-//! `nsq stats`: the command line of `nsys stats`, answered by nsq.
+//! `nsq stats`: accepts the command line of `nsys stats` and prints the same reports.
 
 use super::options::{LibraryArgs, OpenArgs};
 use super::output::{self, FORMULAS, no_formulas};
@@ -17,10 +17,10 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Print reports as `nsys stats` prints them, from its own command line
+/// Print reports as `nsys stats` does, with the same command line
 ///
-/// Column names, arithmetic, rounding, formats and file names are NVIDIA's; exit codes are nsq's:
-/// 3 where a report that was asked for lacks its data, 2 where there is no such report.
+/// Column names, arithmetic, rounding, formats and file names are NVIDIA's. Exit codes are nsq's: 3 if
+/// the data of a requested report is missing, 2 if a report name is unknown.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,39 +29,40 @@ Examples:
   nsq stats -r cuda_gpu_trace -f csv,json -o .,- report.nsys-rep
   nsq stats -r cuda_api_sum -o '@grep cudaFree' report.sqlite
 
-The n-th report goes in the n-th format to the n-th output; the last of each is repeated.")]
+The first report is written in the first format to the first output, and so on. If there are more
+reports than formats or outputs, the last one is used again.")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "INPUT", required_unless_present = "help_reports")]
     input: Option<PathBuf>,
-    /// Reports, with arguments behind colons; default: NVIDIA's set.
+    /// Reports to print, with arguments after colons [default: the default reports of nsys stats]
     #[arg(short, long, value_name = "NAME[:ARG…]", value_delimiter = ',')]
     report: Vec<String>,
-    /// column, table, csv, tsv, json, hdoc, htable, or `.` for the output's default.
+    /// Format: column, table, csv, tsv, json, hdoc or htable; `.` for the default of the output.
     #[arg(short, long, value_name = "FORMAT", value_delimiter = ',')]
     format: Vec<String>,
-    /// `-` console, `.` files beside the input, `@CMD` a process, else the base name of files.
+    /// Output: `-` console, `.` files beside the input, `@CMD` a process, else the base name of files.
     #[arg(short, long, value_name = "OUTPUT", value_delimiter = ',', allow_hyphen_values = true)]
     output: Vec<String>,
-    /// nsec, usec, msec or sec.
+    /// Unit of times: nsec, usec, msec or sec.
     #[arg(long, value_name = "UNIT", default_value = "nsec", value_parser = time_unit)]
     timeunit: TimeUnit,
-    /// Only what overlaps this time, such as 1s/2s or 500ms/.
+    /// Only events that overlap this time range, such as 1s/2s or 500ms/.
     #[arg(long, value_name = "A/B", allow_hyphen_values = true)]
     filter_time: Option<String>,
     /// Overwrite output files.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     force_overwrite: bool,
-    /// Export a .nsys-rep again although the cache holds an export.
+    /// Export a .nsys-rep again even if the cache has an export.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_value = "false", default_missing_value = "true")]
     force_export: bool,
     /// Read this export instead of making one from the input.
     #[arg(long, value_name = "FILE")]
     sqlite: Option<PathBuf>,
-    /// In csv and tsv, an apostrophe before names that a spreadsheet would run as formulas.
+    /// In csv and tsv, put an apostrophe before names that a spreadsheet would run as formulas.
     #[arg(long)]
     spreadsheet: bool,
-    /// Print nothing but reports and errors.
+    /// Print only reports and errors.
     #[arg(short, long)]
     quiet: bool,
     /// List the reports, or describe one, and exit.
@@ -73,7 +74,7 @@ pub(super) struct Args {
     library: LibraryArgs,
 }
 
-/// The reports of plain `nsys stats` that nsq has.
+/// The default reports of `nsys stats` that nsq supports.
 const DEFAULT_SET: [&str; 9] = [
     "nvtx_sum",
     "osrt_sum",
@@ -86,7 +87,7 @@ const DEFAULT_SET: [&str; 9] = [
     "um_cpu_page_faults_sum",
 ];
 
-/// By the longest prefix, as nsys: `us`, `milli`, `seconds`.
+/// Parses a unit. As in nsys, any unambiguous prefix is accepted: `us`, `milli`, `seconds`.
 fn time_unit(text: &str) -> Result<TimeUnit, String> {
     const NAMES: [(&str, TimeUnit); 7] = [
         ("nsec", TimeUnit::Ns),
@@ -102,8 +103,8 @@ fn time_unit(text: &str) -> Result<TimeUnit, String> {
         NAMES.iter().filter(|(name, _)| !text.is_empty() && name.starts_with(&text)).map(|(_, u)| *u);
     match (units.next(), units.next()) {
         (Some(unit), None) => Ok(unit),
-        (Some(_), Some(_)) => Err("is short for several: take nsec, usec, msec or sec".to_owned()),
-        _ => Err("take nsec, usec, msec or sec".to_owned()),
+        (Some(_), Some(_)) => Err("ambiguous unit: expected nsec, usec, msec or sec".to_owned()),
+        _ => Err("expected nsec, usec, msec or sec".to_owned()),
     }
 }
 
@@ -143,7 +144,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
                 error => stats.code = complain(&error),
             }
         }
-        // Between reports on the console.
+        // nsys prints an empty line between reports.
         if (*output == "-" && stats.answered > answered) || !args.quiet {
             say("\n")?;
         }
@@ -155,7 +156,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(if nothing { EXIT_LACKS_DATA } else { stats.code })
 }
 
-/// What to print, in which format, and where to.
+/// The reports to print, each with its format and output.
 fn outputs(args: &Args) -> Result<Vec<(String, NsysFormat, String)>> {
     let reports: Vec<String> = match args.report.as_slice() {
         [] => DEFAULT_SET.map(str::to_owned).to_vec(),
@@ -181,7 +182,7 @@ fn outputs(args: &Args) -> Result<Vec<(String, NsysFormat, String)>> {
                     "format",
                     &format,
                     names,
-                    "nsys has column, table, csv, tsv, json, hdoc and htable.",
+                    "The formats are column, table, csv, tsv, json, hdoc and htable.",
                 )
             })?;
             Ok((report, *format, output))
@@ -193,7 +194,7 @@ fn scope(args: &Args) -> Result<Scope> {
     let Some(text) = &args.filter_time else { return Ok(Scope::default()) };
     let malformed = || {
         Error::usage(
-            format!("`{text}` is no stretch of time"),
+            format!("invalid time range `{text}`"),
             "write --filter-time A/B, such as 1s/2s, 1s500ms/ or /1e9",
         )
     };
@@ -208,7 +209,7 @@ fn scope(args: &Args) -> Result<Scope> {
     }
 }
 
-/// NVIDIA's times: `1s2ms3us4ns`, `1.5e3us`, `-2m`; a number without a unit is nanoseconds.
+/// Parses NVIDIA's times: `1s2ms3us4ns`, `1.5e3us`, `-2m`. A number without a unit is nanoseconds.
 fn nsys_time(text: &str) -> Option<i64> {
     let mut total = 0.0;
     let mut rest = text;
@@ -250,7 +251,7 @@ struct Stats<'a> {
     report: Report,
     code: u8,
     answered: usize,
-    /// Texts that a spreadsheet takes for formulas.
+    /// Number of texts that a spreadsheet would run as formulas.
     formulas: usize,
 }
 
@@ -282,15 +283,17 @@ impl Stats<'_> {
         if query.header.nsys.is_none() {
             let name = &query.header.name;
             return Err(Error::usage(
-                format!("NVIDIA has no report {name}"),
-                format!("ask for it by `nsq run REPORT --query {name}`; --help-reports lists NVIDIA's"),
+                format!("`{name}` is not a report of nsys stats"),
+                format!(
+                    "use `nsq run REPORT --query {name}`; `nsq stats --help-reports` lists the reports"
+                ),
             ));
         }
         let plan = Plan::new(query, &invocation, &Layout::Nsys(self.args.timeunit))?;
         if let Some(path) = path.as_ref().filter(|path| path.exists() && !self.args.force_overwrite) {
             return Err(Error::usage(
-                format!("{} exists", path.display()),
-                "give --force-overwrite=true to replace output files",
+                format!("{} already exists", path.display()),
+                "add --force-overwrite=true to replace output files",
             ));
         }
         plan.check_presence(&Presence::new(schema, self.catalog), &self.report.path)?;
@@ -314,7 +317,7 @@ impl Stats<'_> {
         Ok(())
     }
 
-    /// Data that is not there: an error for a report that was asked for by name.
+    /// Skips a report whose data is missing. This is an error only if the user named the report.
     fn skip(&mut self, error: &Error) -> Result<()> {
         if !self.args.report.is_empty() && self.code == 0 {
             self.code = EXIT_LACKS_DATA;
@@ -327,7 +330,7 @@ impl Stats<'_> {
     }
 }
 
-/// The rows of a report that its profile has the data for.
+/// The rows of a report whose data is present.
 fn rows_of(
     plan: &Plan,
     catalog: &Catalog,
@@ -338,7 +341,7 @@ fn rows_of(
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(schema, catalog, scope, roots)?;
     let mut table = ResultTable::default();
-    // A report of its own for each, so that none sees what another made.
+    // Each report gets its own connection, so that it does not see the TEMP objects of another.
     let mut report = Report::open(&report.database, &ExportOptions::default())?;
     let limits = Limits::default();
     let session = Session::begin(&mut report.connection, &installation, &limits)?;
@@ -346,7 +349,7 @@ fn rows_of(
     Ok(table)
 }
 
-/// What `nsq stats --report NAME` prints; fails where the profile lacks the data.
+/// The text that `nsq stats --report NAME` prints. Fails if the data is missing.
 pub(super) fn text_of(
     catalog: &Catalog,
     report: &Report,
@@ -369,7 +372,7 @@ fn say(text: &str) -> Result<()> {
     output::write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))
 }
 
-/// The file that nsys would write: `BASE_report_arg.ext`.
+/// The output file, named as nsys names it: `BASE_report_arg.ext`.
 fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysFormat) -> Option<PathBuf> {
     if output == "-" || output.starts_with('@') {
         return None;
@@ -384,12 +387,11 @@ fn file_for(output: &str, args: &Args, invocation: &Invocation, format: NsysForm
     Some(PathBuf::from(file))
 }
 
-/// Runs a command, split at blanks as nsys does, with the report as its standard input.
+/// Runs a command with the report as its standard input. Like nsys, splits the command at spaces.
 fn pipe(command: &str, produce: impl FnOnce(&mut render::Output) -> Result<()>) -> Result<()> {
     let mut words = command.split_whitespace();
-    let program = words
-        .next()
-        .ok_or_else(|| Error::usage("`@` without a command", "write -o '@grep cudaFree'"))?;
+    let program =
+        words.next().ok_or_else(|| Error::usage("no command after `@`", "write -o '@grep cudaFree'"))?;
     let failed = |e| Error::io(Path::new(program), e);
     let mut child = Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = child.stdin.take() {
@@ -432,7 +434,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_add_up_as_nvidia_documents_them() {
+    fn times_are_parsed_as_nvidia_documents_them() {
         assert_eq!(nsys_time("1s2ms3us4ns"), Some(1_002_003_004));
         assert_eq!(nsys_time("2ns5us2"), Some(5_004));
         assert_eq!(nsys_time("1.5e3us"), Some(1_500_000));
@@ -441,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn time_units_go_by_prefix() {
+    fn time_units_are_matched_by_prefix() {
         assert_eq!(time_unit("us").unwrap(), TimeUnit::Us);
         assert_eq!(time_unit("sec").unwrap(), TimeUnit::S);
         assert_eq!(time_unit("milli").unwrap(), TimeUnit::Ms);

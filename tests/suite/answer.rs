@@ -143,14 +143,15 @@ fn warm_up_is_left_out_and_named() {
     assert!(is_near(&top["top_time_pct"], 40.0));
     let text = stdout(&["answer", &steps.path(), "--part", "b"]);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("1 range, `warmup`, left out with all that lies within"), "{text}");
+    assert!(words.contains("1 range, `warmup`, excluded with everything inside"), "{text}");
     assert!(words.contains("2 times per forward pass (6 calls in 3 passes)"), "{text}");
-    // Without a warm-up range that is told, and what the user names is left out.
+    // Without a warm-up range, a line says so, and --exclude still applies.
     let unnamed =
         steps.changed("unnamed.sqlite", "UPDATE NVTX_EVENTS SET text = 'first' WHERE text = 'warmup'");
     let text = stdout(&["answer", &unnamed, "--part", "b"]);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        text.contains("autotune") && text.contains("no range is named so, and nothing is left out"),
+        words.contains("autotune") && words.contains("no range found, so nothing is excluded"),
         "{text}"
     );
     let text = stdout(&["answer", &unnamed, "--part", "b", "--exclude", "first"]);
@@ -348,24 +349,27 @@ fn timings_that_are_no_numbers_are_refused_with_their_line() {
         assert!(code == 1 && error.contains(wanted) && error.contains("bad.csv"), "{csv}: {error}");
     };
     for cell in ["9.5ms", "NaN", "inf", "\"9,5\"", "n/a"] {
-        refused(
-            &format!("{head}\nsmall,512,4,1.0,\nsmall,512,4,{cell},\n"),
-            "line 3: forward_mean_ms is `",
-        );
+        refused(&format!("{head}\nsmall,512,4,1.0,\nsmall,512,4,{cell},\n"), "line 3: invalid value `");
     }
-    refused(&format!("{head}\nsmall,512,4,1.0,n/a\n"), "line 2: forward_std_ms is `n/a`");
-    refused(&format!("{head},forward_mean_ms\nsmall,512,4,1.0,,2.0\n"), "two columns forward_mean_ms");
-    refused(&format!("{head}\n"), "no rows below it");
+    refused(
+        &format!("{head}\nsmall,512,4,1.0,n/a\n"),
+        "line 2: invalid value `n/a` in column forward_std_ms",
+    );
+    refused(
+        &format!("{head},forward_mean_ms\nsmall,512,4,1.0,,2.0\n"),
+        "two columns named forward_mean_ms",
+    );
+    refused(&format!("{head}\n"), "has a header line but no rows");
     // An empty cell is none, and no sentence has a hole for it.
     let file = steps.file("empty.csv", &format!("{head}\n,,,0.0005,\n"));
     let (code, document) = answer(&[&steps.path(), "--part", "a", "--timings", &file]);
     let text = piece(&document, "a", 2)["text"].as_str().unwrap();
     assert!(code == 0 && text.starts_with("Python's timer measured 500 ns. In the profile"), "{text}");
     assert!(!document.to_string().contains("None"), "{document}");
-    // What is read is never written.
+    // An input is never overwritten.
     let (code, _, error) =
         outcome(&["answer", &steps.path(), "--timings", &file, "--format", "text", "-o", &file]);
-    assert!(code == 2 && error.contains("which is read"), "{error}");
+    assert!(code == 2 && error.contains("is also an input"), "{error}");
 }
 
 #[test]
@@ -599,7 +603,7 @@ fn another_course_writes_its_own_playbook() {
         stdout(&["answer", &steps.path(), "--playbook", "three", "--queries", &mine, "--part", "2,1"]);
     assert!(text.find("(1) How long").unwrap() < text.find("(2) Which").unwrap(), "{text}");
     assert!(!text.contains("(3)"), "{text}");
-    assert!(stdout(&["check", &mine]).contains("no rule is broken"));
+    assert!(stdout(&["check", &mine]).contains("checked, 0 findings"));
     assert!(stdout(&["list", "--playbooks", "--queries", &mine]).contains("three"));
     assert!(stdout(&["show", &file]).contains("slow_ns"));
     assert!(stdout(&["show", "cs336"]).contains("QUESTIONS"));
@@ -755,7 +759,7 @@ fn a_folder_is_answered_whole_and_every_failure_is_named() {
     // A profile is never written over.
     let (code, _, error) =
         run(&["--format", "text", "-o", folder.join("part_b/good.sqlite").to_str().unwrap()]);
-    assert!(code == 2 && error.contains("a report is never written"), "{error}");
+    assert!(code == 2 && error.contains("nsq never overwrites a report"), "{error}");
     // Nothing appeared in the folder itself.
     assert_eq!(files(&folder).len(), 3);
 }
@@ -809,7 +813,7 @@ fn a_capture_and_its_export_are_one_profile() {
     let empty = steps.fixtures.path().join("empty");
     std::fs::create_dir_all(&empty).unwrap();
     let (code, _, error) = outcome(&["answer", empty.to_str().unwrap()]);
-    assert!(code == 1 && error.contains("holds no profile"), "{error}");
+    assert!(code == 1 && error.contains("contains no profile"), "{error}");
 }
 
 /// Rows of a statement on an export, as text.

@@ -455,12 +455,15 @@ fn the_cache_can_be_looked_at_and_emptied() {
     let used = fs::File::open(rows[0][5]).unwrap();
     used.lock_shared().unwrap();
     let cleared = answer(&bench.nsq(&["cache", "clear"]).output().unwrap());
-    assert!(cleared.starts_with("removed 1, ") && cleared.ends_with("; 1 in use stay\n"), "{cleared}");
+    assert!(
+        cleared.starts_with("removed 1 entry, ") && cleared.ends_with("; kept 1 in use\n"),
+        "{cleared}"
+    );
     drop(used);
     let half_made = bench.path(&format!("cache/exports/{}.abc.part", "0".repeat(32)));
     fs::create_dir(&half_made).unwrap();
     fs::write(half_made.join("report.sqlite"), "half").unwrap();
-    assert!(answer(&bench.nsq(&["cache", "clear"]).output().unwrap()).starts_with("removed 1, "));
+    assert!(answer(&bench.nsq(&["cache", "clear"]).output().unwrap()).starts_with("removed 1 entry, "));
     assert_eq!(bench.names("cache/exports"), ["README.txt"]);
 }
 

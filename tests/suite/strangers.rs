@@ -113,7 +113,7 @@ fn pipes_and_devices_in_folders_are_no_profiles_and_no_queries() {
     std::os::unix::fs::symlink("/dev/zero", folder.path("profiles/zero.sqlite")).unwrap();
     let (code, out, error) = folder.ask(&["answer", "profiles", "--part", "a"]);
     assert!(code == 0 && out.contains("1 profile "), "{code}: {out}{error}");
-    assert_eq!(error.matches("is no regular file: it is left out").count(), 5, "{error}");
+    assert_eq!(error.matches("is not a regular file: skipped").count(), 5, "{error}");
     for name in ["q.sql", "names/layers.yml", "classes/c.json", "playbooks/p.yml", "sources/s.yml"] {
         folder.pipe(&format!("library/{name}"));
     }
@@ -287,7 +287,7 @@ fn every_table_for_a_spreadsheet_can_be_made_harmless() {
         let words = ["-r", "cuda_api_sum", "-f", formats, "--spreadsheet"];
         let (code, out, error) = stats(&words);
         assert!(
-            code == 2 && error.contains("--spreadsheet is for csv and tsv"),
+            code == 2 && error.contains("--spreadsheet applies only to csv and tsv"),
             "{formats}: {out}{error}"
         );
     }

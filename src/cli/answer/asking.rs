@@ -1,4 +1,4 @@
-//! The reports of a call, and queries asked of them.
+//! The open reports of one call, and the queries that run on them.
 
 use super::Questions;
 use super::settings::value;
@@ -16,30 +16,31 @@ use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The query that names the ranges of a report.
+/// The query that lists the range names of a report.
 const RANGE_NAMES: &str = "range_names";
 
-/// Open reports, and what was asked of them already.
-pub(super) struct Desk<'a> {
+/// The open reports, and the results of queries that already ran.
+pub(super) struct OpenReports<'a> {
     pub(super) questions: &'a Questions<'a>,
-    subjects: Vec<Subject>,
+    reports: Vec<OpenReport>,
     limits: Limits,
-    /// Rows, and notes about them, by report, query, parameters and scope.
+    /// Rows and their notes, by report, query, parameters and scope.
     memo: BTreeMap<String, (ResultTable, Vec<String>)>,
 }
 
-/// A report.
-struct Subject {
+/// One open report.
+struct OpenReport {
     opened: Opened,
-    /// Its ranges; why there are none to be had.
+    /// Its ranges, or why they cannot be read. `None`: not read yet.
     ranges: Option<std::result::Result<Ranges, String>>,
+    /// The ranges of each pattern that was looked up.
     found: BTreeMap<String, std::result::Result<Found, Missing>>,
 }
 
-/// Why a query was not asked, or has no answer: in words.
+/// Why a query did not run or has no answer.
 pub(super) struct Reason(pub(super) String);
 
-/// An answered query.
+/// The result of a query.
 #[derive(Debug, Clone)]
 pub(super) struct Reply {
     pub(super) table: ResultTable,
@@ -49,63 +50,63 @@ pub(super) struct Reply {
     pub(super) bindings: Vec<(String, Cell)>,
     /// Name of the report.
     pub(super) report: String,
-    /// It says something about the report, and not only about its parameters.
+    /// Whether the query reads the report, and not only its parameters.
     pub(super) reads_report: bool,
-    /// Place of the report, from 0.
-    pub(super) subject: usize,
-    /// The scope, where there is one.
+    /// Index of the report, from 0.
+    pub(super) report_index: usize,
+    /// The scope, if there is one.
     pub(super) scope: Option<serde_json::Value>,
-    /// The call that answers the same.
+    /// The command that runs the same query.
     pub(super) command: Option<String>,
-    /// What its patterns meant there, and of those that exclude, what is not there.
-    pub(super) ranges: Vec<Meaning>,
+    /// The ranges that its patterns matched. Also lists excluding patterns without a match.
+    pub(super) ranges: Vec<PatternMatch>,
     pub(super) attribute: Attribution,
-    /// What the report does not hold, or the scope cannot do.
+    /// Notes about missing data, or about a scope that cannot be applied.
     pub(super) notes: Vec<String>,
 }
 
-/// What a pattern meant.
+/// The ranges that a pattern matched in a report.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Meaning {
+pub(super) struct PatternMatch {
     pub(super) pattern: String,
     pub(super) excludes: bool,
     pub(super) found: std::result::Result<Found, Missing>,
 }
 
-/// A query with its scope, ready for its parameters.
+/// A query with its report and scope, but without its parameters.
 struct Ready<'p> {
     ask: &'p Ask,
-    subject: usize,
+    report_index: usize,
     args: ScopeArgs,
     scope: Scope,
-    ranges: Vec<Meaning>,
+    ranges: Vec<PatternMatch>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> OpenReports<'a> {
     pub(super) fn open(questions: &'a Questions<'a>, paths: &[PathBuf]) -> Result<Self> {
-        let mut subjects = Vec::new();
+        let mut reports = Vec::new();
         for path in paths {
             let open = || Opened::open(path, &questions.args.open);
             let opened = questions.clock.borrow_mut().pause(open)?;
-            subjects.push(Subject { opened, ranges: None, found: BTreeMap::new() });
+            reports.push(OpenReport { opened, ranges: None, found: BTreeMap::new() });
         }
         let limits = questions.clock.borrow().limits();
-        Ok(Self { questions, subjects, limits, memo: BTreeMap::new() })
+        Ok(Self { questions, reports, limits, memo: BTreeMap::new() })
     }
 
     /// The facts about each report.
     pub(super) fn facts(&self) -> Vec<serde_json::Value> {
-        let facts = |subject: &Subject| {
-            let mut facts = subject.opened.heading(&Scope::default()).facts;
+        let facts = |report: &OpenReport| {
+            let mut facts = report.opened.heading(&Scope::default()).facts;
             facts.shift_remove("nsq");
             facts.into()
         };
-        self.subjects.iter().map(facts).collect()
+        self.reports.iter().map(facts).collect()
     }
 
-    /// Asks queries that belong together, in order; the first that cannot be answered ends it.
+    /// Runs related queries in order, and stops at the first one without an answer.
     ///
-    /// `context` is what templates see; each reply is added to it.
+    /// Templates see `context`; each reply is added to it.
     pub(super) fn ask(
         &mut self,
         asks: &[Ask],
@@ -119,8 +120,8 @@ impl<'a> Desk<'a> {
             }
         }
         let mut replies = Vec::new();
-        // Queries of one report and scope share a session, and with it what nsq computes for them.
-        for group in ready.chunk_by(|a, b| a.subject == b.subject && a.scope == b.scope) {
+        // Queries with the same report and scope share a session and the native relations in it.
+        for group in ready.chunk_by(|a, b| a.report_index == b.report_index && a.scope == b.scope) {
             match self.ask_group(group, context)? {
                 Ok(group) => replies.extend(group),
                 Err(reason) => return Ok(Err(reason)),
@@ -129,91 +130,92 @@ impl<'a> Desk<'a> {
         Ok(Ok(replies))
     }
 
-    /// Finds the report and the ranges that are asked about.
+    /// Finds the first report with the ranges that the query needs.
     fn prepare<'p>(&mut self, ask: &'p Ask) -> Result<std::result::Result<Ready<'p>, Reason>> {
-        let (mut reasons, mut takes_another) = (Vec::new(), false);
+        let (mut reasons, mut needs_another) = (Vec::new(), false);
         for &place in &ask.report {
-            let Some(subject) = place.checked_sub(1).filter(|&subject| subject < self.subjects.len())
+            let Some(report_index) =
+                place.checked_sub(1).filter(|&report_index| report_index < self.reports.len())
             else {
-                takes_another = true;
+                needs_another = true;
                 continue;
             };
-            match self.meanings(ask, subject)? {
-                Ok(ranges) => return Ok(Ok(self.ready(ask, subject, ranges)?)),
+            match self.match_patterns(ask, report_index)? {
+                Ok(ranges) => return Ok(Ok(self.ready(ask, report_index, ranges)?)),
                 Err(reason) => reasons.push(reason.0),
             }
         }
         reasons.dedup();
-        if takes_another {
-            let or = if reasons.is_empty() { "it takes" } else { "or give" };
+        if needs_another {
+            let or = if reasons.is_empty() { "it needs" } else { "or give" };
             reasons.push(format!("{or} a second report that has it: nsq answer REPORT REPORT2"));
         }
         Ok(Err(Reason(reasons.join("; "))))
     }
 
-    /// What the patterns of a query mean in a report.
-    fn meanings(
+    /// Finds the ranges of a report that match the patterns of a query.
+    fn match_patterns(
         &mut self,
         ask: &Ask,
-        subject: usize,
-    ) -> Result<std::result::Result<Vec<Meaning>, Reason>> {
-        let mut meanings = Vec::new();
+        report_index: usize,
+    ) -> Result<std::result::Result<Vec<PatternMatch>, Reason>> {
+        let mut matches = Vec::new();
         let excluded: Vec<&str> =
             ask.exclude.iter().filter_map(|text| PatternUse::of(text)).map(|used| used.name).collect();
         for used in ask.patterns() {
-            let found = match self.find(subject, used.name)? {
+            let found = match self.find_pattern(report_index, used.name)? {
                 Ok(found) => found,
                 Err(reason) => return Ok(Err(reason)),
             };
             let excludes = excluded.contains(&used.name);
             match found {
                 Err(missing) if !used.is_optional => {
-                    let name = self.subjects[subject].opened.report.name();
+                    let name = self.reports[report_index].opened.report.name();
                     return Ok(Err(Reason(format!("in {name}, {missing}"))));
                 }
                 Err(_) if !excludes => {}
                 found => {
-                    let meaning = Meaning { pattern: used.name.to_owned(), excludes, found };
-                    if !meanings.contains(&meaning) {
-                        meanings.push(meaning);
+                    let matched = PatternMatch { pattern: used.name.to_owned(), excludes, found };
+                    if !matches.contains(&matched) {
+                        matches.push(matched);
                     }
                 }
             }
         }
-        Ok(Ok(meanings))
+        Ok(Ok(matches))
     }
 
-    fn find(
+    fn find_pattern(
         &mut self,
-        subject: usize,
+        report_index: usize,
         pattern: &str,
     ) -> Result<std::result::Result<std::result::Result<Found, Missing>, Reason>> {
-        if let Some(found) = self.subjects[subject].found.get(pattern) {
+        if let Some(found) = self.reports[report_index].found.get(pattern) {
             return Ok(Ok(found.clone()));
         }
-        if self.subjects[subject].ranges.is_none() {
-            let ranges = self.read_ranges(subject)?;
-            self.subjects[subject].ranges = Some(ranges);
+        if self.reports[report_index].ranges.is_none() {
+            let ranges = self.read_ranges(report_index)?;
+            self.reports[report_index].ranges = Some(ranges);
         }
         let (playbook, given) = (self.questions.playbook, &self.questions.settings.patterns);
-        let found = match &self.subjects[subject].ranges {
+        let found = match &self.reports[report_index].ranges {
             Some(Ok(ranges)) => ranges.find(playbook, given, pattern)?,
             Some(Err(reason)) => return Ok(Err(Reason(reason.clone()))),
             None => return Ok(Err(Reason("its ranges could not be read".to_owned()))),
         };
-        self.subjects[subject].found.insert(pattern.to_owned(), found.clone());
+        self.reports[report_index].found.insert(pattern.to_owned(), found.clone());
         Ok(Ok(found))
     }
 
-    fn read_ranges(&self, subject: usize) -> Result<std::result::Result<Ranges, String>> {
+    fn read_ranges(&self, report_index: usize) -> Result<std::result::Result<Ranges, String>> {
         let catalog = self.questions.catalog;
         let plan =
             Plan::new(catalog.query(RANGE_NAMES)?, &Invocation::parse(RANGE_NAMES), &Layout::Own)?;
-        if let Some(reason) = self.lack(&plan, subject)? {
+        if let Some(reason) = self.missing_data(&plan, report_index)? {
             return Ok(Err(reason));
         }
-        let mut report = self.reopen(subject)?;
-        let (session, _) = self.session(&mut report, subject, &Scope::default(), &[&plan])?;
+        let mut report = self.reopen(report_index)?;
+        let (session, _) = self.session(&mut report, report_index, &Scope::default(), &[&plan])?;
         let mut table = ResultTable::default();
         session.run(&plan, &self.limits, &mut table)?;
         let place = |name: &str| table.columns.iter().position(|column| column.name == name);
@@ -236,20 +238,25 @@ impl<'a> Desk<'a> {
         Ok(Ok(Ranges::new(names.collect())))
     }
 
-    fn ready<'p>(&self, ask: &'p Ask, subject: usize, ranges: Vec<Meaning>) -> Result<Ready<'p>> {
+    fn ready<'p>(
+        &self,
+        ask: &'p Ask,
+        report_index: usize,
+        ranges: Vec<PatternMatch>,
+    ) -> Result<Ready<'p>> {
         let mut args = self.questions.args.scope();
         let globs = |texts: &[String], excludes: bool| -> Vec<String> {
             let mut all = Vec::new();
             for text in texts {
                 match PatternUse::of(text) {
                     Some(used) => {
-                        let meant = ranges
+                        let found = ranges
                             .iter()
-                            .filter(|meaning| {
-                                meaning.pattern == used.name && meaning.excludes == excludes
+                            .filter(|matched| {
+                                matched.pattern == used.name && matched.excludes == excludes
                             })
-                            .filter_map(|meaning| meaning.found.as_ref().ok());
-                        meant.for_each(|found| all.extend(found.globs.iter().cloned()));
+                            .filter_map(|matched| matched.found.as_ref().ok());
+                        found.for_each(|found| all.extend(found.globs.iter().cloned()));
                     }
                     None => all.push(text.clone()),
                 }
@@ -258,7 +265,7 @@ impl<'a> Desk<'a> {
         };
         args.nvtx = globs(&ask.nvtx, false);
         let within = globs(&ask.iter, false);
-        // `--iter` adds up the ranges of all its tags, so of two kinds only one can be asked for.
+        // Several `--iter` are a union, so the user's tags replace the playbook's instead of narrowing them.
         if !within.is_empty() && args.iter.is_empty() {
             args.iter = within;
         }
@@ -268,8 +275,8 @@ impl<'a> Desk<'a> {
             Attribution::Process => AttributeArg::Process,
             Attribution::Capture => AttributeArg::Capture,
         });
-        let scope = args.resolve(&self.subjects[subject].opened.schema)?;
-        Ok(Ready { ask, subject, args, scope, ranges })
+        let scope = args.resolve(&self.reports[report_index].opened.schema)?;
+        Ok(Ready { ask, report_index, args, scope, ranges })
     }
 
     fn ask_group(
@@ -282,7 +289,7 @@ impl<'a> Desk<'a> {
             let query = self.questions.catalog.query(&one.ask.query)?;
             let mut plan = Plan::new(query, &Invocation::parse(&one.ask.query), &Layout::Own)?;
             plan.requires.extend(one.ask.requires.iter().cloned());
-            match self.lack(&plan, one.subject)? {
+            match self.missing_data(&plan, one.report_index)? {
                 None => plans.push(plan),
                 Some(_) if one.ask.may_be_empty => lacking.push(one.ask.name.as_str()),
                 Some(reason) => return Ok(Err(Reason(reason))),
@@ -313,9 +320,9 @@ impl<'a> Desk<'a> {
         if rest.is_empty() {
             return Ok(Ok(replies));
         }
-        let report = report.insert(self.reopen(first.subject)?);
+        let report = report.insert(self.reopen(first.report_index)?);
         let needed: Vec<&Plan> = plans.iter().collect();
-        let (session, notes) = self.session(report, first.subject, &first.scope, &needed)?;
+        let (session, notes) = self.session(report, first.report_index, &first.scope, &needed)?;
         for one in rest {
             let (plan, key) = match self.bind(one, context)? {
                 Ok(bound) => bound,
@@ -340,7 +347,7 @@ impl<'a> Desk<'a> {
         Ok(Ok(replies))
     }
 
-    /// The query with its parameters, and what stands for both.
+    /// The query with its parameters, and the key of its result in `memo`.
     fn bind(
         &self,
         one: &Ready<'_>,
@@ -350,9 +357,9 @@ impl<'a> Desk<'a> {
         for (key, text) in &one.ask.params {
             let value = match PatternUse::of(text) {
                 Some(used) => {
-                    let meant = one.ranges.iter().filter(|meaning| meaning.pattern == used.name);
-                    let globs: Vec<&String> = meant
-                        .filter_map(|meaning| meaning.found.as_ref().ok())
+                    let matches = one.ranges.iter().filter(|matched| matched.pattern == used.name);
+                    let globs: Vec<&String> = matches
+                        .filter_map(|matched| matched.found.as_ref().ok())
                         .flat_map(|f| &f.globs)
                         .collect();
                     serde_json::to_string(&globs).unwrap_or_default()
@@ -370,7 +377,8 @@ impl<'a> Desk<'a> {
             }
         }
         let plan = Plan::new(self.questions.catalog.query(&one.ask.query)?, &invocation, &Layout::Own)?;
-        let key = format!("{}\n{}\n{:?}\n{:?}", one.subject, one.ask.query, plan.bindings, one.scope);
+        let key =
+            format!("{}\n{}\n{:?}\n{:?}", one.report_index, one.ask.query, plan.bindings, one.scope);
         Ok(Ok((plan, key)))
     }
 
@@ -382,7 +390,7 @@ impl<'a> Desk<'a> {
         context: &mut BTreeMap<String, Value>,
     ) -> std::result::Result<Reply, Reason> {
         if table.rows.is_empty() && !one.ask.may_be_empty {
-            let general = || format!("{} has no rows about it", one.ask.query);
+            let general = || format!("{} returned no rows", one.ask.query);
             let reason = one.ask.when_empty.clone().unwrap_or_else(general);
             let options = &self.questions.settings.options;
             return Err(Reason(match options.is_empty() || plan.reads.is_empty() {
@@ -391,17 +399,16 @@ impl<'a> Desk<'a> {
             }));
         }
         context.insert(one.ask.name.clone(), rows(&table, one.ask.key.as_deref()));
-        let subject = &self.subjects[one.subject];
-        let command =
-            command(&subject.opened.report.path, &one.ask.query, plan, &one.args, self.questions);
+        let report = &self.reports[one.report_index].opened.report;
+        let command = command(&report.path, &one.ask.query, plan, &one.args, self.questions);
         Ok(Reply {
             table,
             query: plan.query.clone().unwrap_or_default(),
             title: plan.title.clone(),
             bindings: plan.bindings.clone(),
-            report: subject.opened.report.name(),
+            report: report.name(),
             reads_report: !plan.reads.is_empty(),
-            subject: one.subject,
+            report_index: one.report_index,
             scope: (!one.scope.is_whole()).then(|| serde_json::to_value(&one.scope).unwrap_or_default()),
             command,
             ranges: one.ranges.clone(),
@@ -410,7 +417,7 @@ impl<'a> Desk<'a> {
         })
     }
 
-    /// A fault in the playbook, with its line.
+    /// An error in the playbook, with its line.
     pub(super) fn fault(&self, near: &str, reason: &str) -> Error {
         let playbook = self.questions.playbook;
         let needle = near.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
@@ -422,13 +429,13 @@ impl<'a> Desk<'a> {
             &playbook.file,
             line,
             reason,
-            "`nsq check` and queries/README.md tell what a playbook may say",
+            "see queries/README.md for the playbook format, and run `nsq check`",
         )
     }
 
-    /// Why the report cannot answer.
-    fn lack(&self, plan: &Plan, subject: usize) -> Result<Option<String>> {
-        let opened = &self.subjects[subject].opened;
+    /// Why the report lacks the data for the plan; `None` if it has the data.
+    fn missing_data(&self, plan: &Plan, report_index: usize) -> Result<Option<String>> {
+        let opened = &self.reports[report_index].opened;
         let presence = Presence::new(&opened.schema, self.questions.catalog);
         match plan.check_presence(&presence, &opened.report.path) {
             Ok(()) => Ok(None),
@@ -436,7 +443,7 @@ impl<'a> Desk<'a> {
                 let tables: Vec<&str> = detail.lines().map(str::trim).collect();
                 let name = opened.report.name();
                 Ok(Some(format!(
-                    "it needs {needs}, and {name} holds none ({}); {help}",
+                    "it needs {needs}, but {name} contains none ({}); {help}",
                     tables.join(", ")
                 )))
             }
@@ -444,27 +451,27 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// A connection of its own: each scope has its own relations.
-    fn reopen(&self, subject: usize) -> Result<Report> {
-        Report::open(&self.subjects[subject].opened.report.database, &ExportOptions::default())
+    /// Opens another connection to the report: each scope defines its own relations.
+    fn reopen(&self, report_index: usize) -> Result<Report> {
+        Report::open(&self.reports[report_index].opened.report.database, &ExportOptions::default())
     }
 
     fn session<'r>(
         &self,
         report: &'r mut Report,
-        subject: usize,
+        report_index: usize,
         scope: &Scope,
         plans: &[&Plan],
     ) -> Result<(Session<'r>, Vec<String>)> {
         let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let schema = &self.subjects[subject].opened.schema;
+        let schema = &self.reports[report_index].opened.schema;
         let installation = normalize::plan(schema, self.questions.catalog, scope, roots)?;
         let session = Session::begin(&mut report.connection, &installation, &self.limits)?;
         Ok((session, installation.notes))
     }
 }
 
-/// Rows as templates see them: `rows`, `first` where there is one, and `by` the values of a column.
+/// Rows as templates see them: `rows`, `first` if there is one, and `by`, rows by the value of a column.
 fn rows(table: &ResultTable, key: Option<&str>) -> Value {
     let names: Vec<&str> = table.columns.iter().map(|column: &Column| column.name.as_str()).collect();
     let key = key.and_then(|key| names.iter().position(|name| *name == key));
@@ -486,10 +493,10 @@ fn rows(table: &ResultTable, key: Option<&str>) -> Value {
     Value::from(fields)
 }
 
-/// The longest parameter that a command line shows.
+/// The longest parameter, in bytes, that a printed command contains.
 const LONG: usize = 160;
 
-/// The command that asks the same; none where it takes rows as a parameter.
+/// The command that runs the same query. `None` if a parameter is too long to print, such as rows.
 fn command(
     report: &Path,
     query: &str,
@@ -541,7 +548,7 @@ fn command(
     Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

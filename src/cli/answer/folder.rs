@@ -1,4 +1,4 @@
-//! A folder of profiles: every one answered, every failure named, one summary.
+//! Answers every profile in a folder, and writes one summary that also lists the failures.
 
 use super::page::{Page, parts_json, playbook, preamble, put_json, report_line};
 use super::part::{PartAnswer, Status};
@@ -13,32 +13,33 @@ use crate::table::{Column, ResultTable, Value as Cell};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
-/// A profile and what became of it.
+/// A profile and its answers, or why it failed.
 struct Answered {
-    /// What people call it.
+    /// Name of the profile.
     name: String,
     outcome: Result<(Vec<PartAnswer>, Vec<Json>)>,
-    /// NVIDIA's reports, where they were asked for.
+    /// NVIDIA's reports, if `--reports` was given.
     reports: Option<Result<Written>>,
 }
 
 pub(super) fn run(questions: &Questions<'_>, format: Format) -> Result<u8> {
     let [folder] = questions.args.reports.as_slice() else {
         return Err(Error::usage(
-            "a folder is answered by itself, without a second report",
-            "give the folder alone, or two reports",
+            "a folder cannot be combined with another report",
+            "give one folder, or one or two reports",
         ));
     };
     let found = find(folder)?;
     let profiles = &found.profiles;
-    let failed = |(path, error): (PathBuf, Error)| told(&path.display().to_string(), &error);
+    let failed = |(path, error): (PathBuf, Error)| failure_line(&path.display().to_string(), &error);
     let mut failures: Vec<String> = found.failures.into_iter().map(failed).collect();
     found.notes.iter().for_each(|text| note(text));
     if profiles.is_empty() && failures.is_empty() {
         return Err(Error::Report {
             path: folder.clone(),
-            reason: "holds no profile".to_owned(),
-            help: "it has to have .nsys-rep, .sqlite or PyTorch's .json or .json.gz files, in whatever folders below it".to_owned(),
+            reason: "contains no profile".to_owned(),
+            help: "put .nsys-rep, .qdrep, .sqlite, or PyTorch's .json or .json.gz files into it or its subfolders"
+                .to_owned(),
         });
     }
     let output = questions.args.output.output.as_deref();
@@ -63,10 +64,10 @@ pub(super) fn run(questions: &Questions<'_>, format: Format) -> Result<u8> {
     }
     for answered in &all {
         if let Err(error) = &answered.outcome {
-            failures.push(told(&answered.name, error));
+            failures.push(failure_line(&answered.name, error));
         }
         if let Some(Err(error)) = &answered.reports {
-            failures.push(told(&format!("{}, its reports", answered.name), error));
+            failures.push(failure_line(&format!("{}, writing its reports", answered.name), error));
         }
     }
     write_to(output, |out| match format {
@@ -90,8 +91,8 @@ pub(super) fn run(questions: &Questions<'_>, format: Format) -> Result<u8> {
     Ok(if all.iter().any(is_lacking) { EXIT_LACKS_DATA } else { 0 })
 }
 
-/// A failure in a line.
-fn told(name: &str, error: &Error) -> String {
+/// Describes a failure in one line.
+fn failure_line(name: &str, error: &Error) -> String {
     let lines: Vec<String> = error.to_string().lines().map(|line| line.trim().to_owned()).collect();
     let help = error.help().map_or(String::new(), |help| format!("; {help}"));
     format!("{name}: {}{help}", lines.join(": "))
@@ -178,7 +179,7 @@ fn summary(
     Ok(())
 }
 
-/// A row a profile, a column a part.
+/// A table with one row per profile and one column per part.
 fn overview(questions: &Questions<'_>, all: &[Answered]) -> ResultTable {
     let mut columns = vec![Column::untyped("profile")];
     columns.extend(questions.parts.iter().map(|part| Column::untyped(&format!("({})", part.part))));
@@ -200,7 +201,7 @@ fn overview(questions: &Questions<'_>, all: &[Answered]) -> ResultTable {
 }
 
 impl Page<'_> {
-    /// A table without a title.
+    /// Writes a table without a title.
     fn table(&mut self, table: &ResultTable, format: Format) -> Result<()> {
         let mut bytes = Vec::new();
         let mut writer = Writer::new(&mut bytes, format, self.style(), 1);

@@ -1,4 +1,4 @@
-//! `nsq answer`: the questions of a playbook, each answered in sentences with its evidence.
+//! `nsq answer`: answers the questions of a playbook in sentences, with the evidence.
 
 mod asking;
 mod folder;
@@ -17,19 +17,19 @@ use crate::classify::OTHERS;
 use crate::error::{EXIT_LACKS_DATA, Error, Result};
 use crate::render::{Format, visible};
 use crate::table::Value;
-use asking::Desk;
+use asking::OpenReports;
 use part::{PartAnswer, Status};
 use settings::Settings;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-/// The playbook that is used unless another is named.
+/// The default playbook.
 const DEFAULT_PLAYBOOK: &str = "cs336";
 
-/// Answer the questions of a playbook about a report, two reports, or a folder of them
+/// Answer the questions of a playbook for one report, two reports, or a folder of reports
 ///
-/// A playbook is a list of questions, each with the queries and the sentences that answer it. The one that
-/// is built in has the profiling questions of Stanford's CS336, (a) to (e); others are files of your own.
+/// A playbook is a list of questions, with the queries and the sentences that answer them. The built-in
+/// playbook contains the profiling questions (a) to (e) of Stanford's CS336. You can write your own.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,53 +41,54 @@ Examples:
   nsq answer profiles/ -o summary.md --reports stats_reports
   nsq answer run.sqlite --playbook my_course.yml
 
-`nsq show cs336` prints the questions, the names that ranges may have, and the parameters.
+`nsq show cs336` prints its questions, the range names that it looks for, and its parameters.
 
-Exit codes: 0 every part was answered, 1 failed, 2 usage, 3 a part lacks its data.")]
+Exit codes: 0 every part was answered, 1 failure, 2 usage error, 3 data missing for a part.")]
 pub(super) struct Args {
-    /// A report and, for questions that compare, a second one; or a folder of reports.
+    /// One report, two reports for questions that need both, or a folder of reports.
     #[arg(required = true, num_args = 1..=2, value_name = "REPORT")]
     reports: Vec<PathBuf>,
-    /// Parts to answer, by name; default: all.
+    /// Answer only these parts.
     #[arg(long, value_name = "PART", value_delimiter = ',', default_value = "all")]
     part: Vec<String>,
-    /// Playbook: NAME, or the path of a file.
+    /// Use this playbook: a name, or the path of a file.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_PLAYBOOK)]
     playbook: String,
-    /// Parameter of the playbook, or the name that ranges of a pattern have: -p forward='my pass *'.
+    /// Set a parameter of the playbook, or name the ranges of a pattern: -p forward='my pass *'.
     ///
-    /// May be repeated; a pattern that is given twice takes both names. A name is a glob, or a regular
+    /// May be repeated; a pattern given twice matches both names. A name is a glob, or a regular
     /// expression between slashes.
     #[arg(short, long = "param", value_name = "KEY=VALUE")]
     param: Vec<String>,
-    /// The same as -p model=NAME.
+    /// Same as -p model=NAME.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// CSV file of the playbook's: NAME=FILE; may be repeated.
+    /// Read a CSV file that the playbook uses: NAME=FILE; may be repeated.
     #[arg(long, value_name = "NAME=FILE")]
     file: Vec<String>,
-    /// The same as --file timings=FILE.
+    /// Same as --file timings=FILE.
     #[arg(long, value_name = "FILE")]
     timings: Option<PathBuf>,
-    /// Folder for NVIDIA's reports of every profile: <folder>/<profile>_<report>.txt as in the folder asked about.
+    /// Also write NVIDIA's reports for every profile to this folder, as DIR/<profile>_<report>.txt.
     ///
-    /// Writes nvtx_sum, cuda_api_sum, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum as
-    /// `nsq stats` prints them; one that a profile lacks the data for is told, and not written.
+    /// Writes nvtx_sum, cuda_api_sum, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum
+    /// as `nsq stats` prints them. If a profile lacks the data for a report, a note says so and the
+    /// report is not written. Subfolders of a folder of reports are kept.
     #[arg(long = "reports", value_name = "DIR")]
     reports_to: Option<PathBuf>,
-    /// Nothing that was launched or done in NVTX ranges of this name, besides what the playbook leaves out.
+    /// Leave out work inside NVTX ranges of this name, in addition to what the playbook excludes.
     #[arg(long, value_name = "NAME", help_heading = "Scope")]
     exclude: Vec<String>,
-    /// Only in these iterations: `--iter step 3`, `--iter step 2..5`, counted from 0 on each thread.
+    /// Only work in these iterations, numbered from 0 per thread: `--iter step 3`, `--iter step 2..5`.
     #[arg(long, value_name = "TAG [N|A..B]", help_heading = "Scope")]
     iter: Vec<String>,
-    /// Only what overlaps this time since the start of the capture: 1.5s/2s, 12ms/, /80%.
+    /// Only events that overlap this time range since the start of the capture: 1.5s/2s, 12ms/, /80%.
     #[arg(long, value_name = "A/B", allow_hyphen_values = true, help_heading = "Scope")]
     time: Option<String>,
     /// Only GPU work on these CUDA device ordinals.
     #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "Scope")]
     device: Vec<i64>,
-    /// Only these process ids.
+    /// Only events of these process IDs.
     #[arg(long, value_name = "PID", value_delimiter = ',', help_heading = "Scope")]
     process: Vec<i64>,
     #[command(flatten)]
@@ -103,7 +104,7 @@ pub(super) struct Args {
 }
 
 impl Args {
-    /// What the user leaves out of every query.
+    /// The scope that the user set for every query.
     fn scope(&self) -> ScopeArgs {
         ScopeArgs {
             time: self.time.clone(),
@@ -117,7 +118,7 @@ impl Args {
 }
 
 impl Args {
-    /// The same, as the user would write it.
+    /// The same scope as command-line options.
     fn scope_options(&self) -> Vec<String> {
         let numbers = |ids: &[i64]| ids.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
         let mut options: Vec<String> = self.time.iter().map(|time| format!("--time {time}")).collect();
@@ -132,7 +133,7 @@ impl Args {
         options
     }
 
-    /// Files besides the reports that are read.
+    /// Input files other than the reports.
     fn inputs(&self) -> impl Iterator<Item = &Path> {
         let named = self.file.iter().filter_map(|text| text.split_once('='));
         let named = named.map(|(_, path)| Path::new(path));
@@ -140,7 +141,7 @@ impl Args {
     }
 }
 
-/// What the answers of a call share.
+/// What all answers of one call share.
 struct Questions<'a> {
     args: &'a Args,
     catalog: &'a Catalog,
@@ -148,7 +149,7 @@ struct Questions<'a> {
     parts: Vec<&'a Part>,
     settings: Settings,
     templates: Templates,
-    /// One for all reports of a folder.
+    /// The time limit for all reports of a folder together.
     clock: RefCell<Clock>,
 }
 
@@ -157,8 +158,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         format @ (Format::Text | Format::Markdown | Format::Json) => format,
         _ => {
             return Err(Error::usage(
-                "answers are written as text, markdown or json",
-                "give --format text, markdown or json; the tables behind them come in every format by `nsq run`",
+                "`nsq answer` writes only text, markdown and json",
+                "give --format text, markdown or json; `nsq run` writes the tables in every format",
             ));
         }
     };
@@ -169,7 +170,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         }
         _ => args.playbook.clone(),
     };
-    // Whether classes are asked for is only known later: a doubled rule is told by `nsq check`.
+    // Whether a query uses classes is only known later, so duplicate rules are left to `nsq check`.
     if args.classes.classes.is_some() {
         args.classes.choose(&mut catalog, [])?;
     }
@@ -182,8 +183,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     for input in args.inputs() {
         must_differ(output, [input]).map_err(|_| {
             Error::usage(
-                format!("the output is {} itself, which is read", input.display()),
-                "give another name: what is read is never written",
+                format!("the output file is also an input: {}", input.display()),
+                "give another file name: nsq never overwrites an input",
             )
         })?;
     }
@@ -210,7 +211,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(if unanswered.is_empty() && lacking.is_empty() { 0 } else { EXIT_LACKS_DATA })
 }
 
-/// Classes that parameters name are in the class map; a default may miss only where no map was chosen.
+/// Checks that the class map has the classes in parameters. Defaults are checked only with `--classes`.
 fn must_be_classes(
     playbook: &Playbook,
     settings: &Settings,
@@ -228,7 +229,7 @@ fn must_be_classes(
         for class in serde_json::from_str::<Vec<String>>(text).unwrap_or_default() {
             if !known.contains(&class.as_str()) {
                 let help =
-                    format!("-p {name}= takes classes of the map {}: {}.", map.name, known.join(", "));
+                    format!("-p {name}= accepts the classes of map {}: {}.", map.name, known.join(", "));
                 return Err(Error::unknown("class", &class, known, help));
             }
         }
@@ -236,7 +237,7 @@ fn must_be_classes(
     Ok(())
 }
 
-/// The parts that are asked for, in the playbook's order.
+/// The requested parts, in the playbook's order.
 fn parts<'p>(playbook: &'p Playbook, wanted: &[String]) -> Result<Vec<&'p Part>> {
     for name in wanted.iter().filter(|name| *name != "all") {
         playbook.part(name)?;
@@ -245,21 +246,21 @@ fn parts<'p>(playbook: &'p Playbook, wanted: &[String]) -> Result<Vec<&'p Part>>
     Ok(playbook.parts.iter().filter(|part| is_all || wanted.contains(&part.part)).collect())
 }
 
-/// Opens the reports and answers every part; also the facts about the reports.
+/// Opens the reports and answers every part. Returns the answers and the facts about the reports.
 fn answer(
     questions: &Questions<'_>,
     paths: &[PathBuf],
 ) -> Result<(Vec<PartAnswer>, Vec<serde_json::Value>)> {
-    let mut desk = Desk::open(questions, paths)?;
+    let mut reports = OpenReports::open(questions, paths)?;
     let mut answers = Vec::new();
     for part in &questions.parts {
-        answers.push(part::answer(&mut desk, part)?);
+        answers.push(part::answer(&mut reports, part)?);
     }
-    Ok((answers, desk.facts()))
+    Ok((answers, reports.facts()))
 }
 
 impl PartAnswer {
-    /// What was asked and not answered, a line a part.
+    /// One line per part that was not fully answered.
     fn unanswered(answers: &[PartAnswer]) -> Vec<String> {
         let mut lines = Vec::new();
         for answer in answers.iter().filter(|answer| answer.status() != Status::Answered) {

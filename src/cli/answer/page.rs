@@ -1,6 +1,6 @@
-//! Answers as text, Markdown and JSON: sentences first, the rows they rest on below, then how it was found.
+//! Answers as text, Markdown and JSON: first the sentences, then the rows behind them, then the method.
 
-use super::asking::{Meaning, Reply};
+use super::asking::{PatternMatch, Reply};
 use super::part::{Outcome, PartAnswer, Piece, Shown};
 use super::{Args, Questions};
 use crate::answer::Block;
@@ -13,9 +13,9 @@ use crate::table::{ResultTable, Value as Cell};
 use serde_json::{Map, Value as Json, json};
 use std::io::Write;
 
-/// Width of a line of text.
+/// Width of the text, in characters.
 const WIDTH: usize = 100;
-/// Space before what belongs to a question.
+/// Indentation of the text below a question.
 const INDENT: usize = 4;
 
 /// Writes the answers about one or two reports.
@@ -52,7 +52,7 @@ pub(super) fn playbook(questions: &Questions<'_>) -> String {
     format!("playbook {}@{}", questions.playbook.name, questions.playbook.version)
 }
 
-/// What every document begins with.
+/// The first fields of every JSON document.
 pub(super) fn preamble(questions: &Questions<'_>) -> Map<String, Json> {
     let mut document = Map::new();
     let playbook = questions.playbook;
@@ -62,7 +62,7 @@ pub(super) fn preamble(questions: &Questions<'_>) -> Map<String, Json> {
     document
 }
 
-/// A report in a line.
+/// Describes a report in one line.
 pub(super) fn report_line(facts: &Json) -> String {
     let text = |key: &str| facts.get(key).and_then(Json::as_str).unwrap_or_default();
     match text("nsys") {
@@ -76,7 +76,7 @@ pub(super) fn put_json(out: &mut dyn Write, document: &Json) -> Result<()> {
     writeln!(out, "{text}").map_err(Error::Output)
 }
 
-/// A page for people.
+/// A page of text or Markdown.
 pub(super) struct Page<'o> {
     out: &'o mut dyn Write,
     format: Format,
@@ -95,7 +95,7 @@ impl<'o> Page<'o> {
         self.style.clone()
     }
 
-    /// An empty line.
+    /// Writes an empty line.
     pub(super) fn gap(&mut self) -> Result<()> {
         self.put("\n")
     }
@@ -117,7 +117,7 @@ impl<'o> Page<'o> {
         }
     }
 
-    /// A line by itself.
+    /// Writes a line; in Markdown, a list item.
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
         match self.is_markdown() {
             true => self.put(&format!("- {}\n", markdown_text(text))),
@@ -146,7 +146,7 @@ impl<'o> Page<'o> {
                     }
                 }
                 Outcome::Lacking(reason) => {
-                    // One reason is told once.
+                    // Print the same reason only once.
                     let others =
                         answer.pieces[place + 1..].iter().take_while(|other| same_reason(piece, other));
                     let about: Vec<&str> =
@@ -155,7 +155,7 @@ impl<'o> Page<'o> {
                     self.block(&Block::Paragraph(text), &mut is_list)?;
                 }
                 Outcome::Skipped(reason) => {
-                    let text = format!("Not asked for: {}; {}", piece.about, ended(reason));
+                    let text = format!("Skipped (optional): {}; {}", piece.about, ended(reason));
                     self.block(&Block::Paragraph(text), &mut is_list)?;
                 }
             }
@@ -196,7 +196,7 @@ impl<'o> Page<'o> {
         Ok(())
     }
 
-    /// The rows behind the sentences, each once.
+    /// Writes the rows behind the sentences, each result once.
     fn evidence(&mut self, pieces: &[Piece]) -> Result<()> {
         for (reply, shown) in replies(pieces).filter(|(_, shown)| !shown.hidden) {
             let table = narrowed(&reply.table, shown);
@@ -240,7 +240,7 @@ impl<'o> Page<'o> {
         for line in lines {
             match line {
                 Line::Words(text) => self.wrapped("- ", &text)?,
-                // A command stays on one line, to be copied.
+                // A command stays on one line, so that it can be copied.
                 Line::Command(text) if self.is_markdown() => {
                     self.put(&format!("- {}\n", markdown_code(&text)))?;
                 }
@@ -258,7 +258,7 @@ fn same_reason(a: &Piece, b: &Piece) -> bool {
     }
 }
 
-/// A reason as a sentence.
+/// Turns a reason into a sentence.
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
@@ -269,7 +269,7 @@ fn sentence(text: &str) -> String {
     }
 }
 
-/// With a full stop, unless it ends in what must be copied as it is.
+/// Adds a full stop, unless the text ends in something to copy, such as a command.
 fn ended(text: &str) -> String {
     match text.ends_with(['.', '\'', '`', '…']) {
         true => text.to_owned(),
@@ -277,7 +277,7 @@ fn ended(text: &str) -> String {
     }
 }
 
-/// Answered queries, each once.
+/// The answered queries, each once.
 fn replies(pieces: &[Piece]) -> impl Iterator<Item = (&Reply, &Shown)> {
     let mut seen: Vec<(&str, usize, String)> = Vec::new();
     let all = pieces.iter().flat_map(|piece| match &piece.outcome {
@@ -285,8 +285,11 @@ fn replies(pieces: &[Piece]) -> impl Iterator<Item = (&Reply, &Shown)> {
         _ => &[],
     });
     all.filter(move |(reply, _)| {
-        let key =
-            (reply.query.0.as_str(), reply.subject, format!("{:?} {:?}", reply.bindings, reply.scope));
+        let key = (
+            reply.query.0.as_str(),
+            reply.report_index,
+            format!("{:?} {:?}", reply.bindings, reply.scope),
+        );
         let is_new = !seen.contains(&key);
         seen.push(key);
         is_new
@@ -294,7 +297,7 @@ fn replies(pieces: &[Piece]) -> impl Iterator<Item = (&Reply, &Shown)> {
     .map(|(reply, shown)| (reply, shown))
 }
 
-/// The rows and columns that people are shown, the columns in the order they are asked for.
+/// The rows and columns to show, with the columns in the order of the playbook.
 fn narrowed(table: &ResultTable, shown: &Shown) -> ResultTable {
     let place = |name: &String| table.columns.iter().position(|column| column.name == *name);
     let places: Vec<usize> = match shown.columns.as_slice() {
@@ -328,19 +331,24 @@ fn how(pieces: &[Piece]) -> Vec<Line> {
         }
     };
     for (reply, _) in replies(pieces) {
-        for meaning in &reply.ranges {
-            add(&mut words, meant(meaning, &reply.report));
+        for matched in &reply.ranges {
+            add(&mut words, match_line(matched, &reply.report));
         }
         match reply.attribute {
             Attribution::Thread => {}
             Attribution::Process => add(
                 &mut words,
-                "Autograd launches the backward pass from a thread of its own, so all that the process launched \
-                 while these ranges were open counts (--attribute process)."
+                "Autograd launches the backward pass from another thread, so all launches of the process while \
+                 these ranges were open are counted (--attribute process)."
                     .to_owned(),
             ),
             Attribution::Capture => {
-                add(&mut words, "Nodes of CUDA graphs count where they were captured (--attribute capture).".to_owned());
+                add(
+                    &mut words,
+                    "CUDA graph nodes are counted in the ranges in which they were captured \
+                     (--attribute capture)."
+                        .to_owned(),
+                );
             }
         }
         for note in &reply.notes {
@@ -353,11 +361,11 @@ fn how(pieces: &[Piece]) -> Vec<Line> {
     words.into_iter().map(Line::Words).chain(commands.into_iter().map(Line::Command)).collect()
 }
 
-/// What a pattern meant in a report.
-fn meant(meaning: &Meaning, report: &str) -> String {
+/// Describes in one line which ranges of a report a pattern matched.
+fn match_line(matched: &PatternMatch, report: &str) -> String {
     let quoted = |name: &str| format!("`{}`", quotable(name));
     let report = quotable(report);
-    match &meaning.found {
+    match &matched.found {
         Ok(found) => {
             let count = found.count();
             let ranges = if count == 1 { "range" } else { "ranges" };
@@ -373,10 +381,10 @@ fn meant(meaning: &Meaning, report: &str) -> String {
                 0 => String::new(),
                 more => format!(" and {more} more names"),
             };
-            let (names, pattern) = (names.join(", "), &meaning.pattern);
-            match meaning.excludes {
+            let (names, pattern) = (names.join(", "), &matched.pattern);
+            match matched.excludes {
                 true => format!(
-                    "{pattern} in {report}: {count} {ranges}, {names}{more}, left out with all that lies within."
+                    "{pattern} in {report}: {count} {ranges}, {names}{more}, excluded with everything inside."
                 ),
                 false => format!("{pattern} in {report}: {count} {ranges}, {names}{more}."),
             }
@@ -384,16 +392,16 @@ fn meant(meaning: &Meaning, report: &str) -> String {
         Err(missing) => {
             let tried: Vec<String> = missing.tried.iter().map(|text| quoted(text)).collect();
             format!(
-                "{} in {report}: no range is named so, and nothing is left out (looked for {}; --exclude NAME \
-                 leaves out others).",
-                meaning.pattern,
+                "{} in {report}: no range found, so nothing is excluded (looked for {}; use --exclude NAME to \
+                 exclude other ranges).",
+                matched.pattern,
                 tried.join(", ")
             )
         }
     }
 }
 
-/// The parts as JSON: words for people, and every row with its raw values.
+/// The parts as JSON: the sentences, and every row with its raw values.
 pub(super) fn parts_json(args: &Args, answers: &[PartAnswer]) -> Result<Json> {
     let mut parts = Vec::new();
     for answer in answers {
@@ -431,17 +439,17 @@ fn piece_json(args: &Args, piece: &Piece) -> Result<Json> {
     let mut results = Vec::new();
     let mut ranges = Map::new();
     for (reply, shown) in replies {
-        for meaning in &reply.ranges {
-            let value = match &meaning.found {
+        for matched in &reply.ranges {
+            let value = match &matched.found {
                 Ok(found) => json!({
                     "names": found.layers.iter().map(|(layer, _)| layer).collect::<Vec<_>>(),
                     "globs": found.globs,
                     "range_count": found.count(),
-                    "left_out": meaning.excludes,
+                    "left_out": matched.excludes,
                 }),
                 Err(missing) => json!({ "names": [], "looked_for": missing.tried, "range_count": 0 }),
             };
-            ranges.insert(format!("{} in {}", meaning.pattern, reply.report), value);
+            ranges.insert(format!("{} in {}", matched.pattern, reply.report), value);
         }
         results.push(reply_json(args, reply, shown)?);
     }

@@ -1,13 +1,13 @@
-//! One part of a playbook: its pieces, each answered or with the reason why not.
+//! One part of a playbook: its pieces, each with an answer or the reason why there is none.
 
-use super::asking::{Desk, Reply};
+use super::asking::{OpenReports, Reply};
 use crate::answer::{Block, Trouble, blocks, to_json};
 use crate::catalog::{Answer, Part};
 use crate::error::Result;
 use minijinja::Value;
 use std::collections::BTreeMap;
 
-/// A part and what is said to it.
+/// A part and its answers.
 #[derive(Debug, Clone)]
 pub(super) struct PartAnswer {
     pub(super) part: String,
@@ -24,20 +24,20 @@ pub(super) struct Piece {
 
 #[derive(Debug, Clone)]
 pub(super) enum Outcome {
-    /// Sentences, values, and the rows they rest on.
+    /// Sentences, values, and the rows behind them.
     Answered {
         text: Vec<Block>,
         facts: serde_json::Map<String, serde_json::Value>,
-        /// Each with the place of its query in the playbook's piece.
+        /// Each with how to show its rows.
         replies: Vec<(Reply, Shown)>,
     },
-    /// The report lacks what it takes, or the user did not give it.
+    /// The report lacks the data, or the user did not give a required parameter or file.
     Lacking(String),
-    /// Nobody asked for it.
+    /// The piece is optional, and the user did not give its parameters or files.
     Skipped(String),
 }
 
-/// What of the rows people are shown.
+/// Which rows and columns are shown to people.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shown {
     pub(super) name: String,
@@ -48,7 +48,7 @@ pub(super) struct Shown {
     pub(super) hidden: bool,
 }
 
-/// How far a part is answered.
+/// Whether a part is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Answered,
@@ -57,7 +57,7 @@ pub(super) enum Status {
 }
 
 impl Status {
-    /// The word for it in results.
+    /// The status as it is printed.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -85,13 +85,13 @@ impl PartAnswer {
     }
 }
 
-/// Answers a part, piece by piece; a piece that rests on rows of one without an answer has none either.
-pub(super) fn answer(desk: &mut Desk<'_>, part: &Part) -> Result<PartAnswer> {
-    let mut context = desk.questions.settings.context();
+/// Answers a part piece by piece. A piece that uses values of an unanswered piece has no answer either.
+pub(super) fn answer(reports: &mut OpenReports<'_>, part: &Part) -> Result<PartAnswer> {
+    let mut context = reports.questions.settings.context();
     let mut unknown = BTreeMap::<String, String>::new();
     let mut pieces = Vec::new();
     for answer in &part.answers {
-        let outcome = piece(desk, answer, &mut context, &unknown)?;
+        let outcome = piece(reports, answer, &mut context, &unknown)?;
         if let Outcome::Lacking(reason) | Outcome::Skipped(reason) = &outcome {
             let names = answer.queries.iter().map(|ask| &ask.name);
             let names = names.chain(answer.facts.iter().map(|fact| &fact.name));
@@ -107,36 +107,36 @@ pub(super) fn answer(desk: &mut Desk<'_>, part: &Part) -> Result<PartAnswer> {
 }
 
 fn piece(
-    desk: &mut Desk<'_>,
+    reports: &mut OpenReports<'_>,
     answer: &Answer,
     context: &mut BTreeMap<String, Value>,
     unknown: &BTreeMap<String, String>,
 ) -> Result<Outcome> {
-    let settings = &desk.questions.settings;
+    let settings = &reports.questions.settings;
     let missing: Vec<&String> = answer.given.iter().filter(|name| !settings.has(name)).collect();
     if !missing.is_empty() {
-        let reason = to_give(desk, &missing);
+        let reason = how_to_give(reports, &missing);
         return Ok(if answer.optional { Outcome::Skipped(reason) } else { Outcome::Lacking(reason) });
     }
-    for name in names_of(desk, answer)? {
+    for name in names_of(reports, answer)? {
         if let Some(reason) = unknown.get(&name) {
             return Ok(Outcome::Lacking(reason.clone()));
         }
     }
-    let replies = match desk.ask(&answer.queries, context)? {
+    let replies = match reports.ask(&answer.queries, context)? {
         Ok(replies) => replies,
         Err(reason) => return Ok(Outcome::Lacking(reason.0)),
     };
-    let templates = &desk.questions.templates;
+    let templates = &reports.questions.templates;
     let mut facts = serde_json::Map::new();
     for fact in &answer.facts {
         let value = match templates.value(&fact.expression, context) {
             Ok(value) => value,
             Err(Trouble::NoAnswer(reason)) => {
-                return Ok(Outcome::Lacking(format!("{reason}: {} cannot be told", fact.name)));
+                return Ok(Outcome::Lacking(format!("{reason}: {} cannot be computed", fact.name)));
             }
             Err(Trouble::Fault(reason)) => {
-                return Err(desk.fault(&fact.expression, &format!("fact {}: {reason}", fact.name)));
+                return Err(reports.fault(&fact.expression, &format!("fact {}: {reason}", fact.name)));
             }
         };
         facts.insert(fact.name.clone(), to_json(&value));
@@ -146,7 +146,7 @@ fn piece(
         Ok(text) => text,
         Err(Trouble::NoAnswer(reason)) => return Ok(Outcome::Lacking(reason)),
         Err(Trouble::Fault(reason)) => {
-            return Err(desk.fault(&answer.text, &format!("text: {reason}")));
+            return Err(reports.fault(&answer.text, &format!("text: {reason}")));
         }
     };
     let shown = answer.queries.iter().zip(&replies).map(|(ask, reply)| Shown {
@@ -162,26 +162,26 @@ fn piece(
     Ok(Outcome::Answered { text: blocks(&text), facts, replies })
 }
 
-/// Everything that the templates of a piece ask for.
-fn names_of(desk: &Desk<'_>, answer: &Answer) -> Result<Vec<String>> {
-    let templates = &desk.questions.templates;
+/// All names that the templates of a piece use.
+fn names_of(reports: &OpenReports<'_>, answer: &Answer) -> Result<Vec<String>> {
+    let templates = &reports.questions.templates;
     let mut names = Vec::new();
     let asked = answer.queries.iter().flat_map(|ask| ask.params.values()).chain([&answer.text]);
     for source in asked {
-        names.extend(templates.names_in(source).map_err(|reason| desk.fault(source, &reason))?);
+        names.extend(templates.names_in(source).map_err(|reason| reports.fault(source, &reason))?);
     }
     for fact in &answer.facts {
         let source = &fact.expression;
         names.extend(
-            templates.names_in_expression(source).map_err(|reason| desk.fault(source, &reason))?,
+            templates.names_in_expression(source).map_err(|reason| reports.fault(source, &reason))?,
         );
     }
     Ok(names)
 }
 
-/// What the user has to give.
-fn to_give(desk: &Desk<'_>, missing: &[&String]) -> String {
-    let playbook = desk.questions.playbook;
+/// Which options the user has to give.
+fn how_to_give(reports: &OpenReports<'_>, missing: &[&String]) -> String {
+    let playbook = reports.questions.playbook;
     let mut ways = Vec::new();
     for preset in &playbook.presets {
         let sets = |name: &String| preset.values.iter().all(|value| value.sets.contains_key(name));
@@ -201,12 +201,12 @@ fn to_give(desk: &Desk<'_>, missing: &[&String]) -> String {
         })
         .collect();
     ways.push(each.join(" "));
-    format!("it takes {}: give {}", docs(desk, missing), ways.join(", or "))
+    format!("it needs {}: give {}", described(reports, missing), ways.join(", or "))
 }
 
-/// What the missing things are.
-fn docs(desk: &Desk<'_>, missing: &[&String]) -> String {
-    let playbook = desk.questions.playbook;
+/// The missing parameters and files, each with its description.
+fn described(reports: &OpenReports<'_>, missing: &[&String]) -> String {
+    let playbook = reports.questions.playbook;
     let doc = |name: &&String| {
         let params = playbook.params.iter().map(|param| (&param.name, &param.doc));
         let files = playbook.files.iter().map(|file| (&file.name, &file.doc));

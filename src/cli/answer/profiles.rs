@@ -1,4 +1,4 @@
-//! The profiles in a folder: which files are one, and what each is called.
+//! Finds the profiles in a folder, and gives each a unique name.
 
 use crate::error::{Error, Result};
 use crate::trace::looks_like_trace;
@@ -8,10 +8,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A capture or trace and the export beside it, or one of them alone.
+/// A capture or trace with the export beside it, or just one of the two.
 #[derive(Debug)]
 pub(super) struct Profile {
-    /// What files that are made of it are called: no two profiles share one.
+    /// Unique base name for files that are written about this profile.
     pub(super) base: PathBuf,
     file: PathBuf,
     export: Option<PathBuf>,
@@ -22,14 +22,14 @@ pub(super) struct Profile {
 pub(super) struct Found {
     /// The profiles, by their base.
     pub(super) profiles: Vec<Profile>,
-    /// What could not be looked into.
+    /// Folders that could not be read.
     pub(super) failures: Vec<(PathBuf, Error)>,
-    /// What is left out, and why.
+    /// Skipped files, and why.
     pub(super) notes: Vec<String>,
 }
 
 impl Profile {
-    /// The file to read: the export, unless what it was made of is newer.
+    /// The file to read: the export, unless the capture or trace is newer.
     pub(super) fn path(&self) -> &Path {
         let modified = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
         match &self.export {
@@ -43,7 +43,7 @@ impl Profile {
         std::iter::once(self.file.as_path()).chain(self.export.as_deref())
     }
 
-    /// Its base as text: bytes that are none are written out, so that two names do not look like one.
+    /// The base name as text. Bytes that are not UTF-8 are escaped, so that the name stays unique.
     pub(super) fn name(&self) -> String {
         let mut name = String::new();
         for chunk in self.base.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -54,7 +54,7 @@ impl Profile {
     }
 }
 
-/// What a file is by its name; in this order one takes the export beside it.
+/// Kind of a file, by its extension. If several files could own an export, the first in this order does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Capture,
@@ -63,7 +63,7 @@ enum Kind {
     Export,
 }
 
-/// The profiles below a folder. Links to folders are not followed.
+/// Finds the profiles in a folder and its subfolders. Links to folders are not followed.
 pub(super) fn find(folder: &Path) -> Result<Found> {
     let mut found = Found::default();
     let mut files: Vec<(Kind, PathBuf)> = Vec::new();
@@ -92,8 +92,8 @@ pub(super) fn find(folder: &Path) -> Result<Found> {
                 _ => continue,
             };
             if path.metadata().is_ok_and(|m| !m.is_file()) {
-                // To look into a pipe would wait for whoever writes it.
-                found.notes.push(format!("{} is no regular file: it is left out", path.display()));
+                // Reading a pipe would block until somebody writes to it.
+                found.notes.push(format!("{} is not a regular file: skipped", path.display()));
             } else if kind != Kind::Trace || is_trace(&path) {
                 files.push((kind, path));
             }
@@ -105,9 +105,9 @@ pub(super) fn find(folder: &Path) -> Result<Found> {
     Ok(found)
 }
 
-/// An export belongs to what it was made of, and has its name: `run.sqlite` to `run.nsys-rep`.
+/// Groups files into profiles: the export `run.sqlite` belongs to the capture `run.nsys-rep`.
 ///
-/// One of another spelling, such as `run.SQLITE`, belongs to it where there is no other.
+/// An export spelled differently, such as `run.SQLITE`, belongs to it only if there is no `run.sqlite`.
 fn profiles(folder: &Path, files: Vec<(Kind, PathBuf)>) -> Vec<Profile> {
     let mut exports: Vec<PathBuf> = Vec::new();
     let mut profiles: Vec<Profile> = Vec::new();
@@ -117,9 +117,9 @@ fn profiles(folder: &Path, files: Vec<(Kind, PathBuf)>) -> Vec<Profile> {
             _ => profiles.push(Profile { base: PathBuf::new(), file, export: None }),
         }
     }
-    // `sqlite` before its other spellings.
+    // `sqlite` comes before its other spellings.
     exports.sort_by_key(|path| path.extension().is_some_and(|spelled| spelled != "sqlite"));
-    // Of several that one may be of, the first has it.
+    // If several files could own an export, the first one does.
     let mut of_stem = BTreeMap::<PathBuf, usize>::new();
     for (index, profile) in profiles.iter().enumerate() {
         of_stem.entry(stem(&profile.file)).or_insert(index);
@@ -130,14 +130,13 @@ fn profiles(folder: &Path, files: Vec<(Kind, PathBuf)>) -> Vec<Profile> {
             None => profiles.push(Profile { base: PathBuf::new(), file: export, export: None }),
         }
     }
-    name_apart(folder, &mut profiles);
+    assign_names(folder, &mut profiles);
     profiles.sort_by(|a, b| a.base.as_os_str().cmp(b.base.as_os_str()));
     profiles
 }
 
-/// Each is called what its file is called inside the folder, without the extension where that tells it from
-/// all others.
-fn name_apart(folder: &Path, profiles: &mut [Profile]) {
+/// Names each profile by its path inside the folder, without the extension if that is still unique.
+fn assign_names(folder: &Path, profiles: &mut [Profile]) {
     let inside = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
     let whole: BTreeSet<PathBuf> = profiles.iter().map(|profile| inside(&profile.file)).collect();
     let mut of_stem = BTreeMap::<PathBuf, usize>::new();
@@ -151,7 +150,7 @@ fn name_apart(folder: &Path, profiles: &mut [Profile]) {
     }
 }
 
-/// The path without `.nsys-rep`, `.sqlite`, `.json`, `.json.gz`.
+/// The path without its extension; `.json.gz` counts as one extension.
 fn stem(path: &Path) -> PathBuf {
     let ends_in =
         |path: &Path, ending: &str| path.extension().unwrap_or_default().to_ascii_lowercase() == ending;
@@ -159,10 +158,10 @@ fn stem(path: &Path) -> PathBuf {
     if ends_in(path, "gz") && ends_in(&stem, "json") { stem.with_extension("") } else { stem }
 }
 
-/// Bytes at the beginning of a trace that say that it is one.
+/// Number of bytes to read to recognise a trace.
 const HEAD: u64 = 64 * 1024;
 
-/// A trace of PyTorch's, and not some other JSON.
+/// Whether the file is a PyTorch trace, and not other JSON.
 fn is_trace(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let mut head = Vec::new();
@@ -170,7 +169,7 @@ fn is_trace(path: &Path) -> bool {
         return false;
     }
     let mut text = Vec::new();
-    // The end of what was read is the end of no stream: what came before counts.
+    // The gzip stream is cut off at HEAD bytes, which is an error. The text up to there is enough.
     let _ = MultiGzDecoder::new(head.as_slice()).take(HEAD).read_to_end(&mut text);
     let text = String::from_utf8_lossy(if text.is_empty() { &head } else { &text });
     ["\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\""].iter().any(|key| text.contains(key))
@@ -180,7 +179,7 @@ fn is_trace(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// What each profile is called, its file and its export.
+    /// Name, file and export of each profile.
     fn named(files: &[(Kind, &str)]) -> Vec<(String, String, Option<String>)> {
         let mut files: Vec<(Kind, PathBuf)> =
             files.iter().map(|(kind, path)| (*kind, Path::new("f").join(path))).collect();
@@ -215,7 +214,7 @@ mod tests {
             named(&[(Capture, "c.nsys-rep"), (Export, "c.SQLITE"), (Export, "c.sqlite")]),
             [one("c.SQLITE", "c.SQLITE", None), one("c.nsys-rep", "c.nsys-rep", Some("c.sqlite"))]
         );
-        // What one is called in short may be another's whole name.
+        // The short name of one profile may be the whole name of another.
         assert_eq!(
             named(&[(Export, "e.sqlite"), (Export, "e.SQLITE"), (Export, "e.sqlite.sqlite")]),
             [
@@ -232,7 +231,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_are_no_text_are_told_apart() {
+    fn names_that_are_not_utf8_stay_different() {
         use std::ffi::OsString;
         use std::os::unix::ffi::OsStringExt;
         let export = |byte| (Kind::Export, PathBuf::from(OsString::from_vec(vec![b'f', b'/', byte])));

@@ -1,4 +1,4 @@
-//! What the user gives a playbook: parameters, names of ranges, files.
+//! What the user gives to a playbook: parameters, range names and files.
 
 use super::Args;
 use crate::bounded_file::{self, Origin};
@@ -10,18 +10,18 @@ use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What holds for all parts.
+/// The settings that apply to all parts.
 #[derive(Debug)]
 pub(super) struct Settings {
-    /// Parameters by name; null where there is neither a value nor a default.
+    /// Parameters by name; null if there is neither a value nor a default.
     pub(super) params: BTreeMap<String, Cell>,
-    /// Parameters that the user gave, or a preset that the user chose.
+    /// Parameters that the user gave, directly or with a preset.
     pub(super) given: Vec<String>,
-    /// Names of ranges by pattern.
+    /// Range names by pattern.
     pub(super) patterns: BTreeMap<String, Vec<String>>,
-    /// What the user leaves out of every query, as options.
+    /// The scope that the user set for every query, as command-line options.
     pub(super) options: Vec<String>,
-    /// Rows of files by name.
+    /// Rows of each file, by the name of the file.
     pub(super) files: BTreeMap<String, Vec<BTreeMap<String, Cell>>>,
 }
 
@@ -38,8 +38,8 @@ impl Settings {
             if playbook.pattern(key).is_some() {
                 if value.trim().is_empty() {
                     return Err(Error::usage(
-                        format!("-p {key}= names no range"),
-                        "give a glob over names of ranges, or a regular expression between slashes",
+                        format!("empty value for pattern `{key}`"),
+                        "give a glob over range names, or a regular expression between slashes",
                     ));
                 }
                 patterns.entry(key.to_owned()).or_default().push(value.to_owned());
@@ -52,7 +52,7 @@ impl Settings {
                 return Err(Error::unknown("parameter or pattern", key, known, help));
             }
         }
-        // What a preset sets is given by the choice of it; what is typed goes before.
+        // Parameters that a preset sets count as given. A parameter given directly overrides the preset.
         let mut given: Vec<String> = typed.keys().cloned().collect();
         for preset in &playbook.presets {
             let Some(chosen) = typed.get(&preset.param).cloned() else { continue };
@@ -86,12 +86,13 @@ impl Settings {
         })
     }
 
-    /// The parameter or file has a value.
+    /// Whether the parameter or file has a value.
     pub(super) fn has(&self, name: &str) -> bool {
         self.files.contains_key(name) || self.params.get(name).is_some_and(|value| *value != Cell::Null)
     }
 
-    /// What templates see of it: `params`, the names of those that are `given`, and the rows of each file.
+    /// The variables for templates: `params`, `given` (names of given parameters), `options`, and the
+    /// rows of each file.
     pub(super) fn context(&self) -> BTreeMap<String, Value> {
         let params: BTreeMap<String, Value> =
             self.params.iter().map(|(name, cell)| (name.clone(), value(cell))).collect();
@@ -113,7 +114,7 @@ fn values(row: &BTreeMap<String, Cell>) -> BTreeMap<String, Value> {
     row.iter().map(|(name, cell)| (name.clone(), value(cell))).collect()
 }
 
-/// A cell as templates see it.
+/// Converts a cell to a template value.
 pub(super) fn value(cell: &Cell) -> Value {
     match cell {
         Cell::Null => Value::from(()),
@@ -128,14 +129,14 @@ fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeM
     let timings = args.timings.iter().map(|path| Ok(("timings", path.as_path())));
     let named = args.file.iter().map(|text| {
         text.split_once('=').map(|(name, path)| (name, Path::new(path))).ok_or_else(|| {
-            Error::usage(format!("`{text}` names no file"), "write it as --file NAME=FILE")
+            Error::usage(format!("`{text}` is not NAME=FILE"), "write it as --file NAME=FILE")
         })
     });
     for given in named.chain(timings) {
         let (name, path) = given?;
         let Some(spec) = playbook.files.iter().find(|spec| spec.name == name) else {
             let known = playbook.files.iter().map(|spec| spec.name.as_str());
-            let help = format!("`nsq show {}` lists the files it takes.", playbook.name);
+            let help = format!("`nsq show {}` lists its files.", playbook.name);
             return Err(Error::unknown("playbook file", name, known, help));
         };
         files.insert(name.to_owned(), read(spec, path)?);
@@ -143,7 +144,7 @@ fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeM
     Ok(files)
 }
 
-/// Rows of a CSV file by the names of its first line.
+/// Reads the rows of a CSV file. The first line names the columns.
 fn read(spec: &FileSpec, path: &Path) -> Result<Vec<BTreeMap<String, Cell>>> {
     let bytes = bounded_file::read(path, Origin::Named, bounded_file::MAX_TEXT_BYTES)?;
     let refuse = |reason: String| Error::Report {
@@ -159,7 +160,7 @@ fn read(spec: &FileSpec, path: &Path) -> Result<Vec<BTreeMap<String, Cell>>> {
     let names: Vec<String> = reader.headers().map_err(malformed)?.iter().map(str::to_owned).collect();
     for (place, name) in names.iter().enumerate() {
         if names[..place].contains(name) {
-            return Err(refuse(format!("has two columns {name}")));
+            return Err(refuse(format!("has two columns named {name}")));
         }
     }
     let missing: Vec<&str> =
@@ -174,18 +175,20 @@ fn read(spec: &FileSpec, path: &Path) -> Result<Vec<BTreeMap<String, Cell>>> {
         for name in &spec.numbers {
             if let Some(Cell::Text(text)) = row.get(name) {
                 let line = record.position().map_or(0, csv::Position::line);
-                return Err(refuse(format!("line {line}: {name} is `{text}`, and no number")));
+                return Err(refuse(format!(
+                    "line {line}: invalid value `{text}` in column {name}: expected a number"
+                )));
             }
         }
         rows.push(row);
     }
     if rows.is_empty() {
-        return Err(refuse("has a first line, and no rows below it".to_owned()));
+        return Err(refuse("has a header line but no rows".to_owned()));
     }
     Ok(rows)
 }
 
-/// A number where it is one.
+/// Parses a number if possible; an empty cell is null.
 fn cell(text: &str) -> Cell {
     if text.is_empty() {
         return Cell::Null;

@@ -1,4 +1,4 @@
-//! NVIDIA's reports of a profile as text files, for those who read them: whole, or not there.
+//! Writes NVIDIA's reports of a profile as text files, each complete or not at all.
 
 use super::Questions;
 use crate::cli::output::write_to;
@@ -16,11 +16,11 @@ const REPORTS: [&str; 5] =
 #[derive(Debug, Default)]
 pub(super) struct Written {
     pub(super) files: Vec<PathBuf>,
-    /// Reports that the profile lacks the data for, and why.
+    /// Reports whose data the profile lacks, and why.
     pub(super) lacking: Vec<String>,
 }
 
-/// Writes `<base>_<report>.txt` for each report that the profile has the data for.
+/// Writes `<base>_<report>.txt` for each report whose data is present.
 pub(super) fn write(questions: &Questions<'_>, profile: &Path, base: &Path) -> Result<Written> {
     let report = Report::open(profile, &questions.args.open.export_options())?;
     let schema = Schema::detect(&report)?;
@@ -34,7 +34,7 @@ pub(super) fn write(questions: &Questions<'_>, profile: &Path, base: &Path) -> R
             Err(error @ Error::LacksData { .. }) => {
                 let reason = error.to_string().lines().next().unwrap_or_default().to_owned();
                 let old = match file.exists() {
-                    true => format!("; {} is from another run, and was left as it is", file.display()),
+                    true => format!("; {} is from an earlier run and was not changed", file.display()),
                     false => String::new(),
                 };
                 written.lacking.push(format!("{reason}{old}"));
@@ -51,7 +51,7 @@ pub(super) fn write(questions: &Questions<'_>, profile: &Path, base: &Path) -> R
     Ok(written)
 }
 
-/// The reports of one or two profiles; returns what is lacking.
+/// Writes the reports of one or two profiles. Returns the reports that lack data.
 pub(super) fn write_beside(
     questions: &Questions<'_>,
     profiles: &[PathBuf],
@@ -62,8 +62,8 @@ pub(super) fn write_beside(
         && a == b
     {
         return Err(Error::usage(
-            "both reports would be written to the same files: their names are equal",
-            "write the reports of one at a time",
+            "the two reports have the same name, so their output files would collide",
+            "run `nsq answer --reports` on one report at a time",
         ));
     }
     let mut lacking = Vec::new();

@@ -1,4 +1,4 @@
-//! `nsq run` on several reports: some at once, under one first column that names the report.
+//! `nsq run` on several reports: processed in parallel, with a first column `report` in the results.
 
 use super::{Args, answerable, heading_of, roots};
 use crate::cli::opened::{Opened, nsq_heading};
@@ -15,17 +15,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Files that a report has open at most: the database once for the statement and four times for a native
-/// relation, the lock of a kept export, and what SQLite sorts in.
+/// Most files open for one report: the database once for the statement and four times for a native
+/// relation, the lock of a cached export, and SQLite's temporary files.
 const FILES: usize = 12;
-/// Files that are open besides.
+/// Most files open for other purposes.
 const OTHER_FILES: usize = 16;
 
-/// As many reports at once as there may be threads, and files for; the rows of one query stand together.
+/// Processes as many reports in parallel as the limits on threads and open files allow.
+///
+/// Prints one table per query, with the rows in the order of the reports.
 pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> {
     let allowed = args.threads.allow();
     let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
-    // What is left over is for what each computes.
+    // Each worker gets an equal share of the threads for its own computations.
     threads::allow((allowed / workers).max(1));
     let clock = args.limits.start();
     let next = AtomicUsize::new(0);
@@ -59,12 +61,12 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
             Some(Err(Error::Limit { .. })) if is_late => {
-                note(&format!("{} was not answered from in that time, either", path.display()));
+                note(&format!("{} did not finish in that time either", path.display()));
             }
             Some(Err(error)) => {
                 let named = path.display().to_string();
                 if !error.to_string().contains(&named) {
-                    note(&format!("{named} could not be answered from:"));
+                    note(&format!("{named} failed:"));
                 }
                 is_late |= matches!(error, Error::Limit { .. });
                 code = worse(code, complain(&error));
@@ -72,9 +74,9 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
             None => code = EXIT_FAILED,
         }
     }
-    // A file appears whole or not at all; on a terminal the others still help.
+    // Write no incomplete file. On standard output, the results of the other reports are still useful.
     if !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
-        note("nothing was written: a report could not be read");
+        note("no output file was written, because a report failed");
         return Ok(code);
     }
     let answered: Vec<(&Plan, &ResultTable)> =
@@ -93,7 +95,7 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
     Ok(code)
 }
 
-/// Files that may be open at once.
+/// The limit on open files.
 fn open_files() -> usize {
     #[cfg(unix)]
     {
@@ -105,17 +107,17 @@ fn open_files() -> usize {
     usize::MAX
 }
 
-/// What one of several reports has to say.
+/// The results of one report.
 struct Answer {
     facts: serde_json::Map<String, serde_json::Value>,
     tables: Vec<Option<ResultTable>>,
-    /// Why it does not answer everything, said in the order of the reports.
+    /// Why some queries have no result. Printed in the order of the reports.
     lacks: Vec<Error>,
     notes: Vec<String>,
 }
 
 fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result<Answer> {
-    // A catalogue reads its files when they are asked for, so each thread has its own.
+    // A catalog reads its files lazily and is not shared between threads, so each thread loads its own.
     let mut catalog = args.library.load()?;
     if let Some(spelling) = &args.classes.classes {
         catalog.choose_classes(spelling)?;
@@ -147,13 +149,13 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
 }
 
 impl Answer {
-    /// Adds the rows under a first column that names their report.
+    /// Adds the rows, with the name of their report as the first column.
     fn merge_into(self, merged: &mut [ResultTable], path: &Path) {
         for (table, into) in self.tables.into_iter().zip(merged) {
             let Some(table) = table else { continue };
             if into.columns.is_empty() {
                 let mut report = Column::untyped("report");
-                report.doc = "The report that the row comes from, as it was given.".to_owned();
+                report.doc = "Report that the row comes from, as given on the command line.".to_owned();
                 into.columns = std::iter::once(report).chain(table.columns).collect();
             }
             let name = path.display().to_string();
@@ -164,7 +166,7 @@ impl Answer {
     }
 }
 
-/// The graver of two exit codes: a failure outweighs missing data.
+/// The more severe of two exit codes: a failure outweighs missing data.
 fn worse(a: u8, b: u8) -> u8 {
     let weight = |code: u8| match code {
         0 => 0,

@@ -1,4 +1,4 @@
-//! `nsq run`: answer named questions.
+//! `nsq run`: runs named queries.
 
 mod many_reports;
 
@@ -14,7 +14,7 @@ use crate::render::Heading;
 use crate::table::Value;
 use std::path::{Path, PathBuf};
 
-/// Answer named questions about one or several reports
+/// Run named queries on one or more reports
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,18 +24,18 @@ Examples:
   nsq run report.sqlite --query cuda_api_sum --query nvtx_sum --format json
   nsq run report.sqlite --query my_question.sql
 
-A name may be followed by @VERSION to insist on it, and by NVIDIA's arguments behind colons.")]
+Add @VERSION to a query name to require that version. Add NVIDIA's arguments after colons.")]
 pub(super) struct Args {
-    /// SQLite exports, .nsys-rep files or PyTorch traces; several get a first column `report`.
+    /// SQLite exports, .nsys-rep files or PyTorch traces; several add a first column `report`.
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// Query to run: NAME[@VERSION][:ARG…], or the path of a .sql file; may be repeated.
     #[arg(short, long = "query", required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// Parameter of the query; may be repeated.
+    /// Set a parameter of the query; may be repeated.
     #[arg(short, long = "param", value_name = "KEY=VALUE")]
     param: Vec<String>,
-    /// Columns: the query's own, or NVIDIA's names, arithmetic and rounding.
+    /// Columns: the query's own, or those of nsys stats, with its names, arithmetic and rounding.
     #[arg(long, value_enum, default_value = "own", help_heading = "Output")]
     columns: Columns,
     #[command(flatten)]
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         invocations.push(invocation);
     }
     give_params(&catalog, &mut invocations, &args.param)?;
-    // What is wrong on the command line is said before any report is opened.
+    // Report errors in the command line before any report is opened.
     let plans = invocations
         .iter()
         .map(|invocation| Plan::new(catalog.query(&invocation.query)?, invocation, &layout))
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
 }
 
-/// Each query gets the parameters that it takes; one that none takes is refused.
+/// Gives each parameter to the queries that have it. A parameter that no query has is an error.
 fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[String]) -> Result<()> {
     for param in params {
         let key = param.split('=').next().unwrap_or_default().trim();
@@ -105,7 +105,7 @@ fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[Stri
     Ok(())
 }
 
-/// The plans that the report can answer, and why it cannot answer the others.
+/// The plans that can run on the report, and for each of the others the reason why not.
 fn answerable<'p>(
     opened: &Opened,
     catalog: &Catalog,
@@ -122,7 +122,7 @@ fn answerable<'p>(
     Ok((answerable, lacks))
 }
 
-/// The relations that plans need.
+/// The relations that the plans read.
 fn roots<'p>(plans: &[&'p Plan]) -> impl Iterator<Item = &'p str> {
     plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str)).collect::<Vec<_>>().into_iter()
 }
@@ -152,7 +152,7 @@ fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
     heading
 }
 
-/// Rows go straight from SQLite to the output.
+/// Runs the plans on one report. Rows go directly from SQLite to the output.
 fn one_report(args: &Args, catalog: &Catalog, plans: &[Plan], path: &Path) -> Result<u8> {
     args.threads.allow();
     let mut opened = Opened::open(path, &args.open)?;
