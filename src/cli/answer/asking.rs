@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 /// The query that names the ranges of a report.
 const RANGE_NAMES: &str = "range_names";
 
-/// Open reports, and what was asked of them already.
-pub(super) struct Desk<'a> {
+/// Runs the queries of a playbook on the open reports, and remembers their rows.
+pub(super) struct QueryRunner<'a> {
     pub(super) questions: &'a Questions<'a>,
     subjects: Vec<Subject>,
     limits: Limits,
@@ -81,7 +81,7 @@ struct Ready<'p> {
     ranges: Vec<Meaning>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> QueryRunner<'a> {
     pub(super) fn open(questions: &'a Questions<'a>, paths: &[PathBuf]) -> Result<Self> {
         let mut subjects = Vec::new();
         for path in paths {

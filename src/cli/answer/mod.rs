@@ -17,7 +17,7 @@ use crate::classify::OTHERS;
 use crate::error::{EXIT_LACKS_DATA, Error, Result};
 use crate::render::{Format, visible};
 use crate::table::Value;
-use asking::Desk;
+use asking::QueryRunner;
 use part::{PartAnswer, Status};
 use settings::Settings;
 use std::cell::RefCell;
@@ -250,12 +250,12 @@ fn answer(
     questions: &Questions<'_>,
     paths: &[PathBuf],
 ) -> Result<(Vec<PartAnswer>, Vec<serde_json::Value>)> {
-    let mut desk = Desk::open(questions, paths)?;
+    let mut runner = QueryRunner::open(questions, paths)?;
     let mut answers = Vec::new();
     for part in &questions.parts {
-        answers.push(part::answer(&mut desk, part)?);
+        answers.push(part::answer(&mut runner, part)?);
     }
-    Ok((answers, desk.facts()))
+    Ok((answers, runner.facts()))
 }
 
 impl PartAnswer {

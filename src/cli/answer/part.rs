@@ -1,6 +1,6 @@
 //! One part of a playbook: its pieces, each answered or with the reason why not.
 
-use super::asking::{Desk, Reply};
+use super::asking::{QueryRunner, Reply};
 use crate::answer::{Block, Trouble, blocks, to_json};
 use crate::catalog::{Answer, Part};
 use crate::error::Result;
@@ -86,12 +86,12 @@ impl PartAnswer {
 }
 
 /// Answers a part, piece by piece; a piece that rests on rows of one without an answer has none either.
-pub(super) fn answer(desk: &mut Desk<'_>, part: &Part) -> Result<PartAnswer> {
-    let mut context = desk.questions.settings.context();
+pub(super) fn answer(runner: &mut QueryRunner<'_>, part: &Part) -> Result<PartAnswer> {
+    let mut context = runner.questions.settings.context();
     let mut unknown = BTreeMap::<String, String>::new();
     let mut pieces = Vec::new();
     for answer in &part.answers {
-        let outcome = piece(desk, answer, &mut context, &unknown)?;
+        let outcome = piece(runner, answer, &mut context, &unknown)?;
         if let Outcome::Lacking(reason) | Outcome::Skipped(reason) = &outcome {
             let names = answer.queries.iter().map(|ask| &ask.name);
             let names = names.chain(answer.facts.iter().map(|fact| &fact.name));
@@ -107,27 +107,27 @@ pub(super) fn answer(desk: &mut Desk<'_>, part: &Part) -> Result<PartAnswer> {
 }
 
 fn piece(
-    desk: &mut Desk<'_>,
+    runner: &mut QueryRunner<'_>,
     answer: &Answer,
     context: &mut BTreeMap<String, Value>,
     unknown: &BTreeMap<String, String>,
 ) -> Result<Outcome> {
-    let settings = &desk.questions.settings;
+    let settings = &runner.questions.settings;
     let missing: Vec<&String> = answer.given.iter().filter(|name| !settings.has(name)).collect();
     if !missing.is_empty() {
-        let reason = to_give(desk, &missing);
+        let reason = to_give(runner, &missing);
         return Ok(if answer.optional { Outcome::Skipped(reason) } else { Outcome::Lacking(reason) });
     }
-    for name in names_of(desk, answer)? {
+    for name in names_of(runner, answer)? {
         if let Some(reason) = unknown.get(&name) {
             return Ok(Outcome::Lacking(reason.clone()));
         }
     }
-    let replies = match desk.ask(&answer.queries, context)? {
+    let replies = match runner.ask(&answer.queries, context)? {
         Ok(replies) => replies,
         Err(reason) => return Ok(Outcome::Lacking(reason.0)),
     };
-    let templates = &desk.questions.templates;
+    let templates = &runner.questions.templates;
     let mut facts = serde_json::Map::new();
     for fact in &answer.facts {
         let value = match templates.value(&fact.expression, context) {
@@ -136,7 +136,7 @@ fn piece(
                 return Ok(Outcome::Lacking(format!("{reason}: {} cannot be told", fact.name)));
             }
             Err(Trouble::Fault(reason)) => {
-                return Err(desk.fault(&fact.expression, &format!("fact {}: {reason}", fact.name)));
+                return Err(runner.fault(&fact.expression, &format!("fact {}: {reason}", fact.name)));
             }
         };
         facts.insert(fact.name.clone(), to_json(&value));
@@ -146,7 +146,7 @@ fn piece(
         Ok(text) => text,
         Err(Trouble::NoAnswer(reason)) => return Ok(Outcome::Lacking(reason)),
         Err(Trouble::Fault(reason)) => {
-            return Err(desk.fault(&answer.text, &format!("text: {reason}")));
+            return Err(runner.fault(&answer.text, &format!("text: {reason}")));
         }
     };
     let shown = answer.queries.iter().zip(&replies).map(|(ask, reply)| Shown {
@@ -163,25 +163,25 @@ fn piece(
 }
 
 /// Everything that the templates of a piece ask for.
-fn names_of(desk: &Desk<'_>, answer: &Answer) -> Result<Vec<String>> {
-    let templates = &desk.questions.templates;
+fn names_of(runner: &QueryRunner<'_>, answer: &Answer) -> Result<Vec<String>> {
+    let templates = &runner.questions.templates;
     let mut names = Vec::new();
     let asked = answer.queries.iter().flat_map(|ask| ask.params.values()).chain([&answer.text]);
     for source in asked {
-        names.extend(templates.names_in(source).map_err(|reason| desk.fault(source, &reason))?);
+        names.extend(templates.names_in(source).map_err(|reason| runner.fault(source, &reason))?);
     }
     for fact in &answer.facts {
         let source = &fact.expression;
         names.extend(
-            templates.names_in_expression(source).map_err(|reason| desk.fault(source, &reason))?,
+            templates.names_in_expression(source).map_err(|reason| runner.fault(source, &reason))?,
         );
     }
     Ok(names)
 }
 
 /// What the user has to give.
-fn to_give(desk: &Desk<'_>, missing: &[&String]) -> String {
-    let playbook = desk.questions.playbook;
+fn to_give(runner: &QueryRunner<'_>, missing: &[&String]) -> String {
+    let playbook = runner.questions.playbook;
     let mut ways = Vec::new();
     for preset in &playbook.presets {
         let sets = |name: &String| preset.values.iter().all(|value| value.sets.contains_key(name));
@@ -201,12 +201,12 @@ fn to_give(desk: &Desk<'_>, missing: &[&String]) -> String {
         })
         .collect();
     ways.push(each.join(" "));
-    format!("it takes {}: give {}", docs(desk, missing), ways.join(", or "))
+    format!("it takes {}: give {}", docs(runner, missing), ways.join(", or "))
 }
 
 /// What the missing things are.
-fn docs(desk: &Desk<'_>, missing: &[&String]) -> String {
-    let playbook = desk.questions.playbook;
+fn docs(runner: &QueryRunner<'_>, missing: &[&String]) -> String {
+    let playbook = runner.questions.playbook;
     let doc = |name: &&String| {
         let params = playbook.params.iter().map(|param| (&param.name, &param.doc));
         let files = playbook.files.iter().map(|file| (&file.name, &file.doc));

@@ -178,8 +178,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     };
     let mut cells = Cells::new(args.spreadsheet);
     match breakdown.is_seed {
-        true => result_csv::seed(&breakdown, &mut cells)?,
-        false => result_csv::own(&breakdown, &mut cells)?,
+        true => result_csv::write_like_gputrc2graph(&breakdown, &mut cells)?,
+        false => result_csv::write_own(&breakdown, &mut cells)?,
     }
     let (table, formulas) = cells.finish()?;
     let page = page::render(&breakdown)?;

@@ -58,7 +58,7 @@ impl Cells {
 /// Writes nsq's own layout: gputrc2graph's columns first, with exact seconds, so its readers can read the file.
 ///
 /// Each bar has its own Model_Engine. Within one Model_Engine, overlapped time counts once.
-pub(super) fn own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
+pub(super) fn write_own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     writer.line(SEED.into_iter().chain(MORE))?;
     for profile in &breakdown.profiles {
         for bar in &profile.answer.bars {
@@ -83,7 +83,7 @@ pub(super) fn own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
 }
 
 /// Writes gputrc2graph's columns, with its arithmetic, rounding and order: by category, over all profiles.
-pub(super) fn seed(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
+pub(super) fn write_like_gputrc2graph(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     let mut rows: Vec<(String, usize, [String; 5])> = Vec::new();
     for (index, profile) in breakdown.profiles.iter().enumerate() {
         let Some(bar) = profile.answer.bars.first() else { continue };

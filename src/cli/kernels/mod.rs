@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// SQLite export, .nsys-rep file or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// Only kernels launched in ProfilerStep#N, from any thread; for a cut by time use --window ProfilerStep#N.
+    /// Only work launched in ProfilerStep#N, from any thread; to select by time use --window ProfilerStep#N.
     #[arg(long, value_name = "N")]
     pstep: Option<u64>,
     /// Number of kernels to show.
