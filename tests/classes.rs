@@ -394,10 +394,7 @@ fn what_cannot_be_done_says_what_can() {
     let folder = Folder::micro_case();
     let cases: [(&[&str], &str); 7] = [
         (&[], "no input is given"),
-        (
-            &["--config", "c.json", "--seed-compat", "--format", "json"],
-            "--seed-compat prints text only",
-        ),
+        (&["--config", "c.json", "--seed-compat", "--format", "json"], "--seed-compat prints text only"),
         (&["--config", "c.json", "--iters", "3"], "cannot be used with"),
         (&["--kernel-sum", "k.csv", "--iter-tag", "it"], "--iter-tag needs NVTX ranges"),
         (&["--kernel-sum", "k.csv", "--iters", "0"], "0 is not in 1.."),

@@ -450,7 +450,10 @@ fn a_sliver_decides_nothing() {
     // The other way round the copies are slower, and still next to nothing.
     assert_eq!(outcome(&["diff", &b, &a, "--gate", "5"]).0, 0);
     let calls = stdout(&["diff", &a, &b, "--section", "kernels,api"]);
-    assert!(calls.contains("GPU time is comparable") || calls.contains("cannot tell: no kernel"), "{calls}");
+    assert!(
+        calls.contains("GPU time is comparable") || calls.contains("cannot tell: no kernel"),
+        "{calls}"
+    );
 }
 
 /// A copy of the example with every gemm a fifth longer.

@@ -147,7 +147,9 @@ impl Profile {
                 "{}, the span of the capture from first to last CUDA activity",
                 time(self.answer.span.span_ns)
             ),
-            Total::None => "only the time in which the GPU worked, as in gputrc2graph for 0 seconds".to_owned(),
+            Total::None => {
+                "only the time in which the GPU worked, as in gputrc2graph for 0 seconds".to_owned()
+            }
         }
     }
 }

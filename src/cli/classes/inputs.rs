@@ -145,7 +145,9 @@ impl Input {
                 let ignored = tag.is_some() && !with_nvtx;
                 let mut loaded = report::load(args, catalog, path, tag, *with_nvtx, *with_mem)?;
                 if ignored {
-                    loaded.notes.push("nvtx_tag_of_iter is ignored, because `with_nvtx` is not true".to_owned());
+                    loaded
+                        .notes
+                        .push("nvtx_tag_of_iter is ignored, because `with_nvtx` is not true".to_owned());
                 }
                 Ok(loaded)
             }
@@ -182,14 +184,21 @@ impl Input {
         };
         match (&tag, &tables.ranges) {
             (None, Some(_)) if compat => return Err(self.lacks_tag()),
-            (None, Some(_)) => notes.push("the NVTX ranges are ignored, because no tag names the iterations".to_owned()),
-            (Some(_), None) if ranges.is_none() && self.config.is_none() => {
-                return Err(Error::usage("--iter-tag needs NVTX ranges", "give them with --nvtx-proj FILE"));
+            (None, Some(_)) => {
+                notes.push("the NVTX ranges are ignored, because no tag names the iterations".to_owned())
             }
-            (Some(tag), Some(ranges)) if compat && tag.find(ranges).0 != TagMatch::Exact => notes.push(format!(
-                "no range is named exactly `{}`: the original tool would not print these figures",
-                tag.spelled()
-            )),
+            (Some(_), None) if ranges.is_none() && self.config.is_none() => {
+                return Err(Error::usage(
+                    "--iter-tag needs NVTX ranges",
+                    "give them with --nvtx-proj FILE",
+                ));
+            }
+            (Some(tag), Some(ranges)) if compat && tag.find(ranges).0 != TagMatch::Exact => {
+                notes.push(format!(
+                    "no range is named exactly `{}`: the original tool would not print these figures",
+                    tag.spelled()
+                ))
+            }
             _ => {}
         }
         Ok(Loaded { tables, tag, gpus: None, within: false, measured: Vec::new(), notes })
@@ -240,7 +249,9 @@ impl Input {
             config.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let beside = folder.join(path);
         let help = match beside.exists() {
-            true => format!("the file is beside the config, {}: run nsq from that folder", beside.display()),
+            true => {
+                format!("the file is beside the config, {}: run nsq from that folder", beside.display())
+            }
             false => "paths in a config are relative to the working directory".to_owned(),
         };
         Some(Error::Report {

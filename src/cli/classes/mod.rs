@@ -218,7 +218,10 @@ fn answer(
                     .to_owned(),
             );
         }
-        (summarize(&tables, &|name| classifier.class_of(name), &iterations, &measured, only_tagged), None)
+        (
+            summarize(&tables, &|name| classifier.class_of(name), &iterations, &measured, only_tagged),
+            None,
+        )
     };
     notes.extend(summary.notes.iter().cloned());
     for text in &notes {

@@ -177,9 +177,7 @@ fn title_of(answer: &Answer, section: Section) -> String {
         Section::Measured if answer.iterations.windows > 0 => {
             "Iterations: measured on each GPU".to_owned()
         }
-        Section::Measured => {
-            "Measured on each GPU, from its first to its last operation".to_owned()
-        }
+        Section::Measured => "Measured on each GPU, from its first to its last operation".to_owned(),
     }
 }
 
@@ -280,7 +278,10 @@ fn side_by_side(answers: &[Answer]) -> Option<(String, ResultTable)> {
         }));
         cells
     });
-    let title =
-        if per_iteration { "Side by side: time per iteration and GPU" } else { "Side by side: total time" };
+    let title = if per_iteration {
+        "Side by side: time per iteration and GPU"
+    } else {
+        "Side by side: total time"
+    };
     Some((title.to_owned(), ResultTable { columns, rows: rows.collect() }))
 }

@@ -280,7 +280,7 @@ fn windows(
         windows.map(|window| window.parts.iter().fold(0i64, |sum, part| sum.saturating_add(*part))).max()
     };
     match (on_gpu(&answers[0]), on_gpu(&answers[1])) {
-        (Some(a), Some(b)) if is_timed => Some(([a, b], "time of a GPU in the scope")),
+        (Some(a), Some(b)) if is_timed => Some(([a, b], "GPU window in the scope")),
         (Some(a), Some(b)) => Some(([a, b], "from first to last GPU operation")),
         _ => Some(([schemas[0].capture_ns?, schemas[1].capture_ns?], "length of the capture")),
     }

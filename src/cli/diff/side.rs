@@ -131,7 +131,8 @@ impl InputReport<'_> {
             Some(found) => iterations::found(self, &scope, &found.selector.name)?,
             None => None,
         };
-        let by_iteration = instances.as_ref().is_some_and(|found| found.most_per_thread >= MIN_ITERATIONS);
+        let by_iteration =
+            instances.as_ref().is_some_and(|found| found.most_per_thread >= MIN_ITERATIONS);
         let mut names: Vec<&'static str> = Vec::new();
         for section in wanted.iter().filter(|section| **section != Section::GpuTime) {
             names.extend(queries_of(*section, instances.is_some(), by_iteration));

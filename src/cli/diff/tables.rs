@@ -38,12 +38,7 @@ pub(super) fn long(comparison: &Comparison, top: Option<usize>) -> ResultTable {
         ),
         column("calls_a", Type::Int, count, "Calls, ranges or windows in A, over all its iterations."),
         column("calls_b", Type::Int, count, "The same in B."),
-        column(
-            "total_a_ns",
-            Type::Duration,
-            ns,
-            "Sum of their durations in A; overlaps count in full.",
-        ),
+        column("total_a_ns", Type::Duration, ns, "Sum of their durations in A; overlaps count in full."),
         column("total_b_ns", Type::Duration, ns, "The same in B."),
         column("mean_a_ns", Type::Duration, ns, "total_a_ns / calls_a; null without calls."),
         column("mean_b_ns", Type::Duration, ns, "total_b_ns / calls_b; null without calls."),
@@ -97,7 +92,12 @@ pub(super) fn long(comparison: &Comparison, top: Option<usize>) -> ResultTable {
             ns,
             "Noise bound: a cost_change_ns within plus or minus this is within noise.",
         ),
-        column("noise_pct", Type::Percent, percent, "noise_ns as a share of the cost of the same calls in A."),
+        column(
+            "noise_pct",
+            Type::Percent,
+            percent,
+            "noise_ns as a share of the cost of the same calls in A.",
+        ),
         column(
             "compared_pct",
             Type::Percent,
@@ -210,11 +210,7 @@ fn title_of(section: Section, per: Per, facts: &Facts) -> String {
             let differ = facts.windows.is_some_and(|([a, b], _)| a != b);
             return format!(
                 "GPU time{}{}",
-                if facts.is_timed {
-                    " in the scope"
-                } else {
-                    ", from first to last operation"
-                },
+                if facts.is_timed { " in the scope" } else { ", from first to last operation" },
                 if differ { " (windows differ)" } else { "" }
             );
         }

@@ -51,7 +51,7 @@ fn verdict_per_iteration(row: &Row) -> String {
         _ => "no difference beyond noise",
     };
     let on = match row.name() {
-        "all GPUs" => "the mean of all GPUs".to_owned(),
+        "all GPUs" => "mean of all GPUs".to_owned(),
         name => format!("on {name}"),
     };
     format!("{word}: {a} → {b} per iteration, {on} ({})", relative(&cost))

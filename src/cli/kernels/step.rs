@@ -35,7 +35,8 @@ pub(super) fn selectors(
         needs: format!("ranges named {NAME}N"),
         report: path.clone(),
         detail: "  PyTorch's profiler records one at each prof.step()".to_owned(),
-        help: "leave out --pstep, or select other ranges with --nvtx NAME --attribute process".to_owned(),
+        help: "leave out --pstep, or select other ranges with --nvtx NAME --attribute process"
+            .to_owned(),
     };
     let has_ranges = Presence::new(&opened.schema, catalog).lack("nvtx_range")?.is_none();
     if !has_ranges {
