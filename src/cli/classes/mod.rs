@@ -1,4 +1,4 @@
-//! `nsq classes`: GPU time by class of kernel, per iteration, and the rest of each iteration.
+//! `nsq classes`: GPU time by class of kernel, per iteration, with exposed and idle time.
 
 mod classifier;
 mod inputs;
@@ -16,7 +16,7 @@ use classifier::Classifier;
 use inputs::Input;
 use std::path::PathBuf;
 
-/// Sum GPU time by class of kernel, per iteration, and show the rest of each iteration
+/// Sum GPU time by class of kernel, per iteration, and measure exposed and idle time
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
