@@ -201,7 +201,7 @@ impl Input {
             }
             _ => {}
         }
-        Ok(Loaded { tables, tag, gpus: None, within: false, measured: Vec::new(), notes })
+        Ok(Loaded { tables, tag, gpus: None, only_tagged: false, measured: Vec::new(), notes })
     }
 
     fn lacks_tag(&self) -> Error {
