@@ -265,10 +265,11 @@ fn copies_and_not_idleness_limit_the_gpus_that_wait_for_copies() {
     let folder = tempfile::tempdir().unwrap();
     let export = shared.join("data/exports/h100_2gpu_1s.sqlite");
     let written = breakdown(&[export.to_str().unwrap()], folder.path());
-    let sentence = "Host-to-Device copies: 920.87 ms of 969.45 ms (95.0 %), 25.48 GB at 27.66 GB/s";
+    let sentence = "Host-to-Device copies: 920.87 ms of the 969.45 ms from first to last operation \
+                    (95.0 %), 25.48 GB at 27.66 GB/s";
     assert!(written.out.contains(&format!("what fills GPU 0: {sentence}")), "{}", written.out);
     assert!(
-        written.html.contains("What fills GPU 0:</b> Host-to-Device copies: 920.87 ms of 969.45 ms")
+        written.html.contains("What fills GPU 0:</b> Host-to-Device copies: 920.87 ms of the 969.45 ms")
     );
 }
 

@@ -1,4 +1,4 @@
-//! `nsq classes`: the seed's block figure for figure, the exact figures beside it, and hostile files.
+//! `nsq classes`: the original tool's block figure for figure, the exact figures beside it, and hostile files.
 
 use crate::support::{Fixtures, nsq, project, shared};
 use serde_json::Value;
@@ -259,7 +259,7 @@ fn several_inputs_stand_side_by_side_and_one_that_fails_hides_none() {
     let (code, out, error) = folder.run(&["--config", "c.json"]);
     assert!(code == 1 && out.contains("mine: 2 iterations of `it` on 2 GPUs"), "{out}{error}");
     assert!(
-        error.contains("gone could not be summed up")
+        error.contains("could not summarize gone:")
             && error.contains("relative to the working directory"),
         "{error}"
     );
@@ -390,15 +390,12 @@ fn a_class_map_may_stand_in_a_folder_of_the_folder() {
 fn what_cannot_be_done_says_what_can() {
     let folder = Folder::micro_case();
     let cases: [(&[&str], &str); 7] = [
-        (&[], "there is nothing to analyse"),
-        (
-            &["--config", "c.json", "--seed-compat", "--format", "json"],
-            "the block of --seed-compat is text",
-        ),
+        (&[], "no input is given"),
+        (&["--config", "c.json", "--seed-compat", "--format", "json"], "--seed-compat prints text only"),
         (&["--config", "c.json", "--iters", "3"], "cannot be used with"),
         (&["--kernel-sum", "k.csv", "--iter-tag", "it"], "--iter-tag needs NVTX ranges"),
         (&["--kernel-sum", "k.csv", "--iters", "0"], "0 is not in 1.."),
-        (&["--kernel-sum", "k.csv", "--device", "0"], "tables of sums cannot be cut"),
+        (&["--kernel-sum", "k.csv", "--device", "0"], "scope options need a report"),
         (&["--kernel-sum", "k.csv", "--seed-compat"], "substring"),
     ];
     for (arguments, told) in cases {
@@ -467,8 +464,8 @@ fn a_tag_means_the_same_ranges_in_sums_and_windows() {
         assert_eq!(window["total_ns"], kernels_ns, "{arguments:?}");
     }
     for (arguments, told) in [
-        (["--iter", "step", "--iter", "mlp"], "there are several"),
-        (["--iter", "step", "--iter-tag", "step"], "both say what an iteration is"),
+        (["--iter", "step", "--iter", "mlp"], "--iter is given several times"),
+        (["--iter", "step", "--iter-tag", "step"], "both name the iterations"),
     ] {
         let (code, _, error) = folder.run(&[&[path], &arguments[..]].concat());
         assert!(code == 2 && error.contains(told), "{code} {error}");

@@ -1,4 +1,4 @@
-//! `nsq kernels` and its queries: the seed's command lines and layout, and the figures by other ways.
+//! `nsq kernels` and its queries: the command lines and layout of profiler.py, and the figures by other ways.
 
 use crate::support::{
     Fixtures, NEWEST_COMMON, build, nsq, outcome, project, shared, shared_exports, stdout,
@@ -347,13 +347,13 @@ fn what_cannot_be_done_is_said() {
     assert!(error.contains("needs CUDA kernels"), "{error}");
     let (code, out, error) = kernels(folder.path(), &["trace.json", "--device", "9", "-o", "k.txt"]);
     assert_eq!((code, out.as_str()), (3, ""));
-    assert!(error.contains("none of its kernels is in what the scope options leave"), "{error}");
+    assert!(error.contains("the scope options exclude all of its kernels"), "{error}");
     assert!(!folder.path().join("k.txt").exists());
     for (arguments, reason) in [
         (vec!["--hist-min", "9", "--hist-max", "1"], "--hist-min is above --hist-max"),
-        (vec!["--hist-min", "x"], "give a number of microseconds"),
+        (vec!["--hist-min", "x"], "expected a number of microseconds"),
         (vec!["--hist-max", "-1"], ""),
-        (vec!["--hist-max", "nan"], "give microseconds from 0"),
+        (vec!["--hist-max", "nan"], "expected microseconds from 0"),
         (vec!["-o", "trace.json"], "the output is the report itself"),
         (vec!["--gap-output", "trace.json"], "the output is the report itself"),
         (vec!["-o", "x.txt", "--gap-output", "x.txt"], "are both x.txt"),

@@ -1,4 +1,4 @@
-//! Which class map each profile goes by.
+//! Chooses the class map of each profile.
 
 use super::input::Input;
 use crate::catalog::{Catalog, DEFAULT_CLASSES};
@@ -8,28 +8,28 @@ use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The name of the map of each input, in order; every one is there and can be used.
+/// Returns the map of each input, in order, compiled.
 ///
-/// `given` are files of further maps, or the name of the one for inputs that name none.
+/// `given` holds files of further maps, and the name of the map for inputs that name none.
 pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> Result<Vec<ClassMap>> {
-    let mut alone = DEFAULT_CLASSES.to_owned();
+    let mut fallback = DEFAULT_CLASSES.to_owned();
     for spelling in given {
         if catalog.classes().names().contains(spelling) {
-            alone.clone_from(spelling);
+            fallback.clone_from(spelling);
         } else if is_file(spelling) {
-            // A file with one map says which one is meant where none is named.
+            // The only map of a file is also the map for inputs that name none.
             if let [only] = catalog.add_classes(Path::new(spelling))?.as_slice() {
-                alone.clone_from(only);
+                fallback.clone_from(only);
             }
         } else {
-            // FILE#NAME, or nothing that there is: the error names what there is.
+            // FILE#NAME, or a name that does not exist: then the error lists the names that do.
             catalog.choose_classes(spelling)?;
-            catalog.classes().chosen().clone_into(&mut alone);
+            catalog.classes().chosen().clone_into(&mut fallback);
         }
     }
     let name_of = |input: &Input| match &input.engine_model {
         Some((engine, model)) => format!("{engine}/{model}"),
-        None => alone.clone(),
+        None => fallback.clone(),
     };
     let mut known: BTreeMap<String, ClassMap> = BTreeMap::new();
     let mut maps = Vec::with_capacity(inputs.len());
@@ -38,8 +38,8 @@ pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> R
             let name = name.clone();
             let map = catalog.classes().map(&name).map_err(|error| explain(error, &name))?;
             let rules = map.compile()?;
-            for twice in &map.duplicates {
-                note(&twice.to_string());
+            for duplicate in &map.duplicates {
+                note(&duplicate.to_string());
             }
             known.insert(name.clone(), ClassMap { name, rules });
         }
@@ -48,7 +48,7 @@ pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> R
     Ok(maps)
 }
 
-/// The map that a profile goes by.
+/// The class map of a profile.
 #[derive(Debug, Clone)]
 pub(super) struct ClassMap {
     pub(super) name: String,
@@ -56,11 +56,11 @@ pub(super) struct ClassMap {
 }
 
 impl ClassMap {
-    /// The further classes that the map has for a name, but for that of a rule which takes everything.
+    /// Further classes whose rules match a name, except the class of a rule that matches every name.
     pub(super) fn also(&self, name: &str) -> Vec<&str> {
-        let takes_all = |pattern: &Pattern| matches!(pattern, Pattern::Match(text) if text == ".*");
+        let matches_all = |pattern: &Pattern| matches!(pattern, Pattern::Match(text) if text == ".*");
         let also = self.rules.classify(name).also.into_iter();
-        also.filter(|rule| !takes_all(&rule.pattern)).map(|rule| rule.class.as_str()).collect()
+        also.filter(|rule| !matches_all(&rule.pattern)).map(|rule| rule.class.as_str()).collect()
     }
 }
 
@@ -68,14 +68,14 @@ fn is_file(spelling: &str) -> bool {
     Path::new(spelling).is_file() || [".json", ".yml", ".yaml"].iter().any(|end| spelling.ends_with(end))
 }
 
-/// An engine and model that nobody has a map for.
+/// Explains the error for an engine and model without a map.
 fn explain(error: Error, name: &str) -> Error {
     match error {
         Error::Unknown { near, help, .. } => Error::Unknown {
             what: "class map (ENGINE/MODEL)",
             name: name.to_owned(),
             near,
-            help: format!("{help} Further ones come by --classes FILE."),
+            help: format!("{help} Add maps with --classes FILE."),
         },
         error => error,
     }

@@ -1,4 +1,4 @@
-//! The exact decomposition of a GPU's window, by the query `gpu_time`.
+//! Splits each GPU's window into its parts, with the query `gpu_time`.
 
 use super::profile::Device;
 use crate::catalog::Catalog;
@@ -6,10 +6,9 @@ use crate::cli::record::Record;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
 
-/// Name of the query.
 const QUERY: &str = "gpu_time";
 
-/// The four parts of a window add up to it.
+/// A window and its four parts, which add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Decomposition {
     pub(super) window_ns: i64,
@@ -19,12 +18,12 @@ pub(super) struct Decomposition {
     pub(super) idle_ns: i64,
 }
 
-/// The question.
+/// Plans the query.
 pub(super) fn plan(catalog: &Catalog) -> Result<Plan> {
     Plan::new(catalog.query(QUERY)?, &Invocation::parse(QUERY), &Layout::Own)
 }
 
-/// Gives each device its row.
+/// Adds the row of each device to it.
 pub(super) fn add_to(devices: &mut [Device], records: &[Record]) {
     for record in records {
         let parts = || {

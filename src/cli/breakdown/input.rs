@@ -1,25 +1,25 @@
-//! `FILE,ENGINE,MODEL,SECONDS`: one profile as it was asked for.
+//! `FILE,ENGINE,MODEL,SECONDS`: one profile of the command line.
 
 use crate::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a word of the command line may be.
-const FORM: &str = "write FILE,ENGINE,MODEL,SECONDS such as run.nsys-rep,vllm,llama,306, or FILE alone";
+/// The syntax of a profile.
+const FORM: &str = "give FILE,ENGINE,MODEL,SECONDS such as run.nsys-rep,vllm,llama,306, or FILE alone";
 
-/// A profile and how it is to be read.
+/// A profile, its class map and its run time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Input {
     /// SQLite export, `.nsys-rep` or PyTorch trace.
     pub(super) path: PathBuf,
-    /// Engine and model, which name the class map; none for the default map.
+    /// Engine and model, which name the class map; `None` for the default map.
     pub(super) engine_model: Option<(String, String)>,
-    /// How long the run took without the profiler, as it was typed; 0 where it was not said.
+    /// How long the run took without the profiler, as typed; 0 if not given.
     pub(super) seconds: f64,
 }
 
 impl Input {
-    /// Reads a word: the last three commas split, so that a path may hold commas.
+    /// Parses a profile. Only the last three commas split, so a path can contain commas.
     pub(super) fn parse(text: &str) -> Result<Self> {
         if Path::new(text).exists() {
             return Ok(Self { path: PathBuf::from(text), engine_model: None, seconds: 0.0 });
@@ -33,7 +33,7 @@ impl Input {
                 let (engine, model) = (engine.trim(), model.trim());
                 if file.is_empty() || engine.is_empty() || model.is_empty() {
                     return Err(Error::usage(
-                        format!("`{text}` leaves out the file, the engine or the model"),
+                        format!("invalid profile `{text}`: the file, the engine or the model is empty"),
                         FORM,
                     ));
                 }
@@ -44,7 +44,7 @@ impl Input {
                 })
             }
             _ => Err(Error::usage(
-                format!("`{text}` is no file, and has not the four parts FILE,ENGINE,MODEL,SECONDS"),
+                format!("invalid profile `{text}`: no such file, and not FILE,ENGINE,MODEL,SECONDS"),
                 FORM,
             )),
         }
@@ -55,7 +55,7 @@ impl Input {
         (self.seconds * 1e9).round() as i64
     }
 
-    /// What gputrc2graph calls the profile, without its index: model, engine and file.
+    /// The label of the profile in gputrc2graph, without its index: model, engine and file.
     pub(super) fn label(&self) -> String {
         let file = self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy();
         let file = file.strip_suffix(".nsys-rep").unwrap_or(&file);
@@ -66,32 +66,32 @@ impl Input {
     }
 }
 
-/// Seconds from 0 to what nanoseconds can count.
+/// Parses seconds that are at least 0 and fit into 64-bit nanoseconds.
 fn seconds_of(whole: &str, text: &str) -> Result<f64> {
-    let wrong = |why: &str| {
+    let invalid = |why: &str| {
         Error::usage(
-            format!("`{text}` in `{whole}` {why}"),
-            "give the run's time in seconds, such as 306 or 12.5; 0 takes the span of the capture",
+            format!("invalid seconds `{text}` in `{whole}`: {why}"),
+            "give the run's time in seconds, such as 306 or 12.5; 0 uses the span of the capture",
         )
     };
-    let seconds: f64 = text.trim().parse().map_err(|_| wrong("is no number of seconds"))?;
+    let seconds: f64 = text.trim().parse().map_err(|_| invalid("expected a number"))?;
     if !seconds.is_finite() || seconds < 0.0 {
-        return Err(wrong("is no time that a run can take"));
+        return Err(invalid("expected a finite number of 0 or more"));
     }
     if seconds > 9e9 {
-        return Err(wrong("is longer than nanoseconds can count"));
+        return Err(invalid("expected at most 9e9"));
     }
     Ok(seconds)
 }
 
-/// The names of profiles, which tell them apart: as soon as two share one, or where that is asked for,
-/// each gets the index of its input.
+/// The labels of the profiles. If two labels are equal, or with `always_indexed`, every label ends in the
+/// index of its input.
 pub(super) fn labels(inputs: &[Input], always_indexed: bool) -> Vec<String> {
     let plain: Vec<String> = inputs.iter().map(Input::label).collect();
     if !always_indexed && are_unique(&plain) {
         return plain;
     }
-    // Behind the last underscore no two are the same.
+    // The index after the last underscore makes every label unique.
     plain.iter().enumerate().map(|(index, label)| format!("{label}_{index}")).collect()
 }
 
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_profile_says_what_it_should_be() {
+    fn an_invalid_profile_is_a_usage_error_with_help() {
         for text in
             ["a,b", "a,b,c", "f,e,m,", "f,e,m,abc", "f,e,m,-1", "f,e,m,nan", "f,e,m,inf", "f,e,m,1e300"]
         {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_told_apart_by_their_index() {
+    fn equal_labels_get_an_index() {
         let inputs: Vec<Input> = ["x/a,e,m,1", "b,e,m,1", "y/a,e,m,2"]
             .iter()
             .map(|text| Input::parse(text).unwrap())

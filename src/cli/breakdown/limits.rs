@@ -1,4 +1,4 @@
-//! What limits a GPU, in a sentence.
+//! A sentence about what fills a GPU's time.
 
 use super::profile::{Device, Share};
 use crate::render::breakdown::{percent, time};
@@ -15,21 +15,22 @@ fn rate(rate: f64) -> String {
 }
 
 impl Device {
-    /// `GPU 0 (NVIDIA H100)`, or `GPU 1 (NVIDIA H100, CUDA device 0)` where the two numbers differ.
+    /// `GPU 0 (NVIDIA H100)`, or `GPU 1 (NVIDIA H100, CUDA device 0)` if the two numbers differ.
     pub(super) fn title(&self) -> String {
-        let gpu = self.gpu_id.map_or("GPU of unknown number".to_owned(), |id| format!("GPU {id}"));
+        let gpu = self.gpu_id.map_or("GPU with unknown number".to_owned(), |id| format!("GPU {id}"));
         let ordinal = self.ordinal.filter(|ordinal| Some(*ordinal) != self.gpu_id);
         let ordinal = ordinal.map(|ordinal| format!("CUDA device {ordinal}"));
         let about: Vec<String> = self.gpu_name.iter().cloned().chain(ordinal).collect();
         if about.is_empty() { gpu } else { format!("{gpu} ({})", about.join(", ")) }
     }
 
-    /// The largest share of the window, and what else fills much of it.
+    /// The largest share of the window, and other large shares.
     pub(super) fn limit(&self) -> String {
         let Some((first, rest)) = self.shares.split_first() else { return "no GPU work".to_owned() };
-        let is_much =
-            |share: &&Share| share.kind != IDLE && MUCH.saturating_mul(share.busy_ns) >= share.window_ns;
-        let mut others: Vec<&Share> = rest.iter().filter(is_much).take(MOST_OTHERS).collect();
+        let is_large = |share: &&Share| {
+            share.kind != IDLE && LARGE_FRACTION.saturating_mul(share.busy_ns) >= share.window_ns
+        };
+        let mut others: Vec<&Share> = rest.iter().filter(is_large).take(MAX_OTHERS).collect();
         if first.kind == IDLE && others.is_empty() {
             others.extend(rest.first());
         }
@@ -38,10 +39,10 @@ impl Device {
     }
 }
 
-/// One part in so many of a window is much.
-const MUCH: i64 = 5;
-/// Shares that are named beside the largest.
-const MOST_OTHERS: usize = 2;
+/// A share is large if it is at least one fifth of the window.
+const LARGE_FRACTION: i64 = 5;
+/// Number of shares to name besides the largest.
+const MAX_OTHERS: usize = 2;
 const IDLE: &str = "idle";
 
 impl Share {
@@ -49,18 +50,21 @@ impl Share {
         match self.kind.as_str() {
             "memcpy" => format!("{} copies", self.name),
             "memset" => "memory fills".to_owned(),
-            "graph" => "CUDA graphs traced as wholes".to_owned(),
-            IDLE => "waiting for work".to_owned(),
+            "graph" => "CUDA graphs traced as a whole".to_owned(),
+            IDLE => "idle".to_owned(),
             _ if self.name.is_empty() => "unclassified kernels".to_owned(),
             _ => format!("{} kernels", self.name),
         }
     }
 
-    /// `Host-to-Device copies: 920.87 ms of 969.45 ms (95.0 %), 25.48 GB at 27.66 GB/s`
-    fn sentence(&self, tells_window: bool) -> String {
-        let window = if tells_window { format!(" of {}", time(self.window_ns)) } else { String::new() };
+    /// `Host-to-Device copies: 920.87 ms (95.0 %), 25.48 GB at 27.66 GB/s`; the first share also names its whole.
+    fn sentence(&self, names_whole: bool) -> String {
+        let whole = match names_whole {
+            true => format!(" of the {} from first to last operation", time(self.window_ns)),
+            false => String::new(),
+        };
         let share = percent(self.busy_ns, self.window_ns);
-        let mut text = format!("{}: {}{window} ({share})", self.subject(), time(self.busy_ns));
+        let mut text = format!("{}: {}{whole} ({share})", self.subject(), time(self.busy_ns));
         if let (Some(size), Some(speed)) = (self.size_bytes, self.rate) {
             text.push_str(&format!(", {} at {}", bytes(size), rate(speed)));
         }
@@ -79,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_limit_a_gpu_that_is_not_idle() {
+    fn copies_fill_a_busy_gpu() {
         let device = Device {
             gpu_id: Some(0),
             ordinal: Some(0),
@@ -90,13 +94,14 @@ mod tests {
             ],
             decomposition: None,
         };
-        let sentence = "Host-to-Device copies: 920.87 ms of 969.45 ms (95.0 %), 25.48 GB at 27.66 GB/s";
+        let sentence = "Host-to-Device copies: 920.87 ms of the 969.45 ms from first to last operation \
+                        (95.0 %), 25.48 GB at 27.66 GB/s";
         assert_eq!(device.limit(), sentence);
         assert_eq!(device.title(), "GPU 0");
     }
 
     #[test]
-    fn an_idle_gpu_names_its_work_too() {
+    fn an_idle_gpu_also_names_its_work() {
         let device = Device {
             gpu_id: Some(1),
             ordinal: Some(0),
@@ -104,8 +109,8 @@ mod tests {
             shares: vec![share("idle", "idle", 969_447_604, None), share("class", "gemm", 1, None)],
             decomposition: None,
         };
-        let sentence =
-            "waiting for work: 969.45 ms of 969.45 ms (> 99.9 %); gemm kernels: 1 ns (< 0.1 %)";
+        let sentence = "idle: 969.45 ms of the 969.45 ms from first to last operation (> 99.9 %); \
+                        gemm kernels: 1 ns (< 0.1 %)";
         assert_eq!(device.limit(), sentence);
         assert_eq!(device.title(), "GPU 1 (NVIDIA X, CUDA device 0)");
     }

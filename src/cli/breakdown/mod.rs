@@ -1,4 +1,4 @@
-//! `nsq breakdown`: where the elapsed time went, by class of GPU work, as a page and a table.
+//! `nsq breakdown`: elapsed time by class of GPU work, as an HTML page and a CSV table.
 
 mod class_maps;
 mod decomposition;
@@ -27,9 +27,9 @@ use std::path::PathBuf;
 
 /// Break elapsed time down by class of GPU work: result.html and result.csv
 ///
-/// A profile is FILE,ENGINE,MODEL,SECONDS: the class map ENGINE/MODEL names the classes, and SECONDS
-/// is how long the run took without the profiler. SECONDS 0 takes the span of the capture. FILE
-/// alone takes the default class map and the span.
+/// A profile is FILE,ENGINE,MODEL,SECONDS. ENGINE/MODEL is the name of a class map. SECONDS is how long
+/// the run took without the profiler; 0 uses the span of the capture. FILE alone uses the default class
+/// map and the span.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,40 +37,41 @@ Examples:
   nsq breakdown --in_file run1.nsys-rep,vllm,gpt-oss,306 --title \"vLLM, gpt-oss\"
   nsq breakdown --in_file a.sqlite,vllm,llama,100 b.sqlite,vllm,gpt-oss,102 --out_dir results
 
-Elapsed time is counted once: what runs under an operation that began earlier counts for nothing,
-so that classes add up to the time in which the GPU worked.
+Overlapped time is counted once, for the operation that started first. So the classes add up to the
+time in which the GPU worked.
 
-result.csv and result.html in the folder of --out-dir, by default the working directory, are replaced.")]
+nsq replaces result.csv and result.html in the folder of --out-dir, by default the working directory.")]
 pub(super) struct Args {
-    /// Profiles: FILE,ENGINE,MODEL,SECONDS or FILE; the last three commas split.
+    /// Profiles: FILE,ENGINE,MODEL,SECONDS or FILE; only the last three commas split.
     #[arg(value_name = "PROFILE", required_unless_present = "in_file")]
     profiles: Vec<String>,
-    /// Profiles too; takes as many as follow. Also --in_file and --infile.
+    /// Profiles, one or more. Also spelled --in_file and --infile.
     #[arg(long = "in-file", aliases = ["in_file", "infile"], value_name = "PROFILE", num_args = 1..)]
     in_file: Vec<String>,
-    /// Folder for result.csv and result.html, which replace those of an earlier run; made if need be. Also --out_dir.
+    /// Folder for result.csv and result.html; created if missing. Also spelled --out_dir.
     #[arg(long = "out-dir", alias = "out_dir", value_name = "DIR", default_value = ".")]
     out_dir: PathBuf,
     /// Heading of the page; default: the names of the profiles.
     #[arg(long)]
     title: Option<String>,
-    /// File of further class maps, such as {engine: {model: {regex: class}}}, or for FILE alone the name of a map.
+    /// File with more class maps, such as {engine: {model: {regex: class}}}, or the name of the map for FILE alone.
     ///
-    /// May be repeated. `nsq list --classes` names the maps that are in reach.
+    /// May be repeated. `nsq list --classes` lists the available maps.
     #[arg(long, value_name = "FILE|MAP")]
     classes: Vec<String>,
-    /// One union over all GPUs and no rows for each: what hides on one GPU under another counts for nothing.
+    /// Merge all GPUs: count time that overlaps across GPUs once, and show no rows per GPU.
     #[arg(long, alias = "merge_devices")]
     merge_devices: bool,
-    /// result.csv as gputrc2graph writes it: its columns, labels, order and rounding.
+    /// Write result.csv like gputrc2graph: same columns, labels, order and rounding.
     ///
-    /// Takes the union over all GPUs, leaves out CUDA graphs that were traced as wholes, and takes SECONDS 0 for no time.
+    /// Merges all GPUs, leaves out CUDA graphs that were traced as a whole, and treats SECONDS 0 as no time outside
+    /// the GPU.
     #[arg(long, alias = "seed_compat")]
     seed_compat: bool,
-    /// In result.csv, an apostrophe before names that a spreadsheet would run as formulas.
+    /// In result.csv, put an apostrophe before names that a spreadsheet would run as formulas.
     #[arg(long)]
     spreadsheet: bool,
-    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else those on PATH, then those installed. Also --nsys_cmd.
+    /// The nsys that exports a .nsys-rep; default: NSQ_NSYS, else one on PATH or installed. Also spelled --nsys_cmd.
     #[arg(long = "nsys-cmd", aliases = ["nsys_cmd", "nsys"], value_name = "PATH")]
     nsys_cmd: Option<PathBuf>,
     #[command(flatten)]
@@ -81,29 +82,29 @@ pub(super) struct Args {
     library: LibraryArgs,
 }
 
-/// What the time of a profile is taken of.
+/// The elapsed time of a profile, as a whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Total {
-    /// What the user said: nanoseconds.
+    /// Given by the user, in nanoseconds.
     Given(i64),
     /// From the first to the last CUDA activity.
     Span,
-    /// The GPU's own time: nothing beside it.
+    /// The time in which the GPU worked, and no other time.
     None,
 }
 
-/// All profiles of a call.
+/// All profiles of one command line.
 #[derive(Debug)]
 struct Breakdown {
     title: String,
     profiles: Vec<Profile>,
-    /// Every class, the one with most time first.
+    /// All classes, the one with the most time first.
     classes: Vec<String>,
-    /// result.csv is to be as gputrc2graph writes it.
+    /// Write result.csv like gputrc2graph.
     is_seed: bool,
 }
 
-/// A profile and what its report says.
+/// A profile, and the answer of its report.
 #[derive(Debug)]
 struct Profile {
     input: Input,
@@ -116,7 +117,7 @@ struct Profile {
 }
 
 impl Profile {
-    /// The whole that a bar is a part of: no less than the time the GPU worked.
+    /// The elapsed time behind a bar: at least the time in which the GPU worked.
     fn total_ns(&self, bar: &Bar) -> i64 {
         let whole = match self.total {
             Total::Given(ns) => ns,
@@ -138,15 +139,17 @@ impl Profile {
         }
     }
 
-    /// What the whole is, in words.
-    fn time_base(&self) -> String {
+    /// The elapsed time in words.
+    fn elapsed_text(&self) -> String {
         match self.total {
-            Total::Given(ns) => format!("{}, as given", time(ns)),
+            Total::Given(ns) => format!("{} as given", time(ns)),
             Total::Span => format!(
-                "{}, the span of the capture from its first to its last CUDA activity",
+                "{}, the span of the capture from first to last CUDA activity",
                 time(self.answer.span.span_ns)
             ),
-            Total::None => "the GPU's own time, as gputrc2graph takes 0 seconds".to_owned(),
+            Total::None => {
+                "only the time in which the GPU worked, as in gputrc2graph for 0 seconds".to_owned()
+            }
         }
     }
 }
@@ -159,13 +162,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         must_differ(Some(output.as_path()), inputs.iter().map(|input| input.path.as_path()))?;
     }
     let mut catalog = args.library.load()?;
-    // What is wrong on the command line is said before any report is opened.
+    // Report command line errors before opening any report.
     let maps = class_maps::of(&mut catalog, &args.classes, &inputs)?;
     let labels = input::labels(&inputs, args.seed_compat);
     let mut clock = args.limits.start();
     let mut profiles = Vec::with_capacity(inputs.len());
     for ((input, label), map) in inputs.into_iter().zip(labels).zip(maps) {
-        // One session a profile: each may go by another map.
+        // Profiles can have different class maps, so each one gets its own session.
         catalog.choose_classes(&map.name)?;
         profiles.push(ask(args, &catalog, input, label, map, &mut clock)?);
     }
@@ -177,13 +180,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     };
     let mut cells = Cells::new(args.spreadsheet);
     match breakdown.is_seed {
-        true => result_csv::seed(&breakdown, &mut cells)?,
-        false => result_csv::own(&breakdown, &mut cells)?,
+        true => result_csv::write_like_gputrc2graph(&breakdown, &mut cells)?,
+        false => result_csv::write_own(&breakdown, &mut cells)?,
     }
     let (table, formulas) = cells.finish()?;
     let page = page::render(&breakdown)?;
     std::fs::create_dir_all(&args.out_dir).map_err(|e| Error::io(&args.out_dir, e))?;
-    // Neither file is put in place before the other could be written.
+    // Put both files in place only after both are written.
     replace(&csv, |fresh| {
         std::fs::write(fresh, &table).map_err(|e| Error::io(&csv, e))?;
         replace(&html, |fresh| std::fs::write(fresh, &page).map_err(|e| Error::io(&html, e)))
@@ -223,7 +226,7 @@ fn ask(
     Ok(profile)
 }
 
-/// What a reader must know before believing the figures.
+/// Notes that a reader needs to judge the figures.
 fn notes(profile: &Profile, is_seed: bool) -> Vec<String> {
     let mut notes = Vec::new();
     let busy = profile.answer.bars.iter().map(Bar::busy_ns).max().unwrap_or_default();
@@ -231,22 +234,22 @@ fn notes(profile: &Profile, is_seed: bool) -> Vec<String> {
         && ns < busy
     {
         notes.push(format!(
-            "the GPU worked for {}, longer than the {} given: the time that the GPU worked is taken \
-             for the whole, and nothing is left beside it",
+            "the GPU worked for {}, longer than the {} given: the elapsed time is set to the GPU's time, \
+             and CPU(non-GPU) is 0",
             time(busy),
             time(ns)
         ));
     }
     let graphs = profile.answer.span.graph_count;
     if graphs > 0 {
-        let fate = match is_seed {
-            true => "they are left out, as gputrc2graph leaves them out",
+        let treatment = match is_seed {
+            true => "they are left out, as in gputrc2graph",
             false => "each counts as one operation of the class cuda_graph",
         };
         let executions = if graphs == 1 { "execution" } else { "executions" };
         notes.push(format!(
-            "{graphs} {executions} of CUDA graphs were traced as wholes, and the kernels in them are \
-             not in the report: {fate}; capture with --cuda-graph-trace=node to see them"
+            "{graphs} {executions} of CUDA graphs were traced as a whole, without their kernels: \
+             {treatment}; capture with --cuda-graph-trace=node to see the kernels"
         ));
     }
     notes
@@ -257,7 +260,7 @@ fn title(profiles: &[Profile]) -> String {
     format!("Elapsed time of {}", labels.join(", "))
 }
 
-/// Every class, by its time in all profiles together, then by name.
+/// All classes, by their time in all profiles together, then by name.
 fn classes(profiles: &[Profile]) -> Vec<String> {
     let mut sums = std::collections::BTreeMap::<String, i64>::new();
     for bar in profiles.iter().filter_map(|profile| profile.answer.bars.first()) {
@@ -271,14 +274,14 @@ fn classes(profiles: &[Profile]) -> Vec<String> {
     sums.into_iter().map(|(class, _)| class).collect()
 }
 
-/// What was written, and the main figures.
+/// The main figures, and the files written.
 fn summary(breakdown: &Breakdown, written: &[(PathBuf, usize)]) -> String {
     let mut text = String::new();
     for profile in &breakdown.profiles {
         let line = format!(
-            "{}: {}, classes by {}\n",
+            "{}: elapsed time {}; class map {}\n",
             visible(&profile.label),
-            profile.time_base(),
+            profile.elapsed_text(),
             visible(&profile.map.name)
         );
         text.push_str(&line);
@@ -297,7 +300,7 @@ fn summary(breakdown: &Breakdown, written: &[(PathBuf, usize)]) -> String {
                 .map(|(class, ns)| format!("{} {}", visible(class_name(class)), percent(*ns, busy)))
                 .collect();
             text.push_str(&format!(
-                "  {name}: {} of {} ({}); {}\n",
+                "  {name}: busy for {} of the {} elapsed ({}); of that busy time: {}\n",
                 time(busy),
                 time(total),
                 percent(busy, total),
@@ -321,7 +324,7 @@ fn summary(breakdown: &Breakdown, written: &[(PathBuf, usize)]) -> String {
     text
 }
 
-/// A class as people read it: gputrc2graph leaves some without a name.
+/// The name of a class for people. Classes of gputrc2graph can have an empty name.
 fn class_name(class: &str) -> &str {
     if class.is_empty() { "(no class)" } else { class }
 }

@@ -1,4 +1,4 @@
-//! What `result.html` shows of a breakdown.
+//! The content of `result.html`.
 
 use super::class_maps::ClassMap;
 use super::profile::{Bar, Device, NON_GPU, Row, sum};
@@ -7,20 +7,20 @@ use crate::error::Result;
 use crate::render::breakdown as html;
 use std::collections::{BTreeMap, HashMap};
 
-/// Kernels that the page lists at most, over all profiles and classes: it stays small.
-const MOST_KERNELS: usize = 480;
-/// Kernels of a class that are listed in any case.
-const LEAST_KERNELS: usize = 3;
-/// GPUs with a column of their own among the kernels.
-const MOST_COLUMNS: usize = 9;
+/// The most kernels that the page lists over all profiles and classes, to keep it small.
+const MAX_KERNELS: usize = 480;
+/// The kernels that the page lists for every class, even beyond that limit.
+const MIN_KERNELS: usize = 3;
+/// The most columns of GPUs in the tables of kernels. With more bars, only the first has a column.
+const MAX_COLUMNS: usize = 9;
 
-/// The page.
+/// Renders the page.
 pub(super) fn render(breakdown: &Breakdown) -> Result<Vec<u8>> {
     let mut classes = breakdown.classes.clone();
     classes.push(NON_GPU.to_owned());
     let groups: usize =
         breakdown.profiles.iter().filter_map(|p| p.answer.bars.first()).map(|b| b.classes().len()).sum();
-    let most = (MOST_KERNELS / groups.max(1)).max(LEAST_KERNELS);
+    let most = (MAX_KERNELS / groups.max(1)).max(MIN_KERNELS);
     let bars = breakdown.profiles.iter().flat_map(|profile| {
         profile.answer.bars.iter().map(|bar| bar_of(profile, bar, &breakdown.classes))
     });
@@ -51,10 +51,10 @@ fn profile_of(profile: &Profile, classes: &[String], most: usize) -> html::Profi
         facts.push(("engine".to_owned(), engine.clone()));
         facts.push(("model".to_owned(), model.clone()));
     }
-    facts.push(("classes by".to_owned(), profile.map.name.clone()));
-    facts.push(("elapsed".to_owned(), profile.time_base()));
+    facts.push(("class map".to_owned(), profile.map.name.clone()));
+    facts.push(("elapsed".to_owned(), profile.elapsed_text()));
     let bars = &profile.answer.bars;
-    let bars = if bars.len() <= MOST_COLUMNS { &bars[..] } else { &bars[..1] };
+    let bars = if bars.len() <= MAX_COLUMNS { &bars[..] } else { &bars[..1] };
     let columns = bars.iter().map(|bar| match bar.device {
         Some(device) => format!("GPU {device}"),
         None if bars.len() > 1 => "all GPUs".to_owned(),
@@ -86,7 +86,7 @@ fn device_of(device: &Device) -> html::Device {
 fn classes_of(bars: &[Bar], map: &ClassMap, classes: &[String], most: usize) -> Vec<html::Class> {
     let Some(first) = bars.first() else { return Vec::new() };
     let busy_ns = first.busy_ns();
-    let elsewhere: Vec<HashMap<(&str, &str), i64>> = bars[1..]
+    let other_bars: Vec<HashMap<(&str, &str), i64>> = bars[1..]
         .iter()
         .map(|bar| bar.rows.iter().map(|row| (key(row), row.elapsed_ns)).collect())
         .collect();
@@ -100,9 +100,9 @@ fn classes_of(bars: &[Bar], map: &ClassMap, classes: &[String], most: usize) -> 
         let (listed, left_out) = rows.split_at(rows.len().min(most));
         let mut rules: Vec<html::Rule> = Vec::new();
         for row in listed {
-            // What no map was asked about has none.
+            // CUDA graphs are not classified by a map, so they have no further classes.
             let further = if row.also.is_empty() { Vec::new() } else { map.also(&row.name) };
-            let elapsed = elsewhere.iter().map(|bar| bar.get(&key(row)).copied());
+            let elapsed = other_bars.iter().map(|bar| bar.get(&key(row)).copied());
             let kernel = html::Kernel {
                 name: row.name.clone(),
                 calls: row.calls,

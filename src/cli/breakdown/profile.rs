@@ -1,4 +1,4 @@
-//! One report, asked: bars of classes, and what limits each GPU.
+//! Runs the queries of a breakdown on one report: bars by class, and what fills each GPU's time.
 
 use super::decomposition::{self, Decomposition};
 use crate::catalog::Catalog;
@@ -10,33 +10,33 @@ use crate::execute::Limits;
 use crate::normalize::{Presence, Scope};
 use std::collections::BTreeMap;
 
-/// The class, and the name, of the time in which no GPU worked: gputrc2graph's.
+/// Class and name of the time in which no GPU worked, as in gputrc2graph.
 pub(super) const NON_GPU: &str = "CPU(non-GPU)";
 
-/// How a report is to be asked.
+/// Options for the queries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
-    /// One bar over all GPUs, and no others.
+    /// Only one bar, over all GPUs.
     pub(super) merge_devices: bool,
-    /// Graphs that were traced as wholes count.
+    /// Count CUDA graphs that were traced as a whole.
     pub(super) graphs: bool,
 }
 
-/// What a report says.
+/// The answer of a report.
 #[derive(Debug, Clone)]
 pub(super) struct Answer {
-    /// All GPUs together first, then each by itself where there are several.
+    /// The bar of all GPUs together, then one bar per GPU if there are several.
     pub(super) bars: Vec<Bar>,
     pub(super) devices: Vec<Device>,
     pub(super) span: Span,
 }
 
-/// Time that is split among operations.
+/// Elapsed time split among operations.
 #[derive(Debug, Clone)]
 pub(super) struct Bar {
-    /// The GPU; none for all together.
+    /// The GPU; `None` for all GPUs together.
     pub(super) device: Option<i64>,
-    /// What CUDA programs call it.
+    /// The device number that the process sees.
     pub(super) ordinal: Option<i64>,
     /// By elapsed time, longest first.
     pub(super) rows: Vec<Row>,
@@ -56,11 +56,11 @@ pub(super) struct Row {
     pub(super) also: String,
 }
 
-/// A GPU and what fills its time.
+/// A GPU, and what fills its time.
 #[derive(Debug, Clone)]
 pub(super) struct Device {
     pub(super) gpu_id: Option<i64>,
-    /// What CUDA programs call it.
+    /// The device number that the process sees.
     pub(super) ordinal: Option<i64>,
     pub(super) gpu_name: Option<String>,
     /// Largest first; never empty.
@@ -68,7 +68,7 @@ pub(super) struct Device {
     pub(super) decomposition: Option<Decomposition>,
 }
 
-/// What fills a part of a GPU's window.
+/// A class of kernels, kind of copy or idle time, and its share of a GPU's window.
 #[derive(Debug, Clone)]
 pub(super) struct Share {
     pub(super) kind: String,
@@ -87,7 +87,7 @@ pub(super) struct Span {
     pub(super) graph_count: i64,
 }
 
-/// The elapsed time of rows; a stranger's times may add up to more than there is room for.
+/// The elapsed time of rows. The sum saturates, because the times of a broken report can overflow.
 pub(super) fn sum<'r>(rows: impl IntoIterator<Item = &'r Row>) -> i64 {
     rows.into_iter().fold(0, |sum, row| sum.saturating_add(row.elapsed_ns))
 }
@@ -110,7 +110,7 @@ impl Bar {
 }
 
 impl Answer {
-    /// Asks an open report.
+    /// Queries an open report.
     pub(super) fn ask(
         opened: &mut Opened,
         catalog: &Catalog,
@@ -125,7 +125,7 @@ impl Answer {
             let params = [format!("per_gpu={per_gpu}"), format!("graphs={}", question.graphs)];
             plan("gpu_elapsed", &params)
         };
-        let (merged, apart) = (elapsed(false)?, elapsed(true)?);
+        let (merged, per_gpu) = (elapsed(false)?, elapsed(true)?);
         let (share, span) = (plan("gpu_share", &[])?, plan("gpu_span", &[])?);
         let time = decomposition::plan(catalog)?;
         let path = opened.report.path.clone();
@@ -141,10 +141,10 @@ impl Answer {
         let span = ask(&span)?.first().map(Span::of).unwrap_or_default();
         let mut bars = bars(&ask(&merged)?);
         if bars.is_empty() {
-            return Err(nothing(&path));
+            return Err(no_operations(&path));
         }
         if span.gpu_count > 1 && !question.merge_devices {
-            bars.extend(self::bars(&ask(&apart)?));
+            bars.extend(self::bars(&ask(&per_gpu)?));
         }
         let mut devices = devices(&ask(&share)?);
         decomposition::add_to(&mut devices, &ask(&time)?);
@@ -152,12 +152,12 @@ impl Answer {
     }
 }
 
-fn nothing(path: &std::path::Path) -> Error {
+fn no_operations(path: &std::path::Path) -> Error {
     Error::LacksData {
         query: "breakdown".to_owned(),
         needs: "GPU operations".to_owned(),
         report: path.to_owned(),
-        detail: "  its tables of kernels, copies and fills have no rows".to_owned(),
+        detail: "  its tables of kernels, copies and fills are empty".to_owned(),
         help: "capture with `nsys profile --trace=cuda …` while the GPU works".to_owned(),
     }
 }
@@ -169,7 +169,7 @@ impl Span {
     }
 }
 
-/// Rows of one device stand together.
+/// Groups rows into bars. The rows of one device are consecutive.
 fn bars(records: &[Record]) -> Vec<Bar> {
     let mut bars: Vec<Bar> = Vec::new();
     for record in records {

@@ -1,4 +1,4 @@
-//! `result.csv`: a row per operation, class and bar.
+//! `result.csv`: one row per operation, class and bar.
 
 use super::profile::{Bar, NON_GPU, Row};
 use super::seconds::{as_python, exact, to_tenths};
@@ -9,7 +9,7 @@ use std::io;
 
 /// The columns of gputrc2graph.
 const SEED: [&str; 5] = ["Model_Engine", "Category", "Instances", "Name", "Elapsed Time (sec)"];
-/// What stands behind them: exact integers, where, and why.
+/// nsq's columns after them: exact integers, the device, and the class rule.
 const MORE: [&str; 8] = [
     "elapsed_ns",
     "total_ns",
@@ -21,10 +21,10 @@ const MORE: [&str; 8] = [
     "class_also",
 ];
 
-/// The lines of the file, and the names in them that a spreadsheet takes for formulas.
+/// The lines of the file, and the number of names that a spreadsheet would run as formulas.
 pub(super) struct Cells {
     lines: csv::Writer<Vec<u8>>,
-    /// Put an apostrophe before such names.
+    /// Put an apostrophe before these names.
     defuse: bool,
     formulas: usize,
 }
@@ -47,7 +47,7 @@ impl Cells {
         self.lines.write_record(None::<&[u8]>).map_err(failed)
     }
 
-    /// The file, and how many such names it holds.
+    /// Returns the file, and the number of these names.
     pub(super) fn finish(self) -> Result<(Vec<u8>, usize)> {
         let bytes =
             self.lines.into_inner().map_err(|e| Error::Output(io::Error::other(e.to_string())))?;
@@ -55,10 +55,10 @@ impl Cells {
     }
 }
 
-/// Its columns first, and in them exact seconds, so that what reads its file reads this.
+/// Writes nsq's own layout: gputrc2graph's columns first, with exact seconds, so its readers can read the file.
 ///
-/// Each bar is a Model_Engine of its own: over one of them nothing counts twice.
-pub(super) fn own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
+/// Each bar has its own Model_Engine. Within one Model_Engine, overlapped time counts once.
+pub(super) fn write_own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     writer.line(SEED.into_iter().chain(MORE))?;
     for profile in &breakdown.profiles {
         for bar in &profile.answer.bars {
@@ -82,8 +82,8 @@ pub(super) fn own(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     Ok(())
 }
 
-/// gputrc2graph's columns, arithmetic, rounding and order: by category, over all profiles.
-pub(super) fn seed(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
+/// Writes gputrc2graph's columns, with its arithmetic, rounding and order: by category, over all profiles.
+pub(super) fn write_like_gputrc2graph(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     let mut rows: Vec<(String, usize, [String; 5])> = Vec::new();
     for (index, profile) in breakdown.profiles.iter().enumerate() {
         let Some(bar) = profile.answer.bars.first() else { continue };
@@ -106,7 +106,7 @@ pub(super) fn seed(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
             [profile.label.clone(), non_gpu(), "1".to_owned(), non_gpu(), rest],
         ));
     }
-    // Stable: inside a category the profiles stay in order, and their rows by elapsed time.
+    // The sort is stable: within a category, rows keep the order of profiles and of elapsed time.
     rows.sort_by(|a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     writer.line(SEED)?;
     for (_, _, cells) in &rows {
@@ -115,12 +115,12 @@ pub(super) fn seed(breakdown: &Breakdown, writer: &mut Cells) -> Result<()> {
     Ok(())
 }
 
-/// What no rule takes has no category there.
+/// The category in gputrc2graph: empty if no rule matches.
 fn category(row: &Row) -> String {
     if row.rule.is_empty() { String::new() } else { row.class.clone() }
 }
 
-/// By class, the largest of all profiles first, and in it by elapsed time.
+/// Sorts rows by class, in the order of all profiles, and within a class by elapsed time.
 fn in_order<'b>(breakdown: &Breakdown, bar: &'b Bar) -> Vec<&'b Row> {
     let place = |row: &Row| breakdown.classes.iter().position(|class| *class == row.class);
     let mut rows: Vec<&Row> = bar.rows.iter().collect();

@@ -1,16 +1,16 @@
-//! Nanoseconds as the seconds that scripts read.
+//! Formats nanoseconds as seconds for scripts.
 
-/// Seconds with as many decimals as there are: exact.
+/// Exact seconds, with as many decimals as needed.
 pub(super) fn exact(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
     let text = format!("{sign}{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
     let trimmed = text.trim_end_matches('0');
-    // One decimal stays, so that a column of seconds is one of floating point numbers to every reader.
+    // Keep one decimal, so every reader parses the column as floating point.
     if trimmed.ends_with('.') { format!("{trimmed}0") } else { trimmed.to_owned() }
 }
 
-/// A number as Python writes it: the shortest digits that read back as the same.
+/// A number as Python writes it: the shortest digits that parse to the same number.
 pub(super) fn as_python(number: f64) -> String {
     let scientific = format!("{number:e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };

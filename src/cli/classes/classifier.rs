@@ -1,4 +1,4 @@
-//! Which class a kernel is in.
+//! Assigns each kernel to a class.
 
 use super::{Args, note};
 use crate::catalog::Catalog;
@@ -7,18 +7,18 @@ use crate::classify::{ClassMap, Pattern, Rule, collective};
 use crate::error::{Error, Result};
 use std::collections::HashMap;
 
-/// The class map that was asked for.
+/// The chosen class map.
 pub(super) struct Classifier {
     name: String,
     map: ClassMap,
-    /// The user brought or named the map: where its rules meet is worth telling.
+    /// The user chose the map, so kernels that match several of its rules get a note.
     is_chosen: bool,
-    /// The same under the seed's rules, where those were asked for.
+    /// The same map under the original tool's rules, for --seed-compat and --strict.
     seed: Option<SeedMap>,
 }
 
 impl Classifier {
-    /// `--classes`, else the config's map, else the default.
+    /// Chooses `--classes`, else the config's map, else the default map.
     pub(super) fn choose(catalog: &mut Catalog, args: &Args, config: Option<ClassKeys>) -> Result<Self> {
         let is_chosen = args.classes.is_some() || config.is_some();
         let (name, rules, map) = match (&args.classes, config) {
@@ -26,8 +26,8 @@ impl Classifier {
                 let rules = substrings(map);
                 let map = ClassMap::compile(rules.clone()).map_err(|broken| {
                     Error::usage(
-                        format!("the classes of the config: {}", broken.reason),
-                        "leave some of the keys out",
+                        format!("invalid kernel_to_class_map in the config: {}", broken.reason),
+                        "remove some of its keys",
                     )
                 })?;
                 ("config".to_owned(), rules, map)
@@ -37,10 +37,10 @@ impl Classifier {
                     catalog.choose_classes(spelling)?;
                 }
                 let mut source = catalog.classes().chosen_map()?;
-                for twice in &source.duplicates {
-                    note(&twice.to_string());
+                for duplicate in &source.duplicates {
+                    note(&duplicate.to_string());
                 }
-                // What the rule that files of the seed's shape imply is for, the grammar does.
+                // Maps in the original tool's format imply a rule for NCCL; `collective` does that job here.
                 source.rules.retain(|rule| !rule.is_implied);
                 let map = source.compile()?;
                 (source.name, source.rules.into_iter().map(|rule| rule.rule).collect(), map)
@@ -56,7 +56,7 @@ impl Classifier {
         self.name.clone()
     }
 
-    /// What a kernel is. Whether it is communication, a grammar of names decides, and no map.
+    /// The class of a kernel. A grammar of kernel names, not the map, decides whether it is communication.
     pub(super) fn class_of(&self, kernel: &str) -> Class {
         let found = self.map.classify(kernel);
         Class {
@@ -66,15 +66,16 @@ impl Classifier {
         }
     }
 
-    /// The map under the seed's rules.
+    /// The map under the original tool's rules.
     pub(super) fn seed_map(&self) -> Result<&SeedMap> {
         self.seed
             .as_ref()
-            .ok_or_else(|| Error::usage("there is no map for --seed-compat", "give a --config"))
+            .ok_or_else(|| Error::usage("--seed-compat has no class map", "give --config FILE"))
     }
 }
 
-/// Keys and classes of a config as rules. Classes that differ by case alone are one, spelled as first.
+/// Turns the keys and classes of a config into rules. Classes that differ only in case become one class,
+/// spelled like the first.
 fn substrings(map: ClassKeys) -> Vec<Rule> {
     let mut spelled: HashMap<String, String> = HashMap::new();
     map.into_iter()
@@ -95,8 +96,8 @@ fn seed_map(name: &str, rules: &[Rule]) -> Result<SeedMap> {
         .collect();
     let pairs = pairs.ok_or_else(|| {
         Error::usage(
-            format!("class map {name} is of regular expressions, and the seed knows substrings"),
-            "give a --config, or --classes FILE with {\"part of a name\": \"class\"}",
+            format!("class map {name} has regular expressions, and --strict and --seed-compat take substrings"),
+            "give --config FILE, or --classes FILE with {\"part of a name\": \"class\"}",
         )
     })?;
     SeedMap::strict(&pairs)

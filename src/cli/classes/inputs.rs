@@ -1,4 +1,4 @@
-//! What to analyse: from plain options or a config.
+//! The inputs to analyse, from command line options or a config.
 
 use super::{Args, Loaded, note, report};
 use crate::bounded_file::{self, Origin};
@@ -18,11 +18,11 @@ pub(super) struct Input {
     tag: Option<String>,
     layout: CsvLayout,
     source: Source,
-    /// Paths stand in a config: if one is not found, it may be relative to the config.
+    /// The config that names the paths. A missing path may be relative to it.
     config: Option<PathBuf>,
 }
 
-/// The inputs, and the classes of a config.
+/// Collects the inputs, and the classes of a config.
 pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
     if let Some(file) = &args.config {
         let bytes = bounded_file::read(file, Origin::Named, bounded_file::MAX_TEXT_BYTES)?;
@@ -31,19 +31,19 @@ pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
                 .iter()
                 .filter(|&&byte| byte == b'\n')
                 .count();
-            Error::catalog(file.display().to_string(), line, "is not UTF-8", "save it as UTF-8")
+            Error::catalog(file.display().to_string(), line, "the file is not UTF-8", "save it as UTF-8")
         })?;
         let config = Config::parse(file, &text)?;
         config.notes.iter().for_each(|text| note(text));
         let inputs: Vec<Input> =
             config.inputs.into_iter().map(|input| Input::of_config(input, file)).collect();
-        one_iteration(
+        check_iteration_options(
             args,
             inputs.iter().any(|input| input.tag.is_some()).then_some("nvtx_tag_of_iter"),
         )?;
         return Ok((inputs, Some(config.kernel_to_class)));
     }
-    one_iteration(args, args.iter_tag.is_some().then_some("--iter-tag"))?;
+    check_iteration_options(args, args.iter_tag.is_some().then_some("--iter-tag"))?;
     let plain = |title: String, source: Source| Input {
         title: args.title.clone().unwrap_or(title),
         iterations: args.iters,
@@ -63,35 +63,35 @@ pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
     }
     if args.reports.is_empty() {
         return Err(Error::usage(
-            "there is nothing to analyse",
-            "give a report, --kernel-sum FILE or --config FILE; `nsq classes --help` shows examples",
+            "no input is given",
+            "give a report, --kernel-sum FILE or --config FILE; see the examples in `nsq classes --help`",
         ));
     }
     if args.title.is_some() && args.reports.len() > 1 {
         return Err(Error::usage(
-            "--title is for one report",
-            "leave it out: each report has its file's name",
+            "--title takes a single report, and several are given",
+            "leave out --title: the heading of each report is its path",
         ));
     }
     let several = args.reports.len() > 1;
     let inputs = args.reports.iter().map(|path| {
-        // Of several, files in different folders may share a name.
+        // Several reports may share a file name, so use the whole path.
         let title = if several { path.display().to_string() } else { name_of(path) };
         plain(title, Source::Report { path: path.clone(), with_nvtx: true, with_mem: true })
     });
     Ok((inputs.collect(), None))
 }
 
-/// Refuses what says twice which ranges the iterations are; `tag` is where a tag was given.
-fn one_iteration(args: &Args, tag: Option<&str>) -> Result<()> {
+/// Refuses options that name the iterations twice. `tag` is the option or config key with a tag, if any.
+fn check_iteration_options(args: &Args, tag: Option<&str>) -> Result<()> {
     match (args.scope.iter.as_slice(), tag) {
         ([_, _, ..], _) => Err(Error::usage(
-            "one --iter says what an iteration is, and there are several",
-            "give one, in which * and ? stand for anything; --nvtx cuts further",
+            "--iter is given several times, and it names the iterations",
+            "give one --iter, with * and ? as wildcards; --nvtx narrows further",
         )),
         ([_], Some(tag)) => Err(Error::usage(
-            format!("--iter and {tag} both say what an iteration is"),
-            "leave one out: `--iter step 2..5` takes some iterations, --iter-tag takes all",
+            format!("--iter and {tag} both name the iterations"),
+            "leave one out: `--iter step 2..5` selects some iterations, --iter-tag selects all",
         )),
         _ => Ok(()),
     }
@@ -115,7 +115,7 @@ impl Input {
         }
     }
 
-    /// The files that are read for it.
+    /// The files that the input is read from.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         let (first, more) = match &self.source {
             Source::Csv { kernel_sum, nvtx_proj_trace, mem_time_sum } => {
@@ -127,7 +127,7 @@ impl Input {
         std::iter::once(first.as_path()).chain(rest).chain(self.config.as_deref())
     }
 
-    /// Reads its tables.
+    /// Reads the tables of the input.
     pub(super) fn load(&self, args: &Args, catalog: &Catalog) -> Result<Loaded> {
         let tag = self.tag.as_deref().map(Tag::new).transpose()?;
         match &self.source {
@@ -145,7 +145,9 @@ impl Input {
                 let ignored = tag.is_some() && !with_nvtx;
                 let mut loaded = report::load(args, catalog, path, tag, *with_nvtx, *with_mem)?;
                 if ignored {
-                    loaded.notes.push("`with_nvtx` is not true: the tag is not looked for".to_owned());
+                    loaded
+                        .notes
+                        .push("nvtx_tag_of_iter is ignored, because `with_nvtx` is not true".to_owned());
                 }
                 Ok(loaded)
             }
@@ -162,7 +164,7 @@ impl Input {
     ) -> Result<Loaded> {
         if !args.scope.is_whole() {
             return Err(Error::usage(
-                "tables of sums cannot be cut: --time, --device, --nvtx and their like need a report",
+                "--time, --device, --nvtx and the other scope options need a report, not CSV tables",
                 "give the report itself instead of CSV files",
             ));
         }
@@ -182,23 +184,30 @@ impl Input {
         };
         match (&tag, &tables.ranges) {
             (None, Some(_)) if compat => return Err(self.lacks_tag()),
-            (None, Some(_)) => notes.push("the NVTX ranges are not used: no tag says which is an iteration".to_owned()),
-            (Some(_), None) if ranges.is_none() && self.config.is_none() => {
-                return Err(Error::usage("--iter-tag needs NVTX ranges", "give them by --nvtx-proj FILE"));
+            (None, Some(_)) => {
+                notes.push("the NVTX ranges are ignored, because no tag names the iterations".to_owned())
             }
-            (Some(tag), Some(ranges)) if compat && tag.find(ranges).0 != TagMatch::Exact => notes.push(format!(
-                "no range is called just `{}`, and the seed looks for nothing else: these figures it would not print",
-                tag.spelled()
-            )),
+            (Some(_), None) if ranges.is_none() && self.config.is_none() => {
+                return Err(Error::usage(
+                    "--iter-tag needs NVTX ranges",
+                    "give them with --nvtx-proj FILE",
+                ));
+            }
+            (Some(tag), Some(ranges)) if compat && tag.find(ranges).0 != TagMatch::Exact => {
+                notes.push(format!(
+                    "no range is named exactly `{}`: the original tool would not print these figures",
+                    tag.spelled()
+                ))
+            }
             _ => {}
         }
-        Ok(Loaded { tables, tag, gpus: None, within: false, measured: Vec::new(), notes })
+        Ok(Loaded { tables, tag, gpus: None, only_tagged: false, measured: Vec::new(), notes })
     }
 
     fn lacks_tag(&self) -> Error {
         Error::usage(
-            format!("{}: there are NVTX ranges, and nothing says which is an iteration", self.title),
-            "give --iter-tag, in a config nvtx_tag_of_iter, or leave out the NVTX ranges",
+            format!("{}: NVTX ranges are given, but no tag names the iterations", self.title),
+            "give --iter-tag (nvtx_tag_of_iter in a config), or leave out the NVTX ranges",
         )
     }
 
@@ -210,8 +219,8 @@ impl Input {
         bounded_file::read(path, origin, bounded_file::MAX_TABLE_BYTES)
     }
 
-    /// A table that can be done without. With --seed-compat one that cannot be read is left out, as the
-    /// seed does, but not in silence.
+    /// Reads an optional table. With --seed-compat an unreadable table is left out, like in the original
+    /// tool, but with a note.
     fn optional<'p>(
         &self,
         path: Option<&'p Path>,
@@ -230,7 +239,7 @@ impl Input {
         }
     }
 
-    /// The file is not there: where it was looked for, and where it might be meant to be.
+    /// The error for a missing file of a config: where nsq looked, and where the file may be.
     fn missing(&self, path: &Path) -> Option<Error> {
         let config = self.config.as_deref()?;
         if path.exists() || path.is_absolute() {
@@ -240,13 +249,15 @@ impl Input {
             config.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let beside = folder.join(path);
         let help = match beside.exists() {
-            true => format!("it is beside the config, {}: run nsq from there", beside.display()),
+            true => {
+                format!("the file is beside the config, {}: run nsq from that folder", beside.display())
+            }
             false => "paths in a config are relative to the working directory".to_owned(),
         };
         Some(Error::Report {
             path: path.to_owned(),
             reason: format!(
-                "no such file in the working directory, which paths in {} are relative to",
+                "no such file in the working directory; paths in {} are relative to it",
                 config.display()
             ),
             help,

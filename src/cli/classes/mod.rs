@@ -1,4 +1,4 @@
-//! `nsq classes`: GPU time by class of kernel, per iteration, and what it leaves of the iterations.
+//! `nsq classes`: GPU time by class of kernel, per iteration, with exposed and idle time.
 
 mod classifier;
 mod inputs;
@@ -18,7 +18,7 @@ use classifier::Classifier;
 use inputs::Input;
 use std::path::PathBuf;
 
-/// Sum GPU time by class of kernel, per iteration, and see what it leaves of the iterations
+/// Sum GPU time by class of kernel, per iteration, and measure exposed and idle time
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,11 +28,11 @@ Examples:
   nsq classes --config config.json
   nsq classes --config config.json --seed-compat
 
-With --iter-tag only work that the tagged ranges launched is in the sums; iterations and GPUs are
-counted in the data, and everything is also divided by them. Tables of sums (CSV) hold the whole
-capture and cannot be cut; notes say what that does to the figures.
+With --iter-tag the sums cover only work launched in the tagged ranges. nsq counts iterations and GPUs
+in the data, and also shows every sum per iteration and GPU. CSV tables always cover the whole capture;
+notes tell how that affects the figures.
 
-A config is JSON; comments and trailing commas are welcome. Paths are relative to the working
+A config is JSON, with comments and trailing commas allowed. Paths are relative to the working
 directory:
   {\"inputs\": [
      {\"format\": \"csv\", \"title\": \"before\",
@@ -47,46 +47,46 @@ pub(super) struct Args {
     /// SQLite exports, .nsys-rep files or PyTorch traces.
     #[arg(value_name = "REPORT")]
     reports: Vec<PathBuf>,
-    /// What to analyse, and the classes, as JSON.
+    /// JSON file that lists the inputs and the classes.
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["reports", "kernel_sum", "iter_tag", "iters", "gpus", "title"]
     )]
     config: Option<PathBuf>,
-    /// Kernels as `nsys stats -r cuda_gpu_kern_sum --format csv` wrote them, instead of a report.
+    /// CSV of kernels from `nsys stats -r cuda_gpu_kern_sum --format csv`, instead of a report.
     #[arg(long, value_name = "FILE", conflicts_with = "reports")]
     kernel_sum: Option<PathBuf>,
-    /// NVTX ranges to go with --kernel-sum, from nvtx_gpu_proj_trace.
+    /// CSV of NVTX ranges from nvtx_gpu_proj_trace, for --kernel-sum.
     #[arg(long, value_name = "FILE", requires = "kernel_sum")]
     nvtx_proj: Option<PathBuf>,
-    /// Memory operations to go with --kernel-sum, from cuda_gpu_mem_time_sum.
+    /// CSV of memory operations from cuda_gpu_mem_time_sum, for --kernel-sum.
     #[arg(long, value_name = "FILE", requires = "kernel_sum")]
     mem_time: Option<PathBuf>,
-    /// NVTX range that is one iteration; default: what --iter names.
+    /// Name of the NVTX ranges that are iterations; default: the name given with --iter.
     ///
-    /// With or without its domain; * and ? stand for anything; `step` also means `step 0`, `step 1`, …
+    /// The domain is optional, and * and ? are wildcards. `step` also matches `step 0`, `step 1`, … if no
+    /// range is named exactly `step`.
     #[arg(long, value_name = "TAG")]
     iter_tag: Option<String>,
-    /// Iterations in the capture; default: as often as the tag occurs, by process.
+    /// Iterations in the capture; default: the number of tagged ranges per process.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     iters: Option<i64>,
-    /// GPUs in the capture; default: those with work, in tables one for each process.
+    /// GPUs in the capture; default: the GPUs with work, or one per process for CSV tables.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     gpus: Option<i64>,
-    /// Class map: NAME, FILE or FILE#NAME; default: the config's, else `default`.
+    /// Class map: NAME, FILE or FILE#NAME; default: the config's map, else `default`.
     ///
-    /// A file is JSON or YAML, also a config of this kind. `nsq list --classes` names those in reach.
+    /// A file is JSON or YAML; a config works too. `nsq list --classes` lists the available maps.
     #[arg(long, value_name = "MAP")]
     classes: Option<String>,
-    /// Refuse a map in which one key is part of another, instead of taking the first that fits.
+    /// Refuse a map in which one key is part of another, instead of using the first match.
     #[arg(long)]
     strict: bool,
-    /// Print the block of the tool that the config was written for, figure for figure.
+    /// Print the text block of the original tool, number for number.
     ///
-    /// analyzer is GPU Performance Analyser; kernel-stats is its forerunner, kernel_stats.py, with other
-    /// labels and unshortened memory operations. Counts are floored for each kernel, shares are of all
-    /// kernels but NCCL's, and the sums are of the whole capture.
+    /// Counts per iteration are rounded down for each kernel, shares are of all kernels except NCCL's, and
+    /// sums cover the whole capture.
     #[arg(
         long,
         alias = "seed_compat",
@@ -97,7 +97,7 @@ pub(super) struct Args {
         default_missing_value = "analyzer"
     )]
     seed_compat: Option<seed_block::Labels>,
-    /// Heading; default: the name of the file.
+    /// Heading; default: the file name.
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
     #[command(flatten)]
@@ -115,8 +115,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     if args.seed_compat.is_some() && args.output.format()? != Format::Text {
         return Err(Error::usage(
-            "the block of --seed-compat is text",
-            "leave --format out and give -o a name that ends in .txt, or leave --seed-compat out",
+            "--seed-compat prints text only",
+            "leave out --format and end the name of -o in .txt, or leave out --seed-compat",
         ));
     }
     let (inputs, map) = inputs::collect(args)?;
@@ -130,13 +130,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             Ok(answer) => answers.push(answer),
             Err(error) if inputs.len() == 1 || matches!(error, Error::Interrupted) => return Err(error),
             Err(error) => {
-                note(&format!("{} could not be summed up:", input.title));
+                note(&format!("could not summarize {}:", input.title));
                 let worse = complain(&error);
                 code = if code == 0 || code == EXIT_LACKS_DATA { worse } else { code };
             }
         }
     }
-    // A file appears whole or not at all; on a terminal the others still help.
+    // Never write a file that lacks an input. On a terminal the other inputs are still useful.
     if answers.is_empty() || !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
         note("nothing was written");
         return Ok(if code == 0 { EXIT_FAILED } else { code });
@@ -153,7 +153,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(code)
 }
 
-/// What is said of one input.
+/// The result for one input.
 struct Answer {
     title: String,
     tag: Option<String>,
@@ -161,18 +161,18 @@ struct Answer {
     iterations: Iterations,
     notes: Vec<String>,
     summary: Summary,
-    /// With --seed-compat.
+    /// Set with --seed-compat.
     seed: Option<SeedSummary>,
 }
 
-/// What one input holds, wherever it came from.
+/// The data of one input, from a report or from CSV tables.
 struct Loaded {
     tables: Tables,
     tag: Option<Tag>,
-    /// GPUs with work.
+    /// Number of GPUs with work, if the report has it.
     gpus: Option<i64>,
-    /// The sums are of the tagged ranges alone.
-    within: bool,
+    /// The sums cover only work launched in the tagged ranges.
+    only_tagged: bool,
     measured: Vec<Measured>,
     notes: Vec<String>,
 }
@@ -183,7 +183,7 @@ fn answer(
     classifier: &Classifier,
     input: &Input,
 ) -> Result<Answer> {
-    let Loaded { tables, tag, gpus, within, measured, mut notes } = input.load(args, catalog)?;
+    let Loaded { tables, tag, gpus, only_tagged, measured, mut notes } = input.load(args, catalog)?;
     tables.check_sums(&input.title)?;
     let hints = IterationHints {
         tag: tag.as_ref(),
@@ -197,34 +197,37 @@ fn answer(
     } else {
         hints
     };
-    let (iterations, odd) = Iterations::count(tables.ranges.as_deref(), &hints)?;
+    let (iterations, iteration_notes) = Iterations::count(tables.ranges.as_deref(), &hints)?;
     let (summary, seed) = if compat {
         let map = classifier.seed_map()?;
         let count = match (input.iterations, iterations.windows) {
             (Some(count), _) => count,
             (None, 0) => {
                 return Err(Error::usage(
-                    format!("{}: the number of iterations is not known", input.title),
-                    "give --iters, or an --iter-tag whose ranges can be counted",
+                    format!("{}: iteration count not detected", input.title),
+                    "give --iters N, or an --iter-tag that matches ranges",
                 ));
             }
             (None, windows) => windows,
         };
         let seed = SeedSummary::new(&tables, map, &iterations, count, input.gpus.unwrap_or(1));
         notes.extend(seed.remarks.iter().cloned());
-        // Of the notes on iterations the block has its own; why nothing was found, it does not say.
-        notes.extend(odd.into_iter().filter(|_| iterations.windows == 0));
+        // The block has its own notes on iterations, but none that says why no range was found.
+        notes.extend(iteration_notes.into_iter().filter(|_| iterations.windows == 0));
         (Summary { rows: Vec::new(), notes: Vec::new() }, Some(seed))
     } else {
-        notes.extend(odd);
+        notes.extend(iteration_notes);
         if iterations.iterations.is_none() && tag.is_none() {
             notes.push(
-                "how many iterations this is, is not known: give --iter-tag or --iters; \
-                 `nsq run REPORT --query iterations` finds the likeliest ranges"
+                "iteration count not detected: give --iter-tag or --iters; \
+                 `nsq run REPORT --query iterations` finds likely ranges"
                     .to_owned(),
             );
         }
-        (summarize(&tables, &|name| classifier.class_of(name), &iterations, &measured, within), None)
+        (
+            summarize(&tables, &|name| classifier.class_of(name), &iterations, &measured, only_tagged),
+            None,
+        )
     };
     notes.extend(summary.notes.iter().cloned());
     for text in &notes {

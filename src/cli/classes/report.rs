@@ -1,4 +1,4 @@
-//! The tables of a report, by queries of the library.
+//! Reads the tables of a report with queries of the library.
 
 use super::super::opened::Opened;
 use super::super::options::AttributeArg;
@@ -19,7 +19,7 @@ const RANGES: &str = "nvtx_gpu_proj_trace";
 const WINDOWS: &str = "gpu_time_by_range";
 const WHOLE: &str = "gpu_time";
 
-/// What no query says: on how many GPUs kernels ran, and how long.
+/// The number of GPUs that ran kernels, and the kernels' count and time. No query returns these.
 const EXTENT: &str = "\
 SELECT
   (SELECT count(DISTINCT gpu_id) FROM gpu_busy WHERE level = 'gpu' AND activity IN ('compute', 'communication')) AS gpus,
@@ -27,7 +27,7 @@ SELECT
   coalesce(sum(dur_ns), 0) AS total_ns
 FROM kernel";
 
-/// Of each range that launched GPU work, its name in two parts.
+/// The text and the domain of each range that launched GPU work.
 const PARTS: &str = "\
 SELECT projection.range_id, name.range_text, name.domain_name
 FROM nvtx_projection AS projection
@@ -35,8 +35,8 @@ JOIN nvtx_name AS name ON name.name_id = projection.name_id";
 
 /// Reads the tables of a report.
 ///
-/// With a tag they are cut to what the tagged ranges launched, unless the seed's figures are asked for:
-/// those are of the whole capture.
+/// With a tag the tables cover only work launched in the tagged ranges. With --seed-compat they cover the
+/// whole capture, like in the original tool.
 pub(super) fn load(
     args: &Args,
     catalog: &Catalog,
@@ -61,7 +61,7 @@ pub(super) fn load(
         let ranges = plan(catalog, RANGES, &[])?;
         match ranges.check_presence(&presence, path) {
             Ok(()) => plans.push(ranges),
-            // The seed goes on without; not in silence.
+            // The original tool goes on without ranges. So does nsq, with a note.
             Err(error) if args.seed_compat.is_some() => {
                 notes.push(format!("NVTX ranges are left out: {}", first_line(&error)));
                 tag = None;
@@ -73,16 +73,16 @@ pub(super) fn load(
     let has_memory = with_mem && memory.check_presence(&presence, path).is_ok();
     plans.extend(has_memory.then_some(memory));
     plans.push(Plan::ad_hoc(EXTENT, ("the extent of the report".to_owned(), 1), catalog));
-    let within = tag.is_some() && args.seed_compat.is_none();
+    let only_tagged = tag.is_some() && args.seed_compat.is_none();
     let outer = Scope { iterations: Vec::new(), ..scope.clone() };
-    if let (Some(tag), true, true) = (&tag, within, scope.iterations.is_empty()) {
+    if let (Some(tag), true, true) = (&tag, only_tagged, scope.iterations.is_empty()) {
         scope.iterations.push(selector(tag));
     }
-    if within {
+    if only_tagged {
         plans.push(Plan::ad_hoc(PARTS, ("the names of the ranges".to_owned(), 1), catalog));
     }
     let mut answers = report.ask(opened, &scope, &plans)?;
-    let parts = if within { answers.pop() } else { None };
+    let parts = if only_tagged { answers.pop() } else { None };
     let [kernels, rest @ .., extent] = answers.as_slice() else { return Err(lacks(KERNELS)) };
     let (ranges, memory) = match rest {
         [ranges, memory] => (Some(ranges), Some(memory)),
@@ -103,15 +103,15 @@ pub(super) fn load(
     }
     let extent = Extent::of(extent)?;
     let measured = match (&tag, &tables.ranges) {
-        (Some(tag), Some(ranges)) if within => {
+        (Some(tag), Some(ranges)) if only_tagged => {
             let found = tag.find(ranges).1;
             let (all, measured) = report.measure(&outer, &found)?;
             let by_thread = args.scope.attribute.unwrap_or_default() == AttributeArg::Thread;
-            notes.extend(all.beyond(&extent, by_thread));
+            notes.extend(all.launched_outside(&extent, by_thread));
             measured
         }
         _ if args.seed_compat.is_some() => Vec::new(),
-        // --time and its like may leave nothing of what the report has.
+        // The scope options may exclude everything, so there may be no row.
         _ => report
             .ask(Opened::open(path, &args.open)?, &outer, &[plan(catalog, WHOLE, &[])?])?
             .first()
@@ -123,10 +123,10 @@ pub(super) fn load(
         0 => Some(extent.gpus).filter(|gpus| *gpus > 0),
         gpus => i64::try_from(gpus).ok(),
     };
-    Ok(Loaded { tables, tag, gpus, within, measured, notes })
+    Ok(Loaded { tables, tag, gpus, only_tagged, measured, notes })
 }
 
-/// A report, and how it is asked.
+/// A report, and the options to query it with.
 struct Report<'a> {
     args: &'a Args,
     catalog: &'a Catalog,
@@ -135,7 +135,7 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// One answer for each plan.
+    /// Runs the plans and returns one table per plan.
     fn ask(&self, mut opened: Opened, scope: &Scope, plans: &[Plan]) -> Result<Vec<ResultTable>> {
         let roots = plans.iter().flat_map(|plan| &plan.reads).map(String::as_str);
         let session = opened.session(self.catalog, scope, roots, &self.limits)?;
@@ -147,8 +147,8 @@ impl Report<'_> {
         plans.iter().map(answer).collect()
     }
 
-    /// How the windows of ranges were spent, GPU by GPU, whoever launched what ran in them; and the
-    /// extent of all that the scope holds.
+    /// Measures how each GPU spent the windows of `ranges`, including work launched elsewhere that ran in
+    /// them. Also returns the extent of the whole scope.
     fn measure(&self, scope: &Scope, ranges: &[&RangeSpan]) -> Result<(Extent, Vec<Measured>)> {
         let mut plans =
             vec![Plan::ad_hoc(EXTENT, ("the extent of the report".to_owned(), 1), self.catalog)];
@@ -158,7 +158,7 @@ impl Report<'_> {
         let wanted: BTreeSet<i64> = ranges.iter().filter_map(|range| range.range_id).collect();
         let answers = self.ask(Opened::open(self.path, &self.args.open)?, scope, &plans)?;
         let [extent, windows @ ..] = answers.as_slice() else { return Err(lacks(WINDOWS)) };
-        // Two patterns may find the same range: the name of one may be the text of the other.
+        // Two patterns can match the same range, because a name of one can be the text of another.
         let mut measured = BTreeMap::new();
         for table in windows {
             for (window, id) in windows_of(table)?.into_iter().zip(ints(table, "range_id")?) {
@@ -185,9 +185,9 @@ fn selector(tag: &Tag) -> Selector {
     Selector { spelled: name.clone(), name, domain: None, instances: None, by_thread: true }
 }
 
-/// The tag that finds the ranges which the selector selects.
+/// The tag that finds the ranges of the selector.
 ///
-/// A name may hold what looks like a domain or an instance: then it is the name that is meant.
+/// If the whole text matches range names, it is a name, even if part of it looks like a domain or an index.
 fn tag_of(selector: &Selector, ranges: &[RangeSpan]) -> Result<Tag> {
     if selector.name != selector.spelled {
         let whole = Tag::of_scope(&selector.spelled, None)?;
@@ -198,7 +198,7 @@ fn tag_of(selector: &Selector, ranges: &[RangeSpan]) -> Result<Tag> {
     Tag::of_scope(&selector.name, selector.domain.as_deref())
 }
 
-/// Tells the ranges' names and domains apart.
+/// Sets the text and the domain of each range.
 fn add_parts(ranges: &mut [RangeSpan], parts: &ResultTable) -> Result<()> {
     let (ids, names) = (ints(parts, "range_id")?, texts(parts, "range_text")?);
     let parts = names.into_iter().zip(texts(parts, "domain_name")?);
@@ -212,10 +212,10 @@ fn add_parts(ranges: &mut [RangeSpan], parts: &ResultTable) -> Result<()> {
     Ok(())
 }
 
-/// Names of ranges that are asked for one by one; of more, all that begin as all of them do.
-const FEW: usize = 16;
+/// Up to this many range names get a pattern each. More names share one pattern, their common prefix.
+const MAX_PATTERNS: usize = 16;
 
-/// Patterns of SQL's GLOB that no name of the ranges escapes.
+/// GLOB patterns that together match the names of all ranges.
 fn globs(ranges: &[&RangeSpan]) -> Vec<String> {
     let names: BTreeSet<&str> = ranges.iter().filter_map(|range| range.name.as_deref()).collect();
     let literal = |name: &str| -> String {
@@ -225,16 +225,16 @@ fn globs(ranges: &[&RangeSpan]) -> Vec<String> {
         });
         escaped.collect()
     };
-    if names.len() <= FEW {
+    if names.len() <= MAX_PATTERNS {
         return names.into_iter().map(literal).collect();
     }
-    // In order, what the first and the last begin with, those between begin with too.
+    // The names are sorted, so a prefix of the first and the last is a prefix of all.
     let (first, last) = (names.first().copied().unwrap_or(""), names.last().copied().unwrap_or(""));
     let shared = first.chars().zip(last.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c);
     vec![literal(&shared.collect::<String>()) + "*"]
 }
 
-/// On how many GPUs kernels ran, and how long.
+/// The number of GPUs that ran kernels, and the kernels' count and time.
 struct Extent {
     gpus: i64,
     calls: i64,
@@ -248,17 +248,17 @@ impl Extent {
         Ok(Self { gpus: first("gpus")?, calls: first("calls")?, total_ns: first("total_ns")? })
     }
 
-    /// What of all this the part is not.
-    fn beyond(&self, part: &Self, by_thread: bool) -> Option<String> {
+    /// A note on the kernels outside `part`, if there are any.
+    fn launched_outside(&self, part: &Self, by_thread: bool) -> Option<String> {
         let calls = self.calls.saturating_sub(part.calls);
         (calls > 0).then(|| {
             format!(
-                "{calls} of {} kernels ({:.3} of {:.3} ms) were launched outside the tagged ranges, and are left out{}",
+                "{calls} of {} kernels ({:.3} of {:.3} ms) were launched outside the tagged ranges and are left out{}",
                 self.calls,
                 self.total_ns.saturating_sub(part.total_ns) as f64 / 1e6,
                 self.total_ns as f64 / 1e6,
                 if by_thread {
-                    "; --attribute process also counts what other threads launch meanwhile, as PyTorch's backward does"
+                    "; --attribute process includes launches from other threads, such as PyTorch's backward pass"
                 } else {
                     ""
                 }
@@ -319,7 +319,7 @@ fn windows_of(table: &ResultTable) -> Result<Vec<Measured>> {
     Ok((0..table.rows.len()).map(window).collect())
 }
 
-/// The values of a column; another library's query may lack it.
+/// The values of a column. A query of the user that replaces a built-in one may lack it.
 fn column<T>(table: &ResultTable, name: &str, value: impl Fn(&Value) -> T) -> Result<Vec<T>> {
     let place =
         table.columns.iter().position(|column| column.name == name).ok_or_else(|| lacks(name))?;
@@ -328,9 +328,9 @@ fn column<T>(table: &ResultTable, name: &str, value: impl Fn(&Value) -> T) -> Re
 
 fn lacks(what: &str) -> Error {
     Error::usage(
-        format!("a query that replaces a built-in one does not answer with {what}"),
+        format!("a query of yours replaces a built-in one and lacks the column {what}"),
         format!(
-            "leave --queries or NSQ_PATH out; {KERNELS}, {MEMORY}, {RANGES}, {WINDOWS} and {WHOLE} are asked here"
+            "leave out --queries and NSQ_PATH, or check your {KERNELS}, {MEMORY}, {RANGES}, {WINDOWS} and {WHOLE}"
         ),
     )
 }
@@ -354,15 +354,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_names_become_what_they_begin_with() {
+    fn many_names_become_their_common_prefix() {
         let range = |name: String| RangeSpan { name: Some(name), ..RangeSpan::default() };
         let ask = |names: &[RangeSpan]| globs(&names.iter().collect::<Vec<_>>());
         let of = |count: usize| -> Vec<RangeSpan> {
             (0..count).map(|n| range(format!("[é] stép {n}"))).collect()
         };
         assert_eq!(ask(&of(2)), ["[[]é] stép 0", "[[]é] stép 1"]);
-        assert_eq!(ask(&of(FEW + 1)), ["[[]é] stép *"]);
-        let mixed = [of(FEW), vec![range("other".to_owned())]].concat();
+        assert_eq!(ask(&of(MAX_PATTERNS + 1)), ["[[]é] stép *"]);
+        let mixed = [of(MAX_PATTERNS), vec![range("other".to_owned())]].concat();
         assert_eq!(ask(&mixed), ["*"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The figures as rows: one table for machines, one a section for people.
+//! The figures as tables: one for machines, and one per section for people.
 
 use super::Answer;
 use crate::class_summary::{Row, Section};
@@ -9,7 +9,7 @@ use crate::render::{Format, Heading};
 use crate::table::{Column, ResultTable, Type, Unit, Value};
 use serde_json::json;
 
-/// Writes the answers in the format that was asked for.
+/// Writes the answers in the chosen format.
 pub(super) fn write(output: &OutputArgs, answers: &[Answer]) -> Result<()> {
     let heading = Heading { title: String::new(), facts: facts(answers) };
     if !matches!(output.format()?, Format::Text | Format::Markdown | Format::Html) {
@@ -26,7 +26,7 @@ pub(super) fn write(output: &OutputArgs, answers: &[Answer]) -> Result<()> {
     })
 }
 
-/// What stands beside the rows in JSON.
+/// The facts beside the rows in JSON.
 fn facts(answers: &[Answer]) -> serde_json::Map<String, serde_json::Value> {
     let mut facts = nsq_heading().facts;
     let inputs: Vec<serde_json::Value> = answers
@@ -60,9 +60,9 @@ fn share_columns() -> [Column; 2] {
             "share_pct",
             Type::Percent,
             Some(Unit::Percent),
-            "Share of total_ns in what share_of says; null for the whole.",
+            "Share of total_ns in the whole that share_of names; null for a whole itself.",
         ),
-        column("share_of", Type::Text, None, "What share_pct is a share of."),
+        column("share_of", Type::Text, None, "The whole that share_pct is a share of."),
     ]
 }
 
@@ -71,12 +71,12 @@ fn total_column() -> Column {
         "total_ns",
         Type::Duration,
         Some(Unit::Ns),
-        "Time added up; in the section measured, without counting twice what overlaps.",
+        "Sum of durations; in the section measured, overlapped time counts once.",
     )
 }
 
 fn count_column() -> Column {
-    column("count", Type::Int, Some(Unit::Count), "Kernels, operations or windows.")
+    column("count", Type::Int, Some(Unit::Count), "Number of kernels, operations or windows.")
 }
 
 fn per_iteration_columns() -> [Column; 2] {
@@ -85,13 +85,13 @@ fn per_iteration_columns() -> [Column; 2] {
             "per_iteration_ns",
             Type::Duration,
             Some(Unit::Ns),
-            "Time per iteration and GPU; null if the iterations are not known.",
+            "Time per iteration and GPU; null if the iteration count is not detected.",
         ),
         column(
             "count_per_iteration",
             Type::Real,
             Some(Unit::Count),
-            "Kernels or operations per iteration and GPU; null as per_iteration_ns.",
+            "Kernels or operations per iteration and GPU; null if the iteration count is not detected.",
         ),
     ]
 }
@@ -108,7 +108,7 @@ fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-/// All figures of all inputs, a row each.
+/// All figures of all inputs, for machines.
 fn long(answers: &[Answer]) -> ResultTable {
     let [share, share_of] = share_columns();
     let [per_iteration, count_per_iteration] = per_iteration_columns();
@@ -118,14 +118,14 @@ fn long(answers: &[Answer]) -> ResultTable {
             "section",
             Type::Text,
             None,
-            "What the row is about: total, kernel, communication, memory, estimate or measured.",
+            "Section of the row: total, kernel, communication, memory, estimate or measured.",
         ),
         column("class", Type::Text, None, "Class of kernels, operation, or part of the iterations."),
         column(
             "gpu_id",
             Type::Id,
             None,
-            "Number of the GPU on its machine, in the section measured; else null.",
+            "Number of the GPU on its machine; null except in the section measured.",
         ),
         total_column(),
         share,
@@ -153,7 +153,7 @@ fn long(answers: &[Answer]) -> ResultTable {
     ResultTable { columns, rows: rows.collect() }
 }
 
-/// The figures of one input, a table for each section that has some.
+/// The figures of one input, with a table per section that has rows.
 fn sections(answer: &Answer) -> Vec<(String, ResultTable)> {
     let mut tables = Vec::new();
     for section in Section::ALL {
@@ -172,36 +172,34 @@ fn title_of(answer: &Answer, section: Section) -> String {
         Section::Communication => "Communication by operation".to_owned(),
         Section::Memory => "Memory operations".to_owned(),
         Section::Estimate => {
-            "Iterations: what summed compute kernels leave of them (an estimate)".to_owned()
+            "Iterations: compute kernels, summed, and the rest (an estimate)".to_owned()
         }
         Section::Measured if answer.iterations.windows > 0 => {
-            "Iterations: what really ran on each GPU".to_owned()
+            "Iterations: measured on each GPU".to_owned()
         }
-        Section::Measured => {
-            "What really ran on each GPU, from its first operation to its last".to_owned()
-        }
+        Section::Measured => "Measured on each GPU, from its first to its last operation".to_owned(),
     }
 }
 
-/// `5 iterations of "step" on 2 GPUs in 2 processes`
+/// The iterations in words: ``5 iterations of `step` on 2 GPUs in 2 processes``.
 fn iterations_of(answer: &Answer) -> String {
     let counted = &answer.iterations;
     let many = |count: i64, what: &str, more: &str| {
         format!("{count} {what}{}", if count == 1 { "" } else { more })
     };
-    let mut said = match counted.iterations {
-        None => "GPU time, iterations not known".to_owned(),
+    let mut text = match counted.iterations {
+        None => "GPU time, iteration count not detected".to_owned(),
         Some((count, of)) if count % of == 0 => many(count / of, "iteration", "s"),
         Some((count, of)) => format!("{:.2} iterations", count as f64 / of as f64),
     };
     if let Some(tag) = answer.tag.as_ref().filter(|_| counted.windows > 0) {
-        said.push_str(&format!(" of `{tag}`"));
+        text.push_str(&format!(" of `{tag}`"));
     }
-    said.push_str(&format!(" on {}", many(counted.gpus, "GPU", "s")));
+    text.push_str(&format!(" on {}", many(counted.gpus, "GPU", "s")));
     if counted.processes > 1 {
-        said.push_str(&format!(" in {}", many(counted.processes, "process", "es")));
+        text.push_str(&format!(" in {}", many(counted.processes, "process", "es")));
     }
-    said
+    text
 }
 
 fn section_table(section: Section, rows: &[&Row]) -> ResultTable {
@@ -249,7 +247,7 @@ fn section_table(section: Section, rows: &[&Row]) -> ResultTable {
     ResultTable { columns, rows: rows.iter().map(cells).collect() }
 }
 
-/// Several inputs beside one another: time per iteration where all know their iterations, else in all.
+/// Several inputs side by side: time per iteration if all inputs have iterations, else total time.
 fn side_by_side(answers: &[Answer]) -> Option<(String, ResultTable)> {
     if answers.len() < 2 {
         return None;
@@ -280,7 +278,10 @@ fn side_by_side(answers: &[Answer]) -> Option<(String, ResultTable)> {
         }));
         cells
     });
-    let title =
-        if per_iteration { "Side by side: time per iteration and GPU" } else { "Side by side: time" };
+    let title = if per_iteration {
+        "Side by side: time per iteration and GPU"
+    } else {
+        "Side by side: total time"
+    };
     Some((title.to_owned(), ResultTable { columns, rows: rows.collect() }))
 }

@@ -1,15 +1,15 @@
-//! The block that the seed prints, line for line.
+//! The text block of the original tool, line for line.
 
 use crate::class_summary::{SeedBlock, SeedRow, SeedSummary};
 use crate::render::visible;
 use std::fmt::Write;
 
-/// Whose labels the block has.
+/// The tool whose labels the block has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Labels {
-    /// GPU Performance Analyser.
+    /// Labels of GPU Performance Analyser, with short names of memory operations.
     Analyzer,
-    /// Its forerunner, kernel_stats.py.
+    /// Labels of kernel_stats.py, its predecessor, with full names of memory operations.
     KernelStats,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn print<'s>(
         if labels == Labels::KernelStats && place > 0 {
             text.push_str("\n\n");
         }
-        // Writing to a text does not fail.
+        // Writing to a String cannot fail.
         let _ = block(&mut text, title, seed, labels);
         if labels == Labels::Analyzer {
             text.push_str("\n\n");
@@ -97,7 +97,7 @@ const KERNEL_COLUMNS: [(&str, usize); 7] = [
     ("TotalInstance", 15),
     ("TotalTime(%)", 15),
 ];
-/// The columns of the other tables, behind the first.
+/// The columns of the other tables, after the first.
 const OPERATION_COLUMNS: [(&str, usize); 4] =
     [("TimePerIter(ms)", 17), ("InstancePerIter", 17), ("TotalTime(ms)", 17), ("TotalInstance", 15)];
 
@@ -129,12 +129,12 @@ fn operations(
     Ok(())
 }
 
-/// Two decimals; `nan` where there is nothing to have a share of.
+/// Two decimals; `nan` if the whole is 0.
 fn percent(value: f64) -> String {
     if value.is_finite() { format!("{value:.2}") } else { "nan".to_owned() }
 }
 
-/// As the analyser shows memory operations.
+/// The short name that GPU Performance Analyser gives a memory operation.
 fn shortened(operation: &str) -> &str {
     match operation {
         "[CUDA memcpy Device-to-Device]" => "[CUDA memcpy D2D]",

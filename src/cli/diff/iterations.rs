@@ -1,6 +1,6 @@
-//! Which ranges are iterations in both reports.
+//! Chooses the ranges that are iterations in both reports.
 
-use super::side::{Asked, Rows};
+use super::side::{InputReport, Rows};
 use crate::class_summary::{RangeSpan, Tag};
 use crate::error::{Error, Result};
 use crate::normalize::{Scope, Selector};
@@ -8,28 +8,28 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const QUERY: &str = "iterations";
 
-/// What is taken for an iteration.
+/// The ranges that count as iterations.
 #[derive(Debug, Clone)]
 pub(super) struct Iterations {
-    /// As a scope knows it.
+    /// For the scope of queries.
     pub(super) selector: Selector,
-    /// For people: the folded name, or what was typed.
+    /// For people: the folded name, or the text that the user typed.
     pub(super) label: String,
 }
 
-/// Ranges that are iterations.
+/// The iterations of one report.
 pub(super) struct Instances {
-    /// A pattern that finds them.
+    /// A pattern that matches their names.
     pub(super) glob: String,
     /// Their ids.
     pub(super) ids: BTreeSet<i64>,
-    /// How many the thread with the most has: those of several threads run side by side.
-    pub(super) in_a_row: usize,
+    /// Count on the thread that has the most. Iterations of different threads run side by side.
+    pub(super) most_per_thread: usize,
 }
 
-/// The ranges that both reports have, or why there are none.
+/// Finds ranges that both reports have, or the reason why there are none.
 pub(super) fn choose(
-    reports: [&Asked<'_>; 2],
+    reports: [&InputReport<'_>; 2],
     scopes: [&Scope; 2],
     skip: usize,
 ) -> Result<std::result::Result<Iterations, String>> {
@@ -41,14 +41,14 @@ pub(super) fn choose(
         [selector] => {
             if skip > 0 && selector.instances.is_some() {
                 return Err(Error::usage(
-                    format!("--skip and --iter {} both say which iterations count", selector.spelled),
-                    "leave one of them out",
+                    format!("--skip and --iter {} both select iterations", selector.spelled),
+                    "leave out --skip, or the INDEX of --iter",
                 ));
             }
             for (report, scope) in reports.iter().zip(&outer) {
                 if found(report, scope, &selector.name)?.is_none() {
                     let why =
-                        format!("{} has no range that --iter {} means", report.label, selector.spelled);
+                        format!("no range in {} matches --iter {}", report.label, selector.spelled);
                     return Ok(Err(why));
                 }
             }
@@ -57,8 +57,8 @@ pub(super) fn choose(
         }
         _ => {
             return Err(Error::usage(
-                "one --iter says what an iteration is, and there are several",
-                "give one, in which * and ? stand for anything; --nvtx cuts further",
+                "--iter is given several times, and it names the iterations",
+                "give one --iter, with * and ? as wildcards; --nvtx narrows further",
             ));
         }
     }
@@ -86,31 +86,31 @@ pub(super) fn choose(
         }
     }
     let why = match (&likeliest[0], &likeliest[1]) {
-        (None, None) => "no range of either looks like an iteration".to_owned(),
+        (None, None) => "no iterations detected in either report".to_owned(),
         (Some(layer), None) => {
-            format!("B has no range `{layer}`, A's likeliest iteration, nor one like it")
+            format!("the likeliest iteration of A is `{layer}`, and B has no such range")
         }
         (None, Some(layer)) => {
-            format!("A has no range `{layer}`, B's likeliest iteration, nor one like it")
+            format!("the likeliest iteration of B is `{layer}`, and A has no such range")
         }
         (Some(a), Some(b)) => {
-            format!("A's likeliest iteration is `{a}`, B's is `{b}`, and neither is in both")
+            format!("the likeliest iteration of A is `{a}`, that of B is `{b}`, and neither is in both")
         }
     };
-    Ok(Err(format!("{why}; --iter NAME says which ranges are iterations")))
+    Ok(Err(format!("{why}; name the iterations with --iter NAME")))
 }
 
 pub(super) fn without_iterations(scope: &Scope) -> Scope {
     Scope { iterations: Vec::new(), ..scope.clone() }
 }
 
-/// The ranges that `name` means, in the scope; nothing if there are none.
-pub(super) fn found(report: &Asked<'_>, scope: &Scope, name: &str) -> Result<Option<Instances>> {
-    // `step` also means `step 0`, `step 1`, … where no range is called just so.
+/// Finds the ranges in the scope that match `name`; `None` if there are none.
+pub(super) fn found(report: &InputReport<'_>, scope: &Scope, name: &str) -> Result<Option<Instances>> {
+    // If no range is named exactly `step`, the name matches `step 0`, `step 1`, …
     for glob in [name.to_owned(), format!("{name}*")] {
         let rows = report.ask(scope, &[(QUERY, vec![format!("tag={glob}")])])?;
         let Some(Some(rows)) = rows.first() else { continue };
-        let ids = meant(rows, name, &glob)?;
+        let ids = matching(rows, name, &glob)?;
         if !ids.is_empty() {
             let mut threads: BTreeMap<(Option<i64>, Option<i64>), usize> = BTreeMap::new();
             let places =
@@ -118,15 +118,15 @@ pub(super) fn found(report: &Asked<'_>, scope: &Scope, name: &str) -> Result<Opt
             for (thread, _) in places.filter(|(_, id)| id.is_some_and(|id| ids.contains(&id))) {
                 *threads.entry(thread).or_default() += 1;
             }
-            let in_a_row = threads.into_values().max().unwrap_or_default();
-            return Ok(Some(Instances { glob, ids, in_a_row }));
+            let most_per_thread = threads.into_values().max().unwrap_or_default();
+            return Ok(Some(Instances { glob, ids, most_per_thread }));
         }
     }
     Ok(None)
 }
 
-/// Of the rows that `glob` found, the ranges that `name` means.
-fn meant(rows: &Rows, name: &str, glob: &str) -> Result<BTreeSet<i64>> {
+/// The ranges among the rows of `glob` that match `name`.
+fn matching(rows: &Rows, name: &str, glob: &str) -> Result<BTreeSet<i64>> {
     let ids = rows.ints("range_id")?;
     if glob == name {
         return Ok(ids.into_iter().flatten().collect());
@@ -140,7 +140,7 @@ fn meant(rows: &Rows, name: &str, glob: &str) -> Result<BTreeSet<i64>> {
     Ok(Tag::new(name)?.find(&spans).1.into_iter().filter_map(|span| span.range_id).collect())
 }
 
-/// A folded name as a pattern: its `*` stands for numbers, everything else for itself.
+/// A folded name as a pattern: `*` stands for numbers, and all other characters match themselves.
 fn literal(layer: &str) -> String {
     let escaped = layer.chars().map(|c| match c {
         '?' | '[' => format!("[{c}]"),

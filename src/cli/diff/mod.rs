@@ -1,4 +1,4 @@
-//! `nsq diff`: two reports side by side, and what of the difference is real.
+//! `nsq diff`: compares two reports, and tells changes from noise.
 
 mod gate;
 mod iterations;
@@ -18,51 +18,56 @@ use crate::render::{Format, Heading};
 use crate::schema::Schema;
 use gate::Gate;
 use serde_json::json;
-use side::{Answer, Asked};
+use side::{Answer, InputReport};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Compare two reports: what got faster or slower, where, by how much, and whether it is more than noise
 ///
-/// A is before, B is after. Calls are compared like with like: kernels of one name by launch shape,
-/// copies by size. A change is more calls at the cost they had, the same calls at another cost, or what
-/// only one side has; the three add up. Fewer calls are no improvement: faster and slower are said of
-/// what a call costs, and with iterations of what an iteration takes.
+/// A is before, B is after. Like is compared with like: kernels of one name by launch shape, copies by
+/// size. Each change is split into three parts that add up: more or fewer calls, a different cost per
+/// call, and work in one report only. "Faster" and "slower" compare the cost per call, or the time per
+/// iteration. A change in call count is listed separately.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq diff before.sqlite after.sqlite
   nsq diff before.sqlite after.sqlite --iter step --skip 1 --attribute process
   nsq diff before.sqlite after.sqlite --section kernels --top 0 -o kernels.csv
-  nsq diff main.sqlite branch.sqlite --gate 5 -o diff.html       exit 1 if something is 5 % slower
+  nsq diff main.sqlite branch.sqlite --gate 5 -o diff.html       exit 1 if something is over 5 % slower
 
-Windows of different runs are not comparable, so without iterations costs are compared per call.
-A change within the noise bound is called so: the bound comes from the spread over calls, over
-ranges, or over iterations within each run (Welch), and knows nothing of what differs between runs.
---gate fails on what is slower beyond noise and beyond PCT: an iteration, all kernels, collectives or
-copies together, or a row that holds at least 1 % of its section; not on copies that take less than 1 %
-of the GPU's time; on API calls only with --section api, since waiting is no regression.")]
+Costs are compared per iteration if both reports have iterations, else per call: the lengths of two
+captures are not comparable.
+
+A change is `within noise` if it is no larger than the noise bound. The bound comes from the spread over
+calls, ranges or iterations within each run (Welch's test). It does not cover differences between runs,
+such as clocks or temperature; compare two runs of one program to see those.
+
+--gate fails if one of these is slower by more than noise and more than PCT: an iteration; all kernels,
+all collectives or all copies together; a row with at least 1 % of its section. Copies with less than 1 %
+of the GPU's time never fail it. API calls can fail it only with --section api, because a call that waits
+takes longer when the CPU gets faster. An inconclusive gate passes, with a note.")]
 pub(super) struct Args {
-    /// The report before: a SQLite export or .nsys-rep.
+    /// The report before: a SQLite export, .nsys-rep file or PyTorch trace.
     #[arg(value_name = "A")]
     a: PathBuf,
     /// The report after.
     #[arg(value_name = "B")]
     b: PathBuf,
-    /// Only these sections; may be repeated.
+    /// Show only this section; may be repeated.
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
     section: Vec<SectionArg>,
-    /// Rows of each section, 0 for all; default: 10 in text and markdown, 50 in html, all elsewhere.
+    /// Rows per section, 0 for all; default: 10 in text and markdown, 50 in html, all in other formats.
     #[arg(long, value_name = "N")]
     top: Option<usize>,
-    /// Exit 1 if something is slower by more than this many percent, and by more than noise.
+    /// Exit 1 if something is slower by more than PCT percent and by more than noise.
     #[arg(long, value_name = "PCT", value_parser = percentage)]
     gate: Option<f64>,
-    /// Iterations to leave out at the head of each thread, for warm-up.
+    /// Skip the first N iterations of each thread, as warm-up.
     #[arg(long, value_name = "N", default_value_t = 0)]
     skip: usize,
-    /// How sure a change must be, in percent, to be called one.
+    /// Confidence level of the noise bound, in percent.
     #[arg(long, value_name = "PCT", default_value_t = 99.0, value_parser = confidence)]
     confidence: f64,
     #[command(flatten)]
@@ -79,7 +84,7 @@ pub(super) struct Args {
     classes: ClassArgs,
 }
 
-/// A section on the command line.
+/// A value of `--section`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
 enum SectionArg {
@@ -111,34 +116,34 @@ fn percentage(text: &str) -> Result<f64, String> {
     number
         .ok()
         .filter(|pct| pct.is_finite() && *pct >= 0.0)
-        .ok_or_else(|| "give a percentage of 0 or more, such as 5".to_owned())
+        .ok_or_else(|| "expected a percentage of 0 or more, such as 5".to_owned())
 }
 
 fn confidence(text: &str) -> Result<f64, String> {
     percentage(text)
         .ok()
         .filter(|pct| (50.0..100.0).contains(pct))
-        .ok_or_else(|| "give a percentage from 50 to below 100, such as 99".to_owned())
+        .ok_or_else(|| "expected a percentage of at least 50 and below 100, such as 99".to_owned())
 }
 
-/// What sentences need to know beside the comparison.
+/// Facts for the sentences that are not in the comparison.
 struct Facts {
-    /// What an iteration is, and how many each side has; or why there are none.
+    /// The name of the iterations and their count in A and in B, or the reason why there are none.
     iterations: std::result::Result<(String, i64, i64), String>,
-    /// Of all kernels, calls and time, and those in iterations, of each side.
-    outside: [Option<[(i64, i64); 2]>; 2],
-    /// Lengths of windows and what they are, of both sides.
-    windows: Option<[(i64, &'static str); 2]>,
+    /// For each side: calls and time of all kernels, then of those in the iterations.
+    kernels: [Option<[(i64, i64); 2]>; 2],
+    /// Window lengths of both sides, and what a window is.
+    windows: Option<([i64; 2], &'static str)>,
     layers_on_cpu: bool,
-    /// The windows are what --time, --window or a cut report say, and not from the first operation on.
+    /// The windows come from --time, --window or a cut report, not from the first to the last operation.
     is_timed: bool,
-    /// No GPU did anything in any window.
+    /// No GPU worked in any window.
     is_idle: bool,
     by_thread: bool,
     confidence_pct: f64,
 }
 
-/// Everything that there is to print.
+/// Everything to print.
 struct Diff {
     title: String,
     heading: Heading,
@@ -168,7 +173,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     args.classes.choose(&mut catalog, statements.iter().map(String::as_str))?;
     let [a, b] = [Opened::open(&args.a, &args.open)?, Opened::open(&args.b, &args.open)?];
     let limits = args.limits.limits();
-    let asked = |path, label| Asked {
+    let input = |path, label| InputReport {
         catalog: &catalog,
         path,
         open: &args.open,
@@ -176,7 +181,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         label,
         notes: RefCell::new(BTreeSet::new()),
     };
-    let reports = [asked(args.a.as_path(), "A"), asked(args.b.as_path(), "B")];
+    let reports = [input(args.a.as_path(), "A"), input(args.b.as_path(), "B")];
     let scopes = [args.scope.resolve(&a.schema)?, args.scope.resolve(&b.schema)?];
     let headings = [a.heading(&scopes[0]), b.heading(&scopes[1])];
     let captures = [a.schema, b.schema];
@@ -193,12 +198,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         (Ok(found), Some(a), Some(b)) => Ok((found.label, a, b)),
         (Ok(found), a, b) => {
             let which = match (a, b) {
-                (None, None) => "neither has",
-                (None, _) => "A does not have",
-                _ => "B does not have",
+                (None, None) => "neither report has an",
+                (None, _) => "A has no",
+                _ => "B has no",
             };
             let skipped = if args.skip > 0 { " after --skip" } else { "" };
-            Err(format!("{which} an instance of `{}`{skipped} that the scope holds", found.label))
+            Err(format!("{which} instance of `{}` in the scope{skipped}", found.label))
         }
         (Err(why), ..) => Err(why),
     };
@@ -213,7 +218,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let facts = Facts {
         iterations,
-        outside: [answers[0].kernels, answers[1].kernels],
+        kernels: [answers[0].kernels, answers[1].kernels],
         windows: windows(&answers, &captures, is_timed(&scopes)),
         is_timed: is_timed(&scopes),
         is_idle: answers
@@ -249,39 +254,39 @@ fn has_windows(answer: &Answer) -> bool {
 fn nothing(args: &Args) -> Error {
     Error::LacksData {
         query: "diff".to_owned(),
-        needs: "something that both reports hold".to_owned(),
+        needs: "data that both reports have".to_owned(),
         report: args.b.clone(),
-        detail: format!("  nothing that is compared is in both it and {}", args.a.display()),
-        help: "`nsq schema` shows what each holds; --section and the scope options may leave too little"
+        detail: format!("  no section has data in both this report and {}", args.a.display()),
+        help: "see what each report holds with `nsq schema`, or widen --section and the scope options"
             .to_owned(),
     }
 }
 
-/// A time is said for both: by the command line, or by a report that was cut.
+/// Whether the command line or a cut report sets the time window.
 fn is_timed(scopes: &[Scope; 2]) -> bool {
     scopes
         .iter()
         .any(|scope| scope.start_ns.is_some() || scope.end_ns.is_some() || !scope.windows.is_empty())
 }
 
-/// How long each side's window is: of its GPUs, else of its capture.
+/// Window lengths of both sides: the longest GPU window of each, or the length of the captures.
 fn windows(
     answers: &[Answer; 2],
     schemas: &[Schema; 2],
     is_timed: bool,
-) -> Option<[(i64, &'static str); 2]> {
+) -> Option<([i64; 2], &'static str)> {
     let on_gpu = |answer: &Answer| {
         let windows = answer.side.windows.as_ref()?.iter();
         windows.map(|window| window.parts.iter().fold(0i64, |sum, part| sum.saturating_add(*part))).max()
     };
     match (on_gpu(&answers[0]), on_gpu(&answers[1])) {
-        (Some(a), Some(b)) if is_timed => Some([(a, "of GPU time in the scope"), (b, "")]),
-        (Some(a), Some(b)) => Some([(a, "from first to last GPU operation"), (b, "")]),
-        _ => Some([(schemas[0].capture_ns?, "of capture"), (schemas[1].capture_ns?, "")]),
+        (Some(a), Some(b)) if is_timed => Some(([a, b], "GPU window in the scope")),
+        (Some(a), Some(b)) => Some(([a, b], "from first to last GPU operation")),
+        _ => Some(([schemas[0].capture_ns?, schemas[1].capture_ns?], "length of the capture")),
     }
 }
 
-/// The facts that stand beside the rows in JSON.
+/// The facts beside the rows in JSON.
 fn heading(diff: &Diff, [a, b]: [Heading; 2]) -> Heading {
     let mut heading = nsq_heading();
     heading.title = diff.title.clone();
@@ -345,7 +350,7 @@ fn heading(diff: &Diff, [a, b]: [Heading; 2]) -> Heading {
     heading
 }
 
-/// Rows of each section: what was asked for, else what suits the format.
+/// Rows per section: as requested, else a default for the format.
 fn top(args: &Args, format: Format) -> Option<usize> {
     match (args.top, format) {
         (Some(0), _) => None,
@@ -382,7 +387,7 @@ fn write(args: &Args, format: Format, diff: &Diff) -> Result<()> {
     })
 }
 
-/// Says why the gate failed, and returns the exit code.
+/// Prints why the gate failed, and returns the exit code.
 fn conclude(diff: &Diff) -> u8 {
     match &diff.gate {
         Some(gate) if !gate.failures.is_empty() => {
@@ -392,8 +397,8 @@ fn conclude(diff: &Diff) -> u8 {
             }
             EXIT_FAILED
         }
-        Some(gate) if !gate.has_judged && !words::is_empty(&diff.comparison) => {
-            note(&format!("the gate {gate}"));
+        Some(gate) if !gate.is_conclusive && !words::is_empty(&diff.comparison) => {
+            note(&format!("the gate is {gate}"));
             0
         }
         _ => 0,

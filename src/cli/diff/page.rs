@@ -1,4 +1,4 @@
-//! The comparison as a page.
+//! The comparison as an HTML page.
 
 use super::Diff;
 use super::tables::Table;
@@ -6,7 +6,7 @@ use crate::comparison::Verdict;
 use crate::error::Result;
 use crate::render::diff as html;
 
-/// The page.
+/// Renders the page.
 pub(super) fn render(diff: &Diff, tables: &[Table]) -> Result<String> {
     let fact = |side: &str, key: &str| {
         let facts = diff.heading.facts.get(side)?;

@@ -1,4 +1,4 @@
-//! One report, asked for what is compared.
+//! Runs the queries of a comparison on one report.
 
 use super::iterations::{self, Instances, Iterations};
 use crate::catalog::Catalog;
@@ -25,10 +25,10 @@ const WHOLE: &str = "gpu_time";
 const WINDOWS: &str = "gpu_time_by_range";
 const ALL_KERNELS: &str = "cuda_gpu_kern_sum";
 
-/// Iterations from which on their spread says more than that of calls does.
-const FEW_ITERATIONS: usize = 5;
+/// From this many iterations on, noise comes from the spread over iterations instead of over calls.
+const MIN_ITERATIONS: usize = 5;
 
-/// The queries that a section's figures come from; `by_iteration`: kernels with their spread over iterations.
+/// The queries behind a section. With `by_iteration`, kernels come with their spread over iterations.
 pub(super) fn queries_of(
     section: Section,
     per_iteration: bool,
@@ -49,34 +49,34 @@ pub(super) fn queries_of(
     }
 }
 
-/// A report that can be asked.
-pub(super) struct Asked<'a> {
+/// One of the two reports, and how to query it.
+pub(super) struct InputReport<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) path: &'a Path,
     pub(super) open: &'a OpenArgs,
     pub(super) limits: &'a Limits,
     /// A or B.
     pub(super) label: &'static str,
-    /// What relations could not follow, each once.
+    /// Notes of the relations about data they could not follow, each once.
     pub(super) notes: RefCell<BTreeSet<String>>,
 }
 
-/// What a report says, and how much.
+/// The figures of one report.
 pub(super) struct Answer {
     pub(super) side: Side,
-    /// Iterations that were found.
+    /// Number of iterations.
     pub(super) iterations: Option<i64>,
-    /// Of all kernels, calls and time, and those in the iterations.
+    /// Calls and time of all kernels, then of those in the iterations.
     pub(super) kernels: Option<[(i64, i64); 2]>,
-    /// The layers' times are of the CPU: no range launched GPU work.
+    /// The times of layers are CPU times, because no range launched GPU work.
     pub(super) layers_on_cpu: bool,
 }
 
-/// The rows of a query.
+/// The rows of a query, and its name.
 pub(super) struct Rows(ResultTable, &'static str);
 
-impl Asked<'_> {
-    /// One answer a query, `None` where the report lacks the data.
+impl InputReport<'_> {
+    /// Runs queries; `None` for a query whose data the report lacks.
     pub(super) fn ask(
         &self,
         scope: &Scope,
@@ -115,7 +115,7 @@ impl Asked<'_> {
         Ok(answers)
     }
 
-    /// Everything that the wanted sections need.
+    /// Gets the figures for the wanted sections.
     pub(super) fn answer(
         &self,
         scope: &Scope,
@@ -131,7 +131,8 @@ impl Asked<'_> {
             Some(found) => iterations::found(self, &scope, &found.selector.name)?,
             None => None,
         };
-        let by_iteration = instances.as_ref().is_some_and(|found| found.in_a_row >= FEW_ITERATIONS);
+        let by_iteration =
+            instances.as_ref().is_some_and(|found| found.most_per_thread >= MIN_ITERATIONS);
         let mut names: Vec<&'static str> = Vec::new();
         for section in wanted.iter().filter(|section| **section != Section::GpuTime) {
             names.extend(queries_of(*section, instances.is_some(), by_iteration));
@@ -182,7 +183,7 @@ impl Asked<'_> {
             None => {}
         }
         let side = &mut answer.side;
-        // A table that is there and empty is as good as none.
+        // An empty table counts as missing.
         side.kernels = side.kernels.take().filter(|rows| !rows.is_empty());
         side.layers = side.layers.take().filter(|rows| !rows.is_empty());
         side.memory = side.memory.take().filter(|rows| !rows.is_empty());
@@ -191,7 +192,7 @@ impl Asked<'_> {
         Ok(answer)
     }
 
-    /// The windows of the iterations, and what lies outside them.
+    /// Adds the windows of the iterations, and the kernel time outside them.
     fn add_iterations(
         &self,
         answer: &mut Answer,
@@ -217,12 +218,12 @@ impl Asked<'_> {
         if !wanted.contains(&Section::GpuTime) {
             return Ok(());
         }
-        // In order of time, as the rows are.
+        // In order of time, like the rows.
         let mut windows = Vec::new();
         for rows in rows.into_iter().flatten() {
             let threads: Vec<_> = rows.ints("pid")?.into_iter().zip(rows.ints("tid")?).collect();
             let ranges = rows.ints("range_id")?.into_iter().zip(threads);
-            // Each thread's ranges, in order of time; a range has a row for each GPU.
+            // Ranges of each thread in order of time. A range has one row per GPU.
             let mut in_thread: BTreeMap<_, BTreeMap<i64, usize>> = BTreeMap::new();
             for (mut window, (range_id, thread)) in rows.windows()?.into_iter().zip(ranges) {
                 let Some(range_id) = range_id.filter(|id| ids.contains(id)) else { continue };
@@ -242,11 +243,8 @@ impl Rows {
         let place = self.0.columns.iter().position(|column| column.name == name);
         let place = place.ok_or_else(|| {
             Error::usage(
-                format!(
-                    "the query {} that replaces the built-in one does not answer with {name}",
-                    self.1
-                ),
-                "leave --queries or NSQ_PATH out, or add the column",
+                format!("your query {} replaces the built-in one and lacks the column {name}", self.1),
+                "add the column, or leave out --queries and NSQ_PATH",
             )
         })?;
         Ok(self.0.rows.iter().map(|row| value(&row[place])).collect())
@@ -274,7 +272,9 @@ impl Rows {
         })
     }
 
-    /// Rows by name and shape; those that are alike in both are one sample.
+    /// Samples by name and shape: rows with the same name and shape become one sample.
+    ///
+    /// `parts` is the column that counts the values behind the error, if that is not `calls`.
     fn named(
         &self,
         names: Vec<String>,
@@ -302,7 +302,6 @@ impl Rows {
         Ok(self.texts(name)?.into_iter().map(Option::unwrap_or_default).collect())
     }
 
-    /// `parts`: the column that counts what the errors are of, where that is not calls.
     fn kernels(&self, parts: Option<&str>) -> Result<Vec<Named>> {
         let mut shapes = vec![String::new(); self.0.rows.len()];
         for (column, before) in ["grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"]
@@ -317,12 +316,12 @@ impl Rows {
         self.named(self.names("kernel_name")?, shapes, ["calls", "total_ns", "mean_error_ns"], parts)
     }
 
-    /// What each kernel is called in another column.
+    /// The value of `column` for each kernel.
     fn labels(&self, column: &str) -> Result<BTreeMap<String, String>> {
         Ok(self.names("kernel_name")?.into_iter().zip(self.names(column)?).collect())
     }
 
-    /// Layers with GPU work, by it; where there is none, all of them, by their time on the CPU.
+    /// Layers with GPU work and their GPU time. If no layer has any, all layers and their CPU time.
     fn layers(&self) -> Result<(Vec<Named>, bool)> {
         let worked: Vec<bool> = self.ints("op_count")?.iter().map(|count| *count > Some(0)).collect();
         let on_cpu = !worked.contains(&true);

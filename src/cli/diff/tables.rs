@@ -1,10 +1,10 @@
-//! The comparison as rows: one table for machines, one a section for people.
+//! The comparison as tables: one for machines, and one per section for people.
 
 use super::{Facts, words};
 use crate::comparison::{Comparison, Per, Row, Section, Verdict};
 use crate::table::{Column, ResultTable, Type, Unit, Value};
 
-/// All rows with raw figures.
+/// All rows with raw figures, for machines.
 pub(super) fn long(comparison: &Comparison, top: Option<usize>) -> ResultTable {
     let ns = Some(Unit::Ns);
     let (count, percent) = (Some(Unit::Count), Some(Unit::Percent));
@@ -14,95 +14,95 @@ pub(super) fn long(comparison: &Comparison, top: Option<usize>) -> ResultTable {
             "verdict",
             Type::Text,
             None,
-            "What the cost of a call did: slower, faster, within noise or cannot tell; only in A, only in B.",
+            "Cost of a call in B against A: slower, faster, within noise, cannot tell, only in A or only in B.",
         ),
         column(
             "reason",
             Type::Text,
             None,
-            "Why nothing can be told: one call, other shapes, several names, one window; else null.",
+            "Reason for cannot tell: one call, other shapes, several names or one window; else null.",
         ),
-        column("part", Type::Text, None, "Part of a GPU's time, in the section gpu_time; else null."),
+        column("part", Type::Text, None, "Part of a GPU's window, in the section gpu_time; else null."),
         column(
             "name_a",
             Type::Text,
             None,
-            "Name in A; names that fold alike stand on a line each; null if only B has it.",
+            "Name in A; several names that fold alike are on separate lines; null if only B has it.",
         ),
         column("name_b", Type::Text, None, "Name in B; null if only A has it."),
         column(
             "match",
             Type::Text,
             None,
-            "How names were found to be one: exact; numbers (alike but for them); function (other template arguments); none.",
+            "How the names were matched: exact; numbers (they differ in numbers only); function (in template arguments or parameters only); none.",
         ),
-        column("calls_a", Type::Int, count, "Calls, ranges or windows in A, in all its iterations."),
+        column("calls_a", Type::Int, count, "Calls, ranges or windows in A, over all its iterations."),
         column("calls_b", Type::Int, count, "The same in B."),
-        column(
-            "total_a_ns",
-            Type::Duration,
-            ns,
-            "Sum of their times in A; what overlaps counts in full.",
-        ),
+        column("total_a_ns", Type::Duration, ns, "Sum of their durations in A; overlaps count in full."),
         column("total_b_ns", Type::Duration, ns, "The same in B."),
-        column("mean_a_ns", Type::Duration, ns, "total_a_ns by calls_a; null without calls."),
-        column("mean_b_ns", Type::Duration, ns, "total_b_ns by calls_b; null without calls."),
+        column("mean_a_ns", Type::Duration, ns, "total_a_ns / calls_a; null without calls."),
+        column("mean_b_ns", Type::Duration, ns, "total_b_ns / calls_b; null without calls."),
         column(
             "share_a_pct",
             Type::Percent,
             percent,
-            "Share of total_a_ns in the section, or in the window; null where rows overlap.",
+            "Share of total_a_ns of the section, or of the window in gpu_time; null if rows overlap.",
         ),
         column("share_b_pct", Type::Percent, percent, "The same in B."),
-        column("per", Type::Text, None, "What the next four columns are of: report, or iteration."),
+        column("per", Type::Text, None, "What the next four columns refer to: report or iteration."),
         column(
             "change_ns",
             Type::Duration,
             ns,
-            "Change of the total: the next three columns together, exactly.",
+            "Change of the total, B - A: exactly the sum of the next three columns.",
         ),
         column(
             "calls_effect_ns",
             Type::Duration,
             ns,
-            "By other numbers of calls: (calls in B - calls in A) x mean in A, for each launch shape or size; null where windows differ.",
+            "Change from more or fewer calls: (calls in B - calls in A) x mean in A, per launch shape or size; null if windows differ.",
         ),
         column(
             "cost_effect_ns",
             Type::Duration,
             ns,
-            "By another cost of B's calls: the rest of what both have; null likewise.",
+            "Change from the cost of B's calls: the rest for shapes and sizes in both reports; null if windows differ.",
         ),
         column(
             "other_effect_ns",
             Type::Duration,
             ns,
-            "Names, launch shapes and sizes that only one has; null likewise.",
+            "Change from names, launch shapes and sizes in one report only; null if windows differ.",
         ),
         column(
             "cost_change_ns",
             Type::Duration,
             ns,
-            "Change of the mean time of a call, like with like, by B's mix of shapes; null if nothing says.",
+            "Change of the mean time per call, like with like, weighted by B's calls of each shape; null if nothing is comparable.",
         ),
         column(
             "cost_change_pct",
             Type::Percent,
             percent,
-            "cost_change_ns in what such calls cost in A.",
+            "cost_change_ns as a share of the cost of the same calls in A.",
         ),
         column(
             "noise_ns",
             Type::Duration,
             ns,
-            "A cost_change_ns within plus or minus this is within noise.",
+            "Noise bound: a cost_change_ns within plus or minus this is within noise.",
         ),
-        column("noise_pct", Type::Percent, percent, "The same in what such calls cost in A."),
+        column(
+            "noise_pct",
+            Type::Percent,
+            percent,
+            "noise_ns as a share of the cost of the same calls in A.",
+        ),
         column(
             "compared_pct",
             Type::Percent,
             percent,
-            "Share of the time that cost_change_ns rests on, the smaller of those in A and B; below 50 nothing is called faster or slower.",
+            "Comparable share of the row's time, behind cost_change_ns: the smaller of the shares in A and B. Below 50 the verdict is cannot tell.",
         ),
     ];
     let rows = shown(comparison, top).map(|row| {
@@ -150,7 +150,7 @@ pub(super) fn long(comparison: &Comparison, top: Option<usize>) -> ResultTable {
 pub(super) struct Table {
     pub(super) section: Section,
     pub(super) title: String,
-    /// Names of the columns; the last one holds names, and of the others those in `numbers` figures.
+    /// Names of the columns. The last column holds names; `numbers` says which of the others hold figures.
     pub(super) columns: Vec<&'static str>,
     pub(super) numbers: Vec<bool>,
     pub(super) rows: Vec<Line>,
@@ -191,7 +191,7 @@ pub(super) fn sections(comparison: &Comparison, facts: &Facts, top: Option<usize
     tables
 }
 
-/// The rows to show: the first `top` of each section, and of GPU time all.
+/// The rows to show: the first `top` of each section, and all rows of GPU time.
 fn shown(comparison: &Comparison, top: Option<usize>) -> impl Iterator<Item = &Row> {
     let mut section = None;
     let mut place = 0;
@@ -207,21 +207,17 @@ fn shown(comparison: &Comparison, top: Option<usize>) -> impl Iterator<Item = &R
 fn title_of(section: Section, per: Per, facts: &Facts) -> String {
     let title = match section {
         Section::GpuTime if per == Per::Report => {
-            let differ = facts.windows.is_some_and(|[(a, _), (b, _)]| a != b);
+            let differ = facts.windows.is_some_and(|([a, b], _)| a != b);
             return format!(
                 "GPU time{}{}",
-                if facts.is_timed {
-                    " in the window of the scope"
-                } else {
-                    ", from first to last operation"
-                },
+                if facts.is_timed { " in the scope" } else { ", from first to last operation" },
                 if differ { " (windows differ)" } else { "" }
             );
         }
         Section::GpuTime => "GPU time",
         Section::Kernels => "Kernels",
-        Section::Classes => "Classes of kernels",
-        Section::Layers if facts.layers_on_cpu => "NVTX layers, time on the CPU",
+        Section::Classes => "Kernel classes",
+        Section::Layers if facts.layers_on_cpu => "NVTX layers, CPU time",
         Section::Layers => "NVTX layers, GPU time",
         Section::Nccl => "NCCL",
         Section::Memory => "Copies and fills",
@@ -322,7 +318,7 @@ fn table(section: Section, title: String, rows: &[&Row]) -> Table {
 }
 
 impl Table {
-    /// As a table of text; `aligned`: figures are padded to the right.
+    /// As a table of text. With `aligned`, figures are padded so that they line up on the right.
     pub(super) fn as_result(&self, aligned: bool) -> ResultTable {
         let width = |place: usize| {
             let cells = self.rows.iter().map(|row| row.cells[place].chars().count());

@@ -1,49 +1,48 @@
-//! What the figures mean, in sentences: did it get faster, where, by how much, and is it real?
+//! The verdict in sentences: did it get faster, where, by how much, and is the change more than noise?
 
 use super::Facts;
-use super::gate::LEAST_JUDGED_PCT;
+use super::gate::MIN_JUDGED_PCT;
 use crate::comparison::{Comparison, Cost, Part, Per, Reason, Row, Section, Total, Verdict};
 use crate::table::{Column, Type, Unit, Value, humanize};
 
-/// Rows that are named in a sentence.
-const NAMED: usize = 3;
+/// Number of rows that a sentence names.
+const MAX_NAMED: usize = 3;
 /// Longest name in a sentence, in characters.
-const NAME_CHARS: usize = 72;
-
-/// Length of a piece of a name that tells it from others.
+const MAX_NAME_CHARS: usize = 72;
+/// Length of the piece that tells a name from similar names, in characters.
 const PIECE_CHARS: usize = 32;
 
-/// The answer to each of the four questions, in order, under a word each.
+/// The answers in order, each under a short heading.
 pub(super) fn answers(comparison: &Comparison, facts: &Facts) -> Vec<(&'static str, String)> {
-    let holds_none = |total: &Total| total.a.0 == 0 && total.b.0 == 0;
-    if is_empty(comparison) && facts.is_idle && comparison.totals.iter().all(holds_none) {
-        return vec![("faster?", "cannot tell: the scope holds no work in either".to_owned())];
+    let has_no_calls = |total: &Total| total.a.0 == 0 && total.b.0 == 0;
+    if is_empty(comparison) && facts.is_idle && comparison.totals.iter().all(has_no_calls) {
+        return vec![("faster?", "cannot tell: the scope has no work in either report".to_owned())];
     }
     if is_empty(comparison) {
-        return vec![("faster?", "no difference: every figure is the same in both".to_owned())];
+        return vec![("faster?", "no difference: every figure is the same in both reports".to_owned())];
     }
     let window = comparison.rows.iter().find(|row| {
         row.part == Some(Part::Window) && comparison.per != Per::Report && row.cost.is_some()
     });
     let first = match window {
-        Some(row) => by_iteration(row),
-        None => by_calls(comparison),
+        Some(row) => verdict_per_iteration(row),
+        None => verdict_per_call(comparison),
     };
     let mut answers = vec![("faster?", first)];
     answers.push(("compared", compared(facts)));
-    answers.extend(places(comparison).map(|places| ("where", places)));
+    answers.extend(largest_changes(comparison).map(|changes| ("where", changes)));
     answers.extend(amounts(comparison, window).into_iter().map(|amount| ("how much", amount)));
-    answers.push(("real?", real(facts)));
+    answers.push(("real?", noise_caveat(facts)));
     answers.extend(lacking(comparison).map(|lacks| ("missing", lacks)));
     answers
 }
 
-/// Nothing differs, and nothing is on one side only.
+/// Nothing differs, and both reports have the same sections.
 pub(super) fn is_empty(comparison: &Comparison) -> bool {
     comparison.rows.is_empty() && comparison.lacking.is_empty()
 }
 
-fn by_iteration(row: &Row) -> String {
+fn verdict_per_iteration(row: &Row) -> String {
     let Some(cost) = row.cost else { return String::new() };
     let (a, b) = (mean(row.total_a_ns, row.calls_a), mean(row.total_b_ns, row.calls_b));
     let word = match row.verdict {
@@ -52,15 +51,16 @@ fn by_iteration(row: &Row) -> String {
         _ => "no difference beyond noise",
     };
     let on = match row.name() {
-        "all GPUs" => "on average over the GPUs".to_owned(),
+        "all GPUs" => "mean of all GPUs".to_owned(),
         name => format!("on {name}"),
     };
-    format!("{word}: an iteration takes {a} → {b} {on} ({})", relative(&cost))
+    format!("{word}: {a} → {b} per iteration, {on} ({})", relative(&cost))
 }
 
-/// What the same calls cost: kernels and copies; where there are none, or none were asked for, the first
-/// section that says. Layers nest, so that they have no sum.
-fn by_calls(comparison: &Comparison) -> String {
+/// Compares the cost of the same calls, of kernels and copies.
+///
+/// Without kernels and copies, the first section with a cost decides. Layers nest, so they have no total.
+fn verdict_per_call(comparison: &Comparison) -> String {
     let total = |section: Section| {
         comparison.totals.iter().find(|total| total.section == section && total.cost.is_some())
     };
@@ -69,10 +69,10 @@ fn by_calls(comparison: &Comparison) -> String {
     if comparison.gpu_ns.iter().all(|ns| *ns == 0.0) {
         totals.extend([Section::Nccl, Section::Classes, Section::Api].into_iter().find_map(total));
     } else if totals.is_empty() {
-        return "cannot tell: no kernel, copy or fill in both could be judged".to_owned();
+        return "cannot tell: no kernel, copy or fill is comparable".to_owned();
     }
     let mut parts: Vec<(Verdict, &str, String)> = Vec::new();
-    // Copies that take hardly any of the GPU's time make nothing faster.
+    // Copies that take hardly any GPU time cannot decide the verdict.
     totals.retain(|total| !comparison.is_negligible(total));
     for total in totals {
         let Some((cost, verdict)) = &total.cost else { continue };
@@ -85,54 +85,53 @@ fn by_calls(comparison: &Comparison) -> String {
         };
         let part = match cost.compared_pct {
             most if most >= 99.5 => String::new(),
-            part => format!("; {} of the time could be judged", share(part)),
+            part => format!("; {} of their time is comparable", share(part)),
         };
         let figures = format!("{} on {} ({}{part})", signed(change), time(base), relative(cost));
         parts.push((*verdict, what, figures));
     }
-    let unlike: Vec<String> = parts
+    let undecided: Vec<String> = parts
         .iter()
         .filter(|(verdict, ..)| matches!(verdict, Verdict::CannotTell(_)))
-        .map(|(_, what, figures)| format!("the {what} that are in both cost {figures}"))
+        .map(|(_, what, figures)| format!("{what} in both reports: {figures}"))
         .collect();
-    let has_other_work =
+    let do_different_work =
         parts.iter().any(|(verdict, ..)| *verdict == Verdict::CannotTell(Reason::OtherShapes));
     parts.retain(|(verdict, ..)| !matches!(verdict, Verdict::CannotTell(_)));
-    if let Some(judged) = comparison.judged_pct().filter(|judged| *judged < LEAST_JUDGED_PCT) {
-        let why = match has_other_work {
-            true => "the two do different work".to_owned(),
-            false => format!("{} of the time could be judged", share(judged)),
+    if let Some(judged) = comparison.judged_pct().filter(|judged| *judged < MIN_JUDGED_PCT) {
+        let why = match do_different_work {
+            true => "the two reports do different work".to_owned(),
+            false => format!("{} of GPU time is comparable", only(judged)),
         };
-        let unlike = if unlike.is_empty() { String::new() } else { format!(": {}", unlike.join("; ")) };
-        return format!("cannot tell, {why}{unlike}");
+        return format!("cannot tell: {}", [vec![why], undecided].concat().join("; "));
     }
-    if parts.is_empty() && !unlike.is_empty() {
-        return format!("cannot tell: {}", unlike.join("; "));
+    if parts.is_empty() && !undecided.is_empty() {
+        return format!("cannot tell: {}", undecided.join("; "));
     }
     let is = |wanted: Verdict| parts.iter().any(|(verdict, ..)| *verdict == wanted);
     let word = match (is(Verdict::Faster), is(Verdict::Slower)) {
         _ if parts.is_empty()
             && comparison.totals.iter().all(|total| total.section == Section::Layers) =>
         {
-            return "cannot tell of the whole: layers nest, so that they have no sum".to_owned();
+            return "cannot tell as a whole: layers nest, so they have no total".to_owned();
         }
         _ if parts.is_empty() => {
-            return "cannot tell: nothing runs twice in both, so there is no spread to judge by"
+            return "cannot tell: nothing runs twice in both reports, so there is no spread to measure noise"
                 .to_owned();
         }
         (true, true) => "yes and no",
-        (true, false) => "yes, per call",
+        (true, false) => "yes, faster per call",
         (false, true) => "no, slower per call",
         (false, false) => "no difference beyond noise",
     };
-    // What decided comes first.
+    // The parts that decided the verdict come first.
     parts.sort_by_key(|(verdict, ..)| !verdict.is_real());
     let is_mixed = parts.iter().any(|(verdict, ..)| *verdict != parts[0].0);
     let parts: Vec<String> = parts
         .into_iter()
         .map(|(verdict, what, figures)| match is_mixed {
             true => format!("{what} are {}, {figures}", verdict.as_str()),
-            false => format!("the same {what} cost {figures}"),
+            false => format!("the same {what} changed by {figures}"),
         })
         .collect();
     format!("{word}: {}", parts.join("; "))
@@ -143,38 +142,40 @@ fn compared(facts: &Facts) -> String {
         Ok((label, a, b)) => {
             let mut text = format!("per iteration: `{label}`, {a} in A and {b} in B");
             let outside: Vec<String> = facts
-                .outside
+                .kernels
                 .iter()
                 .zip(["A", "B"])
-                .filter_map(|(outside, side)| {
-                    let [(_, all), (_, inside)] = (*outside)?;
+                .filter_map(|(kernels, side)| {
+                    let [(_, all), (_, inside)] = (*kernels)?;
                     let share = 100.0 * all.saturating_sub(inside) as f64 / all.max(1) as f64;
                     (share >= 0.5).then(|| format!("{share:.0} % of {side}'s"))
                 })
                 .collect();
             if !outside.is_empty() {
                 text.push_str(&format!(
-                    "; {} kernel time was launched outside and is left out",
+                    "; excluded: {} kernel time, launched outside the iterations",
                     outside.join(" and ")
                 ));
                 if facts.by_thread {
-                    text.push_str(" (--attribute process counts other threads in)");
+                    text.push_str(" (--attribute process includes launches from other threads)");
                 }
             }
             text
         }
         Err(why) => {
             let mut text = format!("per call: {why}");
-            if let Some([(a, what), (b, _)]) = facts.windows.filter(|[(a, _), (b, _)]| a != b) {
-                let longer = if a > b { "A's" } else { "B's" };
+            if let Some(([a, b], what)) = facts.windows.filter(|([a, b], _)| a != b) {
                 let times = [a, b].map(|ns| time(ns as f64));
-                // Figures that differ and print alike would say nothing.
                 let lengths = match times[0] == times[1] {
-                    true => format!("by {} of {}", time(a.abs_diff(b) as f64), times[0]),
+                    // Lengths that differ can round to the same text.
+                    true => {
+                        let longer = if a > b { "A" } else { "B" };
+                        format!("{}, {longer} is {} longer", times[0], time(a.abs_diff(b) as f64))
+                    }
                     false => format!("{} in A and {} in B", times[0], times[1]),
                 };
                 text.push_str(&format!(
-                    ". The windows are not comparable: {longer} is longer, {lengths} {what}"
+                    ". Windows of different length are not comparable: {lengths} ({what})"
                 ));
             }
             text
@@ -182,9 +183,9 @@ fn compared(facts: &Facts) -> String {
     }
 }
 
-/// What is beyond noise, the largest effects first.
-fn places(comparison: &Comparison) -> Option<String> {
-    // Kernels and copies are what the GPU does; layers, classes and calls are other views of it.
+/// The changes larger than noise, the largest effects first.
+fn largest_changes(comparison: &Comparison) -> Option<String> {
+    // Kernels and copies are the GPU's work. Layers, classes and calls show the same work in other ways.
     let views: [&[Section]; 4] = [
         &[Section::Kernels, Section::Memory],
         &[Section::Layers],
@@ -206,37 +207,37 @@ fn places(comparison: &Comparison) -> Option<String> {
         }
         let effects = found.iter().filter_map(|row| row.cost_effect_ns);
         most = effects.map(i64::unsigned_abs).fold(most, u64::max);
-        has_named_largest |= found.iter().take(NAMED).any(|row| std::ptr::eq(*row, largest));
+        has_named_largest |= found.iter().take(MAX_NAMED).any(|row| std::ptr::eq(*row, largest));
         let named: Vec<String> = found
             .iter()
-            .take(NAMED)
+            .take(MAX_NAMED)
             .map(|row| {
                 let cost = row.cost_effect_ns.map_or_else(String::new, |ns| signed(ns as f64) + ", ");
                 format!(
                     "{} ({cost}{})",
                     short_name(row, &comparison.rows),
                     match row.cost.and_then(|c| c.change_pct) {
-                        None => "from nothing".to_owned(),
-                        change => signed_pct(change) + " a call",
+                        None => "from 0 ns".to_owned(),
+                        change => signed_pct(change) + " per call",
                     }
                 )
             })
             .collect();
-        let more = found.len().saturating_sub(NAMED);
+        let more = found.len().saturating_sub(MAX_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         parts.push(format!("{word}: {}{more}", named.join(", ")));
     }
-    // A row that is named already is named again only if its cost is little of its change.
+    // Name a row twice only if its cost explains less than half of its change.
     let least = if has_named_largest { most.saturating_mul(2) } else { most };
     if !parts.is_empty() && largest.change_ns.unsigned_abs() <= least {
         return Some(parts.join("; "));
     }
     if parts.is_empty() {
-        // Rows without any difference are judged too, and are not listed.
+        // Rows without any difference are not listed here, although they are comparable.
         let is_judged = rows().any(|row| row.verdict == Verdict::WithinNoise);
         parts.push(match is_judged {
-            true => format!("no {} beyond noise", noun(largest.section)),
-            false => format!("no {} that differs could be judged", noun(largest.section)),
+            true => format!("no {} changed by more than noise", noun(largest.section)),
+            false => format!("no {} that changed is comparable", noun(largest.section)),
         });
     }
     let calls = largest.calls_effect_ns.unwrap_or(0);
@@ -246,7 +247,7 @@ fn places(comparison: &Comparison) -> Option<String> {
         _ if calls == 0 => String::new(),
         _ => {
             let order = if calls > 0 { "more" } else { "fewer" };
-            format!(", of that {} by {order} calls", signed(calls as f64))
+            format!(", of which {} from {order} calls", signed(calls as f64))
         }
     };
     parts.push(format!(
@@ -258,7 +259,7 @@ fn places(comparison: &Comparison) -> Option<String> {
     Some(parts.join("; "))
 }
 
-/// The change of the whole, and its parts.
+/// The change of the window, of kernel time and of copy time, each with its parts.
 fn amounts(comparison: &Comparison, window: Option<&Row>) -> Vec<String> {
     let mut amounts = Vec::new();
     if let Some(window) = window {
@@ -269,7 +270,7 @@ fn amounts(comparison: &Comparison, window: Option<&Row>) -> Vec<String> {
             .filter(|row| row.name_a == window.name_a && row.name_b == window.name_b)
             .filter_map(|row| Some(format!("{} {}", row.part?.as_str(), signed(row.change_ns as f64))))
             .collect();
-        amounts.push(format!("{} an iteration: {}", signed(window.change_ns as f64), parts.join(", ")));
+        amounts.push(format!("{} per iteration: {}", signed(window.change_ns as f64), parts.join(", ")));
     }
     for total in &comparison.totals {
         let what = match total.section {
@@ -279,14 +280,14 @@ fn amounts(comparison: &Comparison, window: Option<&Row>) -> Vec<String> {
         };
         let [change, calls, cost, other] = total.change_ns;
         let effects = [
-            (calls, if calls < 0 { "by fewer calls" } else { "by more calls" }),
-            (cost, "by the cost of calls"),
-            (other, "by names, launch shapes or sizes that only one has"),
+            (calls, if calls < 0 { "from fewer calls" } else { "from more calls" }),
+            (cost, "from cost per call"),
+            (other, "from names, launch shapes or sizes in one report only"),
         ];
         let parts: Vec<String> = effects
             .iter()
             .filter(|(ns, _)| *ns != 0)
-            .map(|(ns, by)| format!("{} {by}", signed(*ns as f64)))
+            .map(|(ns, cause)| format!("{} {cause}", signed(*ns as f64)))
             .collect();
         if parts.is_empty() {
             continue;
@@ -307,14 +308,14 @@ fn amounts(comparison: &Comparison, window: Option<&Row>) -> Vec<String> {
     amounts
 }
 
-fn real(facts: &Facts) -> String {
+fn noise_caveat(facts: &Facts) -> String {
     format!(
-        "noise is the spread within each run ({} % bounds); runs differ by more where clocks or temperature do",
+        "noise is the spread within each run ({} % bounds); it does not include clock or temperature differences between runs",
         facts.confidence_pct
     )
 }
 
-/// What one side lacks.
+/// The sections that only one report has.
 fn lacking(comparison: &Comparison) -> Option<String> {
     let lacks: Vec<String> = ["A", "B"]
         .into_iter()
@@ -327,7 +328,7 @@ fn lacking(comparison: &Comparison) -> Option<String> {
     (!lacks.is_empty()).then(|| lacks.join("; "))
 }
 
-/// `3 slower, 2 faster, 30 within noise, …`
+/// Counts by verdict: `3 slower, 2 faster, 30 within noise, …`
 pub(super) fn tally(comparison: &Comparison, section: Section) -> String {
     let rows: Vec<&Row> = comparison.rows.iter().filter(|row| row.section == section).collect();
     let mut parts = Vec::new();
@@ -340,19 +341,19 @@ pub(super) fn tally(comparison: &Comparison, section: Section) -> String {
     let same =
         comparison.totals.iter().find(|total| total.section == section).map_or(0, |total| total.same);
     if same > 0 {
-        parts.push(format!("{same} the same"));
+        parts.push(format!("{same} unchanged"));
     }
     parts.join(", ")
 }
 
-/// The verdict with its reason.
+/// The verdict of a row, with its reason.
 pub(super) fn verdict(row: &Row) -> String {
     match row.verdict {
         Verdict::CannotTell(reason) => {
             let reason = match (reason, row.section, row.per) {
                 (Reason::OneCall, Section::GpuTime, _) => "one iteration",
                 (Reason::OneCall, Section::Layers, _) => "one range",
-                // Its calls are many, in one iteration.
+                // There are several calls, but all in one iteration.
                 (Reason::OneCall, _, Per::Iteration(..)) if row.calls_a.min(row.calls_b) > 1 => {
                     "one iteration"
                 }
@@ -362,20 +363,20 @@ pub(super) fn verdict(row: &Row) -> String {
             };
             format!("cannot tell: {reason}")
         }
-        // Less idle is no faster.
+        // "Faster" would be wrong: a GPU that idles less is not faster.
         Verdict::Faster if row.section == Section::GpuTime => "shorter".to_owned(),
         Verdict::Slower if row.section == Section::GpuTime => "longer".to_owned(),
         verdict => verdict.as_str().to_owned(),
     }
 }
 
-/// `4.00 ms → 4.01 ms`
+/// Mean times: `4.00 ms → 4.01 ms`
 pub(super) fn times(row: &Row) -> String {
     let side = |total, calls| if calls == 0 { "-".to_owned() } else { mean(total, calls) };
     format!("{} → {}", side(row.total_a_ns, row.calls_a), side(row.total_b_ns, row.calls_b))
 }
 
-/// The name on both sides, shortened by nothing: `a`, or `a → b`.
+/// The full name on both sides: `a`, or `a → b`.
 pub(super) fn names(row: &Row) -> String {
     let lines = |name: &Option<String>| {
         let name = name.as_ref()?;
@@ -398,7 +399,7 @@ fn mean(total_ns: i64, calls: i64) -> String {
 pub(super) fn time(ns: f64) -> String {
     let column = Column { kind: Type::Duration, unit: Some(Unit::Ns), ..Column::untyped("") };
     let whole = ns.round();
-    // A mean below a microsecond keeps no fraction of a nanosecond.
+    // Below a microsecond, show whole nanoseconds.
     let value = if whole.abs() < 1000.0 { Value::Int(whole as i64) } else { Value::Real(ns) };
     humanize(&value, &column)
 }
@@ -409,7 +410,7 @@ pub(super) fn signed(ns: f64) -> String {
     if ns.round() > 0.0 { format!("+{text}") } else { text }
 }
 
-/// A change in hundredths, with its sign.
+/// A change in percent, with its sign.
 pub(super) fn signed_pct(pct: Option<f64>) -> String {
     match pct {
         Some(pct) => format!("{pct:+.1} %").replace("-0.0", "+0.0"),
@@ -417,15 +418,15 @@ pub(super) fn signed_pct(pct: Option<f64>) -> String {
     }
 }
 
-/// A change and its noise for a sentence.
+/// A change and its noise, for a sentence.
 pub(super) fn relative(cost: &Cost) -> String {
     match cost.change_pct {
-        None => "from nothing".to_owned(),
+        None => "from 0 ns".to_owned(),
         change => format!("{}, noise {}", signed_pct(change), pct(cost.noise_pct)),
     }
 }
 
-/// A bound in hundredths.
+/// A noise bound in percent.
 pub(super) fn pct(pct: Option<f64>) -> String {
     match pct {
         Some(pct) => format!("±{pct:.1} %"),
@@ -446,10 +447,10 @@ pub(super) fn noun(section: Section) -> &'static str {
 }
 
 fn per_word(per: Per) -> &'static str {
-    if per == Per::Report { "" } else { " an iteration" }
+    if per == Per::Report { "" } else { " per iteration" }
 }
 
-/// A share in hundredths, where what is little must not look like nothing, nor nearly all like all.
+/// A share in percent. A small share never reads as 0 %, and a large one never as 100 %.
 pub(super) fn share(pct: f64) -> String {
     match pct {
         pct if pct > 0.0 && pct < 0.5 => "less than 1 %".to_owned(),
@@ -458,7 +459,13 @@ pub(super) fn share(pct: f64) -> String {
     }
 }
 
-/// A name for a sentence: of a kernel the function, and as much more as tells it from others in `rows`.
+/// A share in percent that is too small: `only 40 %`.
+pub(super) fn only(pct: f64) -> String {
+    let share = share(pct);
+    if share.starts_with("less") { share } else { format!("only {share}") }
+}
+
+/// A short name for a sentence: the function of a kernel, and a piece that tells it from others in `rows`.
 pub(super) fn short_name(row: &Row, rows: &[Row]) -> String {
     let name = first_line(row);
     if name.is_empty() {
@@ -475,25 +482,25 @@ pub(super) fn short_name(row: &Row, rows: &[Row]) -> String {
         _ => short(name),
     };
     let text = own(name);
-    let alike: Vec<&str> = others.into_iter().filter(|other| own(other) == text).collect();
-    if alike.is_empty() {
+    let namesakes: Vec<&str> = others.into_iter().filter(|other| own(other) == text).collect();
+    if namesakes.is_empty() {
         return text;
     }
-    let text = format!("{text} ({})", apart(name, &alike));
-    let is_told = alike.iter().all(|other| {
-        let theirs = alike.iter().copied().filter(|alike| alike != other).chain([name]);
-        format!("{} ({})", own(other), apart(other, &theirs.collect::<Vec<_>>())) != text
+    let text = format!("{text} ({})", distinct_piece(name, &namesakes));
+    let is_unique = namesakes.iter().all(|other| {
+        let theirs = namesakes.iter().copied().filter(|namesake| namesake != other).chain([name]);
+        format!("{} ({})", own(other), distinct_piece(other, &theirs.collect::<Vec<_>>())) != text
     });
-    if is_told { text } else { name.to_owned() }
+    if is_unique { text } else { name.to_owned() }
 }
 
-/// The piece of a name from the word on where the name that is most like it differs.
-fn apart(name: &str, alike: &[&str]) -> String {
+/// The piece of a name that starts at the first word in which the most similar name differs.
+fn distinct_piece(name: &str, others: &[&str]) -> String {
     let letters: Vec<char> = name.chars().collect();
     let common = |other: &&str| letters.iter().zip(other.chars()).take_while(|(x, y)| **x == *y).count();
-    let differs = alike.iter().map(common).max().unwrap_or_default().min(letters.len());
+    let differs = others.iter().map(common).max().unwrap_or_default().min(letters.len());
     let is_word = |c: &&char| c.is_alphanumeric() || **c == '_';
-    // Of a name that another one goes on from, the last word.
+    // If another name starts with all of this one, show the last word.
     let from = if differs < letters.len() { differs } else { letters.len().saturating_sub(1) };
     let start = from - letters[..from].iter().rev().take_while(is_word).count();
     let end = letters.len().min(start.max(from) + PIECE_CHARS);
@@ -505,17 +512,17 @@ fn first_line(row: &Row) -> &str {
     row.name().lines().next().unwrap_or_default()
 }
 
-/// Both ends of a name, since what tells kernels apart stands in the middle or behind.
+/// The first line of a name, cut in the middle: kernels often differ at the end.
 fn short(name: &str) -> String {
     let line: Vec<char> = name.lines().next().unwrap_or_default().chars().collect();
-    if line.len() <= NAME_CHARS {
+    if line.len() <= MAX_NAME_CHARS {
         return line.into_iter().collect();
     }
-    let (head, tail) = (NAME_CHARS / 2, NAME_CHARS / 2 - 1);
+    let (head, tail) = (MAX_NAME_CHARS / 2, MAX_NAME_CHARS / 2 - 1);
     line[..head].iter().chain(&['…']).chain(&line[line.len() - tail..]).collect()
 }
 
-/// What a cost says, for columns: the change, its noise, and how much of B's time that is of, if not all.
+/// Cells of a cost: the change, its noise, and the comparable share of the time if that is not all.
 pub(super) fn cost(cost: Option<Cost>) -> [String; 3] {
     let Some(cost) = cost else { return Default::default() };
     let judged =
@@ -533,13 +540,14 @@ mod tests {
             "void at::k<void at::f<MulFunctor<float>>>(int)",
             "void at::k<void at::f<AddFunctor<float>>>(int)",
         );
-        assert_eq!(apart(mul, &[add]), "…MulFunctor<float>>>(int)");
-        assert_eq!(apart(add, &[mul]), "…AddFunctor<float>>>(int)");
-        assert_eq!(apart("k(a)", &["k(a)b"]), "…a)");
-        assert_eq!(apart("gemm_64", &["gemm_64_tn"]), "gemm_64");
-        assert_eq!(apart("é", &[""]), "é");
+        assert_eq!(distinct_piece(mul, &[add]), "…MulFunctor<float>>>(int)");
+        assert_eq!(distinct_piece(add, &[mul]), "…AddFunctor<float>>>(int)");
+        assert_eq!(distinct_piece("k(a)", &["k(a)b"]), "…a)");
+        assert_eq!(distinct_piece("gemm_64", &["gemm_64_tn"]), "gemm_64");
+        assert_eq!(distinct_piece("é", &[""]), "é");
         assert_eq!(share(0.2), "less than 1 %");
         assert_eq!(share(99.7), "nearly all");
+        assert_eq!((only(0.2).as_str(), only(40.0).as_str()), ("less than 1 %", "only 40 %"));
         assert_eq!((share(100.0).as_str(), share(0.0).as_str()), ("100 %", "0 %"));
     }
 }

@@ -1,4 +1,4 @@
-//! One report, asked: kernels, and the gaps between them.
+//! Runs the queries on one report: kernels, and the gaps between them.
 
 use super::{Args, step};
 use crate::catalog::Catalog;
@@ -8,26 +8,26 @@ use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::normalize::{Attribute, Presence};
 
-/// How a report is to be asked.
+/// Options for the queries.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub(super) sort: &'static str,
     pub(super) with_gaps: bool,
     pub(super) gap_sort: &'static str,
-    /// Pairs to return; none for all.
+    /// Number of pairs to return; `None` for all.
     pub(super) pairs: Option<usize>,
     pub(super) memory: bool,
     pub(super) scale: &'static str,
     /// Shortest and longest gap in the histogram.
     pub(super) range_ns: (Option<i64>, Option<i64>),
-    /// The histogram of the file is wanted too.
+    /// Also get the histogram for the file.
     pub(super) file_bins: bool,
 }
 
-/// What a report says.
+/// The answer of a report.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answer {
-    /// All kernels, in the order asked for; never empty.
+    /// All kernels, in the chosen order; never empty.
     pub(super) kernels: Vec<Kernel>,
     pub(super) gaps: Option<Gaps>,
 }
@@ -50,10 +50,10 @@ pub(super) struct Kernel {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Gaps {
     pub(super) streams: Vec<Stream>,
-    /// In the order asked for.
+    /// In the chosen order.
     pub(super) pairs: Vec<Pair>,
     pub(super) histogram: Vec<Bin>,
-    /// The histogram with the bins of the file, where those are others.
+    /// The histogram with the bins of the file; the same as `histogram` if there is no file.
     pub(super) file_histogram: Vec<Bin>,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Stream {
     pub(super) gpu_no_kernel_ns: i64,
 }
 
-/// Gaps between two kernels.
+/// The gaps between two kernels.
 #[derive(Debug, Clone)]
 pub(super) struct Pair {
     pub(super) count: i64,
@@ -87,21 +87,21 @@ pub(super) struct Pair {
     pub(super) after: String,
 }
 
-/// Gaps of about one length.
+/// A bin of the histogram, or the gaps out of its range.
 #[derive(Debug, Clone)]
 pub(super) struct Bin {
-    /// bin, below or above.
+    /// `bin`, `below` or `above`.
     pub(super) part: String,
     pub(super) from_ns: Option<f64>,
     pub(super) to_ns: Option<f64>,
     pub(super) count: i64,
-    /// Of all gaps: the same in all bins.
+    /// Percentiles of all gaps, the same in every bin.
     pub(super) percentiles_ns: [f64; 3],
     pub(super) max_ns: i64,
 }
 
 impl Answer {
-    /// Asks the report of the command line.
+    /// Queries the report of the command line.
     pub(super) fn ask(args: &Args, catalog: &Catalog, question: &Question) -> Result<Self> {
         let plans = Plans::new(catalog, question)?;
         let mut opened = Opened::open(&args.report, &args.open)?;
@@ -121,7 +121,7 @@ impl Answer {
         let ask = |plan: &Plan| rows_of(&session, plan, &limits);
         let kernels: Vec<Kernel> = ask(&plans.kernels)?.iter().map(Kernel::of).collect();
         if kernels.is_empty() {
-            return Err(nothing(&path, scope.is_whole()));
+            return Err(no_kernels(&path, scope.is_whole()));
         }
         let gaps = plans.gaps.as_ref().map(|plans| {
             let bins = |plan: &Plan| Ok::<Vec<Bin>, Error>(ask(plan)?.iter().map(Bin::of).collect());
@@ -140,16 +140,16 @@ impl Answer {
     }
 }
 
-/// Runs no kernel: there is nothing to lay out.
-fn nothing(path: &std::path::Path, is_whole: bool) -> Error {
+/// The error for a report or scope without kernels.
+fn no_kernels(path: &std::path::Path, is_whole: bool) -> Error {
     let detail = match is_whole {
-        true => "  its table of kernels has no rows",
-        false => "  none of its kernels is in what the scope options leave",
+        true => "  its table of kernels is empty",
+        false => "  the scope options exclude all of its kernels",
     };
     let help = match is_whole {
         true => "capture with `nsys profile --trace=cuda …` while the GPU works",
         false => {
-            "leave out some of --pstep, --device, --stream, --process, --time, --nvtx and their like"
+            "leave out some of --pstep, --device, --stream, --process, --time, --nvtx or other scope options"
         }
     };
     Error::LacksData {
@@ -161,7 +161,7 @@ fn nothing(path: &std::path::Path, is_whole: bool) -> Error {
     }
 }
 
-/// The queries, with what is asked of each.
+/// The queries, planned with their parameters.
 struct Plans {
     kernels: Plan,
     gaps: Option<GapPlans>,
@@ -217,7 +217,7 @@ impl Plans {
     }
 }
 
-/// Bins of the linear histogram: the seed's.
+/// Bins of the linear histogram, as in profiler.py.
 const CONSOLE_BINS: usize = 15;
 const FILE_BINS: usize = 20;
 

@@ -1,4 +1,4 @@
-//! The gaps as text: what the console shows, and the file.
+//! The gaps as text, for the console and for the file.
 
 use super::Args;
 use super::answer::{Gaps, Stream};
@@ -7,7 +7,7 @@ use super::layout::{ARROW, TABLE, micros, row, rule, short_pair};
 use crate::render::visible;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Totals, streams, histogram and the first pairs.
+/// The text for the console: totals, streams, histogram and the first pairs.
 pub(super) fn console(args: &Args, gaps: &Gaps) -> String {
     let mut text = "\n=== GPU IDLE TIME GAP ANALYSIS ===\n\n".to_owned();
     text.push_str(&totals(gaps));
@@ -60,7 +60,7 @@ fn line(cells: [&str; 9]) -> String {
     row(&cells)
 }
 
-/// Everything, with names in full.
+/// The text of the file: all pairs, with full names.
 pub(super) fn file(args: &Args, gaps: &Gaps) -> String {
     let mut text = "DETAILED GPU GAP ANALYSIS\n".to_owned();
     text.push_str(&rule('=', 50));
@@ -96,7 +96,7 @@ pub(super) fn file(args: &Args, gaps: &Gaps) -> String {
     text
 }
 
-/// The gaps of all streams added up, and beside them when each GPU idled.
+/// The gaps of all streams added up, and the idle time of each GPU.
 fn totals(gaps: &Gaps) -> String {
     let sum = |of: fn(&Stream) -> i64| gaps.streams.iter().map(of).fold(0i64, i64::saturating_add);
     let (count, gap_ns) = (sum(|stream| stream.gap_count), sum(|stream| stream.gap_ns));
@@ -127,11 +127,11 @@ fn totals(gaps: &Gaps) -> String {
 
 fn streams(gaps: &Gaps) -> String {
     let mut text = format!("Active streams: {}\n", gaps.streams.len());
-    let names = Names::of(&gaps.streams);
+    let labels = StreamLabels::of(&gaps.streams);
     for stream in &gaps.streams {
         text.push_str(&format!(
             "  {}: {} gaps, {} μs gap time, {} μs of it with an idle GPU\n",
-            names.name(stream),
+            labels.label(stream),
             stream.gap_count,
             micros(stream.gap_ns as f64),
             micros(stream.gap_idle_ns as f64)
@@ -140,26 +140,26 @@ fn streams(gaps: &Gaps) -> String {
     text
 }
 
-/// What it takes to tell the streams apart.
-struct Names {
+/// The parts of a stream's label that differ between streams.
+struct StreamLabels {
     process: bool,
     device: bool,
     context: bool,
 }
 
-impl Names {
+impl StreamLabels {
     fn of(streams: &[Stream]) -> Self {
         let several = |of: fn(&Stream) -> Option<i64>| {
             streams.iter().map(of).collect::<BTreeSet<Option<i64>>>().len() > 1
         };
         let place = |stream: &Stream| (stream.pid, stream.device_id, stream.stream_id);
         let places: BTreeSet<_> = streams.iter().map(place).collect();
-        // Who has several of one shows both: streams of different devices belong to no one process by themselves.
-        let apart = several(|stream| stream.pid) || several(|stream| stream.device_id);
-        Self { process: apart, device: apart, context: places.len() < streams.len() }
+        // Show process and device together: a device alone does not tell which process a stream belongs to.
+        let are_several = several(|stream| stream.pid) || several(|stream| stream.device_id);
+        Self { process: are_several, device: are_several, context: places.len() < streams.len() }
     }
 
-    fn name(&self, stream: &Stream) -> String {
+    fn label(&self, stream: &Stream) -> String {
         let number = |id: Option<i64>| id.map_or_else(|| "unknown".to_owned(), |id| id.to_string());
         let mut parts = Vec::new();
         if self.process {
@@ -172,8 +172,8 @@ impl Names {
             parts.push(format!("context {}", number(stream.context_id)));
         }
         parts.push(format!("stream {}", number(stream.stream_id)));
-        let name = parts.join(", ");
-        name[..1].to_uppercase() + &name[1..]
+        let label = parts.join(", ");
+        label[..1].to_uppercase() + &label[1..]
     }
 }
 
@@ -192,11 +192,11 @@ mod tests {
     }
 
     #[test]
-    fn streams_are_named_as_far_as_they_differ() {
-        let name = |streams: &[Stream]| Names::of(streams).name(&streams[0]);
-        assert_eq!(name(&[stream(1, 0, 1, 7), stream(1, 0, 1, 8)]), "Stream 7");
-        assert_eq!(name(&[stream(1, 0, 1, 7), stream(1, 1, 2, 7)]), "Process 1, device 0, stream 7");
-        assert_eq!(name(&[stream(1, 0, 1, 7), stream(2, 0, 1, 7)]), "Process 1, device 0, stream 7");
-        assert_eq!(name(&[stream(1, 0, 1, 7), stream(1, 0, 2, 7)]), "Context 1, stream 7");
+    fn labels_show_only_what_differs() {
+        let label = |streams: &[Stream]| StreamLabels::of(streams).label(&streams[0]);
+        assert_eq!(label(&[stream(1, 0, 1, 7), stream(1, 0, 1, 8)]), "Stream 7");
+        assert_eq!(label(&[stream(1, 0, 1, 7), stream(1, 1, 2, 7)]), "Process 1, device 0, stream 7");
+        assert_eq!(label(&[stream(1, 0, 1, 7), stream(2, 0, 1, 7)]), "Process 1, device 0, stream 7");
+        assert_eq!(label(&[stream(1, 0, 1, 7), stream(1, 0, 2, 7)]), "Context 1, stream 7");
     }
 }

@@ -7,7 +7,7 @@ use super::layout::{micros, rule};
 /// Cells of the longest bar.
 const CELLS: i64 = 40;
 
-/// Bars, for the console.
+/// The bins as bars, for the console.
 pub(super) fn bars(bins: &[Bin], scale: Scale) -> String {
     let most = inside(bins).map(|bin| bin.count).max().unwrap_or_default().max(1);
     let mut text = rule('=', 80);
@@ -20,13 +20,13 @@ pub(super) fn bars(bins: &[Bin], scale: Scale) -> String {
     text
 }
 
-/// Lines, for the file.
+/// The bins as lines, for the file.
 pub(super) fn lines(bins: &[Bin], scale: Scale) -> String {
     let line = |bin: &Bin| format!("{} μs: {:4}\n", bounds(bin, scale), bin.count);
     inside(bins).map(line).collect()
 }
 
-/// What the bars do not show: percentiles of all gaps, and how many are out of range.
+/// Percentiles of all gaps, and the number of gaps out of range.
 pub(super) fn facts(bins: &[Bin]) -> String {
     let Some(any) = bins.first() else { return String::new() };
     let [median, p90, p99] = any.percentiles_ns.map(micros);
@@ -68,7 +68,7 @@ fn bounds(bin: &Bin, scale: Scale) -> String {
     }
 }
 
-/// A round number of nanoseconds in microseconds, with no more decimals than it has.
+/// Nanoseconds as microseconds, without trailing zeros.
 fn round(ns: f64) -> String {
     let text = format!("{:.3}", ns / 1e3);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -89,9 +89,9 @@ mod tests {
         }
     }
 
-    /// The seed's own lines.
+    /// The lines come from profiler.py's README.
     #[test]
-    fn linear_lines_are_the_seeds() {
+    fn linear_lines_are_those_of_profiler_py() {
         let bins = [
             bin("below", 0.0, 0.0, 0),
             bin("bin", 500.0, 577_531_000.0, 768_613),

@@ -1,11 +1,11 @@
-//! The kernels as text: the table, and the file.
+//! The kernels as text, for the console and for the file.
 
 use super::Args;
 use super::answer::Answer;
 use super::layout::{TABLE, micros, row, rule, short_name};
 use crate::render::visible;
 
-/// The table of the first kernels.
+/// The text for the console: the first kernels as a table.
 pub(super) fn console(args: &Args, answer: &Answer) -> String {
     let launches = answer.kernels.iter().fold(0i64, |sum, kernel| sum.saturating_add(kernel.calls));
     let label = args.sort.label();
@@ -57,7 +57,7 @@ fn line(cells: [&str; 8]) -> String {
     row(&cells)
 }
 
-/// Every kernel, with an example of its full names.
+/// The text of the file: all kernels, each with one of its full names.
 pub(super) fn file(args: &Args, answer: &Answer) -> String {
     let mut text = "DETAILED GPU KERNEL ANALYSIS\n".to_owned();
     text.push_str(&rule('=', 50));

@@ -1,9 +1,9 @@
-//! Columns, numbers and names as profiler.py lays them out.
+//! Lays out columns, numbers and names like profiler.py.
 
 use crate::render::visible;
 use std::path::Path;
 
-/// Width of the rules of a table.
+/// Width of the horizontal rules of a table.
 pub(super) const TABLE: usize = 200;
 
 /// Microseconds to two decimals.
@@ -11,14 +11,14 @@ pub(super) fn micros(ns: f64) -> String {
     format!("{:.2}", ns / 1e3)
 }
 
-/// A line of a mark.
+/// A horizontal rule.
 pub(super) fn rule(mark: char, width: usize) -> String {
     let mut line: String = std::iter::repeat_n(mark, width).collect();
     line.push('\n');
     line
 }
 
-/// A line of cells, each as wide as its column; what is wider keeps a space behind it.
+/// A line of cells padded to their columns. A cell wider than its column is followed by one space.
 pub(super) fn row(cells: &[(&str, usize)]) -> String {
     let mut line = String::new();
     for (text, width) in cells {
@@ -31,7 +31,7 @@ pub(super) fn row(cells: &[(&str, usize)]) -> String {
     line
 }
 
-/// A kernel's name in at most 48 characters, as the seed cuts it.
+/// A kernel's name in at most 48 characters, cut like in profiler.py.
 pub(super) fn short_name(name: &str) -> String {
     const WIDTH: usize = 48;
     let name = visible(name);
@@ -41,16 +41,16 @@ pub(super) fn short_name(name: &str) -> String {
     name.chars().take(WIDTH - 2).chain("..".chars()).collect()
 }
 
-/// Between the two kernels of a pair.
+/// Separates the two kernels of a pair.
 pub(super) const ARROW: &str = " → ";
 
-/// Two kernels and the arrow between them in at most 80 characters: both keep their beginning and end.
+/// A pair of kernels in at most 80 characters. Both names keep their beginning and end.
 pub(super) fn short_pair(before: &str, after: &str) -> String {
     const WIDTH: usize = 80;
     let (before, after) = (visible(before), visible(after));
     let (left, right) = (before.chars().count(), after.chars().count());
     let room = WIDTH - ARROW.chars().count();
-    // What one side leaves free is the other's.
+    // A short name leaves its room to the other one.
     let (for_left, for_right) = match (left, right) {
         (left, right) if left + right <= room => (left, right),
         (left, right) if left <= room / 2 => (left, (room - left).min(right)),
@@ -60,7 +60,7 @@ pub(super) fn short_pair(before: &str, after: &str) -> String {
     format!("{}{ARROW}{}", without_middle(&before, for_left), without_middle(&after, for_right))
 }
 
-/// The text in at most `width` characters, its middle left out.
+/// Cuts the middle out of a text, so that it has at most `width` characters.
 fn without_middle(text: &str, width: usize) -> String {
     let count = text.chars().count();
     if count <= width {
@@ -71,7 +71,7 @@ fn without_middle(text: &str, width: usize) -> String {
     text.chars().take(head).chain("...".chars()).chain(text.chars().skip(count - tail)).collect()
 }
 
-/// That a file was written.
+/// The line that reports a written file.
 pub(super) fn wrote(path: &Path, len: usize) -> String {
     format!("\nwrote {} ({len} bytes)\n", visible(&path.display().to_string()))
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_begin_where_the_seeds_do() {
+    fn columns_start_like_in_profiler_py() {
         let header = row(&[("Rank", 8), ("Kernel Name", 50), ("Count", 10)]);
         assert_eq!(header.find("Kernel"), Some(8));
         assert_eq!(header.find("Count"), Some(58));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_cut_as_the_seed_cuts_them() {
+    fn names_are_cut_like_in_profiler_py() {
         assert_eq!(
             short_name("kernel_cutlass_kernel_flash_attncuteflash_fwd_sm100Flash"),
             "kernel_cutlass_kernel_flash_attncuteflash_fwd_.."
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_pair_can_be_read() {
+    fn a_pair_keeps_both_ends_of_its_names() {
         assert_eq!(short_pair("a", "b"), "a → b");
         for (left, right) in [(77, 1), (1, 77), (40, 37), (38, 39), (500, 2), (2, 500), (500, 500)] {
             let before = format!("<{}>", "x".repeat(left - 1));

@@ -13,11 +13,11 @@ use crate::error::{Error, Result};
 use answer::{Answer, Question};
 use std::path::{Path, PathBuf};
 
-/// Rank kernels by simple name, and find the gaps between them
+/// Rank kernels by simple name, and list the gaps between them
 ///
-/// The command line of profiler.py: the ranked table of kernels, the gaps of each stream with their
-/// histogram and the pairs of kernels around them, and two detailed text files. The rows are those of the
-/// queries kernel_stats, stream_gaps, gap_histogram and gap_pairs.
+/// Takes the command line of profiler.py. Prints a ranked table of kernels; with --gaps also the gaps of
+/// each stream, their histogram, and the pairs of kernels around them. Can write two detailed text files.
+/// The figures come from the queries kernel_stats, stream_gaps, gap_histogram and gap_pairs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -27,50 +27,50 @@ Examples:
   nsq kernels report.sqlite --pstep 6 --gaps --gap-sort count
   nsq kernels report.sqlite --output kernels.txt --gap-output gaps.txt --gaps
 
-Only kernels count, never the calls that launch them. A stream is one of its process, device and context. A
-gap goes from the latest end so far to the next start on its stream; other streams may work meanwhile, so that
-the gaps of several streams add up to more than the GPU's idle time, which stands beside them.")]
+Launch calls are not counted as kernels. A stream is identified by its process, device, context and number.
+A gap lasts from the latest end so far on a stream to the next start on it. Other streams may work in that
+time, so the gaps of several streams can add up to more than the idle time of the GPU, which is shown too.")]
 pub(super) struct Args {
-    /// SQLite export or .nsys-rep file.
+    /// SQLite export, .nsys-rep file or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// Only what this ProfilerStep launched, from whatever thread; --window ProfilerStep#N goes by time instead.
+    /// Only work launched in ProfilerStep#N, from any thread; to select by time use --window ProfilerStep#N.
     #[arg(long, value_name = "N")]
     pstep: Option<u64>,
-    /// Kernels to show.
+    /// Number of kernels to show.
     #[arg(short, long, value_name = "N", default_value_t = 10)]
     top: usize,
-    /// Write every kernel with its full name here, as text; appears whole or not at all.
+    /// Write all kernels with full names to this text file, completely or not at all.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Order of the kernels; duration is the average, percentage that of launches.
+    /// Order of kernels; duration is the average, percentage the share of launches.
     #[arg(short, long, value_enum, default_value = "count")]
     sort: Sort,
-    /// A full name below each simple name.
+    /// Show a full name below each simple name.
     #[arg(short, long)]
     verbose: bool,
-    /// Look at the gaps between kernels.
+    /// Show the gaps between kernels.
     #[arg(short, long)]
     gaps: bool,
-    /// Write all gaps by pair of kernels here, as text; appears whole or not at all.
+    /// Write the gaps of all pairs of kernels to this text file, completely or not at all.
     #[arg(long, value_name = "FILE")]
     gap_output: Option<PathBuf>,
-    /// Pairs of kernels to show.
+    /// Number of pairs of kernels to show.
     #[arg(long, value_name = "N", default_value_t = 15)]
     gap_top: usize,
-    /// Order of the pairs: by number of gaps, average, longest, deviation, sum, or time in which the GPU idled.
+    /// Order of pairs: number of gaps, or average, maximum, standard deviation, total or GPU idle time of the gaps.
     #[arg(long, value_enum, default_value = "avg")]
     gap_sort: GapSort,
-    /// Shortest gap in the histogram, in μs; the rest of the report is not cut.
+    /// Shortest gap in the histogram, in μs; affects only the histogram.
     #[arg(long, value_name = "US", value_parser = microseconds)]
     hist_min: Option<i64>,
-    /// Longest gap in the histogram, in μs.
+    /// Longest gap in the histogram, in μs; affects only the histogram.
     #[arg(long, value_name = "US", value_parser = microseconds)]
     hist_max: Option<i64>,
-    /// Bins of the histogram: 1, 2, 5, 10, … μs, or 15 of one width (20 in the file).
+    /// Bins of the histogram: log is 1, 2, 5, 10, … μs; linear is 15 equal bins (20 in the file).
     #[arg(long, value_enum, default_value = "log")]
     hist_scale: Scale,
-    /// Copies and fills end gaps too.
+    /// Copies and fills also end a gap.
     #[arg(long)]
     memory: bool,
     #[command(flatten)]
@@ -93,7 +93,7 @@ enum Sort {
 }
 
 impl Sort {
-    /// What the query calls it.
+    /// The value of the query's parameter.
     fn param(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -127,7 +127,7 @@ enum GapSort {
 }
 
 impl GapSort {
-    /// What the query calls it.
+    /// The value of the query's parameter.
     fn param(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -159,7 +159,7 @@ enum Scale {
 }
 
 impl Scale {
-    /// What the query calls it.
+    /// The value of the query's parameter.
     fn param(self) -> &'static str {
         match self {
             Self::Log => "log",
@@ -170,11 +170,11 @@ impl Scale {
 
 fn microseconds(text: &str) -> Result<i64, String> {
     let us: f64 =
-        text.parse().map_err(|_| "give a number of microseconds, such as 1 or 0.5".to_owned())?;
+        text.parse().map_err(|_| "expected a number of microseconds, such as 1 or 0.5".to_owned())?;
     let ns = us * 1e3;
-    // Up to here a double tells every nanosecond apart.
+    // Up to this limit, a double represents every whole number of nanoseconds.
     if !(0.0..9e15).contains(&ns) {
-        return Err("give microseconds from 0 to a few weeks".to_owned());
+        return Err("expected microseconds from 0 to 9e12".to_owned());
     }
     Ok(ns.round() as i64)
 }
@@ -215,7 +215,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// Where a file is, however its path is spelled; one that is not there yet is named within its folder.
+/// The canonical path of a file. For a file that does not exist yet, its canonical folder and its name.
 fn place(path: &Path) -> PathBuf {
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -227,17 +227,17 @@ fn place(path: &Path) -> PathBuf {
     whole.unwrap_or_else(|_: std::io::Error| path.to_owned())
 }
 
-/// What is wrong on the command line is said before the report is opened.
+/// Reports command line errors before the report is opened.
 fn check(args: &Args) -> Result<()> {
     let outputs = [&args.output, &args.gap_output];
     for output in outputs.into_iter().flatten() {
         must_differ(Some(output), [args.report.as_path()])?;
     }
-    // Before anything is written, so that one file does not appear without the other.
+    // Check before writing anything, so that nsq writes both files or neither.
     if let Some(folder) = outputs.into_iter().flatten().find(|output| output.is_dir()) {
         return Err(Error::usage(
             format!("{} is a directory", folder.display()),
-            "give the name of a file to write",
+            "give the path of a file",
         ));
     }
     if let (Some(kernels), Some(gaps)) = (&args.output, &args.gap_output)
@@ -245,20 +245,20 @@ fn check(args: &Args) -> Result<()> {
     {
         return Err(Error::usage(
             format!("--output and --gap-output are both {}", kernels.display()),
-            "give each file a name of its own",
+            "give two different files",
         ));
     }
     if args.pstep.is_some() && !args.scope.iter.is_empty() {
         return Err(Error::usage(
-            "--pstep and --iter both say which iterations count",
-            "leave one out; --nvtx cuts further",
+            "--pstep and --iter both select iterations",
+            "leave one out; --nvtx narrows further",
         ));
     }
     if let (Some(least), Some(most)) = (args.hist_min, args.hist_max)
         && least > most
     {
         return Err(Error::usage(
-            "--hist-min is above --hist-max: no gap is in range",
+            "--hist-min is above --hist-max",
             "give the shorter gap as --hist-min",
         ));
     }

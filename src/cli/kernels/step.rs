@@ -1,4 +1,4 @@
-//! `--pstep N`: the ranges that are a step of PyTorch's profiler.
+//! `--pstep N`: finds the ranges of a step of PyTorch's profiler.
 
 use crate::catalog::Catalog;
 use crate::cli::opened::Opened;
@@ -8,10 +8,10 @@ use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::{Presence, Scope, Selector};
 
-/// What PyTorch calls a step, before its number.
+/// The name of a step in PyTorch, before its number.
 const NAME: &str = "ProfilerStep#";
-/// Which steps there are, and in which domains: `emit_nvtx` puts them into the default one, a PyTorch trace
-/// into user_annotation. PyTorch repeats them on the GPU's side, where nothing is launched.
+/// The steps of a report and their domains. `emit_nvtx` uses the default domain, a PyTorch trace uses
+/// user_annotation. gpu_user_annotation repeats the steps on the GPU's timeline, where nothing is launched.
 const STEPS: &str = "\
 SELECT DISTINCT
   CAST(substr(range_text, 14) AS INTEGER) AS step,
@@ -22,7 +22,7 @@ WHERE range_text = 'ProfilerStep#' || CAST(substr(range_text, 14) AS INTEGER)
   AND coalesce(domain_name, '') <> 'gpu_user_annotation'
 ORDER BY step, domain_name";
 
-/// What selects the ranges of step `number`; an error that tells which steps there are, if it is none of them.
+/// Selectors for the ranges of step `number`. If there is no such step, the error lists the steps of the report.
 pub(super) fn selectors(
     opened: &mut Opened,
     catalog: &Catalog,
@@ -34,8 +34,9 @@ pub(super) fn selectors(
         query: "--pstep".to_owned(),
         needs: format!("ranges named {NAME}N"),
         report: path.clone(),
-        detail: "  PyTorch's profiler makes them at each prof.step()".to_owned(),
-        help: "leave --pstep out, or name other ranges: --nvtx NAME --attribute process".to_owned(),
+        detail: "  PyTorch's profiler records one at each prof.step()".to_owned(),
+        help: "leave out --pstep, or select other ranges with --nvtx NAME --attribute process"
+            .to_owned(),
     };
     let has_ranges = Presence::new(&opened.schema, catalog).lack("nvtx_range")?.is_none();
     if !has_ranges {
@@ -68,13 +69,13 @@ pub(super) fn selectors(
         steps.dedup();
         return Err(Error::usage(
             format!("there is no {name}; the report has {}", list(&steps)),
-            "give --pstep one of these; `nsq run REPORT --query profiler_steps` shows them",
+            "give --pstep one of these; list them with `nsq run REPORT --query profiler_steps`",
         ));
     }
     Ok(wanted)
 }
 
-/// `3 to 6, 9`.
+/// Steps as runs: `3 to 6, 9`.
 fn list(steps: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &step in steps {
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_in_a_row_are_told_as_one() {
+    fn consecutive_steps_are_one_run() {
         assert_eq!(list(&[3]), "3");
         assert_eq!(list(&[3, 4]), "3, 4");
         assert_eq!(list(&[1, 3, 4, 5, 9]), "1, 3 to 5, 9");
