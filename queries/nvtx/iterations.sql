@@ -15,7 +15,7 @@ columns:
   - {name: iteration, type: int, priority: 0, doc: "Position by start among the ranges of the same folded name and thread, from 0. Instances left out by skip count."}
   - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "proj_end_ns - proj_start_ns; null without GPU work."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran, on any device; null without GPU work."}
-  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the time in which none of its operations ran; null without GPU work."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null without GPU work."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of its operations; 0 without GPU work."}
   - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU."}
   - {name: slowest, type: int, label: "rank by GPU span", priority: 3, doc: "Rank by span_ns in its sequence; 1 is the longest. Instances without GPU work come last."}

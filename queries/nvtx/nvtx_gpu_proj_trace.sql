@@ -32,7 +32,7 @@ checks:
 limits: >-
   A range holds what its own thread launches inside it. Work that another thread launches meanwhile, such as PyTorch's
   backward pass, belongs to that thread; with --attribute process it belongs to the range. Operations outside any range
-  have one row per thread, before all other rows; NVIDIA merges all threads into one row with the IDs of one of them.
+  have one row per thread, before all other rows; NVIDIA merges all threads into one row, with the IDs of one thread.
   Operations whose launching call was not recorded are not included; nvtx_coverage counts them. CUDA graphs traced as a
   whole count as operations; NVIDIA leaves them out. If two ranges have the same start and end, the later row is inside
   the other; NVIDIA makes each the parent of the other and prints both without a level.

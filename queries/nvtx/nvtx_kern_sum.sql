@@ -3,7 +3,7 @@ name: nvtx_kern_sum
 version: 1
 title: NVTX range kernel summary
 summary: Kernel time per NVTX range name, thread and kernel, sorted by range.
-why: To see which kernels a range launched, and how long each of them took.
+why: To see which kernels a range launched, and how long each took.
 kind: sum
 tags: [cuda, kernel, nvtx]
 reads: [nvtx_range_kernel]

@@ -3,7 +3,7 @@ name: range_names
 version: 1
 title: Names of NVTX ranges
 summary: One row per NVTX range name, with count, CPU time and GPU work.
-why: To see which names --nvtx can take, and which of them are outermost.
+why: To see which names --nvtx can take, and which ones are outermost.
 kind: sum
 tags: [nvtx]
 reads: [nvtx_name, nvtx_projection]
