@@ -2,46 +2,46 @@
 name: iterations
 version: 1
 title: Iterations
-summary: Instances of an NVTX range one by one, with the GPU time of each.
-why: To see whether steps take the same time, which are slow, and how much of each the GPU idles.
+summary: One row per iteration of an NVTX range, with its GPU time.
+why: To see whether iterations take the same time, which ones are slow, and how long the GPU idles in each.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_name, nvtx_path, nvtx_projection, scope]
 requires: [nvtx_projection, nvtx_op]
 params:
-  - {name: tag, type: text, doc: "GLOB over the range's name, its text or its folded name; by default the likeliest iteration is taken."}
-  - {name: skip, type: int, default: 0, min: 0, doc: "Instances to leave out at the head of each sequence, for warm-up."}
+  - {name: tag, type: text, doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. Default: the range that looks most like an iteration."}
+  - {name: skip, type: int, default: 0, min: 0, doc: "Instances to leave out at the start of each sequence, as warm-up."}
 columns:
-  - {name: iteration, type: int, doc: "Place among the ranges of its folded name and thread, by start, from 0; counts those left out."}
-  - {name: span_ns, type: duration, unit: ns, doc: "From proj_start_ns to proj_end_ns; null without GPU work."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Length of the union of its operations, whatever the device; null without GPU work."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "span_ns less busy_ns: none of its operations ran; null without GPU work."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of its operations' lengths; 0 without any."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Length of the range on the CPU."}
-  - {name: slowest, type: int, doc: "Place in its sequence by span_ns, 1 for the longest; instances without GPU work come last."}
-  - {name: span_mean_ns, type: duration, unit: ns, doc: "Mean of span_ns in its sequence; null if no instance has GPU work."}
-  - {name: span_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of span_ns in its sequence; 0 for one, null as the mean."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside it."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them: a graph launch is one, whatever it runs."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began on the CPU, on the report's clock."}
-  - {name: proj_start_ns, type: timestamp, unit: ns, doc: "First of its operations began on the GPU; null without GPU work."}
-  - {name: proj_end_ns, type: timestamp, unit: ns, doc: "Last of its operations ended on the GPU; null without GPU work."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: range_id, type: id, doc: "Row of the raw table."}
-  - {name: range_name, type: text, doc: "Name of the range, behind its domain and a colon outside the default domain; null if empty."}
-  - {name: layer_name, type: text, doc: "The same with numbers folded to *: what makes a sequence with the thread."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: iteration, type: int, priority: 0, doc: "Position by start among the ranges of the same folded name and thread, from 0. Instances left out by skip count."}
+  - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "proj_end_ns - proj_start_ns; null without GPU work."}
+  - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran, on any device; null without GPU work."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null without GPU work."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of its operations; 0 without GPU work."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU."}
+  - {name: slowest, type: int, label: "rank by GPU span", priority: 3, doc: "Rank by span_ns in its sequence; 1 is the longest. Instances without GPU work come last."}
+  - {name: span_mean_ns, type: duration, unit: ns, label: "mean GPU span", priority: 3, doc: "Mean of span_ns in its sequence; null if no instance has GPU work."}
+  - {name: span_stddev_ns, type: duration, unit: ns, label: "GPU span stddev", priority: 3, doc: "Sample standard deviation of span_ns in its sequence; 0 for one instance; null if no instance has GPU work."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations launched inside the range."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations. A graph launch counts once."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
+  - {name: proj_start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 3, doc: "Start of the first operation on the GPU; null without GPU work."}
+  - {name: proj_end_ns, type: timestamp, unit: ns, label: "GPU end", priority: 3, doc: "End of the last operation on the GPU; null without GPU work."}
+  - {name: pid, type: id, priority: 0, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 3, doc: "Operating system thread ID."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID in the raw table."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
+  - {name: layer_name, type: text, label: "folded name", priority: 3, doc: "range_name with each number replaced by *. Together with the thread it defines a sequence."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - iteration >= 0 AND slowest >= 1
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0
   - (op_count = 0) = (span_ns IS NULL)
 limits: >-
-  Without tag it takes the folded name that occurs at least twice, says iteration, iter, step, batch or epoch (in that
-  order, the outermost first) and neither looks like an optimizer step nor like a C++ function; if there is none, there
-  are no rows. Instances left out by skip count neither in the mean nor in slowest. Spans of neighbours overlap where the
-  CPU runs ahead. What other threads launch, as PyTorch does in the backward pass, is in no iteration of the main
-  thread and missing in all its times, unless --attribute process says so.
+  Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
+  else epoch. Among several it takes the outermost. Names of a phase, such as optimizer step, and C++ names (with ::)
+  are never picked. If no name fits, there are no rows. Instances left out by skip do not count in the mean or in
+  slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the GPU. Work that other threads launch,
+  such as PyTorch's backward pass, is not counted in ranges of the main thread. Give --attribute process to count it.
 see_also: [phases, nvtx_layers, nvtx_gpu_proj_trace]
 ---*/
 WITH

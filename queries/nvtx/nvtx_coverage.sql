@@ -2,27 +2,27 @@
 name: nvtx_coverage
 version: 1
 title: GPU work inside and outside NVTX ranges
-summary: GPU work that NVTX ranges account for, and why the rest is in none.
-why: To know how far per-range figures can be trusted, and what would make them complete.
+summary: GPU work inside and outside NVTX ranges, and why work is outside.
+why: To know how complete figures per range are, and how to make them complete.
 kind: sum
 tags: [capture, cuda, nvtx]
 reads: [nvtx_op, scope]
 columns:
-  - {name: is_attributed, type: bool, doc: "1 if the work is in an NVTX range."}
-  - {name: reason, type: text, doc: "attributed; attributed, graph-level trace; or why not: no API row, no open range, other thread, graph-level trace."}
-  - {name: op_kind, type: text, doc: "kernel, memcpy, memset, or graph for a CUDA graph that was traced as a whole."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations of the kind."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of their lengths; operations that overlap count in full."}
-  - {name: share_pct, type: percent, unit: percent, doc: "Share of gpu_ns in the sum of all rows; null if that is 0."}
-  - {name: op_share_pct, type: percent, unit: percent, doc: "Share of op_count in the sum of all rows."}
-  - {name: advice, type: text, doc: "What to do about it; null where nothing is."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: is_attributed, type: bool, label: "in a range", doc: "1 if the work is in an NVTX range."}
+  - {name: reason, type: text, priority: 0, doc: "attributed; attributed, graph-level trace; or why the work is in no range: no API row, no open range, other thread, graph-level trace."}
+  - {name: op_kind, type: text, label: "operation", priority: 0, doc: "Kind of operation: kernel, memcpy, memset, or graph for a CUDA graph traced as a whole."}
+  - {name: op_count, type: int, unit: count, label: "operations", priority: 1, doc: "GPU operations of this kind and reason."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of their durations; overlapping operations count in full."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the sum of all rows; null if the sum is 0."}
+  - {name: op_share_pct, type: percent, unit: percent, label: "share of operations", priority: 1, doc: "op_count as a share of the sum of all rows."}
+  - {name: advice, type: text, priority: 1, doc: "What to do about it; null if nothing is needed."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - op_count >= 1 AND gpu_ns >= 0 AND op_share_pct BETWEEN 0 AND 100
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100
 limits: >-
-  Counts an operation as attributed whichever range it is in, be it one around the whole program. Reasons that do not
-  occur have no row. A graph that was traced as a whole hides its kernels, in a range or not.
+  An operation counts as attributed in any range, even in one around the whole program. Reasons without operations have
+  no row. The kernels of a CUDA graph traced as a whole are not recorded, whether the graph is in a range or not.
 see_also: [nvtx_tree, phases, nvtx_gpu_proj_trace]
 ---*/
 WITH

@@ -2,38 +2,38 @@
 name: nvtx_gpu_proj_sum
 version: 1
 title: NVTX GPU projection summary
-summary: GPU extent of NVTX ranges per name and style, largest total first.
-why: To see which annotated phases keep the GPU, rather than the CPU, occupied.
+summary: GPU span of NVTX ranges per name and kind, largest total first.
+why: To see which annotated phases keep the GPU busy, rather than the CPU.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_range_sum]
 requires: [nvtx_op, nvtx_range_sum]
 columns:
-  - {name: total_proj_ns, type: duration, unit: ns, doc: "Sum of the extents on the GPU, each from the first operation's start to the last one's end."}
-  - {name: total_range_ns, type: duration, unit: ns, doc: "Sum of the same ranges' lengths on the CPU."}
-  - {name: range_count, type: int, unit: count, doc: "Ranges of this name and style that launched GPU work."}
-  - {name: proj_mean_ns, type: duration, unit: ns, doc: "Mean extent."}
-  - {name: proj_median_ns, type: duration, unit: ns, doc: "Median extent; the mean of the two middle ones for an even count."}
-  - {name: proj_min_ns, type: duration, unit: ns, doc: "Shortest extent."}
-  - {name: proj_max_ns, type: duration, unit: ns, doc: "Longest extent."}
-  - {name: proj_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of extents; 0 for one."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched in these ranges; one inside two of them counts twice."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them: a graph launch is one, whatever it runs."}
-  - {name: launch_mean, type: real, doc: "Mean of launch_count per range."}
-  - {name: depth_mean, type: real, doc: "Mean number of ranges above."}
-  - {name: child_mean, type: real, doc: "Mean number of ranges directly within that launched GPU work."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the operations' lengths, without the pauses between them."}
-  - {name: range_kind, type: text, doc: "PushPop or StartEnd."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain."}
+  - {name: total_proj_ns, type: duration, unit: ns, label: "total GPU span", priority: 1, doc: "Sum of the GPU spans. A span goes from the start of the first operation to the end of the last."}
+  - {name: total_range_ns, type: duration, unit: ns, label: "total CPU time", priority: 1, doc: "Sum of the CPU durations of the same ranges."}
+  - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges of this name and kind that launched GPU work."}
+  - {name: proj_mean_ns, type: duration, unit: ns, label: "mean GPU span", priority: 1, doc: "Mean GPU span."}
+  - {name: proj_median_ns, type: duration, unit: ns, label: "median GPU span", doc: "Median GPU span; the mean of the two middle values if the count is even."}
+  - {name: proj_min_ns, type: duration, unit: ns, label: "min GPU span", priority: 3, doc: "Shortest GPU span."}
+  - {name: proj_max_ns, type: duration, unit: ns, label: "max GPU span", priority: 3, doc: "Longest GPU span."}
+  - {name: proj_stddev_ns, type: duration, unit: ns, label: "GPU span stddev", priority: 3, doc: "Sample standard deviation of the GPU spans; 0 for one range."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", doc: "GPU operations launched in these ranges. An operation inside two nested ranges of this name counts twice."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations. A graph launch counts once."}
+  - {name: launch_mean, type: real, label: "launches per range", priority: 3, doc: "Mean launch_count of a range."}
+  - {name: depth_mean, type: real, label: "mean depth", priority: 3, doc: "Mean number of ranges around a range."}
+  - {name: child_mean, type: real, label: "children per range", priority: 3, doc: "Mean number of direct children that launched GPU work."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the operations, without the idle time between them."}
+  - {name: range_kind, type: text, label: "kind", priority: 3, doc: "Kind of range: PushPop or StartEnd."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain."}
 checks:
   - range_count >= 1 AND launch_count >= range_count AND op_count >= launch_count
   - proj_median_ns BETWEEN proj_min_ns AND proj_max_ns
 limits: >-
-  An extent holds pauses and whatever else the GPU did meanwhile; gpu_ns does not. Extents of nested ranges count in
-  both, and those of siblings may overlap, so rows must not be added up. Ranges without a name are left out, as by
-  NVIDIA. Whole CUDA graphs count as operations, which NVIDIA leaves out. Of ranges with the same start and end the
-  later row is inside, where NVIDIA gives neither a level. What PyTorch's own threads launch in the backward pass is not
-  in the ranges of the main thread unless --attribute process says so.
+  A span includes idle time and other work of the GPU; gpu_ns does not. Do not add up rows: nested ranges count in each
+  other, and spans of ranges side by side can overlap. Ranges without a name are left out, as in NVIDIA's report. CUDA
+  graphs traced as a whole count as operations; NVIDIA leaves them out. If two ranges have the same start and end, the
+  later row is inside the other; NVIDIA gives neither a level. Work that other threads launch, such as PyTorch's
+  backward pass, is not counted in ranges of the main thread. Give --attribute process to count it.
 see_also: [nvtx_gpu_proj_trace, nvtx_kern_sum, nvtx_sum, nvtx_tree]
 nsys:
   title: NVTX GPU Projection Summary
@@ -72,5 +72,5 @@ SELECT
   range_name
 FROM nvtx_range_sum
 WHERE range_name IS NOT NULL
--- The order in which nsq makes the rows: nothing has to be sorted again.
+-- nsq computes the rows in this order, so SQLite does not sort them again.
 ORDER BY proj_ns DESC, range_name, range_kind, name_id

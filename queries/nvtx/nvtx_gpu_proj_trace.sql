@@ -2,40 +2,40 @@
 name: nvtx_gpu_proj_trace
 version: 1
 title: NVTX GPU projection trace
-summary: Every NVTX range that launched GPU work, placed where the GPU did it.
-why: To see when and for how long the GPU worked for a range, which is later than the range itself.
+summary: One row per NVTX range that launched GPU work, with its span on the GPU.
+why: To see when and for how long the GPU worked for a range. It does so later than the range itself.
 kind: trace
 tags: [cuda, nvtx]
 reads: [nvtx_op, nvtx_projection]
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "First of its operations began on the GPU, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "From start_ns until the last of its operations ended; pauses between them are in it."}
-  - {name: range_start_ns, type: timestamp, unit: ns, doc: "Range began on the CPU; null outside any range."}
-  - {name: range_dur_ns, type: duration, unit: ns, doc: "How long the range lasted on the CPU; null outside any range."}
-  - {name: range_kind, type: text, doc: "PushPop or StartEnd; null outside any range."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: op_count, type: int, unit: count, doc: "Operations launched inside it, those of ranges within included."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them: a graph launch is one, whatever it runs."}
-  - {name: graph_count, type: int, unit: count, doc: "Those of op_count that are whole CUDA graphs, their kernels hidden."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the operations' lengths; may exceed dur_ns where they overlap."}
-  - {name: depth, type: int, unit: count, doc: "Number of ranges above it; null outside any range."}
-  - {name: child_count, type: int, unit: count, doc: "Ranges whose parent it is and that launched GPU work."}
-  - {name: range_id, type: id, doc: "Row of the raw table; null for what a thread launched outside any range."}
-  - {name: parent_id, type: id, doc: "Shortest range of the same thread that contains it, as a range_id; null at the top."}
-  - {name: range_stack, type: text, doc: "The range_ids from the top down to this one, each behind a colon; null outside any range."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty or outside any range."}
+  - {name: start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 1, doc: "Start of the first operation on the GPU, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "Time from start_ns to the end of the last operation, including idle time between operations."}
+  - {name: range_start_ns, type: timestamp, unit: ns, label: "CPU start", doc: "Start of the range on the CPU; null outside any range."}
+  - {name: range_dur_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU; null outside any range."}
+  - {name: range_kind, type: text, label: "kind", priority: 3, doc: "Kind of range: PushPop or StartEnd; null outside any range."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations launched inside the range, including nested ranges."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations. A graph launch counts once."}
+  - {name: graph_count, type: int, unit: count, label: "CUDA graphs", priority: 3, doc: "Operations of op_count that are CUDA graphs traced as a whole. Their kernels are not recorded."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the operations; exceeds dur_ns if many overlap."}
+  - {name: depth, type: int, unit: count, doc: "Number of ranges around this one; null outside any range."}
+  - {name: child_count, type: int, unit: count, label: "children", priority: 3, doc: "Direct children of the range that launched GPU work."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID in the raw table; null for work that a thread launched outside any range."}
+  - {name: parent_id, type: id, priority: 3, doc: "range_id of the shortest range of the same thread that contains this one; null at the top."}
+  - {name: range_stack, type: text, priority: 3, doc: "range_ids from the top down to this range, each with the prefix ':'; null outside any range."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty or outside any range."}
 checks:
   - op_count >= launch_count AND launch_count >= 1 AND graph_count BETWEEN 0 AND op_count
   - dur_ns >= 0 AND gpu_ns >= 0
   - (range_id IS NULL) = (range_stack IS NULL)
 limits: >-
-  A range owns what its own thread launched inside it; what another thread launches meanwhile, as PyTorch does in the
-  backward pass, is that thread's (--attribute process: the range's). Operations outside any range are one row a thread,
-  at the head of the rows; NVIDIA merges all threads into one row with the ids of any of them. Operations whose launching
-  call was not recorded are in no row; nvtx_coverage counts them. Where a report has whole CUDA graphs they count as
-  operations, which NVIDIA leaves out. Of ranges with the same start and end the later row is inside; NVIDIA makes each
-  the parent of the other and prints them without a level.
+  A range holds what its own thread launches inside it. Work that another thread launches meanwhile, such as PyTorch's
+  backward pass, belongs to that thread; with --attribute process it belongs to the range. Operations outside any range
+  have one row per thread, before all other rows; NVIDIA merges all threads into one row, with the IDs of one thread.
+  Operations whose launching call was not recorded are not included; nvtx_coverage counts them. CUDA graphs traced as a
+  whole count as operations; NVIDIA leaves them out. If two ranges have the same start and end, the later row is inside
+  the other; NVIDIA makes each the parent of the other and prints both without a level.
 see_also: [nvtx_gpu_proj_sum, nvtx_pushpop_trace, nvtx_tree, nvtx_coverage]
 nsys:
   title: NVTX GPU Projection Trace

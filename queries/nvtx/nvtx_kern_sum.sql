@@ -2,37 +2,37 @@
 name: nvtx_kern_sum
 version: 1
 title: NVTX range kernel summary
-summary: Kernel times per NVTX range name, thread and kernel, by range.
-why: To see which kernels ran on behalf of a range, and how long each of them took.
+summary: Kernel time per NVTX range name, thread and kernel, sorted by range.
+why: To see which kernels a range launched, and how long each took.
 kind: sum
 tags: [cuda, kernel, nvtx]
 reads: [nvtx_range_kernel]
 requires: [nvtx_range, nvtx_range_kernel]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
 columns:
-  - {name: range_kind, type: text, doc: "PushPop or StartEnd; null outside any range."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Launching thread; null where no call was recorded."}
-  - {name: range_count, type: int, unit: count, doc: "Ranges of this name in which the kernel was launched; 0 outside any range."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty or outside any range."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+  - {name: range_kind, type: text, label: "kind", priority: 3, doc: "Kind of range: PushPop or StartEnd; null outside any range."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system ID of the launching thread; null if the call was not recorded."}
+  - {name: range_count, type: int, unit: count, label: "ranges", doc: "Ranges of this name that launched the kernel; 0 outside any range."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
+  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest execution."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest execution."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the execution times; 0 for one execution."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty or outside any range."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name."}
 checks:
   - calls >= 1 AND range_count >= 0
   - (range_kind IS NULL) = (range_count = 0)
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  A kernel counts for every range around its launch, so rows of nested ranges must not be added up; nvtx_kernels has each
-  kernel once. Inside two ranges of one name its time counts twice and calls once. Where a runtime call and the driver
-  call inside it carry one number, NVIDIA adds the time twice, here once. Kernels of a CUDA graph that was traced as a
-  whole are not in it.
+  A kernel counts in every range around its launch, so do not add up rows of nested ranges; nvtx_kernels counts each
+  kernel once. Inside two nested ranges of one name, the time of a kernel counts twice and the call once. If a runtime
+  call and the driver call inside it have the same correlation ID, NVIDIA counts the time twice; nsq counts it once.
+  Kernels of a CUDA graph traced as a whole are not included.
 see_also: [nvtx_kernels, nvtx_gpu_proj_sum, cuda_gpu_kern_sum]
 nsys:
   title: NVTX Range Kernel Summary
@@ -71,7 +71,7 @@ SELECT
   kernel_name
 FROM nvtx_range_kernel
 WHERE naming = :name
--- The order in which nsq makes the rows: nothing has to be sorted again.
+-- nsq computes the rows in this order, so SQLite does not sort them again.
 ORDER BY
   range_name,
   pid,

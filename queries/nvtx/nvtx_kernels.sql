@@ -2,46 +2,46 @@
 name: nvtx_kernels
 version: 1
 title: Kernels under an NVTX range
-summary: Kernels by the NVTX path that launched them, largest total first.
-why: To see which kernels a layer or phase runs, each counted once.
+summary: Kernel time per path of NVTX ranges and kernel, largest total first.
+why: To see which kernels a layer or phase runs, with each kernel counted once.
 kind: sum
 tags: [cuda, kernel, nvtx]
 reads: [nvtx_path, nvtx_path_kernel, scope, string]
 requires: [nvtx_path, nvtx_path_kernel]
 params:
-  - {name: range, type: text, default: "*", doc: "GLOB over the names in a path, numbers folded to *, or over the whole path: only kernels below."}
-  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: range, type: text, default: "*", doc: "GLOB pattern for a folded range name in the path, or for the whole path. Selects the kernels inside these ranges."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
 columns:
-  - {name: rank, type: int, doc: "Place by total_ns, from 1."}
-  - {name: share_pct, type: percent, unit: percent, doc: "Share of total_ns in the kernels selected, listed or not."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by total_ns; 1 is the largest."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of selected kernels", priority: 1, doc: "total_ns as a share of all selected kernels, including rows cut off by limit."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
   - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
   - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
-  - {name: path, type: text, doc: "Names from the outermost range in, numbers folded to *; null if there was no range."}
-  - {name: unattributed, type: text, doc: "Why there is no range: no API row, no open range, other thread; null if there is one."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: path, type: text, priority: 0, doc: "Range names from the outermost to the innermost, each number replaced by *; null outside any range."}
+  - {name: unattributed, type: text, label: "why in no range", doc: "Why the kernel is in no range: no API row, no open range or other thread; null if it is in one."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - calls >= 1 AND share_pct BETWEEN 0 AND 100
   - mean_ns BETWEEN min_ns AND max_ns
   - (path IS NULL) = (unattributed IS NOT NULL)
 limits: >-
-  A kernel is in the row of the innermost range around its launch alone, so rows add up. Single iterations cannot be
-  told apart here, since their names fold into one; take --nvtx for one of them. Unattributed kernels are in it as long
-  as range is *. Kernels of a CUDA graph that was traced as a whole are not in it.
+  A kernel counts only in the row of the innermost range around its launch, so rows add up. Iterations share a row,
+  because their folded names are the same; use --nvtx to choose one iteration. Kernels in no range are included if range
+  is *. Kernels of a CUDA graph traced as a whole are not included.
 see_also: [nvtx_tree, nvtx_layers, nvtx_kern_sum, top_kernels]
 ---*/
 WITH RECURSIVE
--- LIMIT has SQLite keep these rows, and find children by an index, rather than scan all paths at every step.
+-- LIMIT -1 makes SQLite store these rows and index them. Otherwise it scans all paths at every step.
 named_path AS (
   SELECT path_id, parent_path_id, layer_name GLOB :range OR path GLOB :range AS is_named
   FROM nvtx_path
   LIMIT -1
 ),
--- A path is selected by one of its names or as a whole, and with it all below.
+-- Paths that match by one of their names or as a whole, and all paths below them.
 selected (path_id) AS (
   SELECT path_id
   FROM named_path

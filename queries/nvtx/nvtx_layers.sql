@@ -2,43 +2,44 @@
 name: nvtx_layers
 version: 1
 title: Layers, forward and backward
-summary: GPU work per layer name, with that of PyTorch's backward pass beside it.
-why: To compare layers whatever the iteration and the nesting, and to see what each costs in both directions.
+summary: GPU time per layer name, with its part of PyTorch's backward pass.
+why: To compare layers across iterations and nesting, and to see what each layer costs in both directions.
 kind: sum
 tags: [cuda, nvtx]
 reads: [all_nvtx_span, nvtx_name, nvtx_op, nvtx_path, nvtx_projection, scope]
 requires: [nvtx_path, nvtx_op]
 params:
-  - {name: layer, type: text, default: "*", doc: "GLOB over layer_name."}
-  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
+  - {name: layer, type: text, default: "*", doc: "GLOB pattern for layer_name."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:
-  - {name: rank, type: int, doc: "Place by gpu_ns and backward_gpu_ns together, from 1."}
-  - {name: layer_name, type: text, doc: "Name, numbers folded to *, PyTorch's attachments cut off; (unnamed) if empty; (autograd) for what goes back to no range."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the lengths of operations launched in such a range or further in, each once, but in no autograd range."}
-  - {name: backward_gpu_ns, type: duration, unit: ns, doc: "The same of operations launched in autograd ranges that go back to such a range or one further in."}
-  - {name: self_gpu_ns, type: duration, unit: ns, doc: "Of gpu_ns, what was launched in no range further in."}
-  - {name: self_backward_gpu_ns, type: duration, unit: ns, doc: "Of backward_gpu_ns, what goes back to such a range itself."}
-  - {name: self_share_pct, type: percent, unit: percent, doc: "Share of the two self columns in all GPU work of the report, in a range or not."}
-  - {name: op_count, type: int, unit: count, doc: "Operations of gpu_ns."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them."}
-  - {name: backward_op_count, type: int, unit: count, doc: "Operations of backward_gpu_ns."}
-  - {name: range_count, type: int, unit: count, doc: "Ranges of this name outside autograd ranges."}
-  - {name: backward_count, type: int, unit: count, doc: "Autograd ranges of backward_gpu_ns; null for those that go back to no range."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Sum of the lengths of range_count on the CPU; one within another of its name counts twice."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by gpu_ns + backward_gpu_ns; 1 is the largest."}
+  - {name: layer_name, type: text, label: "layer", priority: 0, doc: "Range name with each number replaced by * and PyTorch's suffixes removed; (unnamed) if empty; (autograd) for backward work that matches no range."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "forward GPU time", priority: 1, doc: "Sum of the durations of operations launched in these ranges, including nested ranges but not autograd ranges. Each operation counts once."}
+  - {name: backward_gpu_ns, type: duration, unit: ns, label: "backward GPU time", priority: 1, doc: "Sum of the durations of operations launched in autograd ranges that belong to these ranges or to ranges nested in them."}
+  - {name: self_gpu_ns, type: duration, unit: ns, label: "forward self GPU time", doc: "Part of gpu_ns that was launched directly in these ranges, not in a nested range."}
+  - {name: self_backward_gpu_ns, type: duration, unit: ns, label: "backward self GPU time", doc: "Part of backward_gpu_ns whose autograd ranges belong to these ranges themselves."}
+  - {name: self_share_pct, type: percent, unit: percent, label: "self share of GPU time", priority: 1, doc: "self_gpu_ns + self_backward_gpu_ns as a share of all GPU work, inside and outside ranges."}
+  - {name: op_count, type: int, unit: count, label: "forward operations", doc: "Operations of gpu_ns."}
+  - {name: launch_count, type: int, unit: count, label: "forward launches", priority: 3, doc: "API calls that launched the operations of op_count."}
+  - {name: backward_op_count, type: int, unit: count, label: "backward operations", doc: "Operations of backward_gpu_ns."}
+  - {name: range_count, type: int, unit: count, label: "forward ranges", priority: 1, doc: "Ranges of this name outside autograd ranges."}
+  - {name: backward_count, type: int, unit: count, label: "autograd ranges", priority: 3, doc: "Autograd ranges of backward_gpu_ns; null in the row (autograd)."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "forward CPU time", priority: 1, doc: "Sum of the CPU durations of these ranges. A range nested in a range of the same name counts too."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - gpu_ns >= self_gpu_ns AND self_gpu_ns >= 0 AND op_count >= launch_count
   - backward_gpu_ns >= self_backward_gpu_ns AND self_backward_gpu_ns >= 0
 limits: >-
-  The self columns of all layers add up to the work in ranges; the others count in every layer around. Backward work
-  is found by the numbers that PyTorch's emit_nvtx writes, or that a PyTorch trace has beside the name: a range such
-  as AddmmBackward0, seq = 5 goes back to the range with seq = 5 of its process that began last before it and is no
-  autograd range itself. The range autograd::engine::evaluate_function around it counts with it, for the sums over
-  broadcast dimensions that it runs. Of autograd ranges within one another only the outermost that goes back counts:
-  what activation checkpointing computes again is the checkpoint's. (autograd) holds nodes without a number, such as
-  AccumulateGrad, and those whose forward range is not in the capture. PyTorch numbers per thread: where several
-  threads of a process run forward at once, the wrong one may be met. With --attribute process an autograd range may
-  also hold what other threads launch meanwhile, and the sums exceed the work.
+  Add up only the self columns; the other columns count work in every layer around it. Backward work is matched to
+  layers by PyTorch's sequence numbers, which emit_nvtx writes into the name and a PyTorch trace stores beside it. An
+  autograd range such as AddmmBackward0, seq = 5 belongs to the range with seq = 5 in the same process that started last
+  before it and is not an autograd range itself. If its parent is autograd::engine::evaluate_function, that whole parent
+  counts, because it also runs the sums over broadcast dimensions. Of nested autograd ranges, only the outermost matched
+  one counts, so work that activation checkpointing repeats belongs to the checkpoint. The row (autograd) has nodes
+  without a sequence number, such as AccumulateGrad, and nodes whose forward range is not in the capture. PyTorch counts
+  sequence numbers per thread, so matches can be wrong if several threads of a process run forward at once. With
+  --attribute process, an autograd range can also hold work that other threads launch meanwhile, and the sums can exceed
+  the total work.
 see_also: [nvtx_tree, nvtx_kernels, phases]
 ---*/
 WITH RECURSIVE
@@ -68,7 +69,7 @@ name AS (
       AS is_autograd
   FROM named
 ),
--- The number stands in the name, or in an imported trace beside it.
+-- The sequence number is part of the name, or a value of its own in an imported trace.
 with_number AS (
   SELECT
     range.range_id,
@@ -90,7 +91,7 @@ with_number AS (
     ON range.name_id = name.name_id
   LIMIT -1
 ),
--- Each range with a number, and its place among those of its number, by start.
+-- Ranges with a sequence number. `place` counts the ranges that share one, by start.
 numbered AS (
   SELECT
     range.range_id,
@@ -124,7 +125,7 @@ evaluation AS (
     ON range.name_id = name.name_id
   WHERE name.is_evaluation
 ),
--- Autograd ranges that go back to a range, with the path of that range.
+-- Autograd ranges that match a forward range, with the path of the forward range.
 linked AS (
   SELECT
     forward.path_id,
@@ -165,13 +166,13 @@ autograd AS (
   FROM name
   WHERE is_autograd
 ),
--- LIMIT has SQLite keep these rows, and find children by an index, rather than scan all paths at every step.
+-- LIMIT -1 makes SQLite store these rows and index them. Otherwise it scans all paths at every step.
 path AS (
   SELECT path_id, parent_path_id, layer_name IN (SELECT layer_name FROM autograd) AS is_autograd
   FROM nvtx_path
   LIMIT -1
 ),
--- Paths from the top down to where autograd begins.
+-- Paths outside autograd ranges, from the top down.
 forward (path_id) AS (
   SELECT path_id
   FROM path
@@ -207,7 +208,7 @@ above (path_id, above_id) AS (
     ON nvtx_path.path_id = above.above_id
   WHERE nvtx_path.parent_path_id IS NOT NULL
 ),
--- The layers that a path lies in, each once however often it occurs above.
+-- All layers around a path. A layer that occurs several times above it counts once.
 inside AS (
   SELECT DISTINCT above.path_id, work.layer_id
   FROM above

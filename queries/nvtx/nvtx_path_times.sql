@@ -1,36 +1,36 @@
 /*---
 name: nvtx_path_times
 version: 1
-title: Times of ranges by path
-summary: GPU and CPU time per path of NVTX range names, with the spread over its ranges.
-why: To see whether a layer takes the same time whenever it runs, and to compare it with the same place in another run.
+title: Times of NVTX ranges by path
+summary: GPU and CPU time per path of NVTX ranges, with mean and spread.
+why: To see whether a layer takes the same time each time it runs, and to compare it with the same path in another run.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_path, nvtx_projection, scope]
 requires: [nvtx_path]
 params:
-  - {name: layer, type: text, default: "*", doc: "GLOB over layer_name."}
+  - {name: layer, type: text, default: "*", doc: "GLOB pattern for layer_name."}
 columns:
-  - {name: layer_name, type: text, doc: "Last name of the path, numbers folded to *, PyTorch's attachments cut off; (unnamed) if empty."}
-  - {name: range_count, type: int, unit: count, doc: "Ranges that have this path."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum over the ranges of the lengths of operations launched inside."}
-  - {name: gpu_mean_ns, type: duration, unit: ns, doc: "Mean of that time of a range."}
-  - {name: gpu_stddev_ns, type: duration, unit: ns, doc: "Its sample standard deviation over the ranges; 0 for one."}
-  - {name: gpu_mean_error_ns, type: duration, unit: ns, doc: "Standard error of gpu_mean_ns, by mean_error(); null for one."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Sum of the ranges' lengths on the CPU."}
-  - {name: cpu_mean_ns, type: duration, unit: ns, doc: "Mean length of a range on the CPU."}
-  - {name: cpu_stddev_ns, type: duration, unit: ns, doc: "Its sample standard deviation; 0 for one."}
-  - {name: cpu_mean_error_ns, type: duration, unit: ns, doc: "Standard error of cpu_mean_ns, likewise."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside, summed over the ranges."}
-  - {name: path, type: text, doc: "Names from the outermost in, joined by slashes in blanks."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: layer_name, type: text, label: "layer", priority: 3, doc: "Last name of the path, each number replaced by * and PyTorch's suffixes removed; (unnamed) if empty."}
+  - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges with this path."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "total GPU time", priority: 1, doc: "Sum of the durations of the operations launched inside the ranges."}
+  - {name: gpu_mean_ns, type: duration, unit: ns, label: "mean GPU time", priority: 1, doc: "Mean GPU time per range."}
+  - {name: gpu_stddev_ns, type: duration, unit: ns, label: "GPU time stddev", priority: 1, doc: "Sample standard deviation of the GPU time per range; 0 for one range."}
+  - {name: gpu_mean_error_ns, type: duration, unit: ns, label: "GPU mean error", doc: "Standard error of gpu_mean_ns, computed by mean_error(); null for one range."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "total CPU time", doc: "Sum of the CPU durations of the ranges."}
+  - {name: cpu_mean_ns, type: duration, unit: ns, label: "mean CPU time", priority: 1, doc: "Mean CPU duration of a range."}
+  - {name: cpu_stddev_ns, type: duration, unit: ns, label: "CPU time stddev", priority: 3, doc: "Sample standard deviation of the CPU durations; 0 for one range."}
+  - {name: cpu_mean_error_ns, type: duration, unit: ns, label: "CPU mean error", priority: 3, doc: "Standard error of cpu_mean_ns, computed by mean_error(); null for one range."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", doc: "GPU operations launched inside the ranges, summed over the ranges."}
+  - {name: path, type: text, priority: 0, doc: "Range names from the outermost to the innermost, joined by ' / '."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - range_count >= 1 AND gpu_ns >= 0 AND gpu_stddev_ns >= 0
   - (op_count > 0) OR gpu_ns = 0
 limits: >-
-  Ranges within others hold the same work: rows do not add up. A path that covers different work, such as an operator
-  that is called at several shapes, has the spread of the work. What other threads launch, as PyTorch does in the
-  backward pass, is in the ranges of those threads, unless --attribute process says otherwise.
+  Do not add up rows: nested ranges hold the same work. If a path covers different work, such as an operator called with
+  several shapes, the spread includes that. Work that other threads launch, such as PyTorch's backward pass, is not
+  counted in ranges of the main thread. Give --attribute process to count it.
 see_also: [nvtx_layers, iterations, nvtx_gpu_proj_sum]
 ---*/
 WITH

@@ -2,34 +2,34 @@
 name: nvtx_pushpop_trace
 version: 1
 title: NVTX push/pop range trace
-summary: Every NVTX push/pop range with its place among the ranges of its thread.
-why: To read the nested phases of a thread one by one, with what each spent outside the phases within.
+summary: One row per NVTX push/pop range, with its position in the nesting.
+why: To read the nested phases of a thread one by one, with the time that each spent outside its children.
 kind: trace
 tags: [nvtx]
 reads: [nvtx_pushpop]
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range was pushed, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Range was popped; one that never was ends with the last range."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "How long the range lasted on the CPU."}
-  - {name: child_ns, type: duration, unit: ns, doc: "Sum of the lengths of the ranges directly within."}
-  - {name: self_ns, type: duration, unit: ns, doc: "dur_ns less child_ns; below 0 where ranges within overlap."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: depth, type: int, unit: count, doc: "Number of ranges above it."}
-  - {name: child_count, type: int, unit: count, doc: "Ranges directly within."}
-  - {name: range_id, type: id, doc: "Row of the raw table."}
-  - {name: parent_id, type: id, doc: "Shortest push/pop range of the same thread that contains it, as a range_id; null at the top."}
-  - {name: range_stack, type: text, doc: "The range_ids from the top down to this one, each behind a colon."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty."}
-  - {name: name_tree, type: text, doc: "range_name behind two hyphens for each range above it; null if the name is empty."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Time of the push, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "Time of the pop. A range that was never popped ends with the last range."}
+  - {name: dur_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU."}
+  - {name: child_ns, type: duration, unit: ns, label: "time in children", priority: 1, doc: "Sum of the durations of the direct children."}
+  - {name: self_ns, type: duration, unit: ns, label: "self time", priority: 1, doc: "dur_ns - child_ns; negative if children overlap."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 0, doc: "Operating system thread ID."}
+  - {name: depth, type: int, unit: count, doc: "Number of ranges around this one."}
+  - {name: child_count, type: int, unit: count, label: "children", doc: "Number of direct children."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID in the raw table."}
+  - {name: parent_id, type: id, priority: 3, doc: "range_id of the shortest push/pop range of the same thread that contains this one; null at the top."}
+  - {name: range_stack, type: text, priority: 3, doc: "range_ids from the top down to this range, each with the prefix ':'."}
+  - {name: range_name, type: text, priority: 3, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
+  - {name: name_tree, type: text, label: "range", priority: 0, doc: "range_name with two hyphens in front for each range around it; null if the name is empty."}
 checks:
   - dur_ns >= 0 AND dur_ns = end_ns - start_ns AND self_ns = dur_ns - child_ns
   - (depth = 0) = (parent_id IS NULL)
   - (child_count = 0) = (child_ns = 0) OR child_count > 0
 limits: >-
-  Ranges nest by time, whatever their domain, although each domain has a stack of its own. Of ranges with the same start
-  and end the later row is inside; NVIDIA loses them and all ranges within. A range that was never popped usually ends
-  with the capture.
+  Ranges nest by time, across domains, although each domain has its own stack. If two ranges have the same start and
+  end, the later row is inside the other; NVIDIA loses both and all ranges inside them. A range that was never popped
+  usually ends with the capture.
 see_also: [nvtx_pushpop_sum, nvtx_gpu_proj_trace, nvtx_tree]
 nsys:
   title: NVTX Push/Pop Range Trace

@@ -2,30 +2,30 @@
 name: nvtx_sum
 version: 1
 title: NVTX range summary
-summary: Time in NVTX ranges per name and style, largest total first.
-why: To see which annotated phases take the time on the CPU, before asking what the GPU did in them.
+summary: CPU time in NVTX ranges per name and kind, largest total first.
+why: To see which annotated phases take CPU time, before asking what the GPU did in them.
 kind: sum
 tags: [nvtx]
 reads: [nvtx_range]
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of range lengths; ranges inside others count again."}
-  - {name: calls, type: int, unit: count, doc: "Ranges of this name."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean length of a range."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median length of a range; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest range."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest range."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of range lengths; 0 for one."}
-  - {name: range_kind, type: text, doc: "PushPop or StartEnd."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of range time", priority: 1, doc: "total_ns as a share of the sum of all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of the range durations. Nested ranges count again."}
+  - {name: calls, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges of this name and kind."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration of a range."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median duration of a range; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest range."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest range."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the range durations; 0 for one range."}
+  - {name: range_kind, type: text, label: "kind", priority: 3, doc: "Kind of range: PushPop or StartEnd."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Times are those of the CPU, inclusive: what a range spends in ranges inside it counts in both, so the shares of nested
-  ranges must not be added up. A range that was never ended usually lasts until the end of the capture. Ranges that
-  another thread ended are in it.
+  Times are CPU times and include nested ranges: time in a nested range counts in both ranges, so do not add up the
+  shares of nested ranges. A range that never ended usually lasts until the end of the capture. Ranges that another
+  thread ended are included.
 see_also: [nvtx_pushpop_sum, nvtx_startend_sum]
 nsys:
   title: NVTX Range Summary

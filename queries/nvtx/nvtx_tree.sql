@@ -2,43 +2,43 @@
 name: nvtx_tree
 version: 1
 title: Tree of NVTX ranges
-summary: Paths of NVTX range names, depth first, with the GPU work launched below.
-why: To walk down from the whole program to the phase that takes the GPU's time.
+summary: Tree of NVTX range names, with the GPU work launched in each.
+why: To walk down from the whole program to the phase that takes the GPU time.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_op, nvtx_path, scope]
 requires: [nvtx_path]
 params:
-  - {name: depth, type: int, default: -1, min: -1, doc: "Deepest level to show, from 0 at the top; -1 shows all."}
-  - {name: path, type: text, default: "*", doc: "GLOB over path: only these paths, and all that is below them."}
+  - {name: depth, type: int, default: -1, min: -1, doc: "Deepest level to show; 0 is the top, -1 shows all levels."}
+  - {name: path, type: text, default: "*", doc: "GLOB pattern for path. Shows the matching paths and everything below them."}
 columns:
-  - {name: tree, type: text, doc: "Last name of the path behind two blanks for each level above."}
-  - {name: share_pct, type: percent, unit: percent, doc: "Share of gpu_ns in all GPU work of the report, listed or not; null without any."}
-  - {name: self_share_pct, type: percent, unit: percent, doc: "The same of self_gpu_ns: over all rows these add up to 100."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the operations' lengths, those of ranges within included."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Length of their union, whatever the device; null in rows of unattributed work."}
-  - {name: op_count, type: int, unit: count, doc: "Operations: kernels, copies, fills and whole CUDA graphs."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them; 0 if none was recorded."}
-  - {name: range_count, type: int, unit: count, doc: "Ranges that have this path; 0 for unattributed work."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Sum of their lengths on the CPU; 0 for unattributed work."}
-  - {name: self_gpu_ns, type: duration, unit: ns, doc: "Sum over operations launched in no range further in."}
-  - {name: self_busy_ns, type: duration, unit: ns, doc: "Length of the union of those; null in rows of unattributed work."}
-  - {name: self_op_count, type: int, unit: count, doc: "Operations launched in no range further in."}
-  - {name: self_launch_count, type: int, unit: count, doc: "API calls that launched those."}
-  - {name: depth, type: int, unit: count, doc: "Names in the path, less one."}
-  - {name: path_id, type: id, doc: "Number of the path in this report; null for unattributed work."}
-  - {name: parent_path_id, type: id, doc: "The path without its last name; null at the top."}
-  - {name: path, type: text, doc: "Names from the outermost in, numbers folded to *, or in brackets why the work is in no range."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: tree, type: text, label: "range", priority: 0, doc: "Last name of the path, indented by two spaces per level."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of all GPU work, including rows hidden by depth or path; null without GPU work."}
+  - {name: self_share_pct, type: percent, unit: percent, label: "self share of GPU time", priority: 1, doc: "self_gpu_ns as a share of all GPU work. Adds up to 100 over all rows."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the operations launched in the ranges, including nested ranges."}
+  - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", doc: "Time in which at least one of the operations ran, on any device; null for work in no range."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", doc: "Operations: kernels, copies, fills and CUDA graphs traced as a whole."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations; 0 if none was recorded."}
+  - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges with this path; 0 for work in no range."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Sum of the CPU durations of the ranges; 0 for work in no range."}
+  - {name: self_gpu_ns, type: duration, unit: ns, label: "self GPU time", doc: "Sum of the durations of operations launched directly in the ranges, not in a nested range."}
+  - {name: self_busy_ns, type: duration, unit: ns, label: "self GPU busy", priority: 3, doc: "Time in which at least one operation of self_gpu_ns ran; null for work in no range."}
+  - {name: self_op_count, type: int, unit: count, label: "self GPU operations", priority: 3, doc: "Operations of self_gpu_ns."}
+  - {name: self_launch_count, type: int, unit: count, label: "self launches", priority: 3, doc: "API calls that launched the operations of self_gpu_ns."}
+  - {name: depth, type: int, unit: count, priority: 3, doc: "Number of names in the path minus 1; 0 at the top."}
+  - {name: path_id, type: id, priority: 3, doc: "ID of the path in this report; null for work in no range."}
+  - {name: parent_path_id, type: id, priority: 3, doc: "ID of the path without its last name; null at the top."}
+  - {name: path, type: text, priority: 3, doc: "Range names from the outermost to the innermost, each number replaced by *; for work in no range, the reason in parentheses."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - gpu_ns >= self_gpu_ns AND self_gpu_ns >= 0 AND op_count >= self_op_count
   - busy_ns IS NULL OR busy_ns <= gpu_ns
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100.000001
 limits: >-
-  Ranges of all threads and processes that have the same names share a row. Shares are of summed lengths, so work that
-  overlaps counts in full; the union is busy_ns. share_pct of nested rows must not be added up, self_share_pct may, as long as
-  no row is hidden by depth or path. What another thread launches, as PyTorch does in the backward pass, is below that
-  thread's ranges, or in none; see --attribute process.
+  Ranges with the same path of names share a row, across threads and processes. Shares are of summed durations, so
+  overlapping work counts in full; busy_ns counts overlaps once. Do not add up share_pct of nested rows. self_share_pct
+  adds up to 100 if depth and path hide no rows. Work that another thread launches, such as PyTorch's backward pass, is
+  below the ranges of that thread or in no range; see --attribute process.
 see_also: [nvtx_kernels, nvtx_layers, nvtx_coverage, nvtx_gpu_proj_trace]
 ---*/
 WITH RECURSIVE
@@ -51,7 +51,7 @@ sibling AS (
     ) AS place
   FROM nvtx_path
 ),
--- The places from the top down, in digits of one width, sort the paths depth first.
+-- Concatenated places with a fixed number of digits: sorting by sort_key walks the tree depth first.
 branch (path_id, is_shown, sort_key) AS (
   SELECT
     path_id,

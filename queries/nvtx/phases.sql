@@ -2,33 +2,33 @@
 name: phases
 version: 1
 title: GPU time by phase
-summary: GPU work of forward, backward, optimizer, loss and data, and the rest.
-why: To see at once how a training step divides, and how much of it no annotation explains.
+summary: GPU time of forward, backward, optimizer, loss, data and the rest.
+why: To see how a training step divides into phases, and how much of it is in no phase.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_name, nvtx_op, nvtx_path, scope]
 requires: [nvtx_path, nvtx_op]
 columns:
-  - {name: phase, type: text, doc: "forward, backward, optimizer, loss, data, or other for ranges of no phase; null for work in no range."}
-  - {name: unattributed, type: text, doc: "Why the work is in no range: no API row, no open range, other thread, graph-level trace; null with a phase."}
-  - {name: share_pct, type: percent, unit: percent, doc: "Share of gpu_ns in the sum of all rows; null if that is 0."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the operations' lengths; operations that overlap count in full."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations: kernels, copies, fills and whole CUDA graphs."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them; 0 if none was recorded."}
-  - {name: range_count, type: int, unit: count, doc: "Outermost ranges of the phase; 0 if no name in the report says so, null without a phase."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Sum of their lengths on the CPU; null without a phase."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
-  - {name: top_ranges, type: text, doc: "Up to five folded names of those ranges, the most GPU time first; a note if there are none, or what to try; else null."}
+  - {name: phase, type: text, priority: 0, doc: "forward, backward, optimizer, loss, data, or other for ranges without a phase; null for work in no range."}
+  - {name: unattributed, type: text, label: "why in no range", priority: 0, doc: "Why the work is in no range: no API row, no open range, other thread or graph-level trace; null if it is in one."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the sum of all rows; null if the sum is 0."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the operations; overlapping operations count in full."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations: kernels, copies, fills and CUDA graphs traced as a whole."}
+  - {name: launch_count, type: int, unit: count, label: "launches", doc: "API calls that launched these operations; 0 if none was recorded."}
+  - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Outermost ranges of the phase; 0 if no range has this phase; null for work in no range."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Sum of the CPU durations of these ranges; null for work in no range."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
+  - {name: top_ranges, type: text, doc: "Up to five folded names of these ranges, largest GPU time first; otherwise a note that no range fits or what to try, or null."}
 checks:
   - (phase IS NULL) = (unattributed IS NOT NULL)
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100
   - op_count >= launch_count
 limits: >-
-  A range's phase follows from its name by the rules of queries/names/phases.yml; nsq sql shows in nvtx_name which rule
-  took which name. Work belongs to the innermost range of a phase around its launch; other is what ranges hold of which
-  none has a phase. Names that fold to one have one phase. Phases run one after another on the CPU, but may overlap on
-  the GPU. PyTorch launches the backward pass from a thread of its own: without emit_nvtx it is other thread here, and
-  --attribute process moves it to the range that was open around it.
+  The rules in queries/names/phases.yml find the phase of a range from its name; phase_rule of the relation nvtx_name
+  shows which rule matched. Work belongs to the innermost range with a phase around its launch. other is work in ranges
+  without a phase, and with no phase around them. Names that fold to the same name have the same phase. Phases follow
+  one another on the CPU, but can overlap on the GPU. PyTorch launches the backward pass from its own thread: without
+  emit_nvtx this work appears as other thread, and --attribute process counts it in the range that is open around it.
 see_also: [nvtx_coverage, nvtx_layers, iterations, nvtx_tree]
 ---*/
 WITH RECURSIVE
@@ -38,14 +38,14 @@ layer AS (
   WHERE phase IS NOT NULL
   GROUP BY layer_name
 ),
--- The usual phases are listed even where there is no range of theirs; rules of the user's may know others.
+-- List the usual phases even if they have no range. Rules of the user can add other phases.
 phase (phase) AS (
   VALUES ('forward'), ('backward'), ('optimizer'), ('loss'), ('data'), ('other')
   UNION
   SELECT phase
   FROM layer
 ),
--- LIMIT has SQLite keep these rows, and find children by an index, rather than scan all paths at every step.
+-- LIMIT -1 makes SQLite store these rows and index them. Otherwise it scans all paths at every step.
 own AS (
   SELECT nvtx_path.path_id, nvtx_path.parent_path_id, layer.phase
   FROM nvtx_path
@@ -53,7 +53,7 @@ own AS (
     ON layer.layer_name = nvtx_path.layer_name
   LIMIT -1
 ),
--- From the top down: a path without a phase has its parent's.
+-- From the top down: a path without a phase inherits the phase of its parent.
 phased (path_id, phase, above) AS (
   SELECT path_id, coalesce(phase, 'other'), ' '
   FROM own

@@ -2,48 +2,48 @@
 name: profiler_steps
 version: 1
 title: Profiler steps
-summary: PyTorch's ProfilerStep ranges one by one, with all that was launched in each.
-why: To see what each step of a training run launched, from whatever thread, and which one to look into.
+summary: One row per PyTorch ProfilerStep range, with all GPU work launched in it.
+why: To see what each step of a training run launched from any thread, and which step to look into.
 kind: sum
 tags: [cuda, gpu, nvtx]
 reads: [all_nvtx_range, nvtx_op, nvtx_range]
 requires: [nvtx_range, nvtx_op]
 params:
-  - {name: tag, type: text, default: "ProfilerStep#*", doc: "GLOB over the range's name or its text: what is a step."}
+  - {name: tag, type: text, default: "ProfilerStep#*", doc: "GLOB pattern for the name of a step, with or without its domain."}
 columns:
-  - {name: step, type: int, doc: "Number at the end of the name; null if there is none, and in rows without a range."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Length of the range on the CPU; null without a range."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched its GPU operations: a graph launch is one, whatever it runs."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations that were launched while it was open, by any thread of its process."}
-  - {name: thread_op_count, type: int, unit: count, doc: "Those of op_count that its own thread launched: all that --attribute thread would see."}
-  - {name: kernel_count, type: int, unit: count, doc: "Those of op_count that are kernels."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the operations' lengths."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Length of the union of the operations, whatever the device."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "span_ns less busy_ns: none of its operations ran; null as span_ns."}
-  - {name: span_ns, type: duration, unit: ns, doc: "From proj_start_ns to proj_end_ns; null without a range or without GPU work."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began on the CPU, on the report's clock; null without a range."}
-  - {name: proj_start_ns, type: timestamp, unit: ns, doc: "First of the operations began on the GPU; null without GPU work."}
-  - {name: proj_end_ns, type: timestamp, unit: ns, doc: "Last of them ended; null without GPU work."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: tid, type: id, doc: "Thread of the range; null without a range."}
-  - {name: range_id, type: id, doc: "Row of the raw table; null where unattributed says why."}
-  - {name: range_name, type: text, doc: "Name of the range, behind its domain and a colon outside the default domain; null without a range."}
-  - {name: unattributed, type: text, doc: "Why the operations are in no step: outside every step, or no API row; null for a step."}
+  - {name: step, type: int, priority: 0, doc: "Number at the end of the name; null if there is none, or without a range."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU; null without a range."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations. A graph launch counts once."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations that any thread of the process launched during the step."}
+  - {name: thread_op_count, type: int, unit: count, label: "operations of own thread", doc: "Operations of op_count that the thread of the step launched itself."}
+  - {name: kernel_count, type: int, unit: count, label: "kernels", doc: "Operations of op_count that are kernels."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of the operations."}
+  - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of the operations ran, on any device."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null if span_ns is null."}
+  - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "proj_end_ns - proj_start_ns; null without a range or without GPU work."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock; null without a range."}
+  - {name: proj_start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 3, doc: "Start of the first operation on the GPU; null without GPU work."}
+  - {name: proj_end_ns, type: timestamp, unit: ns, label: "GPU end", priority: 3, doc: "End of the last operation on the GPU; null without GPU work."}
+  - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
+  - {name: tid, type: id, priority: 3, doc: "Operating system ID of the thread of the range; null without a range."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID in the raw table; null without a range."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null without a range."}
+  - {name: unattributed, type: text, label: "why in no step", priority: 0, doc: "Why the operations are in no step: outside every step, or no API row; null for a step."}
 checks:
   - (range_id IS NULL) = (unattributed IS NOT NULL)
   - thread_op_count <= op_count AND kernel_count <= op_count
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0
 limits: >-
-  An operation belongs to the step of the launching thread that was open for the whole call, else to the one that began
-  last in the process, if it was open for the whole call: so the backward pass, which PyTorch launches from a thread of
-  its own, is in. --attribute changes nothing here. A step inside another one of its thread is none. Where several
-  threads of a process have steps of their own, what a further thread launches goes to the step that began last. Spans
-  of neighbours overlap where the CPU runs ahead. PyTorch repeats steps on the GPU's side; those (domain
-  gpu_user_annotation) are left out.
+  An operation belongs to the step on its launching thread that is open during the whole call. If there is none, it
+  belongs to the step of its process that started last, if that one is open during the whole call. So the backward pass
+  counts, although PyTorch launches it from its own thread. --attribute has no effect here. A step inside another step
+  of the same thread is ignored. If several threads of a process have their own steps, work of other threads goes to the
+  step that started last. Spans of neighbouring steps overlap if the CPU runs ahead of the GPU. PyTorch repeats steps on
+  the GPU side in the domain gpu_user_annotation; these copies are left out.
 see_also: [iterations, gpu_time_by_range, nvtx_coverage]
 ---*/
 WITH
--- In a step that lies inside another one of its thread nothing is looked for.
+-- done_ns shows which steps lie inside another step of their thread; these are ignored.
 candidate AS (
   SELECT
     *,
@@ -80,7 +80,7 @@ op AS (
   FROM nvtx_op
   LIMIT -1
 ),
--- Steps and launches in order of time: before each launch so many steps have begun, on its thread and in its process.
+-- Steps and launches in order of time. For each launch, the number of steps started so far, by thread and by process.
 event AS (
   SELECT global_pid, global_tid, start_ns AS at_ns, 1 AS is_step, NULL AS op_kind, NULL AS op_id
   FROM step

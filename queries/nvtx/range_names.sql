@@ -2,25 +2,26 @@
 name: range_names
 version: 1
 title: Names of NVTX ranges
-summary: One row per name of NVTX ranges - how many, how long, with how much GPU work.
-why: To see what --nvtx can be given, and which names stand at the top.
+summary: One row per NVTX range name, with count, CPU time and GPU work.
+why: To see which names --nvtx can take, and which ones are outermost.
 kind: sum
 tags: [nvtx]
 reads: [nvtx_name, nvtx_projection]
 requires: [nvtx_projection]
 columns:
-  - {name: range_count, type: int, unit: count, doc: "Ranges of this name."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Sum of their lengths on the CPU; ranges inside others count again."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside them, those of ranges within included."}
-  - {name: depth, type: int, unit: count, doc: "Fewest ranges above one of them: 0 at the top."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty."}
-  - {name: range_text, type: text, doc: "Message alone; null if empty."}
-  - {name: domain_name, type: text, doc: "Name of the domain; null for the default domain."}
-  - {name: layer_name, type: text, doc: "range_name with numbers folded to *; (unnamed) if it is null."}
+  - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges of this name."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Sum of the CPU durations of the ranges. Nested ranges count again."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations launched inside the ranges, including nested ranges."}
+  - {name: depth, type: int, unit: count, priority: 1, doc: "Smallest number of ranges around one of the ranges; 0 is the top."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
+  - {name: range_text, type: text, label: "message", priority: 3, doc: "Message without its domain; null if empty."}
+  - {name: domain_name, type: text, label: "domain", priority: 3, doc: "Domain name; null for the default domain."}
+  - {name: layer_name, type: text, label: "folded name", doc: "range_name with each number replaced by *; (unnamed) if range_name is null."}
 checks:
   - range_count >= 1 AND depth >= 0
 limits: >-
-  Counts ranges that another thread ended. What threads without ranges launch is in none, unless --attribute process says so.
+  Ranges that another thread ended are counted. Work launched by threads without ranges is in no range, unless you give
+  --attribute process.
 see_also: [nvtx_sum, nvtx_tree, range_time]
 ---*/
 WITH

@@ -2,45 +2,45 @@
 name: range_time
 version: 1
 title: Time of NVTX ranges, one by one
-summary: NVTX ranges of some names one by one, with their time on CPU and GPU.
+summary: One row per NVTX range of the given names, with its time on CPU and GPU.
 why: To time steps or passes, and to see whether the GPU waited for the CPU in them.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_name, nvtx_op, nvtx_projection, nvtx_range, scope]
 requires: [nvtx_projection]
 params:
-  - {name: ranges, type: list, doc: "GLOBs over the range's name, its text or its folded name, or a JSON array of them; by default every range."}
+  - {name: ranges, type: list, doc: "GLOB patterns for the range name, with or without its domain, or for its folded name; JSON array or comma-separated. Default: all ranges."}
 columns:
-  - {name: instance, type: int, doc: "Place among these ranges by start, from 0."}
-  - {name: cpu_ns, type: duration, unit: ns, doc: "Length of the range on the CPU."}
-  - {name: elapsed_ns, type: duration, unit: ns, doc: "From its start to its end or that of its last GPU operation, whichever is later."}
-  - {name: span_ns, type: duration, unit: ns, doc: "From its first GPU operation to its last; null without GPU work."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Length of the union of its operations, whatever the device; null without GPU work."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "span_ns less busy_ns: none of its operations ran; null without GPU work."}
-  - {name: unlaunched_ns, type: duration, unit: ns, doc: "Part of idle_ns in which the call that launched its next operation had not returned: the GPU waited for the CPU. Null without GPU work."}
-  - {name: queued_ns, type: duration, unit: ns, doc: "From the end of the first call that launched an operation to the first operation: it waited for the GPU; 0 if it began sooner, null without GPU work."}
-  - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of its operations' lengths; 0 without any."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside it."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them: a graph launch is one, whatever it runs."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began on the CPU, on the report's clock."}
-  - {name: proj_start_ns, type: timestamp, unit: ns, doc: "First of its operations began on the GPU; null without GPU work."}
-  - {name: proj_end_ns, type: timestamp, unit: ns, doc: "Last of its operations ended on the GPU; null without GPU work."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: range_id, type: id, doc: "Row of the raw table."}
-  - {name: range_name, type: text, doc: "Name of the range, behind its domain and a colon outside the default domain; null if empty."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: instance, type: int, priority: 0, doc: "Position by start among these ranges, from 0."}
+  - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU."}
+  - {name: elapsed_ns, type: duration, unit: ns, priority: 1, doc: "Time from the start of the range to its end or to the end of its last GPU operation, whichever is later."}
+  - {name: span_ns, type: duration, unit: ns, label: "GPU span", doc: "Time from the start of its first GPU operation to the end of its last; null without GPU work."}
+  - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran, on any device; null without GPU work."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null without GPU work."}
+  - {name: unlaunched_ns, type: duration, unit: ns, priority: 1, doc: "Part of idle_ns in which the call that launches the next operation had not returned, so the GPU waited for the CPU; null without GPU work."}
+  - {name: queued_ns, type: duration, unit: ns, doc: "Time from the end of the first launching call to the start of the first operation, which waited for the GPU; 0 if the operation started earlier; null without GPU work."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of its operations; 0 without GPU work."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", doc: "GPU operations launched inside the range."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations. A graph launch counts once."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
+  - {name: proj_start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 3, doc: "Start of the first operation on the GPU; null without GPU work."}
+  - {name: proj_end_ns, type: timestamp, unit: ns, label: "GPU end", priority: 3, doc: "End of the last operation on the GPU; null without GPU work."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 3, doc: "Operating system thread ID."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID in the raw table."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - elapsed_ns >= cpu_ns
   - (op_count = 0) = (span_ns IS NULL)
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0 AND unlaunched_ns >= 0
 limits: >-
-  A range that lies within another of these names is not counted; ranges that merely cross are, and what both hold then
-  counts for the later one in unlaunched_ns. Other work may run on the GPU while these ranges idle. What other threads
-  launch, as PyTorch does in the backward pass, is in no range of the main thread unless --attribute process says so.
-  Unless a range ends with a synchronisation, the GPU works on after it: then elapsed_ns is longer than cpu_ns.
-  Where earlier work still runs then, that of the next range waits for it: queued_ns is part of its elapsed_ns. Ranges
-  that never ended are left out.
+  A range inside another range of these names is not counted. Ranges that overlap without nesting are; work inside both
+  counts for the later one in unlaunched_ns. While these ranges idle, other work can run on the GPU. Work that other
+  threads launch, such as PyTorch's backward pass, is not counted in ranges of the main thread. Give --attribute process
+  to count it. Unless a range ends with a synchronisation, the GPU works on after its end, so elapsed_ns is longer than
+  cpu_ns. If earlier work still runs then, the work of the next range waits for it; this wait is queued_ns, a part of
+  elapsed_ns. Ranges that never ended are left out.
 see_also: [range_time_sum, iterations, gpu_time_by_range, range_names]
 ---*/
 WITH
@@ -81,7 +81,7 @@ outermost AS (
     OR end_ns > reached_ns
   LIMIT -1
 ),
--- Ranges and launches in order of time: a launch belongs to the range that began last, if that has not ended.
+-- Ranges and launches in order of time. A launch belongs to the range that started last, if it has not ended.
 event AS (
   SELECT owner, start_ns AS at_ns, 0 AS is_op, NULL AS op_start_ns, NULL AS op_end_ns, NULL AS call_end_ns
   FROM outermost
@@ -124,7 +124,7 @@ waiting AS (
   WHERE launched.is_op
     AND launched.call_end_ns <= outermost.end_ns
 ),
--- Nothing ran from free_ns to op_start_ns; until call_end_ns there was nothing to run.
+-- The GPU idles from free_ns to op_start_ns. Until call_end_ns, the next operation was not launched yet.
 waited AS (
   SELECT
     owner,

@@ -2,38 +2,37 @@
 name: range_time_sum
 version: 1
 title: Time of NVTX ranges
-summary: CPU and GPU time of NVTX ranges of some names - mean and spread.
-why: To say how long a step or pass takes, how steady it is, and how much of it the GPU idles.
+summary: Mean and spread of the CPU and GPU time of NVTX ranges of the given names.
+why: To see how long a step or pass takes, how steady it is, and how long the GPU idles in it.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_name, nvtx_op, nvtx_projection, nvtx_range, scope]
 requires: [nvtx_projection]
 params:
-  - {name: ranges, type: list, doc: "GLOBs over the range's name, its text or its folded name, or a JSON array of them; by default every range."}
+  - {name: ranges, type: list, doc: "GLOB patterns for the range name, with or without its domain, or for its folded name; JSON array or comma-separated. Default: all ranges."}
 columns:
-  - {name: measure, type: text, doc: "cpu, elapsed, span, busy, idle, unlaunched, queued or gpu: the columns of range_time of these names."}
-  - {name: range_count, type: int, unit: count, doc: "Ranges that have it: those without GPU work have no span, busy, idle, unlaunched and queued."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean over these ranges."}
+  - {name: measure, type: text, priority: 0, doc: "What was measured: cpu, elapsed, span, busy, idle, unlaunched, queued or gpu. Each is the column of range_time with that name."}
+  - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges that have the measure. Ranges without GPU work have no span, busy, idle, unlaunched and queued."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean over the ranges."}
   - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one range."}
-  - {name: cv_pct, type: percent, unit: percent, doc: "Coefficient of variation: stddev_ns in mean_ns; null if the mean is 0."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median; the mean of the two middle ones for an even count."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside these ranges."}
-  - {name: launch_count, type: int, unit: count, doc: "API calls that launched them: a graph launch is one, whatever it runs."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: cv_pct, type: percent, unit: percent, label: "stddev % of mean", priority: 1, doc: "Coefficient of variation, stddev_ns as a share of mean_ns; null if the mean is 0."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest time."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median time; the mean of the two middle values if the count is even."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest time."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum over the ranges."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 3, doc: "GPU operations launched inside the ranges."}
+  - {name: launch_count, type: int, unit: count, label: "launches", priority: 3, doc: "API calls that launched these operations. A graph launch counts once."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - range_count >= 1
   - mean_ns BETWEEN min_ns AND max_ns AND median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  A range that lies within another of these names is not counted; ranges that merely cross are, and what both hold then
-  counts for the later one in unlaunched_ns. Other work may run on the GPU while these ranges idle. What other threads
-  launch, as PyTorch does in the backward pass, is in no range of the main thread unless --attribute process says so.
-  Unless a range ends with a synchronisation, the GPU works on after it: then elapsed_ns is longer than cpu_ns.
-  Where earlier work still runs then, that of the next range waits for it: queued_ns is part of its elapsed_ns. Ranges
-  that never ended are left out.
-  What does not differ between ranges has the deviation 0; the spread of one range is not known, and 0 here.
+  A range inside another range of these names is not counted. Ranges that overlap without nesting are; work inside both
+  counts for the later one in unlaunched_ns. While these ranges idle, other work can run on the GPU. Work that other
+  threads launch, such as PyTorch's backward pass, is not counted in ranges of the main thread. Give --attribute process
+  to count it. Unless a range ends with a synchronisation, the GPU works on after its end, so elapsed_ns is longer than
+  cpu_ns. If earlier work still runs then, the work of the next range waits for it; this wait is queued_ns, a part of
+  elapsed_ns. Ranges that never ended are left out. The standard deviation of a single range is unknown, and shown as 0.
 see_also: [range_time, iterations, gpu_time_by_range, range_names]
 ---*/
 WITH
@@ -74,7 +73,7 @@ outermost AS (
     OR end_ns > reached_ns
   LIMIT -1
 ),
--- Ranges and launches in order of time: a launch belongs to the range that began last, if that has not ended.
+-- Ranges and launches in order of time. A launch belongs to the range that started last, if it has not ended.
 event AS (
   SELECT owner, start_ns AS at_ns, 0 AS is_op, NULL AS op_start_ns, NULL AS op_end_ns, NULL AS call_end_ns
   FROM outermost
@@ -117,7 +116,7 @@ waiting AS (
   WHERE launched.is_op
     AND launched.call_end_ns <= outermost.end_ns
 ),
--- Nothing ran from free_ns to op_start_ns; until call_end_ns there was nothing to run.
+-- The GPU idles from free_ns to op_start_ns. Until call_end_ns, the next operation was not launched yet.
 waited AS (
   SELECT
     owner,

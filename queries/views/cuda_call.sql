@@ -5,22 +5,22 @@ present_if: [src_cuda_api]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_cuda_api, src_string_id]
 columns:
-  - {name: call_id, type: id, doc: "Row of the raw table."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Call ended."}
+  - {name: call_id, type: id, doc: "Row ID in the raw table."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the call."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
-  - {name: name_id, type: id, doc: "Stands for api_symbol: cheaper to group by."}
-  - {name: api_kind, type: text, doc: "runtime or driver; class N for a number nobody knows."}
-  - {name: event_class, type: id, doc: "What api_kind is told by: 0 runtime, 1 driver."}
-  - {name: return_value, type: int, doc: "What the call returned; 0 is success."}
-  - {name: correlation_id, type: id, doc: "Number that the operations it launched carry, unique within a process at best."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-limits: A runtime call and the driver call inside it are two rows, and both count in a sum.
+  - {name: api_name, type: text, doc: "Function name without its ABI version, such as cudaLaunchKernel."}
+  - {name: api_symbol, type: text, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}
+  - {name: name_id, type: id, doc: "ID of api_symbol; faster to group by than the text."}
+  - {name: api_kind, type: text, doc: "API: runtime or driver; class N for an unknown event class N."}
+  - {name: event_class, type: id, doc: "Event class that api_kind comes from: 0 is runtime, 1 is driver."}
+  - {name: return_value, type: int, doc: "Return value of the call; 0 is success."}
+  - {name: correlation_id, type: id, doc: "Correlation ID, shared with the GPU operations that the call launched; at best unique within a process."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+limits: A runtime call and the driver call inside it are two rows. A sum counts both.
 ---*/
 SELECT
   call_id,

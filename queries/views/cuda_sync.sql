@@ -1,26 +1,26 @@
 /*---
 name: cuda_sync
-summary: One row per wait for a stream, an event or a context, as the driver saw it.
+summary: One row per wait for a stream, an event or a context, as the CUDA driver recorded it.
 present_if: [src_cuda_sync]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
 reads: [src_cuda_sync]
 columns:
-  - {name: sync_id, type: id, doc: "Row of the raw table."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Wait began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Wait ended."}
+  - {name: sync_id, type: id, doc: "Row ID in the raw table."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the wait, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the wait."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: sync_kind, type: text, doc: "stream, event, stream waits for event, or context."}
-  - {name: event_id, type: id, doc: "CUDA event that is waited for; null if none is."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: sync_kind, type: text, doc: "Kind of wait: stream, event, stream waits for event, or context."}
+  - {name: event_id, type: id, doc: "CUDA event that is waited for; null if the wait names no event."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
   - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: correlation_id, type: id, doc: "Number of the API call that launched it, unique within a process at best; 0 or null if none did."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs; with correlation_id the key to the launching call."}
+  - {name: green_context_id, type: id, doc: "CUDA green context; null outside a green context and before schema 3.7."}
+  - {name: stream_id, type: id, doc: "CUDA stream ID, unique within its context."}
+  - {name: correlation_id, type: id, doc: "Correlation ID of the launching API call, at best unique within a process; 0 or null if there is none."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; together with correlation_id it identifies the launching call."}
 limits: >-
-  The kind is told from which of stream and event is named: the codes in syncType mean different things in different
-  export versions. stream_id is null where the wait names no stream.
+  sync_kind comes from which IDs the wait names, stream or event, because the codes in syncType differ between export
+  versions. stream_id is null if the wait names no stream.
 ---*/
 SELECT
   row_id AS sync_id,

@@ -1,14 +1,13 @@
 /*---
 name: device
-summary: One row per CUDA ordinal of a process, with the GPU that it stands for.
+summary: One row per CUDA device ordinal of a process, with its GPU.
 present_if: [src_cuda_device, src_target_gpu, src_target_cuda_gpu]
 reads: [src_cuda_device, src_target_gpu, src_target_cuda_gpu]
 columns:
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not tell processes apart."}
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; null if several claim the ordinal or none is known."}
-limits: >-
-  Before schema 3.17 the export has one list for all processes, which the profiler saw without CUDA_VISIBLE_DEVICES.
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: pid, type: id, doc: "Operating system process ID; null if the export has one device list for all processes."}
+  - {name: gpu_id, type: id, doc: "GPU number on its machine; null if unknown, or if several GPUs have this ordinal."}
+limits: Before schema 3.17, the export has one device list for all processes, made without CUDA_VISIBLE_DEVICES.
 ---*/
 SELECT
   device_id,

@@ -1,12 +1,12 @@
 /*---
 name: export_fact
-summary: One row per fact that the exporter and the profiler wrote about themselves.
+summary: One row per fact that the exporter and the profiler recorded about themselves.
 present_if: [src_export_meta, src_capture_meta]
 reads: [src_export_meta, src_capture_meta]
 columns:
   - {name: fact, type: text, doc: "Name of the fact, such as EXPORT_SCHEMA_VERSION."}
-  - {name: value, type: text, doc: "What it says."}
-limits: Environments, command lines, users and paths of the capture are left out.
+  - {name: value, type: text, doc: "Value of the fact."}
+limits: Leaves out the captured environment, command lines, users and paths.
 ---*/
 SELECT name AS fact, value
 FROM src_export_meta

@@ -4,14 +4,14 @@ summary: One row per GPU of the machine.
 present_if: [src_target_gpu, src_target_cuda_gpu]
 reads: [src_target_gpu, src_target_cuda_gpu]
 columns:
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine."}
+  - {name: gpu_id, type: id, doc: "GPU number on its machine."}
   - {name: gpu_name, type: text, doc: "Marketing name, such as NVIDIA H100 80GB HBM3."}
   - {name: bus_location, type: text, doc: "PCI address; null if unknown."}
-  - {name: uuid, type: text, doc: "NVIDIA's identifier; null before schema 3.0."}
+  - {name: uuid, type: text, doc: "Unique identifier that NVIDIA gave the GPU; null before schema 3.0."}
   - {name: memory_bytes, type: bytes, unit: bytes, doc: "Size of the device memory; null if unknown."}
   - {name: peak_bandwidth_bytes_per_s, type: real, unit: bytes_per_s, doc: "Peak bandwidth of the device memory; null if unknown."}
-  - {name: sm_count, type: int, unit: count, doc: "Streaming multiprocessors; null if unknown."}
-  - {name: compute_capability, type: text, doc: "Such as 9.0; null if unknown."}
+  - {name: sm_count, type: int, unit: count, doc: "Number of streaming multiprocessors (SMs); null if unknown."}
+  - {name: compute_capability, type: text, doc: "CUDA compute capability, such as 9.0; null if unknown."}
 ---*/
 SELECT
   id AS gpu_id,

@@ -5,36 +5,36 @@ present_if: [src_cuda_kernel]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [kernel, kernel_id]}
 reads: [src_cuda_kernel, src_string_id, src_enum_launch_type]
 columns:
-  - {name: kernel_id, type: id, doc: "Row of the raw table; the tie-break of last resort."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Execution began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Execution ended."}
+  - {name: kernel_id, type: id, doc: "Row ID in the raw table. Use it as the last sort key."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the execution, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the execution."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: kernel_name, type: text, doc: "Demangled name with template arguments and parameters."}
-  - {name: short_name, type: text, doc: "Name of the function alone."}
-  - {name: mangled_name, type: text, doc: "Symbol as compiled; the demangled name where the export has none."}
-  - {name: name_id, type: id, doc: "Stands for kernel_name: cheaper to group by."}
-  - {name: short_name_id, type: id, doc: "Stands for short_name."}
-  - {name: mangled_name_id, type: id, doc: "Stands for mangled_name."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: short_name, type: text, doc: "Function name without template arguments and parameters."}
+  - {name: mangled_name, type: text, doc: "Mangled symbol; the demangled name if the export has no mangled one."}
+  - {name: name_id, type: id, doc: "ID of kernel_name; faster to group by than the text."}
+  - {name: short_name_id, type: id, doc: "ID of short_name."}
+  - {name: mangled_name_id, type: id, doc: "ID of mangled_name."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
   - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: correlation_id, type: id, doc: "Number of the API call that launched it, unique within a process at best; 0 or null if none did."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs; with correlation_id the key to the launching call."}
+  - {name: green_context_id, type: id, doc: "CUDA green context; null outside a green context and before schema 3.7."}
+  - {name: stream_id, type: id, doc: "CUDA stream ID, unique within its context."}
+  - {name: correlation_id, type: id, doc: "Correlation ID of the launching API call, at best unique within a process; 0 or null if there is none."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; together with correlation_id it identifies the launching call."}
   - {name: grid_x, type: int, unit: count, doc: "Blocks in the grid along x."}
   - {name: grid_y, type: int, unit: count, doc: "Blocks in the grid along y."}
   - {name: grid_z, type: int, unit: count, doc: "Blocks in the grid along z."}
   - {name: block_x, type: int, unit: count, doc: "Threads in a block along x."}
   - {name: block_y, type: int, unit: count, doc: "Threads in a block along y."}
   - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
-  - {name: registers_per_thread, type: int, unit: count, doc: "Registers that each thread needs."}
-  - {name: static_shared_bytes, type: bytes, unit: bytes, doc: "Shared memory per block fixed at compile time."}
-  - {name: dynamic_shared_bytes, type: bytes, unit: bytes, doc: "Shared memory per block asked for at launch."}
-  - {name: local_total_bytes, type: bytes, unit: bytes, doc: "Local memory of all threads together."}
-  - {name: launch_type, type: text, doc: "Regular or cooperative; null if the export does not say."}
-  - {name: graph_node_id, type: id, doc: "Node of the CUDA graph that ran it; null or 0 outside a graph."}
-limits: Kernels of a CUDA graph that was traced as a whole are not here; see graph_trace.
+  - {name: registers_per_thread, type: int, unit: count, doc: "Registers per thread."}
+  - {name: static_shared_bytes, type: bytes, unit: bytes, doc: "Static shared memory per block, fixed at compile time."}
+  - {name: dynamic_shared_bytes, type: bytes, unit: bytes, doc: "Dynamic shared memory per block, requested at launch."}
+  - {name: local_total_bytes, type: bytes, unit: bytes, doc: "Local memory for all threads of the launch."}
+  - {name: launch_type, type: text, doc: "Launch type, regular or cooperative; null if unknown."}
+  - {name: graph_node_id, type: id, doc: "CUDA graph node that ran the operation; null or 0 outside a graph."}
+limits: Kernels of a CUDA graph traced as a whole are not included; see graph_trace.
 ---*/
 SELECT
   row_id AS kernel_id,

@@ -5,27 +5,27 @@ present_if: [gpu_op]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [op_kind, op_id]}
 reads: [all_gpu_op, all_cuda_call]
 columns:
-  - {name: op_id, type: id, doc: "Row of the raw table that op_kind names."}
-  - {name: op_kind, type: text, doc: "kernel, memcpy or memset."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Operation began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Operation ended."}
+  - {name: op_id, type: id, doc: "Row ID in the raw table of this op_kind."}
+  - {name: op_kind, type: text, doc: "Kind of operation: kernel, memcpy or memset."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the operation, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the operation."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
   - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: correlation_id, type: id, doc: "Number of the API call that launched it, unique within a process at best; 0 or null if none did."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs; with correlation_id the key to the launching call."}
-  - {name: call_id, type: id, doc: "Launching call; null if the capture has no row of it."}
-  - {name: call_start_ns, type: timestamp, unit: ns, doc: "Launching call began; null without one."}
-  - {name: call_end_ns, type: timestamp, unit: ns, doc: "Launching call returned; null without one."}
-  - {name: call_name_id, type: id, doc: "Stands for the call's api_symbol; null without one."}
-  - {name: global_tid, type: id, doc: "Launching thread across hosts and VMs; null without a call."}
-  - {name: tid, type: id, doc: "Launching thread; null without a call."}
+  - {name: green_context_id, type: id, doc: "CUDA green context; null outside a green context and before schema 3.7."}
+  - {name: stream_id, type: id, doc: "CUDA stream ID, unique within its context."}
+  - {name: correlation_id, type: id, doc: "Correlation ID of the launching API call, at best unique within a process; 0 or null if there is none."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; together with correlation_id it identifies the launching call."}
+  - {name: call_id, type: id, doc: "Launching API call; null if the capture did not record it."}
+  - {name: call_start_ns, type: timestamp, unit: ns, doc: "Start of the launching call; null without a call."}
+  - {name: call_end_ns, type: timestamp, unit: ns, doc: "End of the launching call; null without a call."}
+  - {name: call_name_id, type: id, doc: "ID of the call's api_symbol; null without a call."}
+  - {name: global_tid, type: id, doc: "Launching thread, unique across hosts and VMs; null without a call."}
+  - {name: tid, type: id, doc: "Operating system ID of the launching thread; null without a call."}
 limits: >-
-  Where a runtime call and the driver call inside it carry one number, the outer one is taken, so that each operation
-  is one row. All operations of a graph launch share its one call.
+  If a runtime call and the driver call inside it have the same correlation ID, the outer call is used, so that each
+  operation has one row. All operations of a graph launch share one call.
 ---*/
 WITH
 outermost_call AS (

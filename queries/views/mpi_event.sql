@@ -1,29 +1,29 @@
 /*---
 name: mpi_event
-summary: One row per traced MPI call, or per request handle of a call that waits for several.
+summary: One row per traced MPI call, and one per request for calls that wait for several requests.
 present_if: [src_mpi_p2p, src_mpi_collective, src_mpi_start_wait, src_mpi_other]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_mpi_p2p, src_mpi_collective, src_mpi_start_wait, src_mpi_other, src_mpi_rank, src_string_id]
 columns:
-  - {name: mpi_id, type: id, doc: "Row of the raw table that mpi_kind names."}
-  - {name: mpi_kind, type: text, doc: "p2p, collective, start_wait or other."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Call ended."}
+  - {name: mpi_id, type: id, doc: "Row ID in the raw table of this mpi_kind."}
+  - {name: mpi_kind, type: text, doc: "Kind of call: p2p, collective, start_wait or other."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the call."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: mpi_name, type: text, doc: "Name of the function, such as MPI_Allreduce."}
-  - {name: tag, type: int, doc: "Tag of a message; null where there is none."}
-  - {name: rank, type: int, doc: "Calling rank in MPI_COMM_WORLD; null for a thread without one."}
-  - {name: peer_rank, type: int, doc: "Rank at the other end of a message; null where there is none."}
-  - {name: root_rank, type: int, doc: "Root of a collective; null where there is none."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Size of a message; null where there is none."}
-  - {name: send_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank gives to a collective; null otherwise."}
-  - {name: recv_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank gets from a collective; null otherwise."}
-  - {name: request_handle, type: id, doc: "Request of a call that does not block, or that is waited for; null otherwise."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-limits: MPI_Waitall and its like give one row per request with equal times, so their durations must not be added up.
+  - {name: mpi_name, type: text, doc: "Function name, such as MPI_Allreduce."}
+  - {name: tag, type: int, doc: "Message tag; null if the call has none."}
+  - {name: rank, type: int, doc: "Calling rank in MPI_COMM_WORLD; null if the thread has no rank."}
+  - {name: peer_rank, type: int, doc: "Rank at the other end of the message; null if the call has none."}
+  - {name: root_rank, type: int, doc: "Root rank of the collective; null if the call has none."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "Message size; null if the call has none."}
+  - {name: send_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank sends in the collective; null for other calls."}
+  - {name: recv_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank receives in the collective; null for other calls."}
+  - {name: request_handle, type: id, doc: "Request of a non-blocking call, or the request that is waited for; null otherwise."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+limits: MPI_Waitall and similar calls have one row per request, all with the same times. Do not add up their durations.
 ---*/
 SELECT
   row_id AS mpi_id,

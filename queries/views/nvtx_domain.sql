@@ -4,10 +4,10 @@ summary: One row per NVTX domain of a process.
 present_if: [src_nvtx_event]
 reads: [src_nvtx_event, src_string_id]
 columns:
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: domain_id, type: id, doc: "Number of the domain within its process."}
-  - {name: domain_name, type: text, doc: "Name that the domain was created with; null if it was empty."}
-limits: The default domain has no row. A domain that was created twice in one process has the name of the first time.
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: domain_id, type: id, doc: "Domain ID, unique within its process."}
+  - {name: domain_name, type: text, doc: "Name given when the domain was created; null if empty."}
+limits: The default domain has no row. A domain that was created twice in one process has its first name.
 ---*/
 SELECT
   pid,

@@ -1,27 +1,27 @@
 /*---
 name: nvtx_range
-summary: One row per NVTX range, pushed and popped or started and ended.
+summary: One row per NVTX range, push/pop or start/end.
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [all_nvtx_domain, all_nvtx_span, src_string_id]
 columns:
-  - {name: range_id, type: id, doc: "Row of the raw table: NVIDIA's RangeId."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Range ended."}
+  - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: range_kind, type: text, doc: "PushPop or StartEnd."}
-  - {name: range_name, type: text, doc: "Message, behind its domain and a colon outside the default domain; null if empty."}
-  - {name: range_text, type: text, doc: "Message alone; null if empty."}
-  - {name: domain_name, type: text, doc: "Name of the domain; null for the default domain."}
-  - {name: domain_id, type: id, doc: "Number of the domain within its process; 0 or null is the default domain."}
-  - {name: category_id, type: id, doc: "Number of the category within its domain; null or 0 if none."}
-  - {name: is_open, type: bool, doc: "1 where the export has no end: end_ns is then that of the last range."}
-  - {name: end_global_tid, type: id, doc: "Thread that ended the range, where another one started it; else null."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-limits: A range that was never popped usually ends with the capture, without any mark of it.
+  - {name: range_kind, type: text, doc: "Kind of range: PushPop or StartEnd."}
+  - {name: range_name, type: text, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
+  - {name: range_text, type: text, doc: "Message without its domain; null if empty."}
+  - {name: domain_name, type: text, doc: "Domain name; null for the default domain."}
+  - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
+  - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the range has none."}
+  - {name: is_open, type: bool, doc: "1 if the export has no end for the range; end_ns is then the end of the last range."}
+  - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+limits: A range that was never popped usually ends with the capture, and nothing marks it.
 ---*/
 WITH
 last_range AS (

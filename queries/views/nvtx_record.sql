@@ -1,19 +1,19 @@
 /*---
 name: nvtx_record
-summary: One row per NVTX range or domain as it was recorded, its names not yet looked up.
+summary: One row per NVTX range or domain as recorded, with names as IDs.
 present_if: [src_nvtx_event]
 reads: [src_nvtx_event]
 columns:
-  - {name: record_id, type: id, doc: "Row of the raw table: of a range NVIDIA's RangeId."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began or domain was created, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Range ended; null of a domain, and where the export has no end."}
-  - {name: event_type, type: id, doc: "59 or 70 if it was pushed and popped, 60 or 71 if started and ended; 70 and 71 were imported; 75 of a domain."}
-  - {name: text_id, type: id, doc: "Message or domain's name that was registered, of the relation string; null if it was given as text."}
-  - {name: text, type: text, doc: "Message or domain's name that was given as text; null if it was registered or empty."}
-  - {name: domain_id, type: id, doc: "Number of the domain within its process; 0 or null is the default domain."}
-  - {name: end_global_tid, type: id, doc: "Thread that ended the range, where another one started it; else null."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-limits: What people read is nvtx_range and nvtx_domain; this is what the projection reads in one go.
+  - {name: record_id, type: id, doc: "Row ID in the raw table; for a range, NVIDIA's RangeId."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range or creation of the domain, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range; null for a domain, or if the export has no end for the range."}
+  - {name: event_type, type: id, doc: "59 or 70 for a push/pop range, 60 or 71 for a start/end range, 75 for a domain. 70 and 71 are imported ranges."}
+  - {name: text_id, type: id, doc: "Registered message or domain name, an ID in the relation string; null if it was given as text."}
+  - {name: text, type: text, doc: "Message or domain name given as text; null if registered or empty."}
+  - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
+  - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+limits: For internal use by nvtx_projection. Read nvtx_range and nvtx_domain instead.
 ---*/
 SELECT
   row_id AS record_id,
@@ -26,5 +26,5 @@ SELECT
   endGlobalTid AS end_global_tid,
   globalTid AS global_tid
 FROM src_nvtx_event
--- Short lists: SQLite compares with the two of each, and would look a longer one up in a table.
+-- Short lists are faster: SQLite compares two values directly, and builds a lookup table for more.
 WHERE eventType IN (59, 60) OR eventType IN (70, 71) OR eventType IN (75)

@@ -1,25 +1,25 @@
 /*---
 name: nvtx_span
-summary: One row per NVTX range as it was recorded, its names not yet looked up.
+summary: One row per NVTX range as recorded, with names as IDs.
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_nvtx_event]
 columns:
-  - {name: range_id, type: id, doc: "Row of the raw table: NVIDIA's RangeId."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Range began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Range ended; null where the export has no end."}
-  - {name: event_type, type: id, doc: "59 or 70 if it was pushed and popped, 60 or 71 if started and ended; 70 and 71 were imported."}
-  - {name: text_id, type: id, doc: "Message that was registered, of the relation string; null if it was given as text."}
-  - {name: text, type: text, doc: "Message that was given as text; null if it was registered or empty."}
-  - {name: domain_id, type: id, doc: "Number of the domain within its process; 0 or null is the default domain."}
-  - {name: category_id, type: id, doc: "Number of the category within its domain; null or 0 if none."}
-  - {name: int64_value, type: int, doc: "Payload that was given as a signed integer; PyTorch's sequence number in an imported trace; else null."}
-  - {name: end_global_tid, type: id, doc: "Thread that ended the range, where another one started it; else null."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-limits: What people read is nvtx_range; this is what it is made from.
+  - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range; null if the export has no end for the range."}
+  - {name: event_type, type: id, doc: "59 or 70 for a push/pop range, 60 or 71 for a start/end range. 70 and 71 are imported ranges."}
+  - {name: text_id, type: id, doc: "Registered message, an ID in the relation string; null if the message was given as text."}
+  - {name: text, type: text, doc: "Message given as text; null if registered or empty."}
+  - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
+  - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the range has none."}
+  - {name: int64_value, type: int, doc: "Payload as a signed 64-bit integer, or PyTorch's sequence number in an imported trace; otherwise null."}
+  - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+limits: nvtx_range is made from it. Read nvtx_range instead, unless you need int64_value.
 ---*/
 SELECT
   row_id AS range_id,
@@ -37,5 +37,5 @@ SELECT
   globalTid & -16777216 AS global_pid,
   globalTid AS global_tid
 FROM src_nvtx_event
--- Two short lists: SQLite compares with the two of each, and would look a longer one up in a table.
+-- Short lists are faster: SQLite compares two values directly, and builds a lookup table for more.
 WHERE eventType IN (59, 60) OR eventType IN (70, 71)

@@ -5,19 +5,19 @@ present_if: [src_osrt_api]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_osrt_api, src_string_id]
 columns:
-  - {name: call_id, type: id, doc: "Row of the raw table."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Call ended."}
+  - {name: call_id, type: id, doc: "Row ID in the raw table."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the call."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: function_name, type: text, doc: "Name of the function, such as poll."}
-  - {name: name_id, type: id, doc: "Stands for function_name: cheaper to group by."}
-  - {name: event_class, type: id, doc: "NVIDIA's number for the library; 27 is the OS runtime."}
-  - {name: return_value, type: int, doc: "What the call returned."}
-  - {name: nesting_level, type: int, doc: "Depth below another traced call, from 0; null if unknown."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
+  - {name: function_name, type: text, doc: "Function name, such as poll."}
+  - {name: name_id, type: id, doc: "ID of function_name; faster to group by than the text."}
+  - {name: event_class, type: id, doc: "NVIDIA's code for the library; 27 is the OS runtime."}
+  - {name: return_value, type: int, doc: "Return value of the call."}
+  - {name: nesting_level, type: int, doc: "Number of traced calls around this one; null if unknown."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: Calls shorter than the capture's threshold (1 microsecond by default) are not recorded.
 ---*/
 SELECT

@@ -1,14 +1,14 @@
 /*---
 name: process_device
-summary: One row per device that a process worked on, with the GPU behind it.
+summary: One row per device that a process ran work on, with its GPU.
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_cuda_memset, src_cuda_graph_trace]
 reads: [all_gpu_op, all_graph_trace, device]
 columns:
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs; null if the export does not say."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-limits: GPUs of different machines in one report have the same numbers.
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; null if unknown."}
+  - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+limits: If a report covers several machines, their GPUs have the same numbers.
 ---*/
 SELECT
   used.global_pid,

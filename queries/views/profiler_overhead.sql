@@ -1,19 +1,19 @@
 /*---
 name: profiler_overhead
-summary: One row per stretch of a thread that the profiler itself used.
+summary: One row per interval in which the profiler itself held up a thread.
 present_if: [src_profiler_overhead]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_profiler_overhead, src_string_id]
 columns:
-  - {name: overhead_id, type: id, doc: "Row of the raw table."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "The profiler's work began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "It was done."}
+  - {name: overhead_id, type: id, doc: "Row ID in the raw table."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the profiler's work, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the profiler's work."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: overhead_name, type: text, doc: "What the profiler did, such as CUDA profiling data flush."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if unknown."}
-  - {name: tid, type: id, doc: "Operating system's id of the thread that was held up; null if unknown."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs; null if unknown."}
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs; null if unknown."}
+  - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
+  - {name: tid, type: id, doc: "Operating system ID of the delayed thread; null if unknown."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; null if unknown."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs; null if unknown."}
 ---*/
 SELECT
   row_id AS overhead_id,

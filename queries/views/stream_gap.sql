@@ -1,29 +1,30 @@
 /*---
 name: stream_gap
-summary: One row per gap of a CUDA stream - between its kernels, and between all its operations.
+summary: One row per gap on a CUDA stream, between its kernels or between all its operations.
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_cuda_memset]
 reads: [kernel, memcpy, memset]
 columns:
-  - {name: among, type: text, doc: "What it lies between: kernel for kernels alone, op for kernels, copies and fills. Ask for one, or they add up."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs; null if the export does not say."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
+  - {name: among, type: text, doc: "What the gap lies between: kernel (kernels only) or op (kernels, copies and fills). Filter by one; otherwise the same time is counted twice."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; null if unknown."}
+  - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
   - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Latest end of what began earlier on the stream, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Start of the next."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns; always above 0."}
-  - {name: before_kind, type: text, doc: "What ended last before it: kernel, memcpy or memset."}
-  - {name: before_id, type: id, doc: "Its row in the raw table of that kind."}
-  - {name: before_name_id, type: id, doc: "Stands for its name among those of its kind: the kernel's name_id, the copy's copy_kind, 0 for a fill."}
-  - {name: after_kind, type: text, doc: "What began after it."}
-  - {name: after_id, type: id, doc: "Its row in the raw table of that kind."}
-  - {name: after_name_id, type: id, doc: "Stands for its name, as before_name_id."}
+  - {name: stream_id, type: id, doc: "CUDA stream ID, unique within its context."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the gap: latest end of all earlier operations of the stream, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the gap: start of the next operation."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns; always greater than 0."}
+  - {name: before_kind, type: text, doc: "Kind of the last operation to end before the gap: kernel, memcpy or memset."}
+  - {name: before_id, type: id, doc: "Row ID of that operation in the raw table of its kind."}
+  - {name: before_name_id, type: id, doc: "ID of its name within its kind: name_id for a kernel, copy_kind for a copy, 0 for a fill."}
+  - {name: after_kind, type: text, doc: "Kind of the operation after the gap: kernel, memcpy or memset."}
+  - {name: after_id, type: id, doc: "Row ID of that operation in the raw table of its kind."}
+  - {name: after_name_id, type: id, doc: "ID of its name within its kind, as in before_name_id."}
 limits: >-
-  The stream is not at work in a gap, but another one may be. A stream is one of its process, device and context. The
-  operations of one stream may overlap, as the branches of a CUDA graph do. Of those that end together, before is the
-  one that began last. Time before the first and after the last operation is no gap. What the scope leaves out did not
-  run. CUDA graphs traced as a whole are not seen; gpu_gap sees them, and all streams together.
+  During a gap of one stream, other streams may run work. A stream is identified by process, device, context and
+  stream_id. Operations of one stream can overlap, as branches of a CUDA graph do. If several operations end together,
+  `before` is the one that started last. The time before the first and after the last operation is not a gap. Operations
+  outside the scope are ignored. CUDA graphs traced as a whole are not included; gpu_gap includes them, and also has
+  gaps of a whole GPU.
 ---*/
 WITH
 op AS (
@@ -59,7 +60,7 @@ swept AS (
     ) AS done_ns
   FROM op
 ),
--- What ends under an earlier one neither ends a gap nor begins one. The others end one after the other.
+-- An operation that ends before an earlier one does borders no gap. The ends of all others are in order of start.
 paced AS (
   SELECT
     *,

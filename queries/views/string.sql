@@ -1,14 +1,14 @@
 /*---
 name: string
-summary: One row per text that the export keeps once and refers to by number.
+summary: One row per text that the export stores once and refers to by ID.
 present_if: [src_string_id]
 reads: [src_string_id]
 columns:
-  - {name: string_id, type: id, doc: "The number that columns called name_id hold."}
-  - {name: text, type: text, doc: "The text."}
+  - {name: string_id, type: id, doc: "ID of the text, which columns such as name_id hold."}
+  - {name: text, type: text, doc: "Text of the string."}
 limits: >-
-  To a statement of your own it holds the texts that some event refers to, found out by reading the names of all events
-  once. The others are paths, command lines and the like: `nsq sql --allow-environment` shows them.
+  Your own statements see only the texts that events refer to. To find these, nsq reads the names of all events once.
+  Other texts, such as paths and command lines, need `nsq sql --allow-environment`.
 ---*/
 SELECT id AS string_id, value AS text
 FROM src_string_id

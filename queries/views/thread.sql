@@ -4,11 +4,11 @@ summary: One row per named thread.
 present_if: [src_thread_name]
 reads: [src_thread_name, src_string_id]
 columns:
-  - {name: global_tid, type: id, doc: "Thread across hosts and VMs."}
-  - {name: thread_name, type: text, doc: "Name of the lowest priority: what NVTX gave it, else what the profiler or the kernel calls it."}
-  - {name: priority, type: int, doc: "Whose name it is: 0 given by NVTX, 10 by the profiler, 20 the kernel's."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+  - {name: thread_name, type: text, doc: "Thread name with the smallest priority: from NVTX, else from the profiler, else from the operating system."}
+  - {name: priority, type: int, doc: "Who gave the name: 0 NVTX, 10 the profiler, 20 the operating system."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
 ---*/
 SELECT
   global_tid,

@@ -5,12 +5,12 @@ present_if: [src_cuda_um_cpu_page_fault]
 scope: {time: [start_ns, start_ns], process: pid}
 reads: [src_cuda_um_cpu_page_fault, src_string_id]
 columns:
-  - {name: fault_id, type: id, doc: "Row of the raw table."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Instant of the fault, on the report's clock."}
-  - {name: address, type: id, doc: "Address that was touched."}
-  - {name: instruction, type: text, doc: "Function that touched it; null if it could not be resolved."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
+  - {name: fault_id, type: id, doc: "Row ID in the raw table."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Time of the fault, on the report's clock."}
+  - {name: address, type: id, doc: "Address of the access."}
+  - {name: instruction, type: text, doc: "Function that accessed the address; null if it could not be resolved."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
 ---*/
 SELECT
   row_id AS fault_id,

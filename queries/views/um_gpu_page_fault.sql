@@ -5,16 +5,16 @@ present_if: [src_cuda_um_gpu_page_fault]
 scope: {time: [start_ns, end_ns], device: device_id, process: pid}
 reads: [src_cuda_um_gpu_page_fault, src_enum_um_access_type]
 columns:
-  - {name: fault_id, type: id, doc: "Row of the raw table."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Handling of the group began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Handling of the group ended."}
+  - {name: fault_id, type: id, doc: "Row ID in the raw table."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the handling of the group, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the handling of the group."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: address, type: id, doc: "First address of the pages."}
   - {name: faults, type: int, unit: count, doc: "Faults in the group."}
   - {name: access_kind, type: text, doc: "Read, write, atomic or prefetch; null if unknown."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: global_pid, type: id, doc: "Process across hosts and VMs."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
 ---*/
 SELECT
   row_id AS fault_id,
