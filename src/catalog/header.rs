@@ -83,6 +83,8 @@ pub struct QueryHeader {
     pub params: Vec<Param>,
     /// Columns, in order.
     pub columns: Vec<ColumnSpec>,
+    /// What it means that there are no rows, although the report has the data and the scope leaves some.
+    pub when_empty: Option<String>,
     /// SQL predicates over the columns that must be true for every row.
     #[serde(default)]
     pub checks: Vec<String>,
@@ -122,6 +124,10 @@ pub struct ColumnSpec {
     pub kind: Type,
     /// Unit of the raw values.
     pub unit: Option<Unit>,
+    /// Header in tables for people; default: the name without its unit suffix.
+    pub label: Option<String>,
+    /// How long the column stays where a terminal is too narrow; default: [`Column::PRIORITY`].
+    pub priority: Option<u8>,
     /// Meaning; says what null means where null can be.
     pub doc: String,
 }
@@ -133,6 +139,8 @@ impl ColumnSpec {
             name: self.name.clone(),
             kind: self.kind,
             unit: self.unit,
+            label: self.label.clone(),
+            priority: self.priority.unwrap_or(Column::PRIORITY),
             doc: self.doc.clone(),
             decimals: None,
         }
@@ -327,6 +335,14 @@ pub struct ScopeColumns {
     pub op: Option<(String, String)>,
     /// For events on a CPU thread, used by `--nvtx`: global thread id.
     pub thread: Option<String>,
+}
+
+impl ScopeColumns {
+    /// Whether no scope option acts on the relation.
+    pub fn is_empty(&self) -> bool {
+        let columns = [&self.device, &self.stream, &self.process, &self.thread];
+        self.time.is_none() && self.op.is_none() && columns.iter().all(|column| column.is_none())
+    }
 }
 
 /// How to store a relation that is too expensive to compute on every use.

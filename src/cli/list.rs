@@ -4,10 +4,11 @@ use super::note;
 use super::options::LibraryArgs;
 use super::output::{OutputArgs, write_to};
 use crate::catalog::Catalog;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::execute::FUNCTIONS;
 use crate::render::{Format, Heading};
 use crate::table::{Column, ResultTable, Value};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// List queries, relations, SQL functions, class maps or playbooks
@@ -15,16 +16,17 @@ use std::fmt::Write as _;
 #[command(after_help = "\
 Examples:
   nsq list                      all queries, by subject
-  nsq list kern                 queries with `kern` in their name, summary or tags
+  nsq list kern                 queries about kernels
+  nsq list bottleneck           queries whose texts have the word, or a word for the same thing
   nsq list --relations          the tables that `nsq sql` offers
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
   nsq list --playbooks          the playbooks, for `nsq answer`
   nsq list --format json")]
 pub(super) struct Args {
-    /// List only items with this text in their name, summary or tags.
+    /// List only items about all of these words: in their name, summary, purpose, tags or columns.
     #[arg(value_name = "WORD")]
-    word: Option<String>,
+    words: Vec<String>,
     /// List the relations (normalised tables) instead.
     #[arg(long, conflicts_with_all = ["functions", "classes", "playbooks"])]
     relations: bool,
@@ -59,11 +61,25 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     } else {
         queries(&catalog)
     };
-    if let Some(word) = &args.word {
-        let word = word.to_lowercase();
-        let has_word =
-            |value: &Value| matches!(value, Value::Text(text) if text.to_lowercase().contains(&word));
-        table.rows.retain(|row| row.iter().any(has_word));
+    if !args.words.is_empty() {
+        let synonyms = synonyms()?;
+        table.rows.retain(|row| {
+            let text = searched(row, &catalog).to_lowercase();
+            args.words.iter().all(|word| {
+                let word = word.to_lowercase();
+                let others = synonyms.get(&word).into_iter().flatten();
+                std::iter::once(&word).chain(others).any(|word| text.contains(word.as_str()))
+            })
+        });
+        if table.rows.is_empty() {
+            let names = catalog.query_names().chain(catalog.relation_names());
+            let near = nearest(&args.words.join("_"), names);
+            let hint = match near.as_slice() {
+                [] => "`nsq list` shows all queries".to_owned(),
+                near => format!("did you mean {}?", near.join(" or ")),
+            };
+            note(&format!("nothing is about '{}'; {hint}", args.words.join(" ")));
+        }
     }
     if args.output.format()? == Format::Text {
         let text = grouped(&table);
@@ -74,6 +90,32 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         args.output.table(&Heading::default(), &table)?;
     }
     Ok(0)
+}
+
+/// What people search for, and the words that the queries use for it.
+fn synonyms() -> Result<BTreeMap<String, Vec<String>>> {
+    let text = include_str!("synonyms.yml");
+    serde_yaml::from_str(text)
+        .map_err(|e| Error::catalog("synonyms.yml", 1, e.to_string(), "report this: it is a bug in nsq"))
+}
+
+/// The text of an item in which words are looked for: its row, and for a query also its documentation.
+fn searched(row: &[Value], catalog: &Catalog) -> String {
+    let mut texts: Vec<&str> = row
+        .iter()
+        .filter_map(|value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    if let Some(Value::Text(name)) = row.get(1)
+        && let Ok(query) = catalog.query(name)
+    {
+        let header = &query.header;
+        texts.extend([header.title.as_str(), header.why.as_str()]);
+        texts.extend(header.columns.iter().map(|column| column.name.as_str()));
+    }
+    texts.join(" ")
 }
 
 fn table(columns: [(&str, &str); 5], rows: impl IntoIterator<Item = [String; 5]>) -> ResultTable {

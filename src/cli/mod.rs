@@ -24,6 +24,7 @@ mod progress;
 mod record;
 mod run;
 mod schema;
+mod scope_ids;
 mod short;
 mod show;
 mod sql;

@@ -1,7 +1,7 @@
 //! An open report, and the facts about it that accompany every result.
 
 use super::options::OpenArgs;
-use super::{deadline, note};
+use super::{deadline, note, scope_ids};
 use crate::catalog::Catalog;
 use crate::error::Result;
 use crate::execute::{Limits, Session};
@@ -42,17 +42,20 @@ impl Opened {
     }
 
     /// Begins a session with the relations `roots` limited to the scope. Prints a note where the scope
-    /// cannot be applied.
+    /// cannot be applied. Fails if the scope names a device, stream or process that the report lacks.
     pub(super) fn session<'a>(
         &mut self,
-        catalog: &Catalog,
+        catalog: &'a Catalog,
         scope: &Scope,
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<Session<'_>> {
+        let roots = roots.into_iter().chain(scope_ids::relations(catalog, scope)?);
         let installation = normalize::plan(&self.schema, catalog, scope, roots)?;
         installation.notes.iter().for_each(|text| note(text));
-        Session::begin(&mut self.report.connection, &installation, limits)
+        let session = Session::begin(&mut self.report.connection, &installation, limits)?;
+        scope_ids::check(&session, catalog, scope, limits)?;
+        Ok(session)
     }
 }
 

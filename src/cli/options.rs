@@ -155,7 +155,7 @@ pub(super) struct ScopeArgs {
     /// Only events that overlap NVTX ranges of this name in time, on any thread or device.
     #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub(super) window: Vec<String>,
-    /// How launches are attributed to NVTX ranges [default: thread]
+    /// How launches are attributed to NVTX ranges [default: thread; process for PyTorch traces]
     ///
     /// `thread`, NVIDIA's rule: a range contains the launches of its own thread. `process`: a range
     /// contains all launches of its process while it is open; this includes the backward pass, which
@@ -169,9 +169,8 @@ pub(super) struct ScopeArgs {
 }
 
 /// How launches are attributed to NVTX ranges.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum AttributeArg {
-    #[default]
     Thread,
     Process,
     Capture,
@@ -238,6 +237,24 @@ fn selector(text: &str, by_thread: bool) -> Result<Selector> {
 }
 
 impl ScopeArgs {
+    /// The options that leave a part out, as on the command line: `--device 0 --time 1s/2s`.
+    pub(super) fn words(&self) -> Vec<String> {
+        let texts = [
+            ("--nvtx", &self.nvtx),
+            ("--iter", &self.iter),
+            ("--exclude", &self.exclude),
+            ("--window", &self.window),
+        ];
+        let ids = [("--device", &self.device), ("--stream", &self.stream), ("--process", &self.process)];
+        let texts = texts
+            .into_iter()
+            .flat_map(|(option, values)| values.iter().map(move |v| (option, v.clone())));
+        let ids =
+            ids.into_iter().flat_map(|(option, ids)| ids.iter().map(move |id| (option, id.to_string())));
+        let time = self.time.iter().map(|time| ("--time", time.clone()));
+        texts.chain(ids).chain(time).flat_map(|(option, value)| [option.to_owned(), value]).collect()
+    }
+
     /// Whether no option restricts the scope.
     pub(super) fn is_whole(&self) -> bool {
         let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
@@ -257,10 +274,12 @@ impl ScopeArgs {
             iterations: selectors(&self.iter, true)?,
             exclude: selectors(&self.exclude, false)?,
             windows: selectors(&self.window, false)?,
-            attribute: match self.attribute.unwrap_or_default() {
-                AttributeArg::Thread => Attribute::Thread,
-                AttributeArg::Process => Attribute::Process,
-                AttributeArg::Capture => Attribute::Capture,
+            attribute: match self.attribute {
+                // PyTorch launches the backward pass from a thread without annotations.
+                None if schema.is_imported => Attribute::Process,
+                None | Some(AttributeArg::Thread) => Attribute::Thread,
+                Some(AttributeArg::Process) => Attribute::Process,
+                Some(AttributeArg::Capture) => Attribute::Capture,
             },
             keep_names: self.fold == Fold::None,
             ..Scope::default()

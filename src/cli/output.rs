@@ -32,6 +32,9 @@ pub(super) struct OutputArgs {
     /// Print raw numbers instead of numbers with units, also in text, markdown and html.
     #[arg(long)]
     pub(super) raw: bool,
+    /// Show all columns and whole names, however wide the table gets.
+    #[arg(long)]
+    pub(super) wide: bool,
     /// Omit the line of column names.
     #[arg(long)]
     pub(super) no_header: bool,
@@ -59,14 +62,15 @@ impl OutputArgs {
         Ok(format)
     }
 
-    /// Opens the output, and calls `produce` to write `expected` results. A file appears when complete.
-    pub(super) fn write(
+    /// Like [`OutputArgs::write`], with a choice of columns.
+    pub(super) fn write_columns(
         &self,
+        columns: &[String],
         expected: usize,
         produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
     ) -> Result<()> {
         let format = self.format()?;
-        let style = self.style(format);
+        let style = Style { columns: columns.to_vec(), ..self.style(format) };
         write_to(self.output.as_deref(), |out| {
             let mut writer = Writer::new(out, format, style, expected);
             produce(&mut writer)?;
@@ -75,6 +79,15 @@ impl OutputArgs {
             }
             writer.finish()
         })
+    }
+
+    /// Opens the output, and calls `produce` to write `expected` results. A file appears when complete.
+    pub(super) fn write(
+        &self,
+        expected: usize,
+        produce: impl FnOnce(&mut Writer<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.write_columns(&[], expected, produce)
     }
 
     /// Prints one table.
@@ -91,12 +104,13 @@ impl OutputArgs {
             (None, _) => None,
         };
         Style {
-            width: terminal_width().filter(|_| on_terminal),
+            width: terminal_width().filter(|_| on_terminal && !self.wide),
             on_terminal,
             color: on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
             max_rows,
             no_header: self.no_header,
             raw: self.raw,
+            columns: Vec::new(),
             for_spreadsheets: self.spreadsheet,
         }
     }

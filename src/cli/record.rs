@@ -37,6 +37,14 @@ impl Record {
 pub(super) fn rows_of(session: &Session<'_>, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
     let mut table = ResultTable::default();
     session.run(plan, limits, &mut table)?;
-    let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
-    Ok(table.rows.into_iter().map(|row| Record(names.iter().cloned().zip(row).collect())).collect())
+    Ok(records(&table))
+}
+
+/// The rows of a table.
+pub(super) fn records(table: &ResultTable) -> Vec<Record> {
+    let names: Vec<&String> = table.columns.iter().map(|column| &column.name).collect();
+    let record = |row: &Vec<Value>| {
+        Record(names.iter().map(|&name| name.clone()).zip(row.iter().cloned()).collect())
+    };
+    table.rows.iter().map(record).collect()
 }

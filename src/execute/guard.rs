@@ -183,6 +183,9 @@ impl State {
                 self.denied = Some(table_name.to_owned());
                 Authorization::Deny
             }
+            AuthAction::Pragma { pragma_name, .. } if LISTING_PRAGMAS.contains(&pragma_name) => {
+                Authorization::Allow
+            }
             AuthAction::Function { function_name } if does_more_than_read(function_name) => {
                 Authorization::Deny
             }
@@ -293,6 +296,10 @@ pub(super) fn explain(limits: &Limits, error: rusqlite::Error, path: &str) -> Er
     }
     stopped(limits)
 }
+
+/// Pragmas that only list tables, columns and indices, for `pragma_table_info()` and its like.
+const LISTING_PRAGMAS: [&str; 6] =
+    ["table_list", "table_info", "table_xinfo", "index_list", "index_info", "index_xinfo"];
 
 /// The start of SQLite's message when the authorizer denies something.
 pub(super) const NOT_AUTHORIZED: &str = "not authorized";

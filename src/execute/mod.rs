@@ -17,7 +17,7 @@ pub use table_writer::TableWriter;
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
 use crate::normalize::{Installation, Times, strings_of_events};
-use crate::report::path_of;
+use crate::report::{path_of, plain_message};
 use crate::schema::Schema;
 use crate::table::{Column, RowSink, Value};
 use guard::Rights;
@@ -91,7 +91,7 @@ impl<'a> Session<'a> {
         loop {
             let row = match rows.next() {
                 Ok(row) => row,
-                Err(e) => return Err(self.explain(limits, e)),
+                Err(e) => return Err(self.explain_step(plan, limits, e)),
             };
             // Begin after the first step: a statement that fails there prints nothing.
             if !has_begun {
@@ -119,6 +119,22 @@ impl<'a> Session<'a> {
         Ok(count)
     }
 
+    /// The error of a step. A table function, such as a pragma's, is authorized only when it is stepped.
+    fn explain_step(&self, plan: &Plan, limits: &Limits, error: rusqlite::Error) -> Error {
+        let is_denied = plain_message(&error).starts_with(guard::NOT_AUTHORIZED);
+        // Without views in the report, only the statement itself can ask for more than reading.
+        if is_denied && !plan.is_built_in && !self.report_has_views().unwrap_or(true) {
+            return diagnose::statement_error(plan, error, self.connection, &self.rights);
+        }
+        self.explain(limits, error)
+    }
+
+    /// Whether the report has views of its own; nsys writes none.
+    fn report_has_views(&self) -> Result<bool> {
+        let views = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'view')";
+        Ok(self.connection.query_row(views, [], |row| row.get(0))?)
+    }
+
     fn explain(&self, limits: &Limits, error: rusqlite::Error) -> Error {
         let failure = self.natives.as_ref().and_then(|natives| natives.failure());
         failure.unwrap_or_else(|| guard::explain(limits, error, &self.path))
@@ -138,10 +154,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         // A view in the report may read strings, even if the statement does not name them.
-        let views = "SELECT EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = 'view')";
-        if !guard::names_strings(&plan.sql)
-            && !self.connection.query_row(views, [], |row| row.get::<_, bool>(0))?
-        {
+        if !guard::names_strings(&plan.sql) && !self.report_has_views()? {
             return Ok(());
         }
         rights.with_all(self.connection, || {

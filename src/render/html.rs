@@ -1,6 +1,6 @@
 //! A self-contained HTML page without scripts or network access.
 
-use super::{Heading, Style, count_of, put, shown, visible};
+use super::{Heading, Style, count_of, header_of, put, shown, visible};
 use crate::error::{Error, Result};
 use crate::table::{Column, ResultTable, RowSink, Value};
 use minijinja::{AutoEscape, Environment, context};
@@ -54,7 +54,7 @@ impl RowSink for Section<'_> {
             .kept
             .columns
             .iter()
-            .map(|c| context! { name => visible(&c.name), doc => visible(&c.doc), numeric => c.kind.is_numeric() })
+            .map(|c| context! { name => visible(&header_of(c, self.style)), doc => visible(&c.doc), numeric => c.kind.is_numeric() })
             .collect();
         let cell = |value: &Value, column: &Column| {
             context! {

@@ -3,6 +3,7 @@
 use super::markdown::escaped;
 use super::text::bold;
 use super::{Style, visible};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Longest line, in characters.
 const WIDTH: usize = 110;
@@ -44,23 +45,34 @@ pub(super) fn markdown(title: &str, lines: &[(&str, String)]) -> String {
     text
 }
 
-/// Wraps a sentence into lines of at most `width` characters. A longer word has a line of its own.
-fn wrapped(sentence: &str, width: usize) -> Vec<String> {
+/// Wraps a sentence into lines of at most `width` columns. A word that is wider is broken.
+pub(super) fn wrapped(sentence: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
     let mut lines = vec![String::new()];
     let mut length = 0;
     for word in sentence.split(' ') {
-        let more = word.chars().count();
-        if length > 0 && length + 1 + more > width {
+        let is_next = length > 0 && length + 1 + word.width() > width;
+        let gap = usize::from(length > 0 && !is_next);
+        if is_next {
             lines.push(String::new());
             length = 0;
         }
-        if let Some(line) = lines.last_mut() {
-            if length > 0 {
-                line.push(' ');
-                length += 1;
+        if gap == 1
+            && let Some(line) = lines.last_mut()
+        {
+            line.push(' ');
+            length += 1;
+        }
+        for c in word.chars() {
+            let more = c.width().unwrap_or(0);
+            if length + more > width && length > 0 {
+                lines.push(String::new());
+                length = 0;
             }
-            line.push_str(word);
-            length += more;
+            if let Some(line) = lines.last_mut() {
+                line.push(c);
+                length += more;
+            }
         }
     }
     lines
@@ -80,6 +92,7 @@ mod tests {
         ];
         let expected = "T\n\na   one two three four five\n    six\n    x\nbb  y\\x07\n\n";
         assert_eq!(text("T", &lines, &style), expected.replace("\\x07", &visible("\u{7}")));
+        assert_eq!(wrapped("a abcdefghi jk", 4), ["a", "abcd", "efgh", "i jk"]);
         assert_eq!(markdown("", &[("a", "<b>*".to_owned())]), "- **a** &lt;b&gt;\\*\n\n");
     }
 }

@@ -1,6 +1,6 @@
 //! Markdown tables (GitHub's dialect).
 
-use super::{Heading, Style, count_of, put, shown, visible};
+use super::{Heading, Style, count_of, header_of, put, shown, visible};
 use crate::error::Result;
 use crate::table::{Column, RowSink, Value};
 use std::io::Write;
@@ -25,7 +25,8 @@ impl RowSink for Markdown<'_> {
         if !self.heading.title.is_empty() {
             put(self.out, &format!("### {}\n\n", escaped(&self.heading.title)))?;
         }
-        let names: Vec<String> = columns.iter().map(|column| escaped(&column.name)).collect();
+        let names: Vec<String> =
+            columns.iter().map(|column| escaped(&header_of(column, self.style))).collect();
         let rules: Vec<&str> =
             columns.iter().map(|column| if column.kind.is_numeric() { "---:" } else { "---" }).collect();
         put(self.out, &format!("| {} |\n| {} |\n", names.join(" | "), rules.join(" | ")))

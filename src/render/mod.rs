@@ -3,6 +3,7 @@
 //! Machine formats contain the raw integers; text, Markdown and HTML format a number with its column's
 //! unit. Names in reports are untrusted, so every format escapes what could be harmful to its reader.
 
+mod arranged;
 mod background;
 pub mod breakdown;
 mod delimited;
@@ -16,6 +17,7 @@ mod markdown;
 pub mod nsys;
 mod text;
 
+use arranged::Arranged;
 use background::{Feed, write_in_background};
 pub use escape::{quotable, visible};
 pub use formula::reads_as_formula;
@@ -47,6 +49,11 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether values carry their unit, rather than being raw.
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown | Self::Html)
+    }
+
     /// The format for a file extension.
     pub fn from_extension(path: &Path) -> Option<Self> {
         Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
@@ -77,6 +84,8 @@ pub struct Style {
     pub no_header: bool,
     /// Print raw numbers without units.
     pub raw: bool,
+    /// Names or headers of the columns to show, in this order; empty: all.
+    pub columns: Vec<String>,
     /// In CSV and TSV, prefix an apostrophe to texts that a spreadsheet would run as formulas.
     pub for_spreadsheets: bool,
 }
@@ -128,6 +137,11 @@ impl<'a> Writer<'a> {
     ) -> Result<T> {
         self.separate()?;
         let (out, style) = (&mut *self.out, &self.style);
+        let produce =
+            |sink: &mut dyn RowSink| match self.format.is_for_people() || !style.columns.is_empty() {
+                true => produce(&mut Arranged::new(sink, &style.columns)),
+                false => produce(sink),
+            };
         match self.format {
             Format::Text => produce(&mut text::Text::new(out, style, heading)),
             Format::Csv | Format::Tsv => {
@@ -196,6 +210,12 @@ fn put(out: &mut dyn Write, text: &str) -> Result<()> {
 /// Formats a value for people. The format still has to escape it.
 fn shown(value: &crate::table::Value, column: &Column, style: &Style) -> String {
     if style.raw { delimited::plain(value, column) } else { crate::table::humanize(value, column) }
+}
+
+/// The header of a column in tables for people.
+fn header_of(column: &Column, style: &Style) -> String {
+    // Raw values need the name, which says their unit.
+    if style.raw { column.name.clone() } else { column.header() }
 }
 
 /// `1 more row`, `2 more rows`

@@ -1,21 +1,28 @@
 //! Aligned columns for people.
 //!
-//! Where the terminal is too narrow, text columns are shortened in the middle, so that both ends of
-//! a name can be read. Numbers are never shortened: a line that has to be long is long.
+//! A table fits the terminal. Where it is too wide, headers wrap, names are shortened in the middle, and the
+//! least important columns are dropped; a last line names them. Numbers are never shortened.
 
-use super::{Heading, Style, count_of, put, shown, visible};
+use super::lead::wrapped;
+use super::{Heading, Style, count_of, header_of, put, shown, visible};
 use crate::error::Result;
 use crate::table::{Column, ResultTable, RowSink, Type, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use tabled::builder::Builder;
-use tabled::settings::object::{Columns, Segment};
-use tabled::settings::{Alignment, Modify, Padding, Style as Border};
+use unicode_width::UnicodeWidthStr;
 
-/// The narrowest that a text column is shortened to.
-const NARROW: usize = 24;
-/// Between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
+/// Lines that a header wraps to.
+const HEADER_LINES: usize = 3;
+/// The narrowest that a name becomes before columns of lower priority are dropped, as a share of the terminal.
+const NAME_SHARE: f64 = 0.3;
+/// The same for text that is the answer, in characters.
+const ANSWER_WIDTH: usize = 26;
+/// The same for other text, in characters.
+const TEXT_WIDTH: usize = 16;
+/// The narrowest that a text becomes where nothing is left to drop.
+const NARROWEST: usize = 8;
 
 pub(super) struct Text<'a> {
     out: &'a mut dyn Write,
@@ -48,22 +55,21 @@ impl RowSink for Text<'_> {
 
     fn end(&mut self) -> Result<()> {
         if !self.heading.title.is_empty() && !self.style.no_header {
-            put(self.out, &bold(&visible(&self.heading.title), self.style.color))?;
+            let title = fitted(&visible(&self.heading.title), self.style);
+            put(self.out, &bold(&title, self.style.color))?;
             put(self.out, "\n\n")?;
         }
         if self.kept.rows.is_empty() {
             return put(self.out, "(no rows)\n");
         }
-        put(self.out, &layout(&self.kept, self.style))?;
+        put(self.out, &Layout::new(&self.kept, self.style).draw(self.style))?;
         if self.left_out > 0 {
             let total = self.kept.rows.len() + self.left_out;
-            put(
-                self.out,
-                &format!(
-                    "… {} of {total} not shown (--rows 0 shows all)\n",
-                    count_of(self.left_out, "row")
-                ),
-            )?;
+            let line = format!(
+                "… {} of {total} not shown (--rows 0 shows all)",
+                count_of(self.left_out, "row")
+            );
+            put(self.out, &format!("{}\n", fitted(&line, self.style)))?;
         }
         Ok(())
     }
@@ -73,120 +79,335 @@ pub(super) fn bold(text: &str, color: bool) -> String {
     if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
-fn layout(table: &ResultTable, style: &Style) -> String {
-    let cell = |value: &Value, column: &Column| visible(&shown(value, column, style));
-    let mut cells: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| row.iter().zip(&table.columns).map(|(value, column)| cell(value, column)).collect())
-        .collect();
-    let names: Vec<String> = table.columns.iter().map(|column| heading_of(column, style)).collect();
-    if let Some(width) = style.width {
-        shorten(&mut cells, &names, &table.columns, width);
-    }
-    let mut builder = Builder::default();
-    if !style.no_header {
-        builder.push_record(names);
-    }
-    for row in cells {
-        builder.push_record(row);
-    }
-    let mut drawn = builder.build();
-    drawn.with(Border::blank()).with(Modify::new(Segment::all()).with(Padding::new(0, GAP - 1, 0, 0)));
-    for (index, column) in table.columns.iter().enumerate() {
-        if column.kind.is_numeric() || column.kind == Type::Any && holds_numbers(table, index) {
-            drawn.modify(Columns::one(index), Alignment::right());
-        }
-    }
-    let mut text = String::new();
-    for (index, line) in drawn.to_string().lines().enumerate() {
-        let line = line.trim_end();
-        let is_heading = index == 0 && !style.no_header;
-        text.push_str(&if is_heading { bold(line, style.color) } else { line.to_owned() });
-        text.push('\n');
-    }
-    text
+/// A sentence in lines that fit the terminal.
+fn fitted(sentence: &str, style: &Style) -> String {
+    style.width.map_or_else(|| sentence.to_owned(), |width| wrapped(sentence, width).join("\n"))
 }
 
-/// Every value of the column is a number or null, and one is a number.
+/// Cells with the width of each column.
+struct Layout {
+    headers: Vec<Vec<String>>,
+    rows: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    is_right: Vec<bool>,
+    /// Headers of the columns that are left out.
+    dropped: Vec<String>,
+}
+
+impl Layout {
+    fn new(table: &ResultTable, style: &Style) -> Self {
+        let headers: Vec<String> =
+            table.columns.iter().map(|column| visible(&header_of(column, style))).collect();
+        let mut rows: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|row| {
+                let cells = row.iter().zip(&table.columns);
+                cells.map(|(value, column)| visible(&shown(value, column, style))).collect()
+            })
+            .collect();
+        let texts: Vec<Extent<'_>> = table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let header = if style.no_header { 0 } else { header_width(&headers[index]) };
+                let cells = rows.iter().map(|row| row[index].width()).max().unwrap_or(0);
+                Extent { column, header, natural: cells.max(header) }
+            })
+            .collect();
+        let (kept, widths) = match style.width {
+            Some(width) => fit(&texts, width),
+            None => ((0..texts.len()).collect(), texts.iter().map(|text| text.natural).collect()),
+        };
+        let dropped = (0..headers.len()).filter(|index| !kept.contains(index));
+        let dropped = dropped.map(|index| headers[index].clone()).collect();
+        for (&index, &width) in kept.iter().zip(&widths) {
+            if width < texts[index].natural {
+                shorten(&mut rows, index, width);
+            }
+        }
+        let pick = |row: Vec<String>| kept.iter().map(|&index| row[index].clone()).collect();
+        let is_right = |&index: &usize| {
+            let column = &table.columns[index];
+            column.kind.is_numeric() || column.kind == Type::Any && holds_numbers(table, index)
+        };
+        let headers = kept.iter().zip(&widths).map(|(&index, &width)| wrapped(&headers[index], width));
+        Self {
+            headers: headers.collect(),
+            is_right: kept.iter().map(is_right).collect(),
+            rows: rows.into_iter().map(pick).collect(),
+            widths,
+            dropped,
+        }
+    }
+
+    fn draw(&self, style: &Style) -> String {
+        let mut text = String::new();
+        if !style.no_header {
+            let height = self.headers.iter().map(Vec::len).max().unwrap_or(0);
+            for line in 0..height {
+                // Headers stand on the first row: short ones begin lower.
+                let mut cells = Vec::with_capacity(self.headers.len());
+                for header in &self.headers {
+                    let nth = (line + header.len()).checked_sub(height);
+                    cells.push(nth.map_or("", |nth| header[nth].as_str()));
+                }
+                text.push_str(&bold(&self.line(&cells), style.color));
+                text.push('\n');
+            }
+        }
+        for row in &self.rows {
+            let cells: Vec<&str> = row.iter().map(String::as_str).collect();
+            text.push_str(&self.line(&cells));
+            text.push('\n');
+        }
+        if !self.dropped.is_empty() {
+            let line = format!("not shown: {} (--wide shows all columns)", self.dropped.join(", "));
+            text.push_str(&format!("{}\n", fitted(&line, style)));
+        }
+        text
+    }
+
+    fn line(&self, cells: &[&str]) -> String {
+        let mut line = String::new();
+        for (index, cell) in cells.iter().enumerate() {
+            let padding = " ".repeat(self.widths[index].saturating_sub(cell.width()));
+            let gap = if index == 0 { "" } else { "  " };
+            let parts = if self.is_right[index] { [gap, &padding, cell] } else { [gap, cell, &padding] };
+            line.extend(parts);
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// What decides how wide a column is.
+struct Extent<'a> {
+    column: &'a Column,
+    /// The narrowest that its wrapped header gets.
+    header: usize,
+    /// The width at which nothing is shortened.
+    natural: usize,
+}
+
+impl Extent<'_> {
+    /// The narrowest that the column may become, if a text may become as narrow as `floor`.
+    fn least(&self, floor: usize) -> usize {
+        match self.column.kind.is_numeric() {
+            true => self.natural,
+            false => self.natural.min(floor.max(self.header)),
+        }
+    }
+}
+
+/// The columns that fit into `width`, in order, and how wide each is.
+fn fit(texts: &[Extent<'_>], width: usize) -> (Vec<usize>, Vec<usize>) {
+    let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+    let name_width = (width as f64 * NAME_SHARE) as usize;
+    let floor = |text: &Extent<'_>| match text.column.priority {
+        0 => name_width,
+        1 => ANSWER_WIDTH,
+        _ => TEXT_WIDTH,
+    };
+    let mut kept: Vec<usize> = (0..texts.len()).collect();
+    loop {
+        let mut least: Vec<usize> = kept.iter().map(|&i| texts[i].least(floor(&texts[i]))).collect();
+        let droppable = kept.iter().filter(|&&i| texts[i].column.priority > 0 && kept.len() > 1);
+        // The rightmost of the least important, and numbers before names.
+        let last = droppable
+            .copied()
+            .max_by_key(|&i| (texts[i].column.priority, texts[i].column.kind.is_numeric(), i));
+        if total(&least) > width {
+            match last {
+                Some(last) => {
+                    kept.retain(|&i| i != last);
+                    continue;
+                }
+                None => least = kept.iter().map(|&i| texts[i].least(NARROWEST)).collect(),
+            }
+            if total(&least) > width && kept.len() > 1 {
+                kept.pop();
+                continue;
+            }
+            if total(&least) > width {
+                return (kept, vec![width]);
+            }
+        }
+        // Room that is left goes to the texts, the narrowest first.
+        for _ in total(&least)..width {
+            let shortened = (0..kept.len()).filter(|&nth| least[nth] < texts[kept[nth]].natural);
+            let Some(narrowest) = shortened.min_by_key(|&nth| least[nth]) else { break };
+            least[narrowest] += 1;
+        }
+        return (kept, least);
+    }
+}
+
+/// The narrowest width at which a header wraps to [`HEADER_LINES`] lines.
+fn header_width(header: &str) -> usize {
+    let longest_word = header.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    (longest_word..).find(|&width| wrapped(header, width).len() <= HEADER_LINES).unwrap_or(longest_word)
+}
+
+/// Whether every value of the column is a number or null, and one is a number.
 fn holds_numbers(table: &ResultTable, index: usize) -> bool {
     let mut values =
         table.rows.iter().map(|row| &row[index]).filter(|value| **value != Value::Null).peekable();
     values.peek().is_some() && values.all(|value| !matches!(value, Value::Text(_)))
 }
 
-/// The column's name; the unit suffix goes where the values carry their unit themselves.
-fn heading_of(column: &Column, style: &Style) -> String {
-    let name = visible(&column.name);
-    match column.unit {
-        Some(unit) if !style.raw && !unit.suffix().is_empty() => {
-            name.strip_suffix(unit.suffix()).unwrap_or(&name).to_owned()
-        }
-        _ => name,
+/// Shortens the texts of a column to `width`; different texts stay different.
+fn shorten(rows: &mut [Vec<String>], column: usize, width: usize) {
+    let texts: BTreeSet<String> = rows.iter().map(|row| row[column].clone()).collect();
+    let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for text in texts {
+        alike.entry(middle_out(&text, width)).or_default().push(text);
     }
-}
-
-/// Shortens the widest text columns until a line fits.
-fn shorten(cells: &mut [Vec<String>], names: &[String], columns: &[Column], width: usize) {
-    let length = |text: &str| text.chars().count();
-    let mut widths: Vec<usize> = names.iter().map(|name| length(name)).collect();
-    for row in cells.iter() {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(length(cell));
+    let mut short = BTreeMap::new();
+    for (shortened, texts) in alike {
+        match texts.as_slice() {
+            [text] => {
+                short.insert(text.clone(), shortened);
+            }
+            texts => short.extend(told_apart(texts, width)),
         }
     }
-    let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    let mut limits = widths.clone();
-    while total(&limits) > width {
-        let widest = (0..columns.len())
-            .filter(|&i| !columns[i].kind.is_numeric() && limits[i] > NARROW.max(length(&names[i])))
-            .max_by_key(|&i| limits[i]);
-        let Some(widest) = widest else { break };
-        limits[widest] -= 1;
-    }
-    // Two names must not become one: rather a long line.
-    for (index, limit) in limits.iter_mut().enumerate() {
-        let names: BTreeSet<&String> = cells.iter().map(|row| &row[index]).collect();
-        let told_apart = |limit: usize| {
-            let short: BTreeSet<String> = names.iter().map(|name| middle_out(name, limit)).collect();
-            short.len() == names.len()
-        };
-        while *limit < widths[index] && !told_apart(*limit) {
-            *limit = (*limit + 8).min(widths[index]);
-        }
-    }
-    for row in cells {
-        for (cell, limit) in row.iter_mut().zip(&limits) {
-            *cell = middle_out(cell, *limit);
+    for row in rows {
+        if let Some(shortened) = short.get(&row[column]) {
+            row[column].clone_from(shortened);
         }
     }
 }
 
 /// `abcdefgh` in five characters: `ab…gh`.
-fn middle_out(text: &str, limit: usize) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    if chars.len() <= limit {
+fn middle_out(text: &str, width: usize) -> String {
+    if text.width() <= width {
         return text.to_owned();
     }
-    let kept = limit.saturating_sub(1);
-    let head = kept.div_ceil(2);
-    let tail = kept - head;
-    let mut short: String = chars[..head].iter().collect();
-    short.push('…');
-    short.extend(&chars[chars.len() - tail..]);
-    short
+    let kept = width.saturating_sub(1);
+    let tail_width = kept / 2;
+    let mut tail = text;
+    while tail.width() > tail_width {
+        tail = rest(tail);
+    }
+    format!("{}…{tail}", head(text, kept - tail_width))
+}
+
+/// Texts that share both ends, each with the part in which they differ: `abcXefgh` is `a…X…h`.
+///
+/// Where that part is too long, a number tells them apart.
+fn told_apart(texts: &[String], width: usize) -> Vec<(String, String)> {
+    let chars: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
+    let shortest = chars.iter().map(Vec::len).min().unwrap_or(0);
+    let differs = |nth: usize| chars.iter().any(|text| text[nth] != chars[0][nth]);
+    let first = (0..shortest).find(|&nth| differs(nth)).unwrap_or(shortest);
+    let show = |text: &[char]| -> String {
+        let from: String = text[first.min(text.len())..].iter().collect();
+        let before: String = text[..first.min(text.len())].iter().collect();
+        let lead = head(&before, width / 3);
+        format!("{lead}…{}", middle_out(&from, width.saturating_sub(lead.width() + 1)))
+    };
+    let shown: Vec<String> = chars.iter().map(|text| show(text)).collect();
+    let distinct: BTreeSet<&String> = shown.iter().collect();
+    if distinct.len() == texts.len() && shown.iter().all(|text| text.width() <= width) {
+        return texts.iter().cloned().zip(shown).collect();
+    }
+    let digits = texts.len().to_string().len();
+    let numbered = texts.iter().enumerate().map(|(nth, text)| {
+        let short = middle_out(text, width.saturating_sub(digits + 1));
+        (text.clone(), format!("{short}#{}", nth + 1))
+    });
+    numbered.collect()
+}
+
+/// The longest beginning of `text` that is at most `width` wide.
+fn head(text: &str, width: usize) -> String {
+    let mut head = String::new();
+    for c in text.chars() {
+        head.push(c);
+        if head.width() > width {
+            head.pop();
+            break;
+        }
+    }
+    head
+}
+
+/// The text without its first character.
+fn rest(text: &str) -> &str {
+    let mut chars = text.chars();
+    chars.next();
+    chars.as_str()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Unit;
+
+    fn table() -> ResultTable {
+        let column = |name: &str, kind, unit, priority| Column {
+            kind,
+            unit: Some(unit).filter(|_| kind != Type::Text),
+            priority,
+            ..Column::untyped(name)
+        };
+        let columns = vec![
+            column("kernel_name", Type::Text, Unit::Count, 0),
+            column("calls", Type::Int, Unit::Count, 2),
+            column("total_ns", Type::Duration, Unit::Ns, 1),
+            column("longest_of_all_ns", Type::Duration, Unit::Ns, 3),
+        ];
+        let row = |name: &str| {
+            vec![Value::Text(name.to_owned()), Value::Int(12), Value::Int(1_234_567), Value::Int(5)]
+        };
+        let rows =
+            ["one", "two"].map(|middle| row(&format!("{}{middle}{}", "a".repeat(40), "z".repeat(40))));
+        ResultTable { columns, rows: rows.to_vec() }
+    }
+
+    fn drawn(width: Option<usize>) -> String {
+        let style = Style { width, ..Style::default() };
+        Layout::new(&table(), &style).draw(&style)
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in 12..130 {
+            let text = drawn(Some(width));
+            assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn detail_is_dropped_first_and_named() {
+        let all = drawn(None);
+        assert!(all.contains("longest\n") && !all.contains("not shown"), "{all}");
+        let narrow = drawn(Some(45));
+        assert!(narrow.contains("kernel name") && narrow.contains("total"), "{narrow}");
+        assert!(narrow.contains("not shown: longest of all"), "{narrow}");
+        let narrower = drawn(Some(26));
+        assert!(narrower.contains("total") && !narrower.contains("calls\n"), "{narrower}");
+    }
 
     #[test]
     fn different_names_stay_different() {
-        let name = |middle: &str| format!("{}{middle}{}", "a".repeat(40), "z".repeat(40));
-        let mut cells = vec![vec![name("one")], vec![name("two")]];
-        shorten(&mut cells, &["name".to_owned()], &[Column::untyped("name")], 30);
-        assert_ne!(cells[0], cells[1]);
+        for width in [9, 20, 30] {
+            let mut rows: Vec<Vec<String>> = table()
+                .rows
+                .iter()
+                .map(|row| match &row[0] {
+                    Value::Text(text) => vec![text.clone()],
+                    _ => unreachable!(),
+                })
+                .collect();
+            shorten(&mut rows, 0, width);
+            assert_ne!(rows[0], rows[1]);
+            assert!(rows.iter().all(|row| row[0].width() <= width), "{rows:?}");
+        }
+        let texts = ["ax1bbbbbbbb".to_owned(), "ax2bbbbbbbb".to_owned()];
+        assert_eq!(told_apart(&texts, 8)[1].1, "ax…2b…bb");
     }
 
     #[test]
@@ -194,5 +415,6 @@ mod tests {
         assert_eq!(middle_out("abcdefgh", 5), "ab…gh");
         assert_eq!(middle_out("abcdefgh", 4), "ab…h");
         assert_eq!(middle_out("abcdefgh", 8), "abcdefgh");
+        assert_eq!(middle_out("漢字漢字漢字", 7), "漢…漢字".replace("漢字", "字"));
     }
 }

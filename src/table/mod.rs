@@ -84,6 +84,13 @@ pub struct Column {
     /// Unit of the raw values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
+    /// Header in tables for people; `None`: derived from the name by [`Column::header`].
+    #[serde(skip)]
+    pub label: Option<String>,
+    /// 0 identifies the row: it comes first in tables for people and is never dropped. 1 is the answer, 2 the
+    /// rest, 3 detail: where a terminal is too narrow, the columns of the highest number are dropped first.
+    #[serde(skip)]
+    pub priority: u8,
     /// Meaning, in one sentence.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub doc: String,
@@ -93,9 +100,33 @@ pub struct Column {
 }
 
 impl Column {
+    /// The priority of a column that states none.
+    pub const PRIORITY: u8 = 2;
+
     /// A column with only a name.
     pub fn untyped(name: &str) -> Self {
-        Self { name: name.to_owned(), kind: Type::Any, unit: None, doc: String::new(), decimals: None }
+        Self {
+            name: name.to_owned(),
+            kind: Type::Any,
+            unit: None,
+            label: None,
+            priority: Self::PRIORITY,
+            doc: String::new(),
+            decimals: None,
+        }
+    }
+
+    /// The header in tables for people, whose values carry their unit: `total_ns` is headed `total`.
+    pub fn header(&self) -> String {
+        match (&self.label, self.kind) {
+            (Some(label), _) => label.clone(),
+            // The name that a user gave in a statement.
+            (None, Type::Any) => self.name.clone(),
+            (None, _) => {
+                let suffix = self.unit.map_or("", Unit::suffix);
+                self.name.strip_suffix(suffix).unwrap_or(&self.name).replace('_', " ")
+            }
+        }
     }
 }
 

@@ -535,7 +535,7 @@ fn a_name_of_ones_own_goes_before_the_playbooks() {
     let (code, _, error) = outcome(&["answer", &path, "-p", "forwrd=x"]);
     assert!(code == 2 && error.contains("did you mean 'forward'"), "{error}");
     let (code, _, error) = outcome(&["answer", &path, "--part", "f"]);
-    assert!(code == 2 && error.contains("cs336 has a, b, c, d, e"), "{error}");
+    assert!(code == 2 && error.contains("Parts of cs336: a, b, c, d, e"), "{error}");
 }
 
 const THREE: &str = r#"

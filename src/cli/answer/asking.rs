@@ -270,11 +270,12 @@ impl<'a> OpenReports<'a> {
             args.iter = within;
         }
         args.exclude.extend(globs(&ask.exclude, true));
-        args.attribute = Some(match ask.attribute {
-            Attribution::Thread => AttributeArg::Thread,
-            Attribution::Process => AttributeArg::Process,
-            Attribution::Capture => AttributeArg::Capture,
-        });
+        args.attribute = match ask.attribute {
+            // What fits the source.
+            Attribution::Thread => None,
+            Attribution::Process => Some(AttributeArg::Process),
+            Attribution::Capture => Some(AttributeArg::Capture),
+        };
         let scope = args.resolve(&self.reports[report_index].opened.schema)?;
         Ok(Ready { ask, report_index, args, scope, ranges })
     }
@@ -527,17 +528,7 @@ fn command(
         }
         words.extend(["-p".to_owned(), format!("{name}={plain}")]);
     }
-    for (option, values) in
-        [("--nvtx", &args.nvtx), ("--iter", &args.iter), ("--exclude", &args.exclude)]
-    {
-        values.iter().for_each(|value| words.extend([option.to_owned(), value.clone()]));
-    }
-    for (option, ids) in [("--device", &args.device), ("--process", &args.process)] {
-        ids.iter().for_each(|id| words.extend([option.to_owned(), id.to_string()]));
-    }
-    if let Some(time) = &args.time {
-        words.extend(["--time".to_owned(), time.clone()]);
-    }
+    words.extend(args.words());
     if matches!(args.attribute, Some(AttributeArg::Process | AttributeArg::Capture)) {
         let process = matches!(args.attribute, Some(AttributeArg::Process));
         words.extend(["--attribute".to_owned(), if process { "process" } else { "capture" }.to_owned()]);

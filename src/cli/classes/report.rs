@@ -1,14 +1,13 @@
 //! Reads the tables of a report with queries of the library.
 
 use super::super::opened::Opened;
-use super::super::options::AttributeArg;
 use super::{Args, Loaded};
 use crate::catalog::Catalog;
 use crate::class_summary::{KernelSum, Measured, MemorySum, RangeSpan, Tables, Tag, TagMatch};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
-use crate::normalize::{Presence, Scope, Selector};
+use crate::normalize::{Attribute, Presence, Scope, Selector};
 use crate::table::{ResultTable, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -106,7 +105,7 @@ pub(super) fn load(
         (Some(tag), Some(ranges)) if only_tagged => {
             let found = tag.find(ranges).1;
             let (all, measured) = report.measure(&outer, &found)?;
-            let by_thread = args.scope.attribute.unwrap_or_default() == AttributeArg::Thread;
+            let by_thread = scope.attribute == Attribute::Thread;
             notes.extend(all.launched_outside(&extent, by_thread));
             measured
         }

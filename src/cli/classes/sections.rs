@@ -51,19 +51,23 @@ fn facts(answers: &[Answer]) -> serde_json::Map<String, serde_json::Value> {
 }
 
 fn column(name: &str, kind: Type, unit: Option<Unit>, doc: &str) -> Column {
-    Column { name: name.to_owned(), kind, unit, doc: doc.to_owned(), decimals: None }
+    Column { kind, unit, doc: doc.to_owned(), ..Column::untyped(name) }
 }
 
 fn share_columns() -> [Column; 2] {
-    [
-        column(
-            "share_pct",
-            Type::Percent,
-            Some(Unit::Percent),
-            "Share of total_ns in the whole that share_of names; null for a whole itself.",
-        ),
-        column("share_of", Type::Text, None, "The whole that share_pct is a share of."),
-    ]
+    let share = column(
+        "share_pct",
+        Type::Percent,
+        Some(Unit::Percent),
+        "Share of total_ns in the whole that share_of names; null for a whole itself.",
+    );
+    let whole = column("share_of", Type::Text, None, "The whole that share_pct is a share of.");
+    [labelled(share, "share", 1), labelled(whole, "of", 2)]
+}
+
+/// A column with its header and priority in tables for people.
+fn labelled(column: Column, label: &str, priority: u8) -> Column {
+    Column { label: Some(label.to_owned()), priority, ..column }
 }
 
 fn total_column() -> Column {
@@ -125,7 +129,7 @@ fn long(answers: &[Answer]) -> ResultTable {
             "gpu_id",
             Type::Id,
             None,
-            "Number of the GPU on its machine; null except in the section measured.",
+            "GPU number on its machine; null except in the section measured.",
         ),
         total_column(),
         share,
@@ -214,18 +218,17 @@ fn section_table(section: Section, rows: &[&Row]) -> ResultTable {
     let has_counts = rows.iter().any(|row| row.count_per_iteration.is_some());
     let mut columns = Vec::new();
     if has_device {
-        columns.push(column("gpu_id", Type::Id, None, "Number of the GPU on its machine."));
+        let gpu = column("gpu_id", Type::Id, None, "GPU number on its machine.");
+        columns.push(labelled(gpu, "GPU", 0));
     }
-    columns.push(column(name, Type::Text, None, ""));
+    columns.push(labelled(column(name, Type::Text, None, ""), name, 0));
     let [per_iteration, count_per_iteration] = per_iteration_columns();
     columns.extend(has_iterations.then_some(per_iteration));
     columns.extend(share_columns());
     columns.push(total_column());
-    columns.push(Column {
-        name: if has_counts || !has_iterations { "count" } else { "windows" }.to_owned(),
-        ..count_column()
-    });
-    columns.extend(has_counts.then_some(count_per_iteration));
+    let counted = if has_counts || !has_iterations { "count" } else { "windows" };
+    columns.push(labelled(Column { name: counted.to_owned(), ..count_column() }, counted, 2));
+    columns.extend(has_counts.then(|| labelled(count_per_iteration, "count per iteration", 3)));
     let cells = |row: &&Row| {
         let mut cells = Vec::new();
         if has_device {
@@ -262,9 +265,10 @@ fn side_by_side(answers: &[Answer]) -> Option<(String, ResultTable)> {
     }
     names.sort_by_key(|&(section, _)| section);
     let mut columns =
-        vec![column("section", Type::Text, None, ""), column("class", Type::Text, None, "")];
-    columns
-        .extend(answers.iter().map(|answer| column(&answer.title, Type::Duration, Some(Unit::Ns), "")));
+        ["section", "class"].map(|name| labelled(column(name, Type::Text, None, ""), name, 0)).to_vec();
+    columns.extend(answers.iter().map(|answer| {
+        labelled(column(&answer.title, Type::Duration, Some(Unit::Ns), ""), &answer.title, 1)
+    }));
     let rows = names.into_iter().map(|(section, class)| {
         let mut cells = vec![text(section.as_str()), text(class)];
         cells.extend(answers.iter().map(|answer| {

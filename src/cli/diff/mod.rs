@@ -9,11 +9,11 @@ mod words;
 
 use super::note;
 use super::opened::{Opened, nsq_heading};
-use super::options::{AttributeArg, ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
 use crate::comparison::{self, Comparison, Per, Section};
 use crate::error::{EXIT_FAILED, Error, Result};
-use crate::normalize::Scope;
+use crate::normalize::{Attribute, Scope};
 use crate::render::{Format, Heading};
 use crate::schema::Schema;
 use gate::Gate;
@@ -226,7 +226,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             .flat_map(|answer| answer.side.windows.iter().flatten())
             .all(|window| window.parts[..3] == [0; 3]),
         layers_on_cpu: answers.iter().all(|answer| answer.layers_on_cpu),
-        by_thread: matches!(args.scope.attribute, None | Some(AttributeArg::Thread)),
+        by_thread: scopes.iter().any(|scope| scope.attribute == Attribute::Thread),
         confidence_pct: args.confidence,
     };
     let api_was_named = args.section.contains(&SectionArg::Api);
@@ -380,7 +380,7 @@ fn write(args: &Args, format: Format, diff: &Diff) -> Result<()> {
         writer.lead(&diff.title, &lines)?;
         for table in &tables {
             let heading = Heading { title: table.title.clone(), ..Heading::default() };
-            let rows = table.as_result(format == Format::Text);
+            let rows = table.as_result();
             writer.result(&heading, |sink| rows.replay(sink))?;
         }
         Ok(())

@@ -318,38 +318,47 @@ fn table(section: Section, title: String, rows: &[&Row]) -> Table {
 }
 
 impl Table {
-    /// As a table of text. With `aligned`, figures are padded so that they line up on the right.
-    pub(super) fn as_result(&self, aligned: bool) -> ResultTable {
-        let width = |place: usize| {
-            let cells = self.rows.iter().map(|row| row.cells[place].chars().count());
-            cells.max().unwrap_or(0).max(self.columns[place].len())
-        };
-        let pad = |place: usize, cell: &str| match aligned && self.numbers[place] {
-            true => format!("{cell:>width$}", width = width(place)),
-            false => cell.to_owned(),
-        };
-        let columns = self.columns.iter().enumerate();
-        ResultTable {
-            columns: columns
-                .map(|(place, name)| column(&pad(place, name), Type::Text, None, ""))
-                .collect(),
-            rows: self
-                .rows
-                .iter()
-                .map(|row| {
-                    row.cells
-                        .iter()
-                        .enumerate()
-                        .map(|(place, cell)| Value::Text(pad(place, cell)))
-                        .collect()
-                })
-                .collect(),
-        }
+    /// As a table of text, whose figures are aligned like numbers.
+    pub(super) fn as_result(&self) -> ResultTable {
+        let columns = self.columns.iter().enumerate().map(|(place, name)| {
+            let is_name = place + 1 == self.columns.len() && self.section != Section::GpuTime;
+            let (label, priority) = if is_name { (*name, 0) } else { header_of(name) };
+            Column {
+                kind: if self.numbers[place] { Type::Real } else { Type::Text },
+                label: Some(label.to_owned()),
+                priority,
+                ..Column::untyped(name)
+            }
+        });
+        let rows = self.rows.iter().map(|row| row.cells.iter().cloned().map(Value::Text).collect());
+        ResultTable { columns: columns.collect(), rows: rows.collect() }
+    }
+}
+
+/// Header and priority of a column for people.
+fn header_of(name: &str) -> (&str, u8) {
+    match name {
+        "gpu" => ("GPU", 0),
+        "part" => ("part", 0),
+        "a" => ("A", 1),
+        "b" => ("B", 1),
+        "by_calls" => ("by calls", 2),
+        "by_cost" => ("by cost", 2),
+        "by_other" => ("by other", 2),
+        "cost_of_a_call" => ("cost per call", 1),
+        "change_pct" => ("relative change", 1),
+        "noise" => ("noise bound", 2),
+        "judged" => ("comparable share of time", 2),
+        "share_a" => ("share of window in A", 2),
+        "share_b" => ("share of window in B", 2),
+        "mean" => ("mean per call", 3),
+        "calls" => ("calls", 3),
+        other => (other, 1),
     }
 }
 
 fn column(name: &str, kind: Type, unit: Option<Unit>, doc: &str) -> Column {
-    Column { name: name.to_owned(), kind, unit, doc: doc.to_owned(), decimals: None }
+    Column { kind, unit, doc: doc.to_owned(), ..Column::untyped(name) }
 }
 
 fn text(value: &str) -> Value {

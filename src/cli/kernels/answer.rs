@@ -3,10 +3,12 @@
 use super::{Args, step};
 use crate::catalog::Catalog;
 use crate::cli::opened::Opened;
-use crate::cli::record::{Record, rows_of};
+use crate::cli::record::{Record, records};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::normalize::{Attribute, Presence};
+use crate::table::ResultTable;
+use std::cell::RefCell;
 
 /// Options for the queries.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ pub(super) struct Answer {
     /// All kernels, in the chosen order; never empty.
     pub(super) kernels: Vec<Kernel>,
     pub(super) gaps: Option<Gaps>,
+    /// The same rows as tables with their titles, for a terminal.
+    pub(super) tables: Vec<(String, ResultTable)>,
 }
 
 /// The kernels of one simple name.
@@ -118,7 +122,14 @@ impl Answer {
         }
         let roots = plans.all().flat_map(|plan| plan.reads.iter().map(String::as_str));
         let session = opened.session(catalog, &scope, roots, &limits)?;
-        let ask = |plan: &Plan| rows_of(&session, plan, &limits);
+        let tables = RefCell::new(Vec::new());
+        let ask = |plan: &Plan| {
+            let mut table = ResultTable::default();
+            session.run(plan, &limits, &mut table)?;
+            let rows = records(&table);
+            tables.borrow_mut().push((plan.title.clone(), table));
+            Ok::<Vec<Record>, Error>(rows)
+        };
         let kernels: Vec<Kernel> = ask(&plans.kernels)?.iter().map(Kernel::of).collect();
         if kernels.is_empty() {
             return Err(no_kernels(&path, scope.is_whole()));
@@ -136,7 +147,8 @@ impl Answer {
                 histogram,
             })
         });
-        Ok(Self { kernels, gaps: gaps.transpose()? })
+        let gaps = gaps.transpose()?;
+        Ok(Self { kernels, gaps, tables: tables.into_inner() })
     }
 }
 

@@ -8,9 +8,11 @@ mod layout;
 mod step;
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
-use super::output::{must_differ, write_to};
+use super::output::{OutputArgs, must_differ, write_to};
 use crate::error::{Error, Result};
+use crate::render::Heading;
 use answer::{Answer, Question};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 /// Rank kernels by simple name, and list the gaps between them
@@ -49,6 +51,9 @@ pub(super) struct Args {
     /// Show a full name below each simple name.
     #[arg(short, long)]
     verbose: bool,
+    /// On a terminal, show all columns and whole names, however wide the tables get.
+    #[arg(long)]
+    wide: bool,
     /// Show the gaps between kernels.
     #[arg(short, long)]
     gaps: bool,
@@ -201,9 +206,14 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     if let (Some(path), Some(gaps)) = (&args.gap_output, &answer.gaps) {
         files.push((path, gap_text::file(args, gaps)));
     }
-    let mut console = kernel_text::console(args, &answer);
-    if let (true, Some(gaps)) = (args.gaps, &answer.gaps) {
-        console.push_str(&gap_text::console(args, gaps));
+    let mut console = String::new();
+    if io::stdout().is_terminal() {
+        show_tables(args, &answer)?;
+    } else {
+        console.push_str(&kernel_text::console(args, &answer));
+        if let (true, Some(gaps)) = (args.gaps, &answer.gaps) {
+            console.push_str(&gap_text::console(args, gaps));
+        }
     }
     for (path, text) in &files {
         write_to(Some(path), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
@@ -215,6 +225,23 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
+/// The rows as tables that fit the terminal: profiler.py's layout is 200 columns wide.
+fn show_tables(args: &Args, answer: &Answer) -> Result<()> {
+    let output = OutputArgs { rows: Some(args.top), wide: args.wide, ..OutputArgs::default() };
+    // The histogram of the file, which comes last, has other bins.
+    let shown = if args.gaps { answer.tables.len().min(SHOWN_TABLES) } else { 1 };
+    output.write(shown, |writer| {
+        for (title, table) in &answer.tables[..shown] {
+            let heading = Heading { title: title.clone(), ..Heading::default() };
+            writer.result(&heading, |sink| table.replay(sink))?;
+        }
+        Ok(())
+    })
+}
+
+/// Kernels, histogram, streams and pairs.
+const SHOWN_TABLES: usize = 4;
+
 /// The canonical path of a file. For a file that does not exist yet, its canonical folder and its name.
 fn place(path: &Path) -> PathBuf {
     let folder = match path.parent() {
@@ -224,7 +251,7 @@ fn place(path: &Path) -> PathBuf {
     let whole = path
         .canonicalize()
         .or_else(|_| Ok(folder.canonicalize()?.join(path.file_name().unwrap_or_default())));
-    whole.unwrap_or_else(|_: std::io::Error| path.to_owned())
+    whole.unwrap_or_else(|_: io::Error| path.to_owned())
 }
 
 /// Reports command line errors before the report is opened.

@@ -3,7 +3,7 @@
 use super::{Args, answerable, heading_of, roots};
 use crate::cli::opened::{Opened, nsq_heading};
 use crate::cli::options::Clock;
-use crate::cli::{complain, note};
+use crate::cli::{complain, note, scope_ids};
 use crate::compile::{Invocation, Plan};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::execute::Session;
@@ -24,7 +24,7 @@ const OTHER_FILES: usize = 16;
 /// Processes as many reports in parallel as the limits on threads and open files allow.
 ///
 /// Prints one table per query, with the rows in the order of the reports.
-pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> {
+pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathBuf]) -> Result<u8> {
     let allowed = args.threads.allow();
     let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
     // Each worker gets an equal share of the threads for its own computations.
@@ -86,7 +86,11 @@ pub(super) fn run(args: &Args, plans: &[Plan], paths: &[PathBuf]) -> Result<u8> 
     }
     let mut shared = nsq_heading();
     shared.facts.insert("reports".to_owned(), facts.into());
-    args.output.write(plans.len(), |writer: &mut Writer<'_>| {
+    let with_report: Vec<String> = match chosen {
+        [] => Vec::new(),
+        chosen => std::iter::once("report".to_owned()).chain(chosen.iter().cloned()).collect(),
+    };
+    args.output.write_columns(&with_report, plans.len(), |writer: &mut Writer<'_>| {
         for (plan, table) in answered {
             writer.result(&heading_of(plan, &shared), |sink| table.replay(sink))?;
         }
@@ -133,8 +137,10 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
     let scope = args.scope.resolve(&opened.schema)?;
     let facts = opened.heading(&scope).facts;
-    let installation = normalize::plan(&opened.schema, &catalog, &scope, roots(&answerable))?;
+    let roots = roots(&answerable).chain(scope_ids::relations(&catalog, &scope)?);
+    let installation = normalize::plan(&opened.schema, &catalog, &scope, roots)?;
     let session = Session::begin(&mut opened.report.connection, &installation, &limits)?;
+    scope_ids::check(&session, &catalog, &scope, &limits)?;
     let mut tables = Vec::with_capacity(plans.len());
     for plan in plans {
         if !names.contains(&plan.query) {

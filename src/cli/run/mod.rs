@@ -1,11 +1,12 @@
 //! `nsq run`: runs named queries.
 
+mod explain;
 mod many_reports;
 
-use super::complain;
 use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, must_differ};
+use super::{complain, note};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::{Error, Result};
@@ -35,9 +36,10 @@ pub(super) struct Args {
     /// Set a parameter of the query; may be repeated.
     #[arg(short, long = "param", value_name = "KEY=VALUE")]
     param: Vec<String>,
-    /// Columns: the query's own, or those of nsys stats, with its names, arithmetic and rounding.
-    #[arg(long, value_enum, default_value = "own", help_heading = "Output")]
-    columns: Columns,
+    /// Columns to show, in this order; `nsys`: those of nsys stats, with its names, arithmetic and rounding
+    /// [default: all of the query's own]
+    #[arg(long, value_name = "A,B,…|nsys", value_delimiter = ',', help_heading = "Output")]
+    columns: Vec<String>,
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
@@ -54,19 +56,11 @@ pub(super) struct Args {
     classes: ClassArgs,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Columns {
-    Own,
-    Nsys,
-}
-
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
     let mut catalog = args.library.load()?;
-    let layout = match args.columns {
-        Columns::Own => Layout::Own,
-        Columns::Nsys => Layout::Nsys(TimeUnit::Ns),
-    };
+    let is_nsys = args.columns == ["nsys"];
+    let layout = if is_nsys { Layout::Nsys(TimeUnit::Ns) } else { Layout::Own };
     let mut invocations = Vec::new();
     for spelling in &args.query {
         let mut invocation = Invocation::parse(spelling);
@@ -81,11 +75,25 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         .iter()
         .map(|invocation| Plan::new(catalog.query(&invocation.query)?, invocation, &layout))
         .collect::<Result<Vec<Plan>>>()?;
+    let chosen = if is_nsys { &[] } else { chosen_columns(args, &plans)? };
     args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
     match args.reports.as_slice() {
-        [report] => one_report(args, &catalog, &plans, report),
-        reports => many_reports::run(args, &plans, reports),
+        [report] => one_report(args, &catalog, &plans, chosen, report),
+        reports => many_reports::run(args, &plans, chosen, reports),
     }
+}
+
+/// The columns that the user chose. Each must be a column of at least one query.
+fn chosen_columns<'a>(args: &'a Args, plans: &[Plan]) -> Result<&'a [String]> {
+    let columns = || plans.iter().flat_map(|plan| &plan.columns);
+    for wanted in args.columns.iter().filter(|wanted| *wanted != "own") {
+        if !columns().any(|column| column.name == *wanted || column.header() == *wanted) {
+            let names: Vec<&str> = columns().map(|column| column.name.as_str()).collect();
+            let help = format!("columns: {}", names.join(", "));
+            return Err(Error::unknown("column", wanted, names, help));
+        }
+    }
+    Ok(if args.columns == ["own"] { &[] } else { &args.columns })
 }
 
 /// Gives each parameter to the queries that have it. A parameter that no query has is an error.
@@ -153,7 +161,13 @@ fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
 }
 
 /// Runs the plans on one report. Rows go directly from SQLite to the output.
-fn one_report(args: &Args, catalog: &Catalog, plans: &[Plan], path: &Path) -> Result<u8> {
+fn one_report(
+    args: &Args,
+    catalog: &Catalog,
+    plans: &[Plan],
+    chosen: &[String],
+    path: &Path,
+) -> Result<u8> {
     args.threads.allow();
     let mut opened = Opened::open(path, &args.open)?;
     let limits = args.limits.limits();
@@ -164,12 +178,28 @@ fn one_report(args: &Args, catalog: &Catalog, plans: &[Plan], path: &Path) -> Re
     }
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
-    let session = opened.session(catalog, &scope, roots(&answerable), &limits)?;
-    args.output.write(plans.len(), |writer| {
-        for plan in answerable {
-            writer.result(&heading_of(plan, &heading), |sink| session.run(plan, &limits, sink))?;
+    // Explanations are for people; programs read the columns.
+    let is_for_people = args.output.format()?.is_for_people();
+    let explained = if is_for_people { answerable.as_slice() } else { &[] };
+    let more = explain::relations(catalog, explained, &scope)?;
+    let roots = roots(&answerable).chain(more.iter().map(String::as_str));
+    let session = opened.session(catalog, &scope, roots, &limits)?;
+    let mut empty = Vec::new();
+    args.output.write_columns(chosen, plans.len(), |writer| {
+        for plan in &answerable {
+            let rows =
+                writer.result(&heading_of(plan, &heading), |sink| session.run(plan, &limits, sink))?;
+            empty.extend((rows == 0).then_some(*plan));
         }
         Ok(())
     })?;
+    if is_for_people {
+        let explainer =
+            explain::Explainer { catalog, session: &session, scope: &scope, limits: &limits };
+        for plan in empty {
+            note(&explainer.why_empty(plan, &args.scope, &args.param)?);
+        }
+        explainer.lost_launches(&answerable)?.iter().for_each(|text| note(text));
+    }
     Ok(code)
 }
