@@ -16,8 +16,8 @@ columns:
   - {name: instance, type: int, priority: 0, doc: "Position by start among the ranges of the same folded name and thread, from 0."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
-  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Length of the time of the range, as far as --time or --window selects it."}
-  - {name: compute_ns, type: duration, unit: ns, doc: "Time in which a compute kernel ran on the GPU, whoever launched it."}
+  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Length of the time of the range, cut to --time or --window."}
+  - {name: compute_ns, type: duration, unit: ns, doc: "Time in which a compute kernel ran on the GPU, from any range or process."}
   - {name: exposed_communication_ns, type: duration, unit: ns, doc: "Time in which a communication kernel ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, doc: "Time in which a copy or fill ran and no kernel did."}
   - {name: idle_ns, type: duration, unit: ns, doc: "Time in which nothing ran: the rest of window_ns."}
