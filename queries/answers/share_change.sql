@@ -2,28 +2,28 @@
 name: share_change
 version: 1
 title: Shares before and after
-summary: Shares of GPU time by class in two selections, and the difference in points.
-why: To compare what two selections or two reports spend their time on. Both are given as rows of class_sum, in JSON.
+summary: GPU time share of each class before and after, with the difference in points.
+why: To compare what two selections or two reports spend GPU time on. Both are given as rows of class_sum, in JSON.
 kind: sum
 tags: [classes, cuda, kernel]
 reads: []
 params:
-  - {name: before, type: text, default: "[]", doc: "Rows of the one, a JSON array of objects with class, calls and total_ns."}
-  - {name: after, type: text, default: "[]", doc: "Rows of the other."}
+  - {name: before, type: text, default: "[]", doc: "Rows of the first selection: a JSON array of objects with class, calls and total_ns."}
+  - {name: after, type: text, default: "[]", doc: "Rows of the second selection, in the same form."}
 columns:
-  - {name: class, type: text, doc: "Class of work; total for all classes together."}
-  - {name: before_pct, type: percent, unit: percent, doc: "Share in the total of the one; 0 where it has none of the class."}
-  - {name: after_pct, type: percent, unit: percent, doc: "Share in the total of the other; likewise."}
-  - {name: change_pct, type: percent, unit: percent, doc: "after_pct less before_pct, in points."}
-  - {name: before_ns, type: duration, unit: ns, doc: "Time of the class in the one."}
-  - {name: after_ns, type: duration, unit: ns, doc: "Time of the class in the other."}
-  - {name: before_calls, type: int, unit: count, doc: "Its executions in the one."}
-  - {name: after_calls, type: int, unit: count, doc: "Its executions in the other."}
+  - {name: class, type: text, priority: 0, doc: "Class of work; total for all classes together."}
+  - {name: before_pct, type: percent, unit: percent, label: "before: share of GPU time", priority: 1, doc: "before_ns as a share of the first selection's total; 0 if it has none of the class."}
+  - {name: after_pct, type: percent, unit: percent, label: "after: share of GPU time", priority: 1, doc: "after_ns as a share of the second selection's total; 0 if it has none of the class."}
+  - {name: change_pct, type: percent, unit: percent, label: "change of share, in points", priority: 1, doc: "after_pct - before_pct, in percentage points."}
+  - {name: before_ns, type: duration, unit: ns, label: "time before", priority: 1, doc: "Time of the class in the first selection."}
+  - {name: after_ns, type: duration, unit: ns, label: "time after", priority: 1, doc: "Time of the class in the second selection."}
+  - {name: before_calls, type: int, unit: count, label: "calls before", doc: "Executions of the class in the first selection."}
+  - {name: after_calls, type: int, unit: count, label: "calls after", doc: "Executions of the class in the second selection."}
 checks:
   - before_pct BETWEEN 0 AND 100.000001 AND after_pct BETWEEN 0 AND 100.000001
 limits: >-
-  Points are differences of shares: a class may take more time and a smaller share. Each side is held against its own
-  total, which the last row has; a side without any time has shares of 0.
+  change_pct is a difference of shares, so a class can take more time and still have a smaller share. Each side is
+  compared with its own total, which is in the last row. A side without any time has shares of 0.
 see_also: [class_sum]
 ---*/
 WITH

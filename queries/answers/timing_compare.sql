@@ -1,38 +1,39 @@
 /*---
 name: timing_compare
 version: 1
-title: Timings of a program against those of a report
-summary: Timings that a program took itself, beside what the report says.
+title: Program timings compared with the report
+summary: Timings that a program measured itself, compared with the report.
 why: To see whether a timer in the program agrees with the profile. The timings are given as rows in JSON.
 kind: sum
 tags: [cuda, nvtx]
 reads: []
 params:
-  - {name: timings, type: text, default: "[]", doc: "A JSON array of objects with model_size, context_length, batch_size, forward_mean_ms and forward_std_ms."}
-  - {name: model, type: text, doc: "Only rows of this model_size; null for all."}
-  - {name: context_length, type: int, doc: "Only rows of this context_length, or without one; null for all."}
-  - {name: batch_size, type: int, doc: "Only rows of this batch_size, or without one; null for all."}
-  - {name: cpu_ns, type: real, doc: "Mean time of the range on the CPU."}
-  - {name: elapsed_ns, type: real, doc: "Mean time until its GPU work was done, too."}
-  - {name: span_ns, type: real, doc: "Mean time from its first GPU operation to its last."}
-  - {name: busy_ns, type: real, doc: "Mean time that the GPU worked for it."}
+  - {name: timings, type: text, default: "[]", doc: "JSON array of objects with model_size, context_length, batch_size, forward_mean_ms and forward_std_ms."}
+  - {name: model, type: text, doc: "Only rows of this model_size; null selects all rows."}
+  - {name: context_length, type: int, doc: "Only rows of this context_length, or without one; null selects all rows."}
+  - {name: batch_size, type: int, doc: "Only rows of this batch_size, or without one; null selects all rows."}
+  - {name: cpu_ns, type: real, doc: "Mean duration of the range on the CPU, in ns."}
+  - {name: elapsed_ns, type: real, doc: "Mean time from the start of the range until it and its GPU work have ended, in ns."}
+  - {name: span_ns, type: real, doc: "Mean time from its first GPU operation to its last, in ns."}
+  - {name: busy_ns, type: real, doc: "Mean time in which the GPU ran its operations, in ns."}
 columns:
-  - {name: model_size, type: text, doc: "As the program wrote it; null if it did not."}
-  - {name: context_length, type: int, doc: "As the program wrote it; null if it did not."}
-  - {name: batch_size, type: int, doc: "As the program wrote it; null if it did not."}
-  - {name: timed_ns, type: duration, unit: ns, doc: "Mean that the program measured."}
-  - {name: timed_stddev_ns, type: duration, unit: ns, doc: "Its standard deviation; null if it did not say."}
-  - {name: cpu_ratio, type: real, doc: "Range on the CPU over timed_ns; null if not given."}
-  - {name: elapsed_ratio, type: real, doc: "The same of the time until its GPU work was done."}
-  - {name: span_ratio, type: real, doc: "The same from its first GPU operation to its last."}
-  - {name: busy_ratio, type: real, doc: "The same of the GPU's work."}
-  - {name: difference_ns, type: duration, unit: ns, doc: "Time until its GPU work was done, less timed_ns; null if not given."}
+  - {name: model_size, type: text, priority: 0, doc: "Model size from the timings; null if they have none."}
+  - {name: context_length, type: int, priority: 0, doc: "Context length from the timings; null if they have none."}
+  - {name: batch_size, type: int, priority: 0, doc: "Batch size from the timings; null if they have none."}
+  - {name: timed_ns, type: duration, unit: ns, label: "measured by program", priority: 1, doc: "Mean that the program measured."}
+  - {name: timed_stddev_ns, type: duration, unit: ns, label: "measured stddev", priority: 3, doc: "Standard deviation that the program measured; null if it gives none."}
+  - {name: cpu_ratio, type: real, label: "CPU time vs measured", priority: 1, doc: "cpu_ns divided by timed_ns; null without cpu_ns."}
+  - {name: elapsed_ratio, type: real, label: "elapsed vs measured", priority: 1, doc: "elapsed_ns divided by timed_ns; null without elapsed_ns."}
+  - {name: span_ratio, type: real, label: "GPU span vs measured", doc: "span_ns divided by timed_ns; null without span_ns."}
+  - {name: busy_ratio, type: real, label: "GPU busy vs measured", priority: 1, doc: "busy_ns divided by timed_ns; null without busy_ns."}
+  - {name: difference_ns, type: duration, unit: ns, label: "elapsed minus measured", priority: 1, doc: "elapsed_ns - timed_ns; null without elapsed_ns."}
 checks:
   - timed_ns > 0
 limits: >-
-  Profiling itself takes time on the CPU for every range and launch, so that a range is longer than the same code
-  unprofiled, the more so the more it launches. Where nothing synchronises, the time until its GPU work was done holds
-  waiting for earlier work (queued of range_time_sum), and is no measure of the range. Rows without a mean, or with one that is not above 0, are left out.
+  Profiling adds CPU time to every range and launch. So a range takes longer than the same code without the profiler,
+  and the more it launches, the longer it takes. If the range does not end with a synchronisation, elapsed_ns includes
+  waiting for earlier work (queued_ns of range_time_sum), so it does not measure the range itself. Rows without a mean,
+  or with a mean of 0 or less, are left out.
 see_also: [range_time_sum]
 ---*/
 WITH

@@ -1,35 +1,35 @@
 /*---
 name: api_errors
 version: 1
-title: CUDA API calls that failed
-summary: Calls that did not return 0, per function and value, first failure first.
-why: A failure that a program swallows often explains missing or strange GPU work.
+title: Failed CUDA API calls
+summary: CUDA API calls that did not return 0, per function and value, earliest first.
+why: To find errors that the program ignored. They often explain missing or strange GPU work.
 kind: sum
 tags: [api, cuda]
 reads: [all_cuda_call, cuda_call]
 requires: [cuda_call]
 columns:
-  - {name: first_start_ns, type: timestamp, unit: ns, doc: "First such call began, on the report's clock."}
-  - {name: last_start_ns, type: timestamp, unit: ns, doc: "Last such call began."}
-  - {name: calls, type: int, unit: count, doc: "Calls that returned the value."}
-  - {name: share_pct, type: percent, unit: percent, doc: "Share of these calls in all calls of the function."}
-  - {name: processes, type: int, unit: count, doc: "Processes they were made in."}
-  - {name: threads, type: int, unit: count, doc: "Threads they were made on."}
-  - {name: return_value, type: int, doc: "What the calls returned: cudaError_t of the runtime, CUresult of the driver; null if it was not recorded."}
-  - {name: meaning, type: text, doc: "The value in words, or that it was not recorded; null for a value that is not well known."}
-  - {name: api_kind, type: text, doc: "runtime or driver; class N for a number nobody knows."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
+  - {name: first_start_ns, type: timestamp, unit: ns, label: "first call", doc: "Start of the first of these calls, on the report's clock."}
+  - {name: last_start_ns, type: timestamp, unit: ns, label: "last call", priority: 3, doc: "Start of the last of these calls, on the report's clock."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Calls that returned this value."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of function's calls", priority: 1, doc: "calls as a share of all calls of the function."}
+  - {name: processes, type: int, unit: count, priority: 3, doc: "Processes that made these calls."}
+  - {name: threads, type: int, unit: count, priority: 3, doc: "Threads that made these calls."}
+  - {name: return_value, type: int, priority: 1, doc: "Return value: a cudaError_t of the runtime or a CUresult of the driver; null if not recorded."}
+  - {name: meaning, type: text, priority: 1, doc: "Meaning of the value; not recorded if there is no value; null if nsq does not know the value."}
+  - {name: api_kind, type: text, label: "API", priority: 3, doc: "API: runtime or driver; class N for an unknown event class N."}
+  - {name: api_name, type: text, label: "API function", priority: 0, doc: "Function name without its ABI version, such as cudaLaunchKernel."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}
 checks:
   - calls >= 1 AND threads BETWEEN 1 AND calls AND processes BETWEEN 1 AND threads
   - share_pct BETWEEN 0 AND 100
   - return_value <> 0
   - first_start_ns <= last_start_ns
 limits: >-
-  No row is good news. A PyTorch trace does not tell what calls returned: there every function has a row. Value 600
-  (not ready) of cudaEventQuery, cudaStreamQuery and their like is an answer, not a failure, and is listed last;
-  cudaGetLastError and cudaPeekAtLastError hand on the error of an earlier call. Errors of kernels appear at whichever
-  later call notices them. meaning is that of CUDA 10.1 and later.
+  No rows means that no call failed. A PyTorch trace does not record return values, so there every function has a row.
+  Value 600 (not ready) of cudaEventQuery, cudaStreamQuery and similar calls is an answer, not a failure, and is listed
+  last. cudaGetLastError and cudaPeekAtLastError return the error of an earlier call. A kernel's error shows up in
+  whichever later call notices it. The meanings are those of CUDA 10.1 and later.
 see_also: [cuda_api_sum, cuda_api_trace]
 ---*/
 WITH

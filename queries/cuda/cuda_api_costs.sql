@@ -2,26 +2,26 @@
 name: cuda_api_costs
 version: 1
 title: Cost of CUDA API calls
-summary: What a call of each CUDA API function costs, and how sure that is.
-why: To compare a function with itself, in another run or at another time.
+summary: Mean duration of each CUDA API function, with its standard error.
+why: To compare a function between two runs, or between two parts of a run.
 kind: sum
 tags: [api, cuda]
 reads: [all_cuda_call, cuda_call]
 requires: [cuda_call]
 columns:
-  - {name: calls, type: int, unit: count, doc: "Calls of the function."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the calls' times; calls that overlap count in full."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time of a call."}
-  - {name: mean_error_ns, type: duration, unit: ns, doc: "Standard error of mean_ns, by mean_error(); null for one."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the times; 0 for one."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of calls."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of call durations; overlapping calls count in full."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration of a call."}
+  - {name: mean_error_ns, type: duration, unit: ns, priority: 1, doc: "Standard error of mean_ns, from mean_error(); null for one call."}
+  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the durations; 0 for one call."}
+  - {name: api_name, type: text, label: "API function", priority: 0, doc: "Function name without its ABI version, such as cudaLaunchKernel."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}
 checks:
   - calls >= 1 AND stddev_ns >= 0
   - (calls = 1) = (mean_error_ns IS NULL)
 limits: >-
-  Adds up all processes and threads. A call that waits - for the GPU, for room in a queue - takes as long as there is to
-  wait for, so a longer one need not be a slower one. A driver call inside a runtime call counts again.
+  Sums cover all processes and threads. A call that waits, for the GPU or for room in a queue, takes as long as the wait
+  lasts, so a longer call is not always a slower one. A driver call inside a runtime call counts again.
 see_also: [cuda_api_sum, kernel_costs, memory_op_sizes]
 ---*/
 WITH

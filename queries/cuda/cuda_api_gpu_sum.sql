@@ -3,34 +3,34 @@ name: cuda_api_gpu_sum
 version: 2
 title: CUDA API and GPU summary
 summary: Time per CUDA API function, kernel, copy and fill, largest total first.
-why: Sets the time in API calls beside the work they started, in one list.
+why: To compare the time in API calls with the GPU work that they started, in one list.
 kind: sum
 tags: [api, cuda, kernel, memory]
 reads: [all_cuda_call, cuda_call, kernel, memcpy, memset, nvtx_op, string]
 requires: [cuda_call | kernel | memcpy | memset]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the times; what overlaps counts in full."}
-  - {name: calls, type: int, unit: count, doc: "Calls of a function, or executions of an operation."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest time."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest time."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the times; 0 for one."}
-  - {name: op_kind, type: text, doc: "api, kernel, memcpy or memset."}
-  - {name: api_symbol, type: text, doc: "Function as recorded, such as cudaLaunchKernel_v7000; null for an operation."}
-  - {name: op_name, type: text, doc: "Function without ABI version, kernel, [CUDA memcpy …] or [CUDA memset]."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of API + GPU time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of durations; overlaps count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Calls of a function, or executions of an operation."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median duration; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest duration."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest duration."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the durations; 0 for one value."}
+  - {name: op_kind, type: text, label: "kind", doc: "Kind of row: api, kernel, memcpy or memset."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000; null for a GPU operation."}
+  - {name: op_name, type: text, label: "function or operation", priority: 0, doc: "Function name without its ABI version, kernel name, a name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Times of threads and of GPUs are added up in one total, so shares tell only what is large and what is small. A driver
-  call inside a runtime call counts again. Two versions of one function are two rows. Work of a CUDA graph that was
-  traced as a whole is not in it. NVIDIA's report leaves out copies of an unknown kind; here they are a row.
+  Times of all threads and GPUs are added up into one total, so shares only tell what is large and what is small. A
+  driver call inside a runtime call counts again. Two ABI versions of one function are two rows. Work in a CUDA graph
+  traced as a whole is not included. NVIDIA's report leaves out copies of an unknown kind; nsq has a row for them.
 see_also: [cuda_api_sum, cuda_gpu_sum, cuda_kern_exec_sum]
 nsys:
   title: CUDA Summary (API/Kernels/MemOps)
@@ -56,7 +56,7 @@ nsys:
         THEN substr(api_symbol, 1, length(api_symbol) - 6) ELSE api_symbol END
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 timed AS (
   SELECT 'api' AS op_kind, name_id AS group_id, NULL AS range_prefix, NULL AS direction, call_id, dur_ns
   FROM cuda_call

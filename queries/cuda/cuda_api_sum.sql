@@ -3,29 +3,29 @@ name: cuda_api_sum
 version: 1
 title: CUDA API summary
 summary: Time per CUDA API function, largest total first.
-why: Shows what the CPU does in CUDA - launching, copying, allocating, waiting.
+why: To see how much CPU time goes into launching, copying, allocating and waiting.
 kind: sum
 tags: [api, cuda]
 reads: [all_cuda_call, cuda_call]
 requires: [cuda_call]
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the calls' times; calls that overlap count in full."}
-  - {name: calls, type: int, unit: count, doc: "Calls of the function."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time of a call."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest call."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest call."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the times; 0 for one."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of API time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of call durations; overlapping calls count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of calls."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration of a call."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median duration; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest call."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest call."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the durations; 0 for one value."}
+  - {name: api_name, type: text, label: "API function", priority: 0, doc: "Function name without its ABI version, such as cudaLaunchKernel."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  A driver call inside a runtime call counts again, and so do threads that wait at the same time. Two versions of one
-  function are two rows of one api_name.
+  A driver call inside a runtime call counts again. Threads that wait at the same time count in full. Two ABI versions
+  of one function are two rows with the same api_name.
 see_also: [cuda_api_trace, cuda_api_gpu_sum, api_errors, launch_latency]
 nsys:
   title: CUDA API Summary

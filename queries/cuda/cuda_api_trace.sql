@@ -2,29 +2,29 @@
 name: cuda_api_trace
 version: 1
 title: CUDA API trace
-summary: Every CUDA API call, in order of time.
-why: To follow what a thread asked of CUDA, call by call.
+summary: Every CUDA API call, sorted by start.
+why: To follow the CUDA calls of a thread one by one.
 kind: trace
 tags: [api, cuda]
 reads: [cuda_call, thread]
 requires: [cuda_call]
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "How long the call took."}
-  - {name: return_value, type: int, doc: "What the call returned; 0 is success."}
-  - {name: correlation_id, type: id, doc: "Number that the operations it launched carry, unique within a process at best."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: thread_priority, type: int, doc: "Whose name it is: 0 NVTX's, 10 the profiler's, 20 the kernel's; null without one."}
-  - {name: thread_name, type: text, doc: "Name of the thread; null without one."}
-  - {name: api_kind, type: text, doc: "runtime or driver; class N for a number nobody knows."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version, such as cudaLaunchKernel."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaLaunchKernel_v7000."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the call, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Duration of the call."}
+  - {name: return_value, type: int, priority: 1, doc: "Return value of the call; 0 is success."}
+  - {name: correlation_id, type: id, label: "correlation ID", priority: 1, doc: "Correlation ID, shared with the GPU operations that the call launched; at best unique within a process."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 0, doc: "Operating system thread ID."}
+  - {name: thread_priority, type: int, priority: 3, doc: "Who gave the thread name: 0 NVTX, 10 the profiler, 20 the operating system; null without a name."}
+  - {name: thread_name, type: text, doc: "Name of the thread; null without a name."}
+  - {name: api_kind, type: text, label: "API", priority: 3, doc: "API: runtime or driver; class N for an unknown event class N."}
+  - {name: api_name, type: text, label: "API function", priority: 0, doc: "Function name without its ABI version, such as cudaLaunchKernel."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}
 checks:
   - dur_ns >= 0
 limits: >-
-  A runtime call and the driver call inside it are two rows. Where a thread has several names, NVIDIA's report prints
-  its calls once for each; here they are printed once, with the name of the lowest priority.
+  A runtime call and the driver call inside it are two rows. If a thread has several names, NVIDIA's report prints its
+  calls once per name. nsq prints them once, with the name that has the smallest thread_priority.
 see_also: [cuda_api_sum, cuda_kern_exec_trace, api_errors]
 nsys:
   title: CUDA API Trace

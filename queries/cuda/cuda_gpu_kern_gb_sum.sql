@@ -3,37 +3,37 @@ name: cuda_gpu_kern_gb_sum
 version: 2
 title: CUDA GPU kernel summary by grid and block
 summary: GPU time per kernel name and launch shape, largest total first.
-why: Tells apart the problem sizes that one kernel is launched with.
+why: To tell apart the problem sizes that one kernel is launched with.
 kind: sum
 tags: [cuda, kernel]
 reads: [kernel, nvtx_op, string]
 requires: [kernel]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of kernel time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
   - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
-  - {name: grid_x, type: int, unit: count, doc: "Blocks in the grid along x."}
+  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest execution."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest execution."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the execution times; 0 for one execution."}
+  - {name: grid_x, type: int, unit: count, priority: 1, doc: "Blocks in the grid along x."}
   - {name: grid_y, type: int, unit: count, doc: "Blocks in the grid along y."}
   - {name: grid_z, type: int, unit: count, doc: "Blocks in the grid along z."}
-  - {name: block_x, type: int, unit: count, doc: "Threads in a block along x."}
+  - {name: block_x, type: int, unit: count, priority: 1, doc: "Threads in a block along x."}
   - {name: block_y, type: int, unit: count, doc: "Threads in a block along y."}
   - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name, after the NVTX range if nvtx_name is true."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Adds up durations over all devices, processes and streams, so the sum can exceed the length of the capture. Kernels of
-  a CUDA graph that was traced as a whole are not in it.
+  Durations are added up over all devices, processes and streams, so the sum can exceed the length of the capture.
+  Kernels of a CUDA graph traced as a whole are not included.
 see_also: [cuda_gpu_kern_sum, top_kernels, cuda_gpu_trace]
 nsys:
   title: CUDA GPU Kernel/Grid/Block Summary
@@ -56,7 +56,7 @@ nsys:
     - {name: Name, sql: kernel_name}
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 by_name_and_shape AS (
   SELECT
     CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS name_id,

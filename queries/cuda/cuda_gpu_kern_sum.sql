@@ -3,31 +3,31 @@ name: cuda_gpu_kern_sum
 version: 2
 title: CUDA GPU kernel summary
 summary: GPU time per kernel name, largest total first.
-why: The first look at where GPU time goes; rows compare one to one with NVIDIA's report.
+why: The first look at where GPU time goes. Its rows match those of NVIDIA's report one to one.
 kind: sum
 tags: [cuda, kernel]
 reads: [kernel, nvtx_op, string]
 requires: [kernel]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of kernel time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median execution time; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest execution."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest execution."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the execution times; 0 for one execution."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name, after the NVTX range if nvtx_name is true."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Adds up durations over all devices, processes and streams, so the sum can exceed the length of the capture. Kernels of
-  a CUDA graph that was traced as a whole are not in it.
+  Durations are added up over all devices, processes and streams, so the sum can exceed the length of the capture.
+  Kernels of a CUDA graph traced as a whole are not included.
 see_also: [top_kernels, cuda_gpu_kern_gb_sum, cuda_gpu_sum]
 nsys:
   title: CUDA GPU Kernel Summary
@@ -48,7 +48,7 @@ nsys:
     - {name: Name, sql: kernel_name}
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 by_name AS (
   SELECT
     CASE :name WHEN 'demangled' THEN name_id WHEN 'short' THEN short_name_id ELSE mangled_name_id END AS name_id,

@@ -3,26 +3,26 @@ name: cuda_gpu_mem_size_sum
 version: 1
 title: CUDA GPU memory operation summary by size
 summary: Bytes per kind of memory copy or fill, largest total first.
-why: Shows how much data moves in which direction, and whether in large pieces or small ones.
+why: To see how much data moves in which direction, and whether in large pieces or small ones.
 kind: sum
 tags: [cuda, memory]
 reads: [memcpy, memset]
 requires: [memcpy | memset]
 columns:
-  - {name: total_bytes, type: bytes, unit: bytes, doc: "Bytes copied or written by all operations together."}
-  - {name: calls, type: int, unit: count, doc: "Operations."}
-  - {name: mean_bytes, type: bytes, unit: bytes, doc: "Mean size of an operation."}
-  - {name: median_bytes, type: bytes, unit: bytes, doc: "Median size; the mean of the two middle ones for an even count."}
-  - {name: min_bytes, type: bytes, unit: bytes, doc: "Smallest operation."}
-  - {name: max_bytes, type: bytes, unit: bytes, doc: "Largest operation."}
-  - {name: stddev_bytes, type: bytes, unit: bytes, doc: "Sample standard deviation of the sizes; 0 for one."}
-  - {name: op_name, type: text, doc: "[CUDA memcpy Host-to-Device] and its like, or [CUDA memset]."}
+  - {name: total_bytes, type: bytes, unit: bytes, priority: 1, doc: "Sum of bytes copied or written."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of operations."}
+  - {name: mean_bytes, type: bytes, unit: bytes, priority: 1, doc: "Mean size of an operation."}
+  - {name: median_bytes, type: bytes, unit: bytes, priority: 1, doc: "Median size; the mean of the two middle values if the count is even."}
+  - {name: min_bytes, type: bytes, unit: bytes, priority: 3, doc: "Size of the smallest operation."}
+  - {name: max_bytes, type: bytes, unit: bytes, priority: 3, doc: "Size of the largest operation."}
+  - {name: stddev_bytes, type: bytes, unit: bytes, priority: 3, doc: "Sample standard deviation of the sizes; 0 for one operation."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "A name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
 checks:
   - calls >= 1
   - median_bytes BETWEEN min_bytes AND max_bytes
 limits: >-
-  Copies and fills in a CUDA graph that was traced as a whole are not in it. NVIDIA's report leaves out copies of an
-  unknown kind; here they are a row of their own.
+  Copies and fills in a CUDA graph traced as a whole are not included. NVIDIA's report leaves out copies of an unknown
+  kind; nsq has a row for them.
 see_also: [cuda_gpu_mem_time_sum, memcpy_bandwidth]
 nsys:
   title: CUDA GPU MemOps Summary (by Size)

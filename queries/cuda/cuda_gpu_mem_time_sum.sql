@@ -3,28 +3,28 @@ name: cuda_gpu_mem_time_sum
 version: 1
 title: CUDA GPU memory operation summary by time
 summary: GPU time per kind of memory copy or fill, largest total first.
-why: Shows at a glance which transfers cost GPU time; their sizes are in cuda_gpu_mem_size_sum.
+why: To see which transfers cost GPU time. Their sizes are in cuda_gpu_mem_size_sum.
 kind: sum
 tags: [cuda, memory]
 reads: [memcpy, memset]
 requires: [memcpy | memset]
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the operations' times; operations that overlap count in full."}
-  - {name: calls, type: int, unit: count, doc: "Operations."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time of an operation."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest operation."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest operation."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the times; 0 for one."}
-  - {name: op_name, type: text, doc: "[CUDA memcpy Host-to-Device] and its like, or [CUDA memset]."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of memory op time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of durations; overlapping operations count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of operations."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration of an operation."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median duration; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest operation."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest operation."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the durations; 0 for one value."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "A name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Adds up durations over all devices, processes and streams. Copies and fills in a CUDA graph that was traced as a whole
-  are not in it. NVIDIA's report leaves out copies of an unknown kind; here they are a row of their own.
+  Durations are added up over all devices, processes and streams. Copies and fills in a CUDA graph traced as a whole are
+  not included. NVIDIA's report leaves out copies of an unknown kind; nsq has a row for them.
 see_also: [cuda_gpu_mem_size_sum, memcpy_bandwidth, cuda_gpu_sum]
 nsys:
   title: CUDA GPU MemOps Summary (by Time)

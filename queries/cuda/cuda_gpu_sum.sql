@@ -3,33 +3,33 @@ name: cuda_gpu_sum
 version: 2
 title: CUDA GPU summary
 summary: GPU time per kernel, copy and fill, largest total first.
-why: Kernels and transfers in one list, to see which of them the GPU's time went to.
+why: To see kernels, copies and fills in one list, and which of them take the most GPU time.
 kind: sum
 tags: [cuda, kernel, memory]
 reads: [kernel, memcpy, memset, nvtx_op, string]
 requires: [kernel | memcpy | memset]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the times; what overlaps counts in full."}
-  - {name: calls, type: int, unit: count, doc: "Executions of a kernel, or operations of a kind."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest time."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest time."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the times; 0 for one."}
-  - {name: op_kind, type: text, doc: "kernel, memcpy or memset."}
-  - {name: op_name, type: text, doc: "Kernel, [CUDA memcpy …] or [CUDA memset]."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of durations; overlaps count in full."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median duration; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest duration."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest duration."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the durations; 0 for one value."}
+  - {name: op_kind, type: text, label: "kind", priority: 3, doc: "Kind of operation: kernel, memcpy or memset."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "Kernel name, a name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Adds up durations over all devices, processes and streams, so the sum can exceed the length of the capture. Work of a
-  CUDA graph that was traced as a whole is not in it. NVIDIA's report leaves out copies of an unknown kind; here they
-  are a row of their own.
+  Durations are added up over all devices, processes and streams, so the sum can exceed the length of the capture. Work
+  in a CUDA graph traced as a whole is not included. NVIDIA's report leaves out copies of an unknown kind; nsq has a row
+  for them.
 see_also: [cuda_gpu_kern_sum, cuda_gpu_mem_time_sum, cuda_api_gpu_sum]
 nsys:
   title: CUDA GPU Summary (Kernels/MemOps)
@@ -52,7 +52,7 @@ nsys:
     - {name: Operation, sql: op_name}
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 timed AS (
   SELECT
     'kernel' AS op_kind,

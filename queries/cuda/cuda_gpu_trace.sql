@@ -2,48 +2,48 @@
 name: cuda_gpu_trace
 version: 2
 title: CUDA GPU trace
-summary: Every kernel, copy and fill that a GPU carried out, in order of time.
-why: To read the GPU's work line by line, with shapes, sizes, rates and where it ran.
+summary: Every kernel, copy and fill on a GPU, sorted by start.
+why: To read the GPU's work line by line, with shapes, sizes, bandwidths and places.
 kind: trace
 tags: [cuda, kernel, memory]
 reads: [device, gpu, kernel, memcpy, memset, nvtx_op]
 requires: [kernel | memcpy | memset]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to show."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to show."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Operation began, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "How long the operation took."}
-  - {name: op_kind, type: text, doc: "kernel, memcpy or memset."}
-  - {name: correlation_id, type: id, doc: "Number of the API call that launched it, unique within a process at best; 0 or null if none did."}
-  - {name: grid_x, type: int, unit: count, doc: "Blocks in the grid along x; null but for a kernel."}
-  - {name: grid_y, type: int, unit: count, doc: "Blocks in the grid along y; null but for a kernel."}
-  - {name: grid_z, type: int, unit: count, doc: "Blocks in the grid along z; null but for a kernel."}
-  - {name: block_x, type: int, unit: count, doc: "Threads in a block along x; null but for a kernel."}
-  - {name: block_y, type: int, unit: count, doc: "Threads in a block along y; null but for a kernel."}
-  - {name: block_z, type: int, unit: count, doc: "Threads in a block along z; null but for a kernel."}
-  - {name: registers_per_thread, type: int, unit: count, doc: "Registers that each thread needs; null but for a kernel."}
-  - {name: static_shared_bytes, type: bytes, unit: bytes, doc: "Shared memory per block fixed at compile time, or null."}
-  - {name: dynamic_shared_bytes, type: bytes, unit: bytes, doc: "Shared memory per block asked for at launch, or null."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes copied or written; null for a kernel."}
-  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "size_bytes over dur_ns; null for a kernel, or if dur_ns is 0."}
-  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null but for a copy."}
-  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null for a kernel."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: gpu_name, type: text, doc: "Marketing name of the GPU behind device_id; null if the export does not say."}
-  - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: op_name, type: text, doc: "Kernel name of the kind asked for, [CUDA memcpy …] or [CUDA memset]."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the operation, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Duration of the operation."}
+  - {name: op_kind, type: text, label: "kind", priority: 3, doc: "Kind of operation: kernel, memcpy or memset."}
+  - {name: correlation_id, type: id, label: "correlation ID", priority: 3, doc: "Correlation ID of the launching API call, at best unique within a process; 0 or null if there is none."}
+  - {name: grid_x, type: int, unit: count, doc: "Blocks in the grid along x; null except for a kernel."}
+  - {name: grid_y, type: int, unit: count, doc: "Blocks in the grid along y; null except for a kernel."}
+  - {name: grid_z, type: int, unit: count, doc: "Blocks in the grid along z; null except for a kernel."}
+  - {name: block_x, type: int, unit: count, doc: "Threads in a block along x; null except for a kernel."}
+  - {name: block_y, type: int, unit: count, doc: "Threads in a block along y; null except for a kernel."}
+  - {name: block_z, type: int, unit: count, doc: "Threads in a block along z; null except for a kernel."}
+  - {name: registers_per_thread, type: int, unit: count, priority: 3, doc: "Registers per thread; null except for a kernel."}
+  - {name: static_shared_bytes, type: bytes, unit: bytes, label: "static shared memory", priority: 3, doc: "Shared memory per block, fixed at compile time; null except for a kernel."}
+  - {name: dynamic_shared_bytes, type: bytes, unit: bytes, label: "dynamic shared memory", priority: 3, doc: "Shared memory per block, requested at launch; null except for a kernel."}
+  - {name: size_bytes, type: bytes, unit: bytes, priority: 1, doc: "Bytes copied or written; null for a kernel."}
+  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, label: "bandwidth", priority: 1, doc: "size_bytes divided by dur_ns; null for a kernel or if dur_ns is 0."}
+  - {name: src_memory, type: text, label: "source memory", doc: "Kind of source memory, such as Pinned; null except for a copy."}
+  - {name: dst_memory, type: text, label: "destination memory", doc: "Kind of memory written, such as Device; null for a kernel."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: gpu_name, type: text, label: "GPU name", priority: 3, doc: "Marketing name of the GPU behind device_id; null if unknown."}
+  - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context."}
+  - {name: green_context_id, type: id, label: "green context", priority: 3, doc: "CUDA green context; null outside a green context and before schema 3.7."}
+  - {name: stream_id, type: id, label: "stream", priority: 0, doc: "CUDA stream ID, unique within its context."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "Kernel name of the kind chosen by the parameter name, a name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
 checks:
   - dur_ns >= 0
   - (op_kind = 'kernel') = (size_bytes IS NULL)
 limits: >-
-  Work of a CUDA graph that was traced as a whole is not in it. NVIDIA's layout takes the GPU whose number equals
-  device_id, which need not be the one that worked; gpu_name goes by the process's own list of GPUs, and in exports
-  before 3.17, which lack it, by the list the profiler saw without CUDA_VISIBLE_DEVICES. NVIDIA's throughput drops
-  digits and is 0 for anything longer than a second; rate_bytes_per_s is exact.
+  Work in a CUDA graph traced as a whole is not included. gpu_name comes from the process's own list of GPUs. Exports
+  before schema 3.17 lack that list, so there it comes from the list that the profiler saw without CUDA_VISIBLE_DEVICES.
+  NVIDIA's layout instead names the GPU whose number equals device_id, which can be the wrong GPU. NVIDIA's throughput
+  drops digits and is 0 for operations longer than a second; rate_bytes_per_s is exact.
 see_also: [cuda_gpu_sum, memcpy_bandwidth, cuda_kern_exec_trace]
 nsys:
   title: CUDA GPU Trace

@@ -2,53 +2,53 @@
 name: cuda_kern_exec_sum
 version: 2
 title: CUDA kernel launch and execution summary
-summary: Call, wait and execution times per launching thread, device and kernel.
-why: Shows which kernels are dear to launch, which wait in the queue and which run long.
+summary: Launch call, queue and execution times per thread, device and kernel.
+why: To see which kernels are expensive to launch, which wait in the queue and which run long.
 kind: sum
 tags: [api, cuda, kernel, latency]
 reads: [all_cuda_call, all_kernel, launch, nvtx_op, string]
 requires: [kernel]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Launching thread; null where no call was recorded."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: queued_calls, type: int, unit: count, doc: "Executions that began once their call had returned."}
-  - {name: span_mean_ns, type: duration, unit: ns, doc: "Mean time from the call's start to the end of both, or null."}
-  - {name: span_median_ns, type: duration, unit: ns, doc: "Median time from the call's start to the end of both, or null."}
-  - {name: span_min_ns, type: duration, unit: ns, doc: "Shortest time from the call's start to the end of both, or null."}
-  - {name: span_max_ns, type: duration, unit: ns, doc: "Longest time from the call's start to the end of both, or null."}
-  - {name: span_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one, or null."}
-  - {name: api_mean_ns, type: duration, unit: ns, doc: "Mean time of the launching call, or null."}
-  - {name: api_median_ns, type: duration, unit: ns, doc: "Median time of the launching call, or null."}
-  - {name: api_min_ns, type: duration, unit: ns, doc: "Shortest time of the launching call, or null."}
-  - {name: api_max_ns, type: duration, unit: ns, doc: "Longest time of the launching call, or null."}
-  - {name: api_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one, or null."}
-  - {name: queue_mean_ns, type: duration, unit: ns, doc: "Mean wait from the call's return to the start, or null."}
-  - {name: queue_median_ns, type: duration, unit: ns, doc: "Median wait from the call's return to the start, or null."}
-  - {name: queue_min_ns, type: duration, unit: ns, doc: "Shortest wait from the call's return to the start, or null."}
-  - {name: queue_max_ns, type: duration, unit: ns, doc: "Longest wait from the call's return to the start, or null."}
-  - {name: queue_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one, or null."}
-  - {name: kernel_mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 0, doc: "Operating system ID of the launching thread; null if the call was not recorded."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: queued_calls, type: int, unit: count, doc: "Executions that started after their launching call returned."}
+  - {name: span_mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean time from the start of the call until both call and kernel have ended; null without a call."}
+  - {name: span_median_ns, type: duration, unit: ns, doc: "Median time from the start of the call until both call and kernel have ended; null without a call."}
+  - {name: span_min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest time from the start of the call until both call and kernel have ended; null without a call."}
+  - {name: span_max_ns, type: duration, unit: ns, priority: 3, doc: "Longest time from the start of the call until both call and kernel have ended; null without a call."}
+  - {name: span_stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of these times; 0 for one value; null without a call."}
+  - {name: api_mean_ns, type: duration, unit: ns, label: "API call mean", priority: 1, doc: "Mean duration of the launching call; null without a call."}
+  - {name: api_median_ns, type: duration, unit: ns, label: "API call median", doc: "Median duration of the launching call; null without a call."}
+  - {name: api_min_ns, type: duration, unit: ns, label: "API call min", priority: 3, doc: "Shortest duration of the launching call; null without a call."}
+  - {name: api_max_ns, type: duration, unit: ns, label: "API call max", priority: 3, doc: "Longest duration of the launching call; null without a call."}
+  - {name: api_stddev_ns, type: duration, unit: ns, label: "API call stddev", priority: 3, doc: "Sample standard deviation of these durations; 0 for one value; null without a call."}
+  - {name: queue_mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: queue_median_ns, type: duration, unit: ns, doc: "Median wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: queue_min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: queue_max_ns, type: duration, unit: ns, priority: 3, doc: "Longest wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: queue_stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of these waits; 0 for one value; null if no execution waited."}
+  - {name: kernel_mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
   - {name: kernel_median_ns, type: duration, unit: ns, doc: "Median execution time."}
-  - {name: kernel_min_ns, type: duration, unit: ns, doc: "Shortest execution time."}
-  - {name: kernel_max_ns, type: duration, unit: ns, doc: "Longest execution time."}
-  - {name: kernel_stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one."}
-  - {name: api_name, type: text, doc: "Launching function without its ABI version; null where none was recorded."}
-  - {name: api_symbol, type: text, doc: "Launching function as recorded; null where none was."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
+  - {name: kernel_min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest execution time."}
+  - {name: kernel_max_ns, type: duration, unit: ns, priority: 3, doc: "Longest execution time."}
+  - {name: kernel_stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the execution times; 0 for one execution."}
+  - {name: api_name, type: text, label: "API function", doc: "Launching function without its ABI version; null if the call was not recorded."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Launching function as recorded; null if the call was not recorded."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name, after the NVTX range if nvtx_name is true."}
 checks:
   - calls >= 1 AND queued_calls BETWEEN 0 AND calls
   - kernel_median_ns BETWEEN kernel_min_ns AND kernel_max_ns
   - span_mean_ns IS NULL OR span_mean_ns >= kernel_mean_ns
 limits: >-
-  Kernels whose launching call was not recorded are lost in NVIDIA's report and kept here as rows without a call. Where
-  two calls, one inside the other, carry one number, NVIDIA counts the kernel for both; here it counts once, with the
-  outer call. Null means that no call was recorded, or that no execution waited. All kernels of a graph launch share one
-  call, which counts for each of them. Kernels of a graph that was traced as a whole are not in it.
+  NVIDIA's report drops kernels whose launching call was not recorded; nsq keeps them as rows without a call. If a
+  runtime call and the driver call inside it have the same correlation ID, NVIDIA counts the kernel for both; nsq counts
+  it once, with the outer call. All kernels of a graph launch share one call, and each of them counts the call in full.
+  Kernels of a CUDA graph traced as a whole are not included.
 see_also: [cuda_kern_exec_trace, launch_latency, cuda_gpu_kern_sum]
 nsys:
   title: CUDA Kernel Launch & Exec Time Summary

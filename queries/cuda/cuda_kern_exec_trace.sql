@@ -2,45 +2,45 @@
 name: cuda_kern_exec_trace
 version: 2
 title: CUDA kernel launch and execution trace
-summary: Every kernel with the call that launched it and its wait between, by time.
-why: To see for a single launch where its time went - in the call, in the queue or on the GPU.
+summary: Every kernel with its launching call and the wait in between, sorted by start.
+why: To see for a single launch whether its time went into the call, the queue or the GPU.
 kind: trace
 tags: [api, cuda, kernel, latency]
 reads: [all_cuda_call, all_kernel, launch, nvtx_op]
 requires: [kernel]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to show."}
-  - {name: nvtx_name, type: bool, default: false, doc: "Put the innermost NVTX range of the launch before the name, and a slash."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to show."}
+  - {name: nvtx_name, type: bool, default: false, doc: "Prefix the kernel name with the innermost NVTX range around its launch, and a slash."}
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Launching call began; where none was recorded, the kernel began."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "From start_ns until both the call and the kernel have ended."}
-  - {name: api_dur_ns, type: duration, unit: ns, doc: "Time of the launching call; null where none was recorded."}
-  - {name: queue_start_ns, type: timestamp, unit: ns, doc: "Call returned before the kernel began; null where it did not."}
-  - {name: queue_dur_ns, type: duration, unit: ns, doc: "From the return of the call to the start of the kernel, or null."}
-  - {name: kernel_start_ns, type: timestamp, unit: ns, doc: "Kernel began on the GPU."}
-  - {name: kernel_dur_ns, type: duration, unit: ns, doc: "Execution time of the kernel."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Launching thread; null where no call was recorded."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: correlation_id, type: id, doc: "Number that ties the kernel to its call, unique within a process at best."}
-  - {name: grid_x, type: int, unit: count, doc: "Blocks in the grid along x."}
-  - {name: grid_y, type: int, unit: count, doc: "Blocks in the grid along y."}
-  - {name: grid_z, type: int, unit: count, doc: "Blocks in the grid along z."}
-  - {name: block_x, type: int, unit: count, doc: "Threads in a block along x."}
-  - {name: block_y, type: int, unit: count, doc: "Threads in a block along y."}
-  - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
-  - {name: api_name, type: text, doc: "Launching function without its ABI version; null where none was recorded."}
-  - {name: api_symbol, type: text, doc: "Launching function as recorded; null where none was."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for, behind the NVTX range if that was."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the launching call; start of the kernel if the call was not recorded."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Time from start_ns until both call and kernel have ended."}
+  - {name: api_dur_ns, type: duration, unit: ns, label: "API call time", priority: 1, doc: "Duration of the launching call; null if the call was not recorded."}
+  - {name: queue_start_ns, type: timestamp, unit: ns, priority: 3, doc: "Return of the call, if the kernel had not started yet; null otherwise."}
+  - {name: queue_dur_ns, type: duration, unit: ns, label: "queue time", priority: 1, doc: "Wait from the return of the call to the start of the kernel; null if there is none."}
+  - {name: kernel_start_ns, type: timestamp, unit: ns, priority: 3, doc: "Start of the kernel on the GPU."}
+  - {name: kernel_dur_ns, type: duration, unit: ns, label: "kernel time", priority: 1, doc: "Execution time of the kernel."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system ID of the launching thread; null if the call was not recorded."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: stream_id, type: id, label: "stream", priority: 0, doc: "CUDA stream ID, unique within its context."}
+  - {name: correlation_id, type: id, label: "correlation ID", priority: 3, doc: "Correlation ID of the kernel and its call, at best unique within a process."}
+  - {name: grid_x, type: int, unit: count, priority: 3, doc: "Blocks in the grid along x."}
+  - {name: grid_y, type: int, unit: count, priority: 3, doc: "Blocks in the grid along y."}
+  - {name: grid_z, type: int, unit: count, priority: 3, doc: "Blocks in the grid along z."}
+  - {name: block_x, type: int, unit: count, priority: 3, doc: "Threads in a block along x."}
+  - {name: block_y, type: int, unit: count, priority: 3, doc: "Threads in a block along y."}
+  - {name: block_z, type: int, unit: count, priority: 3, doc: "Threads in a block along z."}
+  - {name: api_name, type: text, label: "API function", doc: "Launching function without its ABI version; null if the call was not recorded."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Launching function as recorded; null if the call was not recorded."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name, after the NVTX range if nvtx_name is true."}
 checks:
   - dur_ns >= kernel_dur_ns
   - queue_dur_ns IS NULL OR queue_dur_ns >= 0
 limits: >-
-  Kernels whose launching call was not recorded are lost in NVIDIA's report and kept here without a call. Where two
-  calls, one inside the other, carry one number, NVIDIA prints the kernel twice; here it is printed once, with the outer
-  call. All kernels of a graph launch share one call, so the wait of a later one holds the earlier ones. Kernels of a
-  graph that was traced as a whole are not in it.
+  NVIDIA's report drops kernels whose launching call was not recorded; nsq keeps them as rows without a call. If a
+  runtime call and the driver call inside it have the same correlation ID, NVIDIA prints the kernel twice; nsq prints it
+  once, with the outer call. All kernels of a graph launch share one call, so the wait of a later kernel includes the
+  earlier kernels. Kernels of a CUDA graph traced as a whole are not included.
 see_also: [cuda_kern_exec_sum, launch_latency, cuda_gpu_trace]
 nsys:
   title: CUDA Kernel Launch & Exec Time Trace

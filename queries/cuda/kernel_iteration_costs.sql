@@ -1,36 +1,37 @@
 /*---
 name: kernel_iteration_costs
 version: 1
-title: Cost of kernels over iterations
-summary: Cost of a call of each kernel and launch shape, by spread over iterations.
-why: Calls that differ within an iteration, but alike in each, make a wide spread over calls and none over iterations.
+title: Cost of kernels by iteration
+summary: Mean duration per kernel and launch shape, with its error over iterations.
+why: To measure noise between iterations. Calls that differ in the same way within every iteration add none.
 kind: sum
 tags: [cuda, kernel, nvtx]
 reads: [kernel, nvtx_name, nvtx_op, nvtx_projection, string]
 requires: [kernel, nvtx_projection]
 params:
-  - {name: tag, type: text, default: "step *", doc: "GLOB over the range's name, its text or its folded name: the ranges that are iterations."}
+  - {name: tag, type: text, default: "step *", doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. The matching ranges are the iterations."}
 columns:
-  - {name: calls, type: int, unit: count, doc: "Executions that an iteration launched."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: mean_error_ns, type: duration, unit: ns, doc: "Standard error of mean_ns: of an iteration's total less mean_ns for each call, by mean_error(), per call; null for one iteration."}
-  - {name: iteration_count, type: int, unit: count, doc: "Iterations that launched it: those of the same place in their threads, such as a step of all ranks, are one."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Executions that an iteration launched."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
+  - {name: mean_error_ns, type: duration, unit: ns, priority: 1, doc: "Standard error of mean_ns over iterations: mean_error() of (total of an iteration - its calls * mean_ns), per call; null for one iteration."}
+  - {name: iteration_count, type: int, unit: count, label: "iterations", priority: 1, doc: "Iterations that launched the kernel. The n-th iterations of all threads, such as one step of all ranks, count as one."}
   - {name: grid_x, type: int, unit: count, doc: "Blocks in the grid along x."}
   - {name: grid_y, type: int, unit: count, doc: "Blocks in the grid along y."}
   - {name: grid_z, type: int, unit: count, doc: "Blocks in the grid along z."}
   - {name: block_x, type: int, unit: count, doc: "Threads in a block along x."}
   - {name: block_y, type: int, unit: count, doc: "Threads in a block along y."}
   - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
-  - {name: kernel_name, type: text, doc: "Demangled name."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Demangled name."}
 checks:
   - calls >= iteration_count AND iteration_count >= 1
   - (iteration_count = 1) = (mean_error_ns IS NULL)
 limits: >-
-  A kernel belongs to the iteration of its process that began last before its launch, even if that had ended: use it with
-  --iter, which leaves out what no iteration launched. Kernels without a launch in the capture are not in it, nor are those
-  of a CUDA graph that was traced as a whole. Where threads of one process run iterations at once, their kernels are told
-  apart by time alone. Iterations of several threads are taken to run side by side: the first of each is one, and so on.
+  A kernel belongs to the iteration of its process that started last before the launch, even if that iteration had
+  ended. Use --iter to leave out what no iteration launched. Kernels without a recorded launch, and kernels of a CUDA
+  graph traced as a whole, are not included. If several threads of one process run iterations at once, the start times
+  alone decide which iteration a kernel belongs to. Iterations of several threads are assumed to run side by side: the
+  first ones of all threads count as one iteration, and so on.
 see_also: [kernel_costs, iterations, nvtx_kernels]
 ---*/
 WITH
@@ -40,7 +41,7 @@ instance AS (
     range.range_id,
     range.start_ns,
     row_number() OVER (PARTITION BY range.global_pid ORDER BY range.start_ns, range.range_id) AS place,
-    -- What the ranks do in one step is one measurement: they share what disturbs it.
+    -- One step of all ranks is one measurement, because the ranks share its disturbances.
     row_number() OVER (PARTITION BY range.global_tid ORDER BY range.start_ns, range.range_id) AS iteration
   FROM nvtx_name AS name
   JOIN nvtx_projection AS range
@@ -49,7 +50,7 @@ instance AS (
     OR name.range_name GLOB :tag
     OR name.range_text GLOB :tag
 ),
--- Iterations and launches in one order of time: a launch is of the iteration that began last.
+-- Iterations and launches in order of time. A launch belongs to the iteration that started last.
 event AS (
   SELECT global_pid, start_ns AS at_ns, 0 AS is_launch, range_id, NULL AS kernel_id
   FROM instance
@@ -99,7 +100,7 @@ by_iteration AS (
     kernel.block_z,
     instance.iteration
 ),
--- What an iteration takes more than its calls would at the mean of all.
+-- Time of an iteration minus its calls at the mean of all iterations.
 apart AS (
   SELECT
     *,

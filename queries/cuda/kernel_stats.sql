@@ -2,43 +2,43 @@
 name: kernel_stats
 version: 1
 title: Kernels by simple name
-summary: One row per kernel function, whatever its template arguments and parameters.
-why: To see which kernel functions are launched most and take most time, without a row for every instantiation.
+summary: GPU time per kernel function, with all its template instances in one row.
+why: To see which kernel functions run most often and longest, without a row per template instance.
 kind: sum
 tags: [cuda, kernel]
 reads: [kernel, string]
 requires: [kernel]
 params:
-  - {name: sort, type: enum, values: [count, duration, percentage, duration-percentage], default: count, doc: "Order: by calls, mean_ns, calls_pct or time_pct, the largest first."}
-  - {name: limit, type: int, default: 20, min: -1, doc: "Rows to return; -1 returns all."}
-  - {name: name, type: enum, values: [simple, demangled], default: simple, doc: "Which name of a kernel to group by: its function's alone, or the whole."}
+  - {name: sort, type: enum, values: [count, duration, percentage, duration-percentage], default: count, doc: "Sort order, largest first: count by calls, duration by mean_ns, percentage by calls_pct, duration-percentage by time_pct."}
+  - {name: limit, type: int, default: 20, min: -1, doc: "Number of rows to return; -1 returns all rows."}
+  - {name: name, type: enum, values: [simple, demangled], default: simple, doc: "Kernel name to group by: simple is the name of the function alone, demangled the whole name."}
 columns:
-  - {name: rank, type: int, doc: "Place in the order asked for, from 1."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: calls_pct, type: percent, unit: percent, doc: "Share of calls in those of all kernels, listed or not."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all kernels, listed or not."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of execution times; 0 for one."}
-  - {name: name_count, type: int, unit: count, doc: "Different demangled names in the row."}
-  - {name: simple_name, type: text, doc: "simple_name() of kernel_name, or all of it with name=demangled; (no name) where the export has none."}
-  - {name: kernel_name, type: text, doc: "The demangled name with most calls in the row, of equals the first in order; null where the export has none."}
+  - {name: rank, type: int, priority: 3, doc: "Rank in the chosen order, from 1."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: calls_pct, type: percent, unit: percent, label: "share of kernel calls", doc: "calls as a share of all kernel executions, including kernels that are not listed."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of kernel time", priority: 1, doc: "total_ns as a share of all kernels, including kernels that are not listed."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean execution time."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median execution time."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest execution."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest execution."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the execution times; 0 for one execution."}
+  - {name: name_count, type: int, unit: count, label: "full names", priority: 3, doc: "Number of different demangled names in the row."}
+  - {name: simple_name, type: text, label: "kernel", priority: 0, doc: "simple_name() of kernel_name, or the whole name if name is demangled; (no name) if the export has no name."}
+  - {name: kernel_name, type: text, label: "most frequent full name", priority: 3, doc: "Demangled name with the most calls in the row, the first by name if several tie; null if the export has no name."}
 checks:
   - calls >= 1 AND name_count BETWEEN 1 AND calls
   - calls_pct BETWEEN 0 AND 100 AND time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Functions of one name in different namespaces share a row, and so do all instantiations of a template, which may do very
-  different work: cutlass names its matrix products Kernel or Kernel2. A mangled name stays as it is. Adds up durations,
-  so concurrent kernels can exceed the length of the capture. Kernels of a CUDA graph that was traced as a whole are not
-  in it.
+  Functions of one name in different namespaces share a row. So do all instances of a template, which can do very
+  different work: cutlass names its matrix products Kernel or Kernel2. Mangled names are not shortened. Durations are
+  added up, so concurrent kernels can exceed the length of the capture. Kernels of a CUDA graph traced as a whole are
+  not included.
 see_also: [top_kernels, cuda_gpu_kern_sum, kernel_classes, gap_pairs]
 ---*/
 WITH
--- Numbers stand for names here: each name is looked at once, and not for every kernel.
+-- Process each name once, by its ID, instead of once per kernel.
 by_id AS (
   SELECT name_id, count(*) AS calls
   FROM kernel

@@ -1,48 +1,48 @@
 /*---
 name: launch_latency
 version: 1
-title: Cost of launching kernels
-summary: Time in launching calls, in the queue and on the GPU per kernel name.
-why: Finds kernels that cost the CPU more to launch than they run, and those that wait long.
+title: Kernel launch latency
+summary: Launch call, queue and execution times per kernel name.
+why: To find kernels that take longer to launch than to run, and kernels that wait long.
 kind: sum
 tags: [api, cuda, kernel, latency]
 reads: [all_kernel, launch, string]
 requires: [kernel]
 params:
-  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Which name of a kernel to group by."}
+  - {name: name, type: enum, values: [demangled, short, mangled], default: demangled, doc: "Kernel name to group by."}
 columns:
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: launches, type: int, unit: count, doc: "Calls that launched them; a graph launch is one."}
-  - {name: launch_bound_pct, type: percent, unit: percent, doc: "Launches whose call took longer than the kernels it launched, or null."}
-  - {name: api_total_ns, type: duration, unit: ns, doc: "Time of the launching calls, each once; null without one."}
-  - {name: api_mean_ns, type: duration, unit: ns, doc: "Mean time of a launching call, or null."}
-  - {name: api_median_ns, type: duration, unit: ns, doc: "Median time of a launching call, or null."}
-  - {name: api_p90_ns, type: duration, unit: ns, doc: "What nine of ten stay within, or null."}
-  - {name: api_p99_ns, type: duration, unit: ns, doc: "What 99 of 100 stay within, or null."}
-  - {name: api_max_ns, type: duration, unit: ns, doc: "Longest time of a launching call, or null."}
-  - {name: queued_calls, type: int, unit: count, doc: "Executions that began once their call had returned."}
-  - {name: queue_mean_ns, type: duration, unit: ns, doc: "Mean wait from the call's return to the start, or null."}
-  - {name: queue_median_ns, type: duration, unit: ns, doc: "Median wait from the call's return to the start, or null."}
-  - {name: queue_p90_ns, type: duration, unit: ns, doc: "What nine of ten stay within, or null."}
-  - {name: queue_p99_ns, type: duration, unit: ns, doc: "What 99 of 100 stay within, or null."}
-  - {name: queue_max_ns, type: duration, unit: ns, doc: "Longest wait from the call's return to the start, or null."}
-  - {name: kernel_total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
+  - {name: calls, type: int, unit: count, doc: "Number of executions."}
+  - {name: launches, type: int, unit: count, priority: 3, doc: "Calls that launched these executions. A graph launch counts once."}
+  - {name: launch_bound_pct, type: percent, unit: percent, label: "launch-bound % of launches", priority: 1, doc: "Launches whose call took longer than the kernels it launched, as a share of launches; null without a call."}
+  - {name: api_total_ns, type: duration, unit: ns, label: "API call total", priority: 1, doc: "Sum of the durations of the launching calls, each counted once; null without a call."}
+  - {name: api_mean_ns, type: duration, unit: ns, label: "API call mean", doc: "Mean duration of a launching call; null without a call."}
+  - {name: api_median_ns, type: duration, unit: ns, label: "API call median", priority: 1, doc: "Median duration of a launching call; null without a call."}
+  - {name: api_p90_ns, type: duration, unit: ns, label: "API call p90", priority: 3, doc: "90th percentile of these durations; null without a call."}
+  - {name: api_p99_ns, type: duration, unit: ns, label: "API call p99", priority: 3, doc: "99th percentile of these durations; null without a call."}
+  - {name: api_max_ns, type: duration, unit: ns, label: "API call max", priority: 3, doc: "Longest duration of a launching call; null without a call."}
+  - {name: queued_calls, type: int, unit: count, doc: "Executions that started after their launching call returned."}
+  - {name: queue_mean_ns, type: duration, unit: ns, doc: "Mean wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: queue_median_ns, type: duration, unit: ns, priority: 1, doc: "Median wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: queue_p90_ns, type: duration, unit: ns, priority: 3, doc: "90th percentile of these waits; null if no execution waited."}
+  - {name: queue_p99_ns, type: duration, unit: ns, priority: 3, doc: "99th percentile of these waits; null if no execution waited."}
+  - {name: queue_max_ns, type: duration, unit: ns, priority: 3, doc: "Longest wait from the return of the call to the start of the kernel; null if no execution waited."}
+  - {name: kernel_total_ns, type: duration, unit: ns, doc: "Sum of execution times; overlapping kernels count in full."}
   - {name: kernel_mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: kernel_median_ns, type: duration, unit: ns, doc: "Median execution time."}
-  - {name: kernel_p90_ns, type: duration, unit: ns, doc: "What nine of ten stay within."}
-  - {name: kernel_p99_ns, type: duration, unit: ns, doc: "What 99 of 100 stay within."}
-  - {name: kernel_max_ns, type: duration, unit: ns, doc: "Longest execution time."}
-  - {name: kernel_name, type: text, doc: "Name of the kernel, of the kind asked for."}
+  - {name: kernel_median_ns, type: duration, unit: ns, priority: 1, doc: "Median execution time."}
+  - {name: kernel_p90_ns, type: duration, unit: ns, priority: 3, doc: "90th percentile of the execution times."}
+  - {name: kernel_p99_ns, type: duration, unit: ns, priority: 3, doc: "99th percentile of the execution times."}
+  - {name: kernel_max_ns, type: duration, unit: ns, priority: 3, doc: "Longest execution time."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Kernel name of the kind chosen by the parameter name."}
 checks:
   - calls >= 1 AND queued_calls BETWEEN 0 AND calls AND launches BETWEEN 0 AND calls
   - launch_bound_pct IS NULL OR launch_bound_pct BETWEEN 0 AND 100
   - api_max_ns IS NULL OR api_median_ns <= api_max_ns
 limits: >-
-  Sorted by api_total_ns, the CPU's cost. A long queue time alone is no fault: the CPU is ahead of the GPU. A call that
-  blocks because the queue is full counts as API time. Executions without a recorded call count only in calls and in the
-  execution times. Null means that no call was recorded, or that no execution waited. All kernels of a graph launch
-  share its one call: it counts once for each kernel name, and the wait of a later kernel holds the earlier ones.
-  Kernels of a graph that was traced as a whole are not in it.
+  Rows are sorted by api_total_ns, the cost on the CPU. A long queue time alone is not a fault: it means that the CPU is
+  ahead of the GPU. A call that blocks because the queue is full counts as API time. Executions without a recorded call
+  count only in calls and in the execution times. All kernels of a graph launch share one call: it counts once for each
+  kernel name, and the wait of a later kernel includes the earlier ones. Kernels of a CUDA graph traced as a whole are
+  not included.
 see_also: [cuda_kern_exec_sum, cuda_kern_exec_trace, top_kernels]
 ---*/
 WITH
@@ -62,7 +62,7 @@ execution AS (
     ON kernel.kernel_id = launch.op_id
   WHERE launch.op_kind = 'kernel'
 ),
--- A graph launch runs many kernels, but its call took its time only once.
+-- A graph launch runs many kernels, but the time of its call counts once.
 launching_call AS (
   SELECT name_id, call_id, min(api_ns) AS api_ns, sum(kernel_ns) AS kernel_ns
   FROM execution

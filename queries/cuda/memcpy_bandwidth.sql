@@ -2,39 +2,39 @@
 name: memcpy_bandwidth
 version: 1
 title: Bandwidth of memory copies
-summary: Bytes, time and bandwidth per direction, kind of memory and device.
-why: Tells copies at full speed from those slowed by pageable memory or by small pieces.
+summary: Bytes, time and bandwidth of copies per direction, kind of memory and device.
+why: To tell copies at full speed from copies slowed by pageable memory or by small sizes.
 kind: sum
 tags: [cuda, memory]
 reads: [memcpy]
 columns:
-  - {name: direction, type: text, doc: "Direction in words, such as Host-to-Device; kind N for a number nobody knows."}
-  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null if unknown."}
-  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null if unknown."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: src_device_id, type: id, doc: "GPU that was read from; null if none or not said."}
-  - {name: dst_device_id, type: id, doc: "GPU that was written to; null if none or not said."}
-  - {name: calls, type: int, unit: count, doc: "Copies."}
-  - {name: copied_bytes, type: bytes, unit: bytes, doc: "Bytes copied by all of them."}
+  - {name: direction, type: text, priority: 0, doc: "Direction, such as Host-to-Device; kind N for an unknown copy kind N."}
+  - {name: src_memory, type: text, label: "source memory", priority: 0, doc: "Kind of source memory, such as Pinned; null if unknown."}
+  - {name: dst_memory, type: text, label: "destination memory", priority: 0, doc: "Kind of memory written, such as Device; null if unknown."}
+  - {name: device_id, type: id, label: "CUDA device", doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: src_device_id, type: id, label: "source GPU", priority: 3, doc: "Source GPU; null if none or unknown."}
+  - {name: dst_device_id, type: id, label: "destination GPU", priority: 3, doc: "Destination GPU; null if none or unknown."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of copies."}
+  - {name: copied_bytes, type: bytes, unit: bytes, priority: 1, doc: "Sum of bytes copied."}
   - {name: mean_size_bytes, type: bytes, unit: bytes, doc: "Mean size of a copy."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the copies' times; copies that overlap count in full."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time of a copy."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time of a copy."}
-  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "copied_bytes over total_ns; null if total_ns is 0."}
-  - {name: min_rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bandwidth of the slowest copy; null if all took 0 ns."}
-  - {name: p10_rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bandwidth that nine of ten copies reach, or null."}
-  - {name: median_rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bandwidth that half of the copies reach, or null."}
-  - {name: p90_rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bandwidth that one of ten copies reaches, or null."}
-  - {name: max_rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bandwidth of the fastest copy; null if all took 0 ns."}
+  - {name: total_ns, type: duration, unit: ns, label: "total time", priority: 1, doc: "Sum of durations; overlapping copies count in full."}
+  - {name: mean_ns, type: duration, unit: ns, label: "mean time", priority: 3, doc: "Mean duration of a copy."}
+  - {name: median_ns, type: duration, unit: ns, label: "median time", priority: 3, doc: "Median duration of a copy."}
+  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, label: "bandwidth", priority: 1, doc: "copied_bytes divided by total_ns; null if total_ns is 0."}
+  - {name: min_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "min bandwidth", priority: 3, doc: "Bandwidth of the slowest copy; null if all copies took 0 ns."}
+  - {name: p10_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "p10 bandwidth", priority: 3, doc: "Bandwidth that nine of ten copies reach; null if all copies took 0 ns."}
+  - {name: median_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "median bandwidth", priority: 1, doc: "Median bandwidth of a copy; null if all copies took 0 ns."}
+  - {name: p90_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "p90 bandwidth", priority: 3, doc: "Bandwidth that one of ten copies reaches; null if all copies took 0 ns."}
+  - {name: max_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "max bandwidth", priority: 3, doc: "Bandwidth of the fastest copy; null if all copies took 0 ns."}
 checks:
   - calls >= 1 AND copied_bytes >= 0
   - rate_bytes_per_s IS NULL OR rate_bytes_per_s >= 0
   - min_rate_bytes_per_s IS NULL OR median_rate_bytes_per_s BETWEEN min_rate_bytes_per_s AND max_rate_bytes_per_s
 limits: >-
-  The spread counts every copy alike, however small; rate_bytes_per_s weighs them by their time. A copy within one GPU
-  both reads and writes its bytes, so the memory moves twice what is told. A copy of 0 ns has no bandwidth of its own
-  but counts in the totals. Devices of one ordinal in different processes are one row; narrow with --process to tell
-  them apart. Copies that share a link slow each other down, which no row tells.
+  The percentiles count every copy alike, however small; rate_bytes_per_s weighs copies by their time. A copy within one
+  GPU both reads and writes its bytes, so the memory moves twice the bytes shown. A copy of 0 ns has no bandwidth of its
+  own, but counts in the totals. Devices of the same ordinal in different processes share a row; use --process to
+  separate them. Copies that share a link slow each other down; the rows do not show this.
 see_also: [cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_gpu_trace]
 ---*/
 WITH

@@ -3,33 +3,33 @@ name: class_sum
 version: 1
 title: GPU time by class of work
 summary: GPU time per class of kernels, largest total first.
-why: To see what kind of work fills the GPU - matrix products, attention, communication - before looking at kernels.
+why: To see what kind of work fills the GPU, such as matrix products or communication, before looking at kernels.
 kind: sum
 tags: [classes, cuda, kernel]
 reads: [gpu_overlap, scope]
 requires: [gpu_overlap]
 params:
-  - {name: ops, type: enum, values: [kernels, all], default: kernels, doc: "kernels, or all: copies and fills without a kernel, and whole graphs, too."}
+  - {name: ops, type: enum, values: [kernels, all], default: kernels, doc: "Operations to count: kernels; or all, which adds copies and fills that run without a kernel, and CUDA graphs traced as a whole."}
 columns:
-  - {name: class, type: text, doc: "Class by the map of --classes, others if no rule matches; cuda_graph for a whole graph."}
-  - {name: names, type: int, unit: count, doc: "Distinct names of operations."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; operations that overlap count in full."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Time in which a GPU ran at least one of them, added up over GPUs; overlaps count once."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
+  - {name: class, type: text, priority: 0, doc: "Class from the class map of --classes; others if no rule matches; cuda_graph for a CUDA graph traced as a whole."}
+  - {name: names, type: int, unit: count, priority: 3, doc: "Number of different operation names."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping operations count in full."}
+  - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a GPU ran at least one operation of the class, added up over GPUs; overlaps count once."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
 checks:
   - names BETWEEN 1 AND calls
   - busy_ns <= total_ns AND busy_ns >= 0
   - time_pct BETWEEN 0 AND 100
 limits: >-
-  Classes may run at the same time, so busy_ns does not add up to the time in which the GPU was busy. With --time
-  busy_ns ends where the window does, total_ns does not; with --window operations count whole in both. Kernels of a
-  CUDA graph that was traced as a whole are not in it. With ops=all such graphs are of the class cuda_graph, whatever
-  the map; copies and fills stand in the class that the map has for their names: memcpy and memset by default.
+  Classes can run at the same time, so busy_ns does not add up to the time in which the GPU was busy. --time cuts
+  busy_ns to the window, but not total_ns; under --window, operations count whole in both. Kernels of a CUDA graph
+  traced as a whole are not included. With ops=all, a graph traced as a whole has the class cuda_graph, whatever the
+  class map. Copies and fills have the class that the map gives to their names, by default memcpy and memset.
 see_also: [kernel_classes, nccl_sum, cuda_gpu_sum]
 ---*/
 WITH
--- Numbers stand for names here: each name is looked up, and its class, once.
+-- Look up each name and its class once, by the name's ID.
 name AS (
   SELECT op_kind, name_id, min(op_id) AS any_op_id
   FROM gpu_overlap

@@ -2,33 +2,33 @@
 name: comm_overlap
 version: 1
 title: Communication, hidden and exposed
-summary: Time of each collective that ran behind compute, and that did not.
-why: To see what overlapping communication with compute would still gain, and which collective costs most.
+summary: Hidden and exposed time of each collective.
+why: To see how much time more overlap with compute could save, and which collective costs most.
 kind: sum
 tags: [cuda, gpu, communication]
 reads: [gpu_overlap]
 requires: [kernel, gpu_overlap]
 columns:
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU in a process that used it, the lowest: what --device takes."}
-  - {name: collective, type: text, doc: "What the kernel does, such as AllReduce, by its own name; unknown if that does not say."}
-  - {name: calls, type: int, unit: count, doc: "Kernels."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of their lengths in the window that is looked at."}
-  - {name: hidden_ns, type: duration, unit: ns, doc: "Part of total_ns in which a kernel that computes ran on the same GPU."}
-  - {name: exposed_ns, type: duration, unit: ns, doc: "The rest of total_ns."}
-  - {name: exposed_pct, type: percent, unit: percent, doc: "exposed_ns in total_ns."}
-  - {name: longest_exposed_ns, type: duration, unit: ns, doc: "Most that one of them ran exposed."}
-  - {name: share_pct, type: percent, unit: percent, doc: "exposed_ns in the exposed_ns of all communication on this GPU."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "Lowest CUDA device ordinal of the GPU in a process that uses it; the number that --device takes."}
+  - {name: collective, type: text, priority: 0, doc: "Collective, such as AllReduce, from the kernel name; unknown if the name does not tell."}
+  - {name: calls, type: int, unit: count, doc: "Number of kernels."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of their durations inside the window."}
+  - {name: hidden_ns, type: duration, unit: ns, priority: 1, doc: "Part of total_ns in which a compute kernel ran on the same GPU."}
+  - {name: exposed_ns, type: duration, unit: ns, label: "exposed time", priority: 1, doc: "Part of total_ns in which no compute kernel ran on the same GPU."}
+  - {name: exposed_pct, type: percent, unit: percent, label: "exposed % of collective", priority: 1, doc: "exposed_ns as a share of total_ns."}
+  - {name: longest_exposed_ns, type: duration, unit: ns, priority: 3, doc: "Longest exposed time of one kernel."}
+  - {name: share_pct, type: percent, unit: percent, label: "share of GPU's exposed time", priority: 1, doc: "exposed_ns as a share of the exposed_ns of all communication on this GPU."}
 checks:
   - hidden_ns + exposed_ns = total_ns
   - longest_exposed_ns <= exposed_ns
 limits: >-
-  A collective's kernel also runs while it waits for other ranks: exposed time is not all transfer. Collectives that run
-  together add up in exposed_ns; gpu_time has the time of all of them, counted once.
+  A collective's kernel also runs while it waits for other ranks, so exposed time is not all transfer. If collectives
+  run at the same time, exposed_ns counts each of them; gpu_time counts their exposed time once.
 see_also: [gpu_time, nccl_sum, gpu_time_by_range]
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 by_name AS (
   SELECT
     gpu_id,

@@ -2,40 +2,40 @@
 name: gap_histogram
 version: 1
 title: Gaps by length
-summary: How many gaps between the kernels of a stream are how long.
-why: To tell the many short gaps of normal launching from the few long ones worth looking at.
+summary: Histogram of the gaps between kernels of one stream.
+why: To tell the many short gaps of normal launching from the few long gaps worth a look.
 kind: sum
 tags: [cuda, gpu, kernel]
 reads: [stream_gap]
 requires: [kernel]
 params:
-  - {name: scale, type: enum, values: [log, linear], default: log, doc: "log: bounds are 1, 2 and 5 times powers of ten. linear: bins of one width from the shortest to the longest gap in range."}
+  - {name: scale, type: enum, values: [log, linear], default: log, doc: "Bins: log has bounds at 1, 2 and 5 times powers of ten; linear has bins of equal width from the shortest to the longest gap in range."}
   - {name: bins, type: int, default: 15, min: 1, max: 1000, doc: "Number of bins on the linear scale."}
-  - {name: at_least, type: duration, default: 0ns, doc: "Shorter gaps are in the row below."}
-  - {name: at_most, type: duration, doc: "Longer gaps are in the row above; by default none is."}
-  - {name: memory, type: bool, default: false, doc: "Copies and fills end gaps too; false goes by kernels alone."}
+  - {name: at_least, type: duration, default: 0ns, doc: "Shortest gap in range. Shorter gaps are in the row below."}
+  - {name: at_most, type: duration, doc: "Longest gap in range. Longer gaps are in the row above. Default: no upper bound."}
+  - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
-  - {name: rank, type: int, doc: "Place by length of the gaps, from 1."}
-  - {name: part, type: text, doc: "bin, or below and above for gaps shorter than at_least and longer than at_most."}
-  - {name: from_ns, type: duration, unit: ns, doc: "Shortest gap that belongs here, of above none; null for below and without at_most."}
-  - {name: to_ns, type: duration, unit: ns, doc: "Gaps of this length are in the next bin; on the linear scale those of the last bin's are in it. Null for above."}
-  - {name: gap_count, type: int, unit: count, doc: "Gaps."}
-  - {name: count_pct, type: percent, unit: percent, doc: "Share of gap_count in all gaps."}
-  - {name: upto_pct, type: percent, unit: percent, doc: "Share of all gaps that are in this row or one before it."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the gaps."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the sum of all gaps."}
-  - {name: p50_ns, type: duration, unit: ns, doc: "Median of all gaps, in range or not: the same in all rows."}
-  - {name: p90_ns, type: duration, unit: ns, doc: "Length that nine of ten of all gaps stay within: the same in all rows."}
-  - {name: p99_ns, type: duration, unit: ns, doc: "Length that 99 of 100 of all gaps stay within: the same in all rows."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest of all gaps: the same in all rows."}
+  - {name: rank, type: int, priority: 3, doc: "Position by gap length, from 1."}
+  - {name: part, type: text, priority: 0, doc: "Kind of row: bin, below for gaps shorter than at_least, or above for gaps longer than at_most."}
+  - {name: from_ns, type: duration, unit: ns, priority: 0, doc: "Shortest gap of a bin; at_most in the row above, whose gaps are longer; null in the row below and without at_most."}
+  - {name: to_ns, type: duration, unit: ns, priority: 0, doc: "Upper bound. A gap of exactly this length is in the next row, except in the last linear bin; null in the row above."}
+  - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Number of gaps."}
+  - {name: count_pct, type: percent, unit: percent, label: "share of gaps", priority: 1, doc: "gap_count as a share of all gaps."}
+  - {name: upto_pct, type: percent, unit: percent, label: "cumulative share of gaps", priority: 1, doc: "Share of all gaps that are in this row or an earlier one."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of gap durations."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of gap time", priority: 1, doc: "total_ns as a share of the sum of all gaps."}
+  - {name: p50_ns, type: duration, unit: ns, label: "median of all gaps", priority: 3, doc: "Median of all gaps, in range or not; the same in all rows."}
+  - {name: p90_ns, type: duration, unit: ns, label: "p90 of all gaps", priority: 3, doc: "Length that nine of ten gaps do not exceed, in range or not; the same in all rows."}
+  - {name: p99_ns, type: duration, unit: ns, label: "p99 of all gaps", priority: 3, doc: "Length that 99 of 100 gaps do not exceed, in range or not; the same in all rows."}
+  - {name: max_ns, type: duration, unit: ns, label: "longest of all gaps", priority: 3, doc: "Longest gap, in range or not; the same in all rows."}
 checks:
   - gap_count >= 0 AND total_ns >= 0
   - part <> 'bin' OR from_ns <= to_ns
   - p50_ns <= p90_ns AND p90_ns <= p99_ns AND p99_ns <= max_ns
 limits: >-
-  Gaps of the streams, not of the GPU: while one lasts, other streams may work. The rows below and above are always there
-  unless the report has no gap; all rows together hold every gap. Where all gaps in range are of one length there is one
-  linear bin.
+  These are gaps of streams, not of the GPU: during a gap of one stream, other streams may run work. All rows together
+  hold every gap. The rows below and above are always present, unless the report has no gaps. If all gaps in range have
+  the same length, there is one linear bin.
 see_also: [stream_gaps, gap_pairs]
 ---*/
 WITH RECURSIVE
@@ -71,7 +71,7 @@ range AS (
   )
   LIMIT -1
 ),
--- On the log scale the digits of a gap say its bin: three for each number of digits, from 1, from 2 and from 5.
+-- On the log scale the digits of a gap give its bin: three bins per number of digits, from 1, from 2 and from 5.
 placed AS (
   SELECT
     gap.part,

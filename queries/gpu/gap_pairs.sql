@@ -2,37 +2,37 @@
 name: gap_pairs
 version: 1
 title: Gaps by the kernels around them
-summary: One row per pair of kernels that gaps of a stream lie between.
-why: To find the transitions that streams wait at, and those at which the GPU idles.
+summary: Gaps between the operations of a stream, per pair of kernels around the gap.
+why: To find the transitions at which streams wait, and those at which the GPU idles.
 kind: sum
 tags: [cuda, gpu, kernel]
 reads: [all_gpu_window, memcpy, process_device, stream_gap, string]
 requires: [kernel, gpu_window]
 params:
-  - {name: sort, type: enum, values: [count, avg, max, stdev, total, idle], default: avg, doc: "Order: by gap_count, mean_ns, max_ns, stddev_ns, total_ns or idle_ns, the largest first."}
-  - {name: limit, type: int, default: 20, min: -1, doc: "Rows to return; -1 returns all."}
-  - {name: name, type: enum, values: [simple, demangled], default: simple, doc: "Which name of a kernel makes a pair: its function's alone, or the whole."}
-  - {name: memory, type: bool, default: false, doc: "Copies and fills end gaps too; false goes by kernels alone."}
+  - {name: sort, type: enum, values: [count, avg, max, stdev, total, idle], default: avg, doc: "Sort order, largest first: count by gap_count, avg by mean_ns, max by max_ns, stdev by stddev_ns, total by total_ns, idle by idle_ns."}
+  - {name: limit, type: int, default: 20, min: -1, doc: "Number of rows to return; -1 returns all rows."}
+  - {name: name, type: enum, values: [simple, demangled], default: simple, doc: "Kernel name that makes a pair: simple is the name of the function alone, demangled the whole name."}
+  - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
-  - {name: rank, type: int, doc: "Place in the order asked for, from 1."}
-  - {name: gap_count, type: int, unit: count, doc: "Gaps between the two, on any stream."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean gap."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest gap."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest gap; always above 0."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the gaps; 0 for one."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the gaps: streams waited, though others may have been at work."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "Part of total_ns in which nothing at all ran on the GPU, of any stream or process."}
-  - {name: before_name, type: text, doc: "Kernel that ended last before the gaps, by the name asked for; [CUDA memcpy Host-to-Device] and its like; (no name)."}
-  - {name: after_name, type: text, doc: "Kernel that began after the gaps, likewise."}
+  - {name: rank, type: int, priority: 3, doc: "Rank in the chosen order, from 1."}
+  - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Gaps between the two operations, on any stream."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean gap."}
+  - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Longest gap."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest gap; always greater than 0."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the gaps; 0 for one gap."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of the gaps. The stream waited; other streams may have run work."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "Part of total_ns in which nothing ran on the GPU, from any stream or process."}
+  - {name: before_name, type: text, label: "before", priority: 0, doc: "Last operation to end before the gap: a kernel name of the kind chosen by the parameter name, a name such as [CUDA memcpy Host-to-Device], or (no name)."}
+  - {name: after_name, type: text, label: "after", priority: 0, doc: "Operation that starts at the end of the gap, named like before_name."}
 checks:
   - gap_count >= 1 AND min_ns > 0
   - mean_ns BETWEEN min_ns AND max_ns AND total_ns >= max_ns
   - idle_ns BETWEEN 0 AND total_ns
 limits: >-
-  Gaps of the streams, not of the GPU: while one lasts, other streams may work, and idle_ns says how long none did. Where
-  several streams wait at once, idle time counts in each of their gaps. A pair says what stood before and after, not
-  which of them is to blame. With --device, --stream, --process or --nvtx what is out of the scope did not run; idle_ns
-  alone knows of it. CUDA graphs traced as a whole are not seen.
+  These are gaps of streams, not of the GPU: during a gap of one stream, other streams may run work. idle_ns is the part
+  in which none did. If several streams wait at once, idle time counts in each of their gaps. A pair tells what ran
+  before and after, not which of the two caused the gap. With --device, --stream, --process or --nvtx, operations
+  outside the scope are ignored; only idle_ns counts them as work. CUDA graphs traced as a whole are not included.
 see_also: [stream_gaps, gap_histogram, gpu_idle_causes, kernel_stats]
 ---*/
 WITH
@@ -55,7 +55,7 @@ gap AS (
   WHERE gap.among = iif(:memory, 'op', 'kernel')
   LIMIT -1
 ),
--- Numbers stand for names here: each name is looked at once, and not for every gap.
+-- Process each name once, by its ID, instead of once per gap.
 id AS (
   SELECT before_kind AS op_kind, before_name_id AS name_id FROM gap
   UNION

@@ -2,44 +2,44 @@
 name: gpu_elapsed
 version: 1
 title: GPU time without overlap, by operation
-summary: The time each kernel, copy and fill adds to the union of GPU work.
-why: To split the time in which a GPU worked among its operations, so that the parts add up to it.
+summary: Time that each kernel, copy and fill adds to the busy time of its GPU.
+why: To split the busy time of a GPU among its operations, so that the parts add up to it.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
 reads: [gpu_overlap, graph_trace, memcpy, memset, scope]
 requires: [gpu_overlap]
 params:
-  - {name: per_gpu, type: bool, default: true, doc: "Each GPU by itself; false takes the union over all GPUs."}
-  - {name: graphs, type: bool, default: true, doc: "Count CUDA graphs that were traced as wholes; false leaves them out."}
+  - {name: per_gpu, type: bool, default: true, doc: "true treats each GPU by itself; false takes the time in which any GPU was busy."}
+  - {name: graphs, type: bool, default: true, doc: "Count CUDA graphs traced as a whole; false leaves them out."}
 columns:
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine, or its CUDA ordinal where the export knows no better; null over all GPUs."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU in a process that used it, the lowest; null over all GPUs."}
-  - {name: class, type: text, doc: "Class of op_name by the class map, or cuda_graph for a graph that was traced as a whole."}
-  - {name: op_kind, type: text, doc: "kernel, memcpy, memset or graph."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; operations that overlap, or reach over an end of --time, count in full."}
-  - {name: elapsed_ns, type: duration, unit: ns, doc: "Time in which no operation that began earlier still ran."}
-  - {name: busy_pct, type: percent, unit: percent, doc: "Share of elapsed_ns in the time that the GPU, or any GPU, was busy."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers; null over all GPUs."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "Lowest CUDA device ordinal of the GPU in a process that uses it; null over all GPUs."}
+  - {name: class, type: text, priority: 0, doc: "Class of op_name from the class map; cuda_graph for a CUDA graph traced as a whole."}
+  - {name: op_kind, type: text, label: "kind", priority: 3, doc: "Kind of operation: kernel, memcpy, memset or graph."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times. Operations that overlap, or that cross an end of --time, count in full."}
+  - {name: elapsed_ns, type: duration, unit: ns, priority: 1, doc: "Part of the execution time in which no operation that started earlier still ran."}
+  - {name: busy_pct, type: percent, unit: percent, label: "share of busy time", priority: 1, doc: "elapsed_ns as a share of the time in which the GPU was busy, or any GPU with per_gpu=false."}
   - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes copied or written; null for a kernel or a graph."}
-  - {name: class_rule, type: text, doc: "The rule of the class map that decided; null where none did."}
-  - {name: class_also, type: text, doc: "Classes that later rules would have chosen; null if none."}
-  - {name: op_name, type: text, doc: "Demangled kernel name, [CUDA memcpy Host-to-Device] and its like, [CUDA memset] or [CUDA graph N]; (no name) where the export has none."}
+  - {name: class_rule, type: text, label: "rule", priority: 3, doc: "Rule of the class map that decided; null if no rule did."}
+  - {name: class_also, type: text, label: "other matches", priority: 3, doc: "Other classes, from later rules that match too; null if there are none."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "Demangled kernel name, a name such as [CUDA memcpy Host-to-Device], [CUDA memset] or [CUDA graph N]; (no name) if the export has no name."}
 checks:
   - calls >= 1
   - elapsed_ns >= 0
   - elapsed_ns <= total_ns
 limits: >-
-  Time that operations share belongs to the one that began first; of those that began together, to the longest, then to
-  the lowest GPU, stream, kind and row. So elapsed_ns of an operation tells what it adds to a timeline, not how long it
-  ran, and a collective that waits under a kernel may show little. Over all GPUs, work on one
-  hides work on another; compare GPUs by their own rows. The kernels of a graph that was traced as a whole are not in
-  the report: it is of the class cuda_graph, whatever the map. Under --time elapsed_ns ends where the time does; under
-  --window operations count whole.
+  Overlapped time is counted once, for the operation that started first. If several started together, it counts for the
+  longest, then for the one with the lowest GPU, stream, kind and row. So elapsed_ns tells what an operation adds to a
+  timeline, not how long it ran: a collective that waits under a kernel may show little. With per_gpu=false, work on one
+  GPU hides work on another; compare GPUs by their own rows. The report does not record the kernels of a CUDA graph
+  traced as a whole; the graph has the class cuda_graph, whatever the class map. --time cuts elapsed_ns to the window;
+  under --window, operations count whole.
 see_also: [gpu_time, gpu_share, gpu_span, class_sum]
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
--- What reaches over an end of --time is busy up to that end.
+-- Group by name ID, not text: it is many times faster.
+-- An operation that crosses an end of --time is busy up to that end.
 placed AS (
   SELECT
     overlap.gpu_id,
@@ -56,7 +56,7 @@ placed AS (
   CROSS JOIN scope
   WHERE overlap.op_kind <> 'graph' OR :graphs
 ),
--- What began earlier has taken the time up to its latest end.
+-- The time up to the latest end of earlier operations is already counted.
 swept AS (
   SELECT
     iif(:per_gpu, gpu_id, NULL) AS gpu_id,

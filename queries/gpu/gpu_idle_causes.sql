@@ -2,45 +2,48 @@
 name: gpu_idle_causes
 version: 1
 title: Why the GPU idled
-summary: The longest gaps of each GPU, and what the launching thread did meanwhile.
-why: To see whether the GPU waits for a sync, an allocation, Python or the launch itself, and where.
+summary: Longest gaps of the GPUs, and what the launching thread did in the meantime.
+why: To see whether the GPU waited for a sync, an allocation, Python or the launch itself, and where.
 kind: trace
 tags: [cuda, gpu]
 reads: [all_cuda_call, all_gpu_window, gpu_gap, graph_trace, kernel, memcpy, memset]
 requires: [gpu_gap]
 params:
-  - {name: limit, type: int, default: 20, min: 0, max: 1000, doc: "Gaps to look at, the longest first; each is held against every call."}
+  - {name: limit, type: int, default: 20, min: -1, doc: "Number of rows to return; -1 returns all rows. Each row is compared with every API call."}
 columns:
-  - {name: rank, type: int, doc: "Place by dur_ns, from 1."}
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside the first process that uses it: what --device takes."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Gap began, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Length of the gap: the seven parts below."}
-  - {name: cause, type: text, doc: "The largest part: host sync, memory allocation, other API call, no API call, launch call, queued or unknown."}
-  - {name: sync_ns, type: duration, unit: ns, doc: "Before the launch, in a call that waits: ...Synchronize, or a copy or fill that is not Async."}
-  - {name: alloc_ns, type: duration, unit: ns, doc: "Before the launch, in a call that allocates, frees, maps or pins memory, outside the former."}
-  - {name: api_ns, type: duration, unit: ns, doc: "Before the launch, in any other call of the CUDA API."}
-  - {name: no_api_ns, type: duration, unit: ns, doc: "Before the launch, in none: the thread's own work, or other libraries."}
-  - {name: launch_ns, type: duration, unit: ns, doc: "In the call that launched the operation behind the gap."}
-  - {name: queued_ns, type: duration, unit: ns, doc: "After that call: launched, and waiting for an event, another stream or the hardware."}
-  - {name: unknown_ns, type: duration, unit: ns, doc: "All of the gap where the capture has no row of that call, or nothing follows."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "As much of the gap as nothing at all ran in: less than dur_ns where what is out of the scope did."}
-  - {name: api_name, type: text, doc: "Call with the most time before the launch; null if there was none, or the launch began first."}
-  - {name: tid, type: id, doc: "Thread that launched the operation behind the gap; null if unknown."}
-  - {name: pid, type: id, doc: "Its process; null if unknown."}
-  - {name: before_name, type: text, doc: "Operation that ended last before the gap; null at the window's start."}
-  - {name: after_name, type: text, doc: "Operation that began after it; null at the window's end."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by dur_ns; 1 is the longest."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the gap, which is the sum of the seven parts below."}
+  - {name: cause, type: text, priority: 0, doc: "Largest of the seven parts: host sync, memory allocation, other API call, outside CUDA API, launch call, queued or unknown."}
+  - {name: sync_ns, type: duration, unit: ns, label: "host sync", priority: 1, doc: "Time before the launch in a call that waits: a call named Synchronize, or a copy or fill without Async in its name."}
+  - {name: alloc_ns, type: duration, unit: ns, label: "memory allocation", doc: "Time before the launch in a call that allocates, frees, maps or pins memory, and in no call that waits."}
+  - {name: api_ns, type: duration, unit: ns, label: "other API call", doc: "Time before the launch in any other CUDA API call."}
+  - {name: no_api_ns, type: duration, unit: ns, label: "outside CUDA API", priority: 1, doc: "Time before the launch in no CUDA API call: the thread ran its own code or other libraries, or waited for another thread."}
+  - {name: launch_ns, type: duration, unit: ns, label: "launch call", priority: 1, doc: "Time in the call that launched the operation after the gap."}
+  - {name: queued_ns, type: duration, unit: ns, doc: "Time after that call returned: the operation waited for an event, another stream or the hardware."}
+  - {name: unknown_ns, type: duration, unit: ns, priority: 3, doc: "The whole gap if the launching call was not recorded or if nothing follows; else 0."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 3, doc: "Part of the gap in which nothing ran on the GPU; less than dur_ns if work outside the scope ran."}
+  - {name: api_name, type: text, label: "top API call before launch", doc: "API function with the most time before the launch, even if another part is larger; null if there was none or if the launch call started before the gap."}
+  - {name: tid, type: id, doc: "Operating system ID of the thread that launched the operation after the gap; null if unknown."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID of that thread; null if unknown."}
+  - {name: before_name, type: text, label: "before", priority: 3, doc: "Last operation to end before the gap; null at the start of the window."}
+  - {name: after_name, type: text, label: "after", doc: "Operation that starts at the end of the gap; null at the end of the window."}
 checks:
   - sync_ns + alloc_ns + api_ns + no_api_ns + launch_ns + queued_ns + unknown_ns = dur_ns
   - idle_ns BETWEEN 0 AND dur_ns
   - sync_ns >= 0 AND alloc_ns >= 0 AND api_ns >= 0 AND no_api_ns >= 0 AND launch_ns >= 0 AND queued_ns >= 0
 limits: >-
-  With --nvtx, --process and their like a gap is a time without what is in the scope: see idle_ns. Looks at the one thread that launched the operation behind the gap: if that waited for another thread, no API call is
-  what shows. A node of a CUDA graph counts from the graph's launch. Time of calls within calls counts once. What waits is
-  told by the call's name alone: cudaMemset on device memory mostly does not, nor does a small copy from pageable memory.
+  The parts describe one thread, the one that launched the operation after the gap. If it waited for another thread,
+  that time is outside the CUDA API. cause is the largest part, and api_name is the API function with the most time
+  before the launch. So a cause outside CUDA API can stand beside the name of a function that took less time. A node of
+  a CUDA graph counts from the graph's launch. Nested calls count once. Only the name of a call tells whether it waits:
+  cudaMemset on device memory usually does not, nor does a small copy from pageable memory. With --nvtx, --process and
+  similar options, a gap is a time without work in the scope; see idle_ns.
 see_also: [gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
 ---*/
--- LIMIT -1 keeps SQLite from asking a step again for every row that needs it.
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 longest AS (
   SELECT row_number() OVER (ORDER BY dur_ns DESC, start_ns, gpu_id) AS rank, *
@@ -69,7 +72,7 @@ next_op AS (
   FROM longest
   LIMIT -1
 ),
--- Calls are read once, and each looks for its gaps: these are few.
+-- Read the calls once, and look up the gaps of each: there are few gaps.
 launch AS (
   SELECT rank, from_ns, to_ns, global_tid, pid, tid, call_start_ns, call_end_ns
   FROM (
@@ -80,7 +83,7 @@ launch AS (
       api.global_tid,
       api.pid,
       api.tid,
-      -- Clipped to the gap: what lies before it, and behind it, is not the gap's.
+      -- Clipped to the gap.
       max(min(api.start_ns, next_op.end_ns), next_op.start_ns) AS call_start_ns,
       max(min(api.end_ns, next_op.end_ns), next_op.start_ns) AS call_end_ns,
       row_number() OVER (PARTITION BY next_op.rank ORDER BY api.start_ns, api.end_ns DESC, api.call_id) AS nth
@@ -100,7 +103,7 @@ meanwhile AS (
     max(api.start_ns, launch.from_ns) AS start_ns,
     min(api.end_ns, launch.call_start_ns) AS end_ns,
     CASE
-      -- Those that build a CUDA graph neither wait nor allocate.
+      -- Calls that build a CUDA graph neither wait nor allocate.
       WHEN api.api_name GLOB 'cu*Graph*' THEN 3
       WHEN api.api_name GLOB '*Synchronize*'
         OR (api.api_name GLOB 'cu*Memcpy*' OR api.api_name GLOB 'cu*Memset*') AND NOT api.api_name GLOB '*Async*'
@@ -187,7 +190,7 @@ SELECT
     WHEN sync_ns THEN 'host sync'
     WHEN alloc_ns THEN 'memory allocation'
     WHEN api_ns THEN 'other API call'
-    WHEN no_api_ns THEN 'no API call'
+    WHEN no_api_ns THEN 'outside CUDA API'
     WHEN launch_ns THEN 'launch call'
     WHEN queued_ns THEN 'queued'
     ELSE 'unknown'

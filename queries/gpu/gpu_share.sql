@@ -2,37 +2,37 @@
 name: gpu_share
 version: 1
 title: What fills each GPU's time
-summary: How long each class of kernels, kind of copy and idleness fills a GPU's time.
-why: To say in one line what limits a GPU - a class of kernels, copies, or the lack of work.
+summary: Time of each class of kernels and kind of copy, and idle time, per GPU.
+why: To see in one line what limits a GPU, whether a class of kernels, copies, or a lack of work.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
 reads: [device, gpu, gpu_overlap, gpu_window, memcpy, memset, scope]
 requires: [gpu_overlap]
 columns:
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU in a process that used it, the lowest."}
-  - {name: gpu_name, type: text, doc: "Marketing name of the GPU; null if the export does not say."}
-  - {name: rank, type: int, doc: "Place by busy_ns on the GPU, from 1."}
-  - {name: share_kind, type: text, doc: "class, memcpy, memset, graph or idle."}
-  - {name: share_name, type: text, doc: "Class of kernels by the class map, direction of copies, or share_kind again: graph is a CUDA graph traced as a whole, whatever the map."}
-  - {name: calls, type: int, unit: count, doc: "Operations; null for idle."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Time in which at least one of them ran; for idle, in which nothing did."}
-  - {name: window_ns, type: duration, unit: ns, doc: "What --time or --window names, else from the first start to the last end of an operation on the GPU."}
-  - {name: window_pct, type: percent, unit: percent, doc: "busy_ns of window_ns."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes copied or written; null for the others."}
-  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bytes that moved in busy_ns, per second of it; null for the others, or if busy_ns is 0."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "Lowest CUDA device ordinal of the GPU in a process that uses it."}
+  - {name: gpu_name, type: text, label: "GPU name", priority: 3, doc: "Marketing name of the GPU; null if unknown."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by busy_ns on the GPU; 1 is the largest."}
+  - {name: share_kind, type: text, label: "kind", priority: 0, doc: "Kind of row: class (kernels of one class), memcpy, memset, graph (CUDA graphs traced as a whole) or idle."}
+  - {name: share_name, type: text, label: "work", priority: 0, doc: "Class of the kernels from the class map, direction of the copies, or share_kind again. graph does not depend on the class map."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of operations; null for idle."}
+  - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which at least one of these operations ran; for idle, time in which nothing ran."}
+  - {name: window_ns, type: duration, unit: ns, priority: 3, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
+  - {name: window_pct, type: percent, unit: percent, label: "share of window", priority: 1, doc: "busy_ns as a share of window_ns."}
+  - {name: size_bytes, type: bytes, unit: bytes, priority: 1, doc: "Bytes copied or written; null for other rows."}
+  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, label: "bandwidth", priority: 1, doc: "Bytes moved in busy_ns, per second; null for other rows and if busy_ns is 0."}
 checks:
   - busy_ns >= 0 AND busy_ns <= window_ns
   - (share_kind = 'idle') = (calls IS NULL)
 limits: >-
-  Shares overlap: a copy under a kernel counts for both, so the rows of a GPU can exceed 100 %; idle is exact. A window
-  holds no time before the first or after the last operation of its GPU. What a share waits for inside is not told: a
-  collective that waits for another rank fills its time, and so does a copy that waits for a page. size_bytes counts
-  copies whole that reach over an end of --time, and under --window all operations count whole.
+  Shares overlap: a copy under a kernel counts for both, so the rows of a GPU can add up to more than 100 %; idle is
+  exact. Without --time or --window, the time before the first and after the last operation of a GPU does not count.
+  Waiting inside an operation counts as its time, such as a collective that waits for another rank, or a copy that waits
+  for a page. size_bytes counts copies that cross an end of --time whole. Under --window, all operations count whole.
 see_also: [gpu_time, gpu_elapsed, class_sum, memcpy_bandwidth]
 ---*/
 WITH
--- Numbers stand for names here: each name is looked up, and its class, once.
+-- Look up each name and its class once, by the name's ID.
 name AS (
   SELECT op_kind, name_id, min(op_id) AS any_op_id
   FROM gpu_overlap
@@ -58,7 +58,7 @@ named_share AS (
   FROM name
   LIMIT -1
 ),
--- What reaches over an end of --time is busy up to that end.
+-- An operation that crosses an end of --time is busy up to that end.
 placed AS (
   SELECT
     overlap.gpu_id,
@@ -86,7 +86,7 @@ share AS (
     count(*) AS calls,
     busy_ns(from_ns, to_ns) AS busy_ns,
     sum(size_bytes) AS size_bytes,
-    -- Of a copy that reaches over an end of --time, the bytes of the part inside.
+    -- For a copy that crosses an end of --time, only the bytes of the part inside.
     sum(
       iif(to_ns - from_ns < dur_ns, 1.0 * size_bytes * (to_ns - from_ns) / dur_ns, size_bytes)
     ) AS moved_bytes

@@ -1,44 +1,44 @@
 /*---
 name: gpu_time
 version: 1
-title: What each GPU's time went to
-summary: Each GPU's time - compute, exposed communication, exposed copies, idle.
+title: How each GPU spent its time
+summary: Compute, exposed communication, exposed copies and idle time of each GPU.
 why: To see what fills a GPU's time before looking at kernels, in parts that add up to the whole.
 kind: sum
 tags: [cuda, gpu]
 reads: [gpu_overlap, gpu_window, memcpy, memset]
 requires: [gpu_window]
 columns:
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside the first process that uses it."}
-  - {name: window_ns, type: duration, unit: ns, doc: "What --time or --window names, else from the GPU's first operation to its last."}
-  - {name: compute_ns, type: duration, unit: ns, doc: "A kernel that computes ran."}
-  - {name: exposed_communication_ns, type: duration, unit: ns, doc: "A communication kernel ran and none that computes."}
-  - {name: exposed_memory_ns, type: duration, unit: ns, doc: "A copy or fill ran and no kernel."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "Nothing ran: what is left of window_ns."}
-  - {name: compute_pct, type: percent, unit: percent, doc: "compute_ns in window_ns."}
-  - {name: exposed_communication_pct, type: percent, unit: percent, doc: "exposed_communication_ns in window_ns."}
-  - {name: exposed_memory_pct, type: percent, unit: percent, doc: "exposed_memory_ns in window_ns."}
-  - {name: idle_pct, type: percent, unit: percent, doc: "idle_ns in window_ns."}
-  - {name: largest_part, type: text, doc: "The largest of the four parts: compute, communication, memory or idle; of equals the first of these. Null if window_ns is 0."}
-  - {name: top_op, type: text, doc: "Operation, by name, with the most exposed time in that part; null for idle, and where largest_part is."}
-  - {name: top_op_total_ns, type: duration, unit: ns, doc: "Sum of the lengths of that operation in the window; null for idle."}
-  - {name: top_op_size_bytes, type: bytes, unit: bytes, doc: "What that operation copied or filled; null for kernels and idle."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "At least one operation ran: the first three parts."}
-  - {name: communication_ns, type: duration, unit: ns, doc: "A communication kernel ran, hidden behind compute or not."}
-  - {name: memory_ns, type: duration, unit: ns, doc: "A copy or fill ran, hidden or not."}
-  - {name: op_ns, type: duration, unit: ns, doc: "Sum of the lengths of operations in the window: above busy_ns as far as they overlap."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Window began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Window ended."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU."}
+  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
+  - {name: compute_ns, type: duration, unit: ns, doc: "Time in which a compute kernel ran."}
+  - {name: exposed_communication_ns, type: duration, unit: ns, doc: "Time in which a communication kernel ran and no compute kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, doc: "Time in which a copy or fill ran and no kernel did."}
+  - {name: idle_ns, type: duration, unit: ns, doc: "Time in which nothing ran: the rest of window_ns."}
+  - {name: compute_pct, type: percent, unit: percent, label: "compute % of window", priority: 1, doc: "compute_ns as a share of window_ns."}
+  - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of window", priority: 1, doc: "exposed_communication_ns as a share of window_ns."}
+  - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed memory % of window", priority: 1, doc: "exposed_memory_ns as a share of window_ns."}
+  - {name: idle_pct, type: percent, unit: percent, label: "idle % of window", priority: 1, doc: "idle_ns as a share of window_ns."}
+  - {name: largest_part, type: text, doc: "Largest of the four parts: compute, communication, memory or idle; the first of these if several tie; null if window_ns is 0."}
+  - {name: top_op, type: text, label: "top operation", doc: "Name of the operation with the most exposed time in largest_part; null for idle and if largest_part is null."}
+  - {name: top_op_total_ns, type: duration, unit: ns, label: "top operation total", priority: 3, doc: "Sum of the durations of top_op inside the window; null for idle."}
+  - {name: top_op_size_bytes, type: bytes, unit: bytes, label: "top operation size", priority: 3, doc: "Bytes that top_op copied or wrote; null for kernels and idle."}
+  - {name: busy_ns, type: duration, unit: ns, doc: "Time in which at least one operation ran: the sum of the first three parts."}
+  - {name: communication_ns, type: duration, unit: ns, priority: 3, doc: "Time in which a communication kernel ran, hidden or exposed."}
+  - {name: memory_ns, type: duration, unit: ns, priority: 3, doc: "Time in which a copy or fill ran, hidden or exposed."}
+  - {name: op_ns, type: duration, unit: ns, label: "operations, summed", priority: 3, doc: "Sum of the durations of operations inside the window; more than busy_ns if operations overlap."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 3, doc: "Start of the window, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the window."}
 checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = window_ns
   - compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
   - idle_ns >= 0 AND exposed_communication_ns <= communication_ns AND exposed_memory_ns <= memory_ns
   - op_ns >= busy_ns
 limits: >-
-  Says when the GPU ran something, not how well: a kernel on one of its multiprocessors fills it here. A CUDA graph that
-  was traced as a whole is compute, whatever it holds. Copies count on the GPU that carried them out. With --device,
-  --stream, --process or --nvtx what is out of the scope does not run, and idle grows by it.
+  The parts tell when the GPU ran something, not how well: a kernel on a single multiprocessor fills the GPU here. A
+  CUDA graph traced as a whole counts as compute, whatever it contains. Copies count on the GPU that ran them. With
+  --device, --stream, --process or --nvtx, only work in the scope counts, and all other time is idle.
 see_also: [gpu_time_by_range, comm_overlap, gpu_idle_causes, stream_concurrency, gpu_gaps]
 ---*/
 WITH
@@ -56,7 +56,7 @@ most AS (
   FROM (SELECT *, row_number() OVER (PARTITION BY gpu_id ORDER BY part_ns DESC, rank) AS nth FROM part)
   WHERE nth = 1 AND part_ns > 0
 ),
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 op AS (
   SELECT
     gpu_id,

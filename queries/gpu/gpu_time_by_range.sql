@@ -1,49 +1,49 @@
 /*---
 name: gpu_time_by_range
 version: 1
-title: What the GPU's time went to, range by range
-summary: Compute, exposed communication, exposed copies and idle in NVTX ranges.
-why: To see what a step, a layer or a phase waits for, with parts that add up to its time on the GPU.
+title: GPU time by NVTX range
+summary: Compute, exposed communication, exposed copies and idle time per NVTX range.
+why: To see what a step, a layer or a phase waits for, in parts that add up to its time on the GPU.
 kind: sum
 tags: [cuda, gpu, nvtx]
 reads: [gpu_busy, gpu_window, nvtx_name, nvtx_projection, scope]
 requires: [nvtx_projection, gpu_window]
 params:
-  - {name: range, type: text, default: "*", doc: "GLOB over the range's name, its text or its folded name."}
-  - {name: span, type: enum, values: [projected, cpu], default: projected, doc: "Time of a range: from its first GPU operation to its last, or its own on the CPU."}
-  - {name: limit, type: int, default: 1000, min: -1, doc: "Rows to return, in order of time; -1 returns all."}
+  - {name: range, type: text, default: "*", doc: "GLOB pattern for the range name, with or without its domain, or for its folded name."}
+  - {name: span, type: enum, values: [projected, cpu], default: projected, doc: "Time of a range: projected is the time from its first GPU operation to its last; cpu is its own time on the CPU."}
+  - {name: limit, type: int, default: 1000, min: -1, doc: "Number of rows to return, in order of time; -1 returns all rows."}
 columns:
-  - {name: instance, type: int, doc: "Place among the ranges of its folded name and thread, by start, from 0."}
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside the first process that uses it: what --device takes."}
-  - {name: window_ns, type: duration, unit: ns, doc: "Length of the range's time, as far as it is in the scope."}
-  - {name: compute_ns, type: duration, unit: ns, doc: "A kernel that computes ran on the GPU, whoever launched it."}
-  - {name: exposed_communication_ns, type: duration, unit: ns, doc: "A communication kernel ran and none that computes."}
-  - {name: exposed_memory_ns, type: duration, unit: ns, doc: "A copy or fill ran and no kernel."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "Nothing ran: what is left of window_ns."}
-  - {name: compute_pct, type: percent, unit: percent, doc: "compute_ns in window_ns."}
-  - {name: exposed_communication_pct, type: percent, unit: percent, doc: "exposed_communication_ns in window_ns."}
-  - {name: exposed_memory_pct, type: percent, unit: percent, doc: "exposed_memory_ns in window_ns."}
-  - {name: idle_pct, type: percent, unit: percent, doc: "idle_ns in window_ns."}
-  - {name: communication_ns, type: duration, unit: ns, doc: "A communication kernel ran, hidden behind compute or not."}
-  - {name: memory_ns, type: duration, unit: ns, doc: "A copy or fill ran, hidden or not."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside the range, on all GPUs."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Its time began, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Its time ended."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: range_id, type: id, doc: "Row of the raw table."}
-  - {name: range_name, type: text, doc: "Name of the range, behind its domain and a colon outside the default domain; null if empty."}
-  - {name: layer_name, type: text, doc: "The same with numbers folded to *."}
-  - {name: attribution, type: text, doc: "How launches were attributed to ranges: thread, process or capture."}
+  - {name: instance, type: int, priority: 0, doc: "Position by start among the ranges of the same folded name and thread, from 0."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
+  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Length of the time of the range, cut to --time or --window."}
+  - {name: compute_ns, type: duration, unit: ns, doc: "Time in which a compute kernel ran on the GPU, from any range or process."}
+  - {name: exposed_communication_ns, type: duration, unit: ns, doc: "Time in which a communication kernel ran and no compute kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, doc: "Time in which a copy or fill ran and no kernel did."}
+  - {name: idle_ns, type: duration, unit: ns, doc: "Time in which nothing ran: the rest of window_ns."}
+  - {name: compute_pct, type: percent, unit: percent, label: "compute % of window", priority: 1, doc: "compute_ns as a share of window_ns."}
+  - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of window", priority: 1, doc: "exposed_communication_ns as a share of window_ns."}
+  - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed memory % of window", priority: 1, doc: "exposed_memory_ns as a share of window_ns."}
+  - {name: idle_pct, type: percent, unit: percent, label: "idle % of window", priority: 1, doc: "idle_ns as a share of window_ns."}
+  - {name: communication_ns, type: duration, unit: ns, priority: 3, doc: "Time in which a communication kernel ran, hidden or exposed."}
+  - {name: memory_ns, type: duration, unit: ns, priority: 3, doc: "Time in which a copy or fill ran, hidden or exposed."}
+  - {name: op_count, type: int, unit: count, label: "operations", priority: 3, doc: "GPU operations launched inside the range, on all GPUs."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the time of the range, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the time of the range."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 3, doc: "Operating system thread ID."}
+  - {name: range_id, type: id, label: "range ID", priority: 3, doc: "Row ID in the raw table."}
+  - {name: range_name, type: text, label: "range", priority: 0, doc: "Message, with the prefix DOMAIN: outside the default domain; null if empty."}
+  - {name: layer_name, type: text, label: "folded name", priority: 3, doc: "range_name with each number replaced by *."}
+  - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = window_ns
   - idle_ns >= 0 AND exposed_communication_ns <= communication_ns AND exposed_memory_ns <= memory_ns
 limits: >-
-  Everything that runs on the GPU in that time counts, not only what the range launched: neighbours that still run, other
-  streams, other processes. Ranges that launched nothing have no projected time and no row, with span=cpu they have one.
-  A process that uses several GPUs has a row for each, even if the range used one. Nested ranges cover the same time:
-  do not add them up.
+  Everything that runs on the GPU in that time counts, not only what the range launched: earlier work that still runs,
+  other streams, other processes. Ranges that launched nothing have no projected time and no row; with span=cpu they
+  have a row. A process that uses several GPUs has a row for each, even if the range used only one. Nested ranges cover
+  the same time, so do not add them up.
 see_also: [gpu_time, iterations, nvtx_gpu_proj_trace]
 ---*/
 WITH

@@ -2,32 +2,32 @@
 name: kernel_classes
 version: 1
 title: Kernels and their classes
-summary: Which class each kernel fell in, by which rule, and what else would match.
-why: To check a class map against a report - what nothing took stands first, and two rules may want the same kernel.
+summary: Class of each kernel, the rule that decided, and other rules that match.
+why: To check a class map against a report. Kernels that no rule matches come first.
 kind: sum
 tags: [classes, cuda, kernel]
 reads: [kernel, string]
 requires: [kernel]
 params:
-  - {name: class, type: text, default: null, doc: "Only this class, such as others; null for all."}
+  - {name: class, type: text, default: null, doc: "Only this class, such as others; null selects all classes."}
 columns:
-  - {name: class, type: text, doc: "Class by the map of --classes; others if no rule matches."}
-  - {name: activity, type: text, doc: "compute or communication, by the name's grammar, whatever the map says."}
-  - {name: calls, type: int, unit: count, doc: "Executions."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all kernels, listed or not."}
-  - {name: class_rule, type: text, doc: "Pattern of the rule that decided, the first that matches; null for others."}
-  - {name: class_also, type: text, doc: "Later rules that match too and mean another class, as class (pattern); null if none."}
-  - {name: kernel_name, type: text, doc: "Demangled name of the kernel, which the rules are held against."}
+  - {name: class, type: text, priority: 0, doc: "Class from the class map of --classes; others if no rule matches."}
+  - {name: activity, type: text, priority: 3, doc: "Kind of work: compute or communication, from the grammar of the name, whatever the class map."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of kernel time", priority: 1, doc: "total_ns as a share of all kernels, including kernels that are not listed."}
+  - {name: class_rule, type: text, label: "rule", doc: "Pattern of the rule that decided, the first that matches; null for others."}
+  - {name: class_also, type: text, label: "other matches", doc: "Later rules that match too and give another class, as class (pattern); null if there are none."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Demangled kernel name, which the rules are matched against."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
 limits: >-
-  A class is what a map says by the name alone. Kernels of a CUDA graph that was traced as a whole are not in it.
+  The class comes from the name alone. Kernels of a CUDA graph traced as a whole are not included.
 see_also: [class_sum, nccl_sum, top_kernels]
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 by_name AS (
   SELECT name_id, count(*) AS calls, sum(dur_ns) AS total_ns
   FROM kernel

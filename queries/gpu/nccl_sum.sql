@@ -2,30 +2,31 @@
 name: nccl_sum
 version: 1
 title: Communication kernels
-summary: GPU time per collective and kernel that carries it out.
-why: To see which collectives cost time, by which algorithm and protocol, and how evenly.
+summary: GPU time per collective and communication kernel, largest total first.
+why: To see which collectives cost time, with which algorithm and protocol, and how evenly.
 kind: sum
 tags: [communication, cuda, kernel]
 reads: [kernel, string]
 requires: [kernel]
 columns:
-  - {name: collective, type: text, doc: "AllReduce, AllGather, SendRecv, …; Generic for NCCL's kernel without a name of its own, unknown if not told."}
-  - {name: calls, type: int, unit: count, doc: "Executions, one on each rank."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of execution times; kernels that overlap count in full."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all kernels, other ones too."}
+  - {name: collective, type: text, priority: 0, doc: "Collective, such as AllReduce, AllGather or SendRecv; Generic for NCCL's generic kernel; unknown if the name does not tell."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions, one on each rank."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of kernel time", priority: 1, doc: "total_ns as a share of all kernels, including those that compute."}
   - {name: mean_ns, type: duration, unit: ns, doc: "Mean execution time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median execution time."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest execution."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest execution."}
-  - {name: kernel_name, type: text, doc: "Demangled name of the kernel."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median execution time."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest execution."}
+  - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Longest execution."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Demangled kernel name."}
 checks:
   - calls >= 1
   - median_ns BETWEEN min_ns AND max_ns
   - time_pct BETWEEN 0 AND 100
 limits: >-
   A communication kernel runs from its launch until all ranks have done their part, so its time includes waiting for the
-  slowest. How many bytes moved is not in the report. Counts NCCL, RCCL and custom kernels by their names; what copies between
-  GPUs without a kernel is in memcpy_bandwidth. Kernels of a CUDA graph that was traced as a whole are not in it.
+  slowest rank. The report does not record how many bytes moved. NCCL, RCCL and custom kernels are recognised by name.
+  Copies between GPUs that use no kernel are in memcpy_bandwidth. Kernels of a CUDA graph traced as a whole are not
+  included.
 see_also: [comm_overlap, class_sum, kernel_classes]
 ---*/
 WITH
@@ -33,7 +34,7 @@ total AS (
   SELECT sum(dur_ns) AS all_ns
   FROM kernel
 ),
--- Numbers stand for names here: each name is looked up once.
+-- Look up each name once, by its ID.
 named AS (
   SELECT name_id, (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
   FROM (SELECT DISTINCT name_id FROM kernel)

@@ -1,33 +1,34 @@
 /*---
 name: stream_concurrency
 version: 1
-title: Streams at work at once
-summary: How long each GPU had no stream, one stream, two streams and so on at work.
-why: To see whether streams really overlap, and how much of the time the GPU had nothing to do.
+title: Concurrent streams
+summary: Time in which each GPU had no stream, one stream, two streams or more at work.
+why: To see whether streams really overlap, and how long the GPU had nothing to do.
 kind: sum
 tags: [cuda, kernel, memory]
 reads: [gpu_busy, gpu_window]
 requires: [gpu_window]
 columns:
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU; null if its processes number it differently."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if several processes used the GPU, or if unknown."}
-  - {name: processes, type: int, unit: count, doc: "Processes that used the GPU."}
-  - {name: streams, type: int, unit: count, doc: "Streams that are at work at once; 0 is an idle GPU."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Time with just so many."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of dur_ns in the GPU's window."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal of the GPU; null if its processes number it differently."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID; null if unknown or if several processes used the GPU."}
+  - {name: processes, type: int, unit: count, priority: 3, doc: "Number of processes that used the GPU."}
+  - {name: streams, type: int, unit: count, label: "streams at work", priority: 0, doc: "Number of streams at work at the same time; 0 means an idle GPU."}
+  - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time with exactly this number of streams at work."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of window", priority: 1, doc: "dur_ns as a share of the GPU's window."}
 checks:
   - dur_ns > 0 AND streams >= 0 AND processes >= 1
   - time_pct BETWEEN 0 AND 100
 limits: >-
-  The rows of a GPU add up to its window: what --time or --window names, else from its first operation to its last. A stream is at work while a
-  kernel, a copy, a fill or a CUDA graph traced as a whole runs on it; the branches inside such a graph count as one
-  stream. Streams of one number in different contexts or processes are different ones. Processes that share a GPU are
-  taken together; they mostly take turns on it, though both look at work. Two streams at work say nothing about how much of the GPU each has.
+  The rows of a GPU add up to its window, which is the time that --time or --window selects, or the time from its first
+  to its last operation. A stream is at work while a kernel, a copy, a fill or a CUDA graph traced as a whole runs on
+  it; the branches inside such a graph count as one stream. Streams of the same number in different contexts or
+  processes are different streams. Processes that share a GPU are counted together; they usually take turns on it,
+  although both look at work. The number of streams at work does not tell how much of the GPU each of them uses.
 see_also: [gpu_time, gpu_time_util, gpu_gaps]
 ---*/
 WITH
--- Each stream's time without overlaps, as its beginnings and ends.
+-- Starts and ends of the time in which each stream was busy, without overlaps.
 edge AS (
   SELECT gpu_id, start_ns AS at_ns, 1 AS sign
   FROM gpu_busy
@@ -44,7 +45,7 @@ level AS (
     lead(at_ns) OVER (PARTITION BY gpu_id ORDER BY at_ns) - at_ns AS dur_ns
   FROM edge
 ),
--- Idle time has the window's ends too, and is none outside it.
+-- gpu_window also has the idle time at both ends of the window, and none outside it.
 spent AS (
   SELECT gpu_id, streams, sum(dur_ns) AS dur_ns
   FROM level

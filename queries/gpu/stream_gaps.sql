@@ -2,44 +2,45 @@
 name: stream_gaps
 version: 1
 title: Gaps of each stream
-summary: One row per CUDA stream - the time between its kernels, and when the GPU idled.
-why: To see which streams wait, and how much of that the GPU truly had nothing to do.
+summary: Time between the kernels of each CUDA stream, and how long the GPU idled.
+why: To see which streams wait, and for how much of that time the GPU had nothing to do.
 kind: sum
 tags: [cuda, gpu, kernel]
 reads: [all_gpu_window, gpu_window, kernel, memcpy, memset, process_device, stream_gap]
 requires: [kernel, gpu_window]
 params:
-  - {name: memory, type: bool, default: false, doc: "Copies and fills end gaps too; false goes by kernels alone."}
+  - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: gpu_id, type: id, doc: "Number of the GPU on its machine; its CUDA ordinal where the export knows no better."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: op_count, type: int, unit: count, doc: "Kernels of the stream; with memory copies and fills too."}
-  - {name: span_ns, type: duration, unit: ns, doc: "From the start of the first of them to the end of the last: busy_ns and gap_ns."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "At least one of them ran."}
-  - {name: gap_count, type: int, unit: count, doc: "Gaps: none of them ran, and one had before."}
-  - {name: gap_ns, type: duration, unit: ns, doc: "Sum of the gaps: the stream waited, though others may have been at work."}
-  - {name: gap_idle_ns, type: duration, unit: ns, doc: "Part of gap_ns in which nothing at all ran on the GPU, of any stream or process."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean gap; null if there is none."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median gap; null if there is none."}
-  - {name: p90_ns, type: duration, unit: ns, doc: "Length that nine of ten gaps stay within; null if there is none."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest gap; null if there is none."}
-  - {name: gpu_window_ns, type: duration, unit: ns, doc: "The GPU's time: what --time or --window names, else from its first operation to its last. The same in all rows of a GPU."}
-  - {name: gpu_idle_ns, type: duration, unit: ns, doc: "Part of gpu_window_ns in which nothing at all ran on the GPU. The same in all rows of a GPU: not to be added up."}
-  - {name: gpu_no_kernel_ns, type: duration, unit: ns, doc: "Part of gpu_window_ns in which no kernel ran: gpu_idle_ns, and copies and fills by themselves. The same in all rows of a GPU."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID; null if unknown."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context."}
+  - {name: stream_id, type: id, label: "stream", priority: 0, doc: "CUDA stream ID, unique within its context."}
+  - {name: op_count, type: int, unit: count, label: "operations", priority: 3, doc: "Kernels of the stream; with memory=true also copies and fills."}
+  - {name: span_ns, type: duration, unit: ns, doc: "Time from the start of the first of these operations to the end of the last: busy_ns + gap_ns."}
+  - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which at least one of these operations ran."}
+  - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Number of gaps between these operations."}
+  - {name: gap_ns, type: duration, unit: ns, label: "gap time", priority: 1, doc: "Sum of the gaps. The stream waited; other streams may have run work."}
+  - {name: gap_idle_ns, type: duration, unit: ns, label: "GPU idle in gaps", priority: 1, doc: "Part of gap_ns in which nothing ran on the GPU, from any stream or process."}
+  - {name: mean_ns, type: duration, unit: ns, label: "mean gap", doc: "Mean gap; null if there are no gaps."}
+  - {name: median_ns, type: duration, unit: ns, label: "median gap", doc: "Median gap; null if there are no gaps."}
+  - {name: p90_ns, type: duration, unit: ns, label: "p90 gap", priority: 3, doc: "Length that nine of ten gaps do not exceed; null if there are no gaps."}
+  - {name: max_ns, type: duration, unit: ns, label: "longest gap", priority: 1, doc: "Longest gap; null if there are no gaps."}
+  - {name: gpu_window_ns, type: duration, unit: ns, label: "GPU window", priority: 3, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU; the same in all rows of a GPU."}
+  - {name: gpu_idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 3, doc: "Part of gpu_window_ns in which nothing ran on the GPU; the same in all rows of a GPU, so do not add it up."}
+  - {name: gpu_no_kernel_ns, type: duration, unit: ns, label: "GPU without kernel", priority: 3, doc: "Part of gpu_window_ns in which no kernel ran: gpu_idle_ns plus the time with copies and fills only; the same in all rows of a GPU."}
 checks:
   - busy_ns + gap_ns = span_ns
   - gap_idle_ns BETWEEN 0 AND gap_ns
   - gpu_idle_ns <= gpu_no_kernel_ns AND gpu_no_kernel_ns <= gpu_window_ns
   - (gap_count = 0) = (max_ns IS NULL)
 limits: >-
-  A gap of one stream is no idle GPU: while it lasts, other streams may work. So gap_ns of several streams adds up to
-  more than any GPU idled, and gap_idle_ns counts idle time once for each stream that waited. The GPU's own idle time is
-  gpu_idle_ns. Operations that reach over an end of --time count whole in gaps and streams; the GPU's columns end where
-  the time does. With --device, --stream, --process or --nvtx what is out of the scope did not run; gap_idle_ns alone
-  knows of it. CUDA graphs traced as a whole fill the GPU's time, and are in no stream's row.
+  A gap of one stream is not idle GPU time: during it, other streams may run work. So gap_ns of several streams can add
+  up to more than the GPU idled, and gap_idle_ns counts idle time once per waiting stream. gpu_idle_ns is the idle time
+  of the GPU itself. Operations that cross an end of --time count whole in the columns of gaps and streams; the GPU's
+  columns are cut to --time. With --device, --stream, --process or --nvtx, operations outside the scope are ignored;
+  only gap_idle_ns counts them as work. CUDA graphs traced as a whole fill the GPU's time, but belong to no stream's
+  row.
 see_also: [gap_pairs, gap_histogram, gpu_time, gpu_idle_causes, stream_concurrency]
 ---*/
 WITH

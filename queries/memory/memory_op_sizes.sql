@@ -2,32 +2,32 @@
 name: memory_op_sizes
 version: 1
 title: Memory operations by exact size
-summary: Copies and fills by direction, kind of memory and exact size, with their spread.
-why: Copies of one size can be compared from run to run - a mean over all sizes says more about the mix.
+summary: Time of copies and fills per direction, kind of memory and exact size.
+why: To compare copies of one size between runs. A mean over all sizes depends more on the mix of sizes.
 kind: sum
 tags: [cuda, memory, unified-memory]
 reads: [memcpy, memset]
 requires: [memcpy | memset]
 columns:
-  - {name: op_name, type: text, doc: "[CUDA memcpy Host-to-Device] and its like, or [CUDA memset]."}
-  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null if unknown and for a fill."}
-  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null if unknown."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Size of each operation; null if unknown."}
-  - {name: calls, type: int, unit: count, doc: "Operations."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the operations' times; those that overlap count in full."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time of an operation."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the times; 0 for one."}
-  - {name: mean_error_ns, type: duration, unit: ns, doc: "Standard error of mean_ns, by mean_error(); null for one."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest operation."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest operation."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "A name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
+  - {name: src_memory, type: text, label: "source memory", doc: "Kind of source memory, such as Pinned; null if unknown and for a fill."}
+  - {name: dst_memory, type: text, label: "destination memory", doc: "Kind of memory written, such as Device; null if unknown."}
+  - {name: size_bytes, type: bytes, unit: bytes, priority: 0, doc: "Size of each operation; null if unknown."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of operations."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of memory op time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of durations; overlapping operations count in full."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration of an operation."}
+  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of the durations; 0 for one operation."}
+  - {name: mean_error_ns, type: duration, unit: ns, priority: 1, doc: "Standard error of mean_ns, from mean_error(); null for one operation."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest operation."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest operation."}
 checks:
   - calls >= 1 AND stddev_ns >= 0
   - time_pct BETWEEN 0 AND 100
   - mean_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Adds up all processes and devices. Times are those of the GPU: what the call cost the host is in cuda_api_sum. Copies
-  inside a CUDA graph that was traced as a whole are not in it.
+  Sums cover all processes and devices. Times are those of the GPU; cuda_api_sum has what the calls cost the host.
+  Copies in a CUDA graph traced as a whole are not included.
 see_also: [memory_ops, memcpy_bandwidth, cuda_gpu_mem_time_sum]
 ---*/
 WITH

@@ -2,42 +2,42 @@
 name: memory_ops
 version: 1
 title: Cost of memory operations
-summary: Copies and fills by device, direction, kind of memory and size, costliest first.
-why: Tells what memory traffic costs, and whether it is few large copies or many small ones.
+summary: Time of copies and fills per device, direction, kind of memory and size class.
+why: To see what memory traffic costs, and whether it is few large copies or many small ones.
 kind: sum
 tags: [cuda, memory, unified-memory]
 reads: [memcpy, memset, scope]
 requires: [memcpy | memset]
 columns:
-  - {name: op_name, type: text, doc: "[CUDA memcpy Host-to-Device] and its like, or [CUDA memset]."}
-  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null if unknown and for a fill."}
-  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null if unknown."}
-  - {name: size_class, type: text, doc: "Size of each operation, the upper bound excluded; 1 KiB is 1024 bytes; null if unknown."}
-  - {name: from_bytes, type: bytes, unit: bytes, doc: "Lower bound of size_class; null if the size is unknown."}
-  - {name: calls, type: int, unit: count, doc: "Operations."}
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the operations' times; those that overlap, or reach over an end of --time, count in full."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Length of the union of their times, as far as it lies in --time."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time of an operation."}
-  - {name: total_bytes, type: bytes, unit: bytes, doc: "Bytes copied or written by all of them, whole; null if no size is known."}
+  - {name: op_name, type: text, label: "operation", priority: 0, doc: "A name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
+  - {name: src_memory, type: text, label: "source memory", doc: "Kind of source memory, such as Pinned; null if unknown and for a fill."}
+  - {name: dst_memory, type: text, label: "destination memory", doc: "Kind of memory written, such as Device; null if unknown."}
+  - {name: size_class, type: text, priority: 0, doc: "Range of sizes, without its upper bound. 1 KiB is 1024 bytes; null if unknown."}
+  - {name: from_bytes, type: bytes, unit: bytes, label: "smallest size", priority: 3, doc: "Lower bound of size_class; null if the size is unknown."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of operations."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of memory op time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, label: "total time", priority: 1, doc: "Sum of durations. Operations that overlap, or that cross an end of --time, count in full."}
+  - {name: busy_ns, type: duration, unit: ns, doc: "Time in which at least one of these operations ran, cut to --time."}
+  - {name: median_ns, type: duration, unit: ns, label: "median time", priority: 3, doc: "Median duration of an operation."}
+  - {name: total_bytes, type: bytes, unit: bytes, label: "total size", priority: 1, doc: "Sum of bytes copied or written, of whole operations; null if no size is known."}
   - {name: mean_size_bytes, type: bytes, unit: bytes, doc: "Mean size of an operation."}
-  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bytes that moved in busy_ns, per second of it; null if busy_ns is 0, or no size is known."}
-  - {name: median_rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bandwidth that half of the operations reach by themselves; null if all took 0 ns."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: src_device_id, type: id, doc: "GPU that was read from; null if none or not said."}
-  - {name: dst_device_id, type: id, doc: "GPU that was written to; null if none or not said."}
+  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, label: "bandwidth", priority: 1, doc: "Bytes moved in busy_ns, per second; null if busy_ns is 0 or no size is known."}
+  - {name: median_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "median bandwidth", priority: 3, doc: "Median bandwidth of an operation by itself; null if all operations took 0 ns."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID; null if unknown."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: src_device_id, type: id, label: "source GPU", priority: 3, doc: "Source GPU; null if none or unknown."}
+  - {name: dst_device_id, type: id, label: "destination GPU", priority: 3, doc: "Destination GPU; null if none or unknown."}
 checks:
   - calls >= 1 AND (total_bytes IS NULL OR total_bytes >= 0)
   - busy_ns BETWEEN 0 AND total_ns
   - (rate_bytes_per_s IS NULL) = (busy_ns = 0 OR total_bytes IS NULL)
   - (from_bytes IS NULL) = (total_bytes IS NULL)
 limits: >-
-  Times are those of the GPU: what the call cost the host is in cuda_api_sum. Rows may overlap in time, so their busy_ns do
-  not add up to the time that the GPU moved memory; nor do they say how much of it kernels hid. A copy within one GPU both
-  reads and writes its bytes, so the memory moves twice what is told. Copies inside a CUDA graph that was traced as a whole
-  are not in it. Of a copy that reaches over an end of --time the rate has the bytes in proportion; with --window it counts
-  whole. What kernels read and write is no memory operation.
+  Times are those of the GPU; cuda_api_sum has what the calls cost the host. Rows can overlap in time, so their busy_ns
+  does not add up to the time in which the GPU moved memory. The rows do not tell how much of that time kernels hid. A
+  copy within one GPU both reads and writes its bytes, so the memory moves twice the bytes shown. Copies in a CUDA graph
+  traced as a whole are not included. For a copy that crosses an end of --time, the bandwidth uses its bytes in
+  proportion; under --window it counts whole. Reads and writes of kernels are not memory operations.
 see_also: [memcpy_bandwidth, cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_memcpy_async]
 ---*/
 WITH
@@ -78,7 +78,7 @@ operation AS (
     size_bytes
   FROM memset
 ),
--- Classes by their lower bound. What reaches over an end of --time is busy up to that end.
+-- Size classes by their lower bound. An operation that crosses an end of --time is busy up to that end.
 classed AS (
   SELECT
     operation.*,
@@ -115,7 +115,7 @@ SELECT
   median(dur_ns) AS median_ns,
   sum(size_bytes) AS total_bytes,
   avg(size_bytes) AS mean_size_bytes,
-  -- Of an operation that reaches over an end of --time, the bytes of the part inside.
+  -- For an operation that crosses an end of --time, only the bytes of the part inside.
   1e9 * sum(iif(to_ns - from_ns < dur_ns, 1.0 * size_bytes * (to_ns - from_ns) / dur_ns, size_bytes))
     / nullif(busy_ns(from_ns, to_ns), 0) AS rate_bytes_per_s,
   median(1e9 * size_bytes / nullif(dur_ns, 0)) AS median_rate_bytes_per_s,

@@ -2,23 +2,24 @@
 name: um_cpu_page_faults_sum
 version: 1
 title: Unified memory CPU page faults
-summary: CPU page faults on unified memory per function that touched it, most first.
+summary: CPU page faults on unified memory per host function, most faults first.
 why: To find the host code that pulls unified memory back from the GPU.
 kind: sum
 tags: [cuda, memory, unified-memory]
 reads: [um_cpu_page_fault]
 columns:
-  - {name: faults_pct, type: percent, unit: percent, doc: "Share of cpu_faults in all rows."}
-  - {name: cpu_faults, type: int, unit: count, doc: "Page faults of the CPU."}
-  - {name: pages, type: int, unit: count, doc: "Different addresses at which it faulted, per process."}
-  - {name: first_ns, type: timestamp, unit: ns, doc: "First fault, on the report's clock."}
-  - {name: last_ns, type: timestamp, unit: ns, doc: "Last fault, on the report's clock."}
-  - {name: instruction, type: text, doc: "Function that touched the page; null if it could not be resolved."}
+  - {name: faults_pct, type: percent, unit: percent, label: "share of CPU faults", priority: 1, doc: "cpu_faults as a share of the sum over all rows."}
+  - {name: cpu_faults, type: int, unit: count, label: "CPU faults", priority: 1, doc: "Number of CPU page faults."}
+  - {name: pages, type: int, unit: count, priority: 1, doc: "Number of different faulting addresses, per process."}
+  - {name: first_ns, type: timestamp, unit: ns, label: "first fault", doc: "Time of the first fault, on the report's clock."}
+  - {name: last_ns, type: timestamp, unit: ns, label: "last fault", priority: 3, doc: "Time of the last fault, on the report's clock."}
+  - {name: instruction, type: text, label: "function", priority: 0, doc: "Function that touched the page; null if it could not be resolved."}
 checks:
   - cpu_faults >= pages AND pages >= 1
   - first_ns <= last_ns
 limits: >-
-  Recorded only with --cuda-um-cpu-page-faults=true. Functions of one name in different libraries are one row.
+  Page faults are recorded only with --cuda-um-cpu-page-faults=true. Functions of one name in different libraries share
+  a row.
 see_also: [um_sum, um_total_sum]
 nsys:
   title: Unified Memory CPU Page Faults Summary

@@ -2,31 +2,31 @@
 name: um_sum
 version: 1
 title: Unified memory by page
-summary: Migrations and page faults of unified memory per page, fastest moves first.
-why: To find the pages that travel between host and GPU, and whether faults drove them.
+summary: Migrations and page faults of unified memory per page, highest bandwidth first.
+why: To find the pages that travel between host and GPU, and whether page faults cause it.
 kind: sum
 tags: [cuda, memory, unified-memory]
 reads: [memcpy, um_cpu_page_fault, um_gpu_page_fault]
 requires: [um_cpu_page_fault | um_gpu_page_fault]
 params:
-  - {name: limit, type: int, default: 10, min: -1, doc: "Rows to return; -1 returns all."}
+  - {name: limit, type: int, default: 10, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:
-  - {name: pid, type: id, doc: "Operating system's process id, whose address it is."}
-  - {name: htod_bytes, type: bytes, unit: bytes, doc: "Bytes that moved from host to GPU."}
-  - {name: dtoh_bytes, type: bytes, unit: bytes, doc: "Bytes that moved from GPU to host."}
-  - {name: migrations, type: int, unit: count, doc: "Moves between host and GPU."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the times of the moves; 0 without any."}
-  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, doc: "Bytes moved per second of moving; null where nothing moved."}
-  - {name: cpu_faults, type: int, unit: count, doc: "Page faults of the CPU at the address."}
-  - {name: gpu_faults, type: int, unit: count, doc: "Page faults of GPUs at the address."}
-  - {name: page_address, type: text, doc: "Address in hexadecimal; null where the moves carry none, and each direction is then a row."}
+  - {name: pid, type: id, doc: "Operating system process ID that the address belongs to."}
+  - {name: htod_bytes, type: bytes, unit: bytes, label: "host to GPU", priority: 1, doc: "Bytes migrated from host to GPU."}
+  - {name: dtoh_bytes, type: bytes, unit: bytes, label: "GPU to host", priority: 1, doc: "Bytes migrated from GPU to host."}
+  - {name: migrations, type: int, unit: count, priority: 1, doc: "Migrations between host and GPU."}
+  - {name: total_ns, type: duration, unit: ns, label: "migration time", doc: "Sum of migration times; 0 without migrations."}
+  - {name: rate_bytes_per_s, type: real, unit: bytes_per_s, label: "bandwidth", doc: "Bytes migrated per second of total_ns; null if total_ns is 0."}
+  - {name: cpu_faults, type: int, unit: count, label: "CPU faults", priority: 1, doc: "CPU page faults at the address."}
+  - {name: gpu_faults, type: int, unit: count, label: "GPU faults", priority: 1, doc: "GPU page faults at the address."}
+  - {name: page_address, type: text, label: "address", priority: 0, doc: "Address in hexadecimal; null if the migrations have no address. Each direction is then a row."}
 checks:
   - migrations + cpu_faults + gpu_faults >= 1
   - (rate_bytes_per_s IS NULL) = (total_ns = 0)
 limits: >-
-  Moves from GPU to GPU are not in it. Moves and faults meet where they name one address, so a move of many pages takes
-  the faults of its first page alone. Needs recorded page faults; um_total_sum does not. NVIDIA's report adds up equal
-  addresses of different processes, which are different pages.
+  Migrations from GPU to GPU are not included. A migration and a fault share a row if they have the same address, so a
+  migration of many pages gets only the faults of its first page. The query needs recorded CPU or GPU page faults.
+  NVIDIA's report adds up equal addresses of different processes, although they are different pages.
 see_also: [um_total_sum, um_cpu_page_faults_sum, cuda_gpu_mem_size_sum]
 nsys:
   title: Unified Memory Analysis Summary

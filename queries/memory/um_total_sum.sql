@@ -2,28 +2,28 @@
 name: um_total_sum
 version: 1
 title: Unified memory in total
-summary: One row with all migrations and page faults of unified memory.
+summary: All migrations and page faults of unified memory, in one row.
 why: To see at a glance whether unified memory costs anything in this program.
 kind: sum
 tags: [cuda, memory, unified-memory]
 reads: [memcpy, um_cpu_page_fault, um_gpu_page_fault]
 requires: [um_cpu_page_fault | um_gpu_page_fault]
 columns:
-  - {name: htod_bytes, type: bytes, unit: bytes, doc: "Bytes that moved from host to GPU."}
-  - {name: dtoh_bytes, type: bytes, unit: bytes, doc: "Bytes that moved from GPU to host."}
-  - {name: migrations, type: int, unit: count, doc: "Moves between host and GPU."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the times of the moves; 0 without any."}
-  - {name: cpu_faults, type: int, unit: count, doc: "Page faults of the CPU; 0 also where they were not recorded."}
-  - {name: gpu_faults, type: int, unit: count, doc: "Page faults of GPUs; 0 also where they were not recorded."}
-  - {name: first_address, type: text, doc: "Lowest address moved or faulted at, in hexadecimal; null without any."}
-  - {name: last_address, type: text, doc: "Highest address moved or faulted at, in hexadecimal; null without any."}
+  - {name: htod_bytes, type: bytes, unit: bytes, label: "host to GPU", priority: 1, doc: "Bytes migrated from host to GPU."}
+  - {name: dtoh_bytes, type: bytes, unit: bytes, label: "GPU to host", priority: 1, doc: "Bytes migrated from GPU to host."}
+  - {name: migrations, type: int, unit: count, doc: "Migrations between host and GPU."}
+  - {name: total_ns, type: duration, unit: ns, label: "migration time", priority: 1, doc: "Sum of migration times; 0 without migrations."}
+  - {name: cpu_faults, type: int, unit: count, label: "CPU faults", priority: 1, doc: "CPU page faults; also 0 if they were not recorded."}
+  - {name: gpu_faults, type: int, unit: count, label: "GPU faults", priority: 1, doc: "GPU page faults; also 0 if they were not recorded."}
+  - {name: first_address, type: text, priority: 3, doc: "Lowest migrated or faulting address, in hexadecimal; null if there is none."}
+  - {name: last_address, type: text, priority: 3, doc: "Highest migrated or faulting address, in hexadecimal; null if there is none."}
 checks:
   - htod_bytes >= 0 AND dtoh_bytes >= 0
   - cpu_faults >= 0 AND gpu_faults >= 0
 limits: >-
-  Moves from GPU to GPU are not in it. Page faults are recorded only with --cuda-um-cpu-page-faults=true and
-  --cuda-um-gpu-page-faults=true. Addresses of different processes are compared as if they were one's. NVIDIA's report
-  declines where page faults were not recorded.
+  Migrations from GPU to GPU are not included. Page faults are recorded only with --cuda-um-cpu-page-faults=true and
+  --cuda-um-gpu-page-faults=true. The query needs at least one of the two. Addresses of different processes are compared
+  as if they were addresses of one process. NVIDIA's report fails if page faults were not recorded.
 see_also: [um_sum, um_cpu_page_faults_sum, cuda_gpu_mem_size_sum]
 nsys:
   title: Unified Memory Totals Summary

@@ -2,32 +2,32 @@
 name: mpi_event_trace
 version: 1
 title: MPI event trace
-summary: MPI calls in order of time, with their ranks and sizes.
-why: To follow what the ranks say to each other, and which of them waits for which.
+summary: MPI calls with their ranks and sizes, sorted by start.
+why: To follow the messages between ranks, and to see which rank waits for which.
 kind: trace
 tags: [mpi]
 reads: [mpi_event]
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Time until the call returned."}
-  - {name: rank, type: int, doc: "Calling rank in MPI_COMM_WORLD; null for a thread without one."}
-  - {name: peer_rank, type: int, doc: "Rank at the other end of a message; null where there is none."}
-  - {name: root_rank, type: int, doc: "Root of a collective; null where there is none."}
-  - {name: tag, type: int, doc: "Tag of a message; null where there is none."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Size of a message; null where there is none."}
-  - {name: send_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank gives to a collective; null otherwise."}
-  - {name: recv_bytes, type: bytes, unit: bytes, doc: "Bytes that the rank gets from a collective; null otherwise."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: request_handle, type: id, doc: "Request of a call that does not block, or that is waited for; null otherwise."}
-  - {name: mpi_kind, type: text, doc: "p2p, collective, start_wait or other."}
-  - {name: mpi_name, type: text, doc: "Name of the function, such as MPI_Allreduce."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the call, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Duration of the call."}
+  - {name: rank, type: int, priority: 0, doc: "Calling rank in MPI_COMM_WORLD; null if the thread has no rank."}
+  - {name: peer_rank, type: int, priority: 1, doc: "Rank at the other end of the message; null if the call has none."}
+  - {name: root_rank, type: int, doc: "Root rank of the collective; null if the call has none."}
+  - {name: tag, type: int, priority: 3, doc: "Message tag; null if the call has none."}
+  - {name: size_bytes, type: bytes, unit: bytes, priority: 1, doc: "Message size; null if the call has none."}
+  - {name: send_bytes, type: bytes, unit: bytes, label: "collective bytes sent", priority: 1, doc: "Bytes that the rank sends in the collective; null for other calls."}
+  - {name: recv_bytes, type: bytes, unit: bytes, label: "collective bytes received", doc: "Bytes that the rank receives in the collective; null for other calls."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 3, doc: "Operating system thread ID."}
+  - {name: request_handle, type: id, priority: 3, doc: "Request of a non-blocking call, or the request that is waited for; null otherwise."}
+  - {name: mpi_kind, type: text, label: "kind", priority: 3, doc: "Kind of call: p2p, collective, start_wait or other."}
+  - {name: mpi_name, type: text, label: "MPI function", priority: 0, doc: "Function name, such as MPI_Allreduce."}
 checks:
   - dur_ns >= 0
   - mpi_kind IN ('p2p', 'collective', 'start_wait', 'other')
 limits: >-
-  A call that waits for several requests, such as MPI_Waitall, is one row per request with equal times, so dur_ns must
-  not be added up over such rows. MPI_Sendrecv is two rows where what it sends and receives differ. Only the thread
+  A call that waits for several requests, such as MPI_Waitall, has one row per request, all with the same times. Do not
+  add up dur_ns over such rows. MPI_Sendrecv has two rows if what it sends and what it receives differ. Only the thread
   that initialised MPI has a rank.
 see_also: [nvtx_sum, osrt_sum]
 nsys:

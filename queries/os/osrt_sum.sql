@@ -2,29 +2,29 @@
 name: osrt_sum
 version: 1
 title: OS runtime summary
-summary: Time in calls of the C library and POSIX threads per function, largest first.
+summary: Time per function of the C library and POSIX threads, largest total first.
 why: To see what the CPU waits for, such as locks, sleeps, polls and files.
 kind: sum
 tags: [osrt]
 reads: [os_call, string]
 requires: [os_call]
 columns:
-  - {name: time_pct, type: percent, unit: percent, doc: "Share of total_ns in the total of all rows."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of call times over all threads."}
-  - {name: calls, type: int, unit: count, doc: "Calls of the function."}
-  - {name: mean_ns, type: duration, unit: ns, doc: "Mean time of a call."}
-  - {name: median_ns, type: duration, unit: ns, doc: "Median time of a call; the mean of the two middle ones for an even count."}
-  - {name: min_ns, type: duration, unit: ns, doc: "Shortest call."}
-  - {name: max_ns, type: duration, unit: ns, doc: "Longest call."}
-  - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation of call times; 0 for one."}
-  - {name: function_name, type: text, doc: "Name of the function, such as poll."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of OS runtime time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of call durations over all threads."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Number of calls."}
+  - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean duration of a call."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Median duration of a call; the mean of the two middle values if the count is even."}
+  - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest call."}
+  - {name: max_ns, type: duration, unit: ns, priority: 3, doc: "Longest call."}
+  - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the durations; 0 for one call."}
+  - {name: function_name, type: text, label: "function", priority: 0, doc: "Function name, such as poll."}
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
 limits: >-
-  Only calls of NVIDIA's class 27, the OS runtime, count. Times of all threads are added up, so threads that only
-  wait dominate. Calls inside other traced calls count as well. Calls shorter than the capture's threshold (1
+  Only calls of NVIDIA's event class 27, the OS runtime, count. Times of all threads are added up, so threads that only
+  wait dominate. A call inside another traced call counts again. Calls shorter than the capture's threshold (1
   microsecond by default) are not recorded.
 see_also: [cuda_api_sum, nvtx_sum]
 nsys:
@@ -42,7 +42,7 @@ nsys:
     - {name: Name, sql: function_name}
 ---*/
 WITH
--- Numbers stand for names here: grouping by them is many times cheaper than by the text.
+-- Group by name ID, not text: it is many times faster.
 by_name AS (
   SELECT
     name_id,
@@ -54,7 +54,7 @@ by_name AS (
     max(dur_ns) AS max_ns,
     stddev(dur_ns) AS stddev_ns
   FROM os_call
-  -- The table also holds the instants at which the profiler itself started and stopped in a process.
+  -- The table also holds the times at which the profiler started and stopped in a process.
   WHERE event_class = 27
   GROUP BY name_id
 )

@@ -2,8 +2,8 @@
 name: report_info
 version: 1
 title: About the report
-summary: One row per fact about the report, from versions and GPUs to counts of events.
-why: The first look at a report from elsewhere, to see what it holds and how it was made.
+summary: Facts about the report, such as versions, GPUs, processes and event counts.
+why: The first look at an unknown report, to see what it holds and how it was made.
 kind: info
 tags: [capture]
 reads:
@@ -29,17 +29,17 @@ requires:
     export_fact | capture | gpu | process | gpu_op | graph_trace | cuda_call | cuda_sync | nvtx_range | os_call
     | mpi_event | um_cpu_page_fault | um_gpu_page_fault
 columns:
-  - {name: section, type: text, doc: "What the fact is about: export, import, capture, processes, a GPU, GPU work, CUDA API or rows."}
-  - {name: fact, type: text, doc: "Which fact; a process id among processes, a relation of nsq among rows."}
-  - {name: value, type: text, doc: "What it is, for people; null if unknown."}
-  - {name: number, type: int, doc: "The value in ns, bytes, bytes per second or pieces; null for a text or if unknown."}
+  - {name: section, type: text, priority: 0, doc: "Subject of the fact: export, import, capture, processes, a GPU, GPU work, CUDA API or rows."}
+  - {name: fact, type: text, priority: 0, doc: "The fact; in section processes a process ID, in section rows a relation of nsq."}
+  - {name: value, type: text, priority: 1, doc: "Value as text; null if unknown."}
+  - {name: number, type: int, priority: 3, doc: "Value in ns, bytes, bytes per second or as a count; null for a text or if unknown."}
 checks:
   - section <> '' AND fact <> ''
   - value IS NOT NULL OR number IS NULL
 limits: >-
-  Lists only processes that have events, and of a GPU only what is known. A relation with 0 rows may have been empty or
-  not recorded. Counts and times follow the scope options. Instants are on the report's clock, whose 0 may lie before
-  the capture. Of calls that failed, those that returned 600 (not ready) are left out.
+  Only processes with events are listed, and for a GPU only what is known. A relation with 0 rows was empty or not
+  recorded. Counts and times follow the scope options. Times are on the report's clock, whose 0 can lie before the
+  capture. The count of failed calls leaves out calls that returned 600 (not ready).
 see_also: [api_errors, cuda_gpu_sum]
 ---*/
 WITH
@@ -86,7 +86,7 @@ active_process AS (
   UNION
   SELECT global_pid, pid FROM um_gpu_page_fault
 ),
--- Graphs that were traced as a whole are work, although their kernels are in no relation.
+-- CUDA graphs traced as a whole are work, although no relation has their kernels.
 device_work AS (
   SELECT device_id, min(start_ns) AS start_ns, max(end_ns) AS end_ns
   FROM (
@@ -223,7 +223,7 @@ info AS (
   FROM work
   WHERE devices > 0
   UNION ALL
-  -- 600 says not ready yet: the answer to a query, not a failure.
+  -- 600 means not ready: an answer to a query, not a failure.
   SELECT
     7, 0, 1, 'CUDA API', 'calls that failed',
     CASE

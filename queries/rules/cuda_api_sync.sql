@@ -3,28 +3,28 @@ name: cuda_api_sync
 version: 1
 title: Synchronising CUDA calls
 summary: Calls that block the host until a device or stream is done, longest first.
-why: To find waits of the CPU that an event or an asynchronous call could spare.
+why: To find waits of the CPU that an event or an asynchronous call could avoid.
 kind: rule
 tags: [api, cuda, rule, sync]
 reads: [cuda_call]
 params:
-  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
-  - {name: process, type: int, doc: "Only calls of this process id; all by default."}
-  - {name: thread, type: int, doc: "Only calls of this thread id; all by default."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
+  - {name: process, type: int, doc: "Only calls of this process ID. Default: all processes."}
+  - {name: thread, type: int, doc: "Only calls of this thread ID. Default: all threads."}
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Call began, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Time until the call returned."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's thread id."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, such as cudaDeviceSynchronize_v3020."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the call, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Duration of the call."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 0, doc: "Operating system thread ID."}
+  - {name: api_name, type: text, label: "API function", priority: 0, doc: "Function name without its ABI version."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaDeviceSynchronize_v3020."}
 checks:
   - dur_ns >= 0
   - api_name GLOB 'cuda*Synchronize*'
 limits: >-
-  Looks at cudaDeviceSynchronize and cudaStreamSynchronize alone, as NVIDIA's rule does: not at cudaEventSynchronize,
-  at the driver API or at calls such as cudaMemcpy that wait as a side effect. A long wait is no fault where the program
-  has nothing else to do.
+  The query covers only cudaDeviceSynchronize and cudaStreamSynchronize, as NVIDIA's rule does. It leaves out
+  cudaEventSynchronize, the driver API, and calls such as cudaMemcpy that wait as a side effect. A long wait is fine if
+  the program has nothing else to do.
 see_also: [cuda_memcpy_sync, cuda_memcpy_async, cuda_memset_sync, cuda_api_sum]
 nsys:
   title: CUDA Synchronization APIs

@@ -9,31 +9,32 @@ tags: [cuda, memory, rule, sync]
 reads: [memcpy, launch, all_cuda_call]
 requires: [memcpy, cuda_call]
 params:
-  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Copy began on the GPU, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Time the copy took on the GPU."}
-  - {name: call_dur_ns, type: duration, unit: ns, doc: "Time the call took on the host."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes copied."}
-  - {name: direction, type: text, doc: "Direction in words, such as Host-to-Device."}
-  - {name: src_memory, type: text, doc: "Kind of the memory read, such as Pinned; null if unknown."}
-  - {name: dst_memory, type: text, doc: "Kind of the memory written, such as Device; null if unknown."}
-  - {name: pid, type: id, doc: "Operating system's process id."}
-  - {name: tid, type: id, doc: "Operating system's id of the calling thread."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: context_id, type: id, doc: "CUDA context."}
-  - {name: green_context_id, type: id, doc: "Green context; null outside one and before schema 3.7."}
-  - {name: stream_id, type: id, doc: "CUDA stream, unique within its context."}
-  - {name: correlation_id, type: id, doc: "Number that the call and its operations share, unique within a process at best."}
-  - {name: api_name, type: text, doc: "Name of the function without its ABI version."}
-  - {name: api_symbol, type: text, doc: "Name as recorded, with its ABI version."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the copy on the GPU, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Duration of the copy on the GPU."}
+  - {name: call_dur_ns, type: duration, unit: ns, label: "call time", priority: 1, doc: "Duration of the API call on the host."}
+  - {name: size_bytes, type: bytes, unit: bytes, priority: 1, doc: "Bytes copied."}
+  - {name: direction, type: text, priority: 0, doc: "Direction, such as Host-to-Device."}
+  - {name: src_memory, type: text, label: "source memory", priority: 0, doc: "Kind of source memory, such as Pinned; null if unknown."}
+  - {name: dst_memory, type: text, label: "destination memory", priority: 0, doc: "Kind of memory written, such as Device; null if unknown."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system ID of the calling thread."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 1, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context."}
+  - {name: green_context_id, type: id, label: "green context", priority: 3, doc: "CUDA green context; null outside a green context and before schema 3.7."}
+  - {name: stream_id, type: id, label: "stream", doc: "CUDA stream ID, unique within its context."}
+  - {name: correlation_id, type: id, label: "correlation ID", priority: 3, doc: "Correlation ID, shared by the call and its operations; at best unique within a process."}
+  - {name: api_name, type: text, label: "API function", doc: "Function name without its ABI version."}
+  - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, with its ABI version."}
 checks:
   - dur_ns >= 0 AND call_dur_ns >= 0
   - NOT api_name GLOB '*Async*'
 limits: >-
-  Leaves out copies within one device, and copies of at most 64000 bytes from host to device, which do not block. Looks
-  at the runtime API alone, as NVIDIA's rule does, and at copies whose call was recorded. The call is looked for in the
-  copy's own process; NVIDIA's rule also takes calls of other processes that carry the same number.
+  The query leaves out copies within one device, and copies of at most 64000 bytes from host to device, because they do
+  not block. It covers only the runtime API, as NVIDIA's rule does, and only copies whose call was recorded. It looks
+  for the call in the copy's own process. NVIDIA's rule also takes calls of other processes with the same correlation
+  ID.
 see_also: [cuda_memcpy_async, cuda_memset_sync, cuda_api_sync, cuda_gpu_mem_time_sum]
 nsys:
   title: CUDA Synchronous Memcpy

@@ -2,42 +2,43 @@
 name: gpu_gaps
 version: 1
 title: GPU gaps
-summary: Times in which a process left its GPU without work, longest first.
+summary: Times in which a process gave its GPU no work, longest first.
 why: To find where the GPU waited, and between which operations.
 kind: rule
 tags: [cuda, kernel, memory, rule]
 reads: [gpu_op, all_gpu_window, all_kernel, all_memcpy, all_profiler_overhead, process_device]
 requires: [gpu_op, gpu_window]
 params:
-  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
-  - {name: gap_ms, type: real, default: 500, min: 0, doc: "Gaps that are longer than this many milliseconds; one of just this length is none."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
+  - {name: gap_ms, type: real, default: 500, min: 0, doc: "Report gaps longer than this many milliseconds. A gap of exactly this length is not reported."}
 columns:
-  - {name: rank, type: int, doc: "Place by dur_ns, from 1."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Length of the gap: end_ns - start_ns."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Last operation before it ended, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "First operation after it began."}
-  - {name: idle_ns, type: duration, unit: ns, doc: "Part of it in which nothing at all ran on the GPU: no other process, no CUDA graph traced as a whole."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: context_id, type: id, doc: "CUDA context of the operation before; of the device's last operation where that was the profiler."}
-  - {name: before_kind, type: text, doc: "What ended where the gap begins: kernel, memcpy, memset, or overhead for the profiler's own work."}
-  - {name: before_name, type: text, doc: "Its name, of a kernel the demangled one."}
-  - {name: before_stream_id, type: id, doc: "CUDA stream that it ran on; null for overhead."}
-  - {name: before_id, type: id, doc: "Row of the raw table that before_kind names."}
-  - {name: after_kind, type: text, doc: "What began where the gap ends."}
-  - {name: after_name, type: text, doc: "Its name."}
-  - {name: after_stream_id, type: id, doc: "CUDA stream that it ran on; null for overhead."}
-  - {name: after_id, type: id, doc: "Row of the raw table that after_kind names."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by dur_ns; 1 is the longest."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the gap: end_ns - start_ns."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, when the last operation before it ended, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the gap, when the first operation after it started."}
+  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "Part of the gap in which nothing ran on the GPU: no other process, and no CUDA graph traced as a whole."}
+  - {name: pid, type: id, priority: 0, doc: "Operating system process ID; null if unknown."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context of the operation before; if that was the profiler, the context of the device's last operation."}
+  - {name: before_kind, type: text, priority: 3, doc: "Kind of work that ended at the start of the gap: kernel, memcpy, memset, or overhead for the profiler's own work."}
+  - {name: before_name, type: text, label: "before", priority: 1, doc: "Name of that work; for a kernel, the demangled name."}
+  - {name: before_stream_id, type: id, label: "before: stream", priority: 3, doc: "CUDA stream of that work; null for overhead."}
+  - {name: before_id, type: id, label: "before: row ID", priority: 3, doc: "Row ID in the raw table of this before_kind."}
+  - {name: after_kind, type: text, priority: 3, doc: "Kind of work that started at the end of the gap, as in before_kind."}
+  - {name: after_name, type: text, label: "after", priority: 1, doc: "Name of that work; for a kernel, the demangled name."}
+  - {name: after_stream_id, type: id, label: "after: stream", priority: 3, doc: "CUDA stream of that work; null for overhead."}
+  - {name: after_id, type: id, label: "after: row ID", priority: 3, doc: "Row ID in the raw table of this after_kind."}
 checks:
   - dur_ns > 0 AND dur_ns = end_ns - start_ns
   - idle_ns BETWEEN 0 AND dur_ns
 limits: >-
-  Looks at each device of each process by itself, between its first operation and its last, as NVIDIA's rule does: time
-  before, after and between processes is no gap. dur_ns is about kernels, copies and fills; the profiler's data flushes
-  count as work. What NVIDIA's rule does not see is told by idle_ns alone: CUDA graphs traced as a whole, and other
-  processes on the same GPU. With --time or --window, operations that cross the bounds count whole, and the time between
-  several windows is a gap. NVIDIA's rule forgets operations that begin at or before 0 ns and those without a process, takes
-  processes of one pid on different hosts for one, and with `rows` cuts before it sorts, so that it can lose the longest.
+  The query looks at each device of each process by itself, between its first operation and its last, as NVIDIA's rule
+  does. Time before and after them, or between processes, is not a gap. dur_ns is about kernels, copies and fills; the
+  profiler's data flushes count as work. Only idle_ns considers what NVIDIA's rule does not see: CUDA graphs traced as a
+  whole, and other processes on the same GPU. With --time or --window, operations that cross the bounds count whole, and
+  the time between several windows is a gap. NVIDIA's rule skips operations that start at or before 0 ns and those
+  without a process, and merges processes of one pid on different hosts. With `rows` it cuts before it sorts, so it can
+  lose the longest gaps.
 see_also: [gpu_time_util, gpu_time, gpu_idle_causes]
 nsys:
   title: GPU Gaps
@@ -59,8 +60,8 @@ extent AS (
   FROM gpu_op
   GROUP BY global_pid, device_id
 ),
--- Of operations that end together NVIDIA's rule takes the context of a kernel before that of a copy, of the first row
--- before others.
+-- If operations end together, the context is the one that NVIDIA's rule takes: that of a kernel before that of a copy,
+-- then that of the first row.
 last_op AS (
   SELECT *
   FROM (
@@ -79,7 +80,7 @@ last_op AS (
   )
   WHERE place = 1
 ),
--- The profiler held up the process, and so each of its devices.
+-- The profiler blocked the process, and so each of its devices.
 overhead AS (
   SELECT
     last_op.global_pid,
@@ -107,7 +108,7 @@ work AS (
   SELECT global_pid, device_id, context_id, NULL AS stream_id, 'overhead' AS op_kind, overhead_id, start_ns, end_ns
   FROM overhead
 ),
--- Before each operation, when the ones that began earlier were all done.
+-- For each operation, the time at which all operations that started earlier were done.
 follower AS (
   SELECT
     *,
@@ -133,7 +134,7 @@ gap AS (
   ORDER BY rank
   LIMIT :limit
 ),
--- Of several operations that end together, the last to begin.
+-- If several operations end together, take the one that started last.
 leader AS (
   SELECT
     gap.rank,

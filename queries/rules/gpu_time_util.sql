@@ -3,45 +3,44 @@ name: gpu_time_util
 version: 1
 title: GPU time utilization
 summary: Times in which a process used its GPU little, least used first.
-why: To find stretches that the GPU spent mostly without work, even where no single gap is long.
+why: To find stretches in which the GPU was mostly without work, even if no single gap is long.
 kind: rule
 tags: [cuda, kernel, memory, rule]
 reads: [gpu_op, all_gpu_window, all_profiler_overhead, process_device]
 requires: [gpu_op, gpu_window]
 params:
-  - {name: limit, type: int, default: 50, min: -1, doc: "Rows to return; -1 returns all."}
-  - {name: threshold, type: real, default: 50, min: 0, doc: "Chunks that are used less than this many percent of their time."}
-  - {name: chunks, type: int, default: 30, min: 1, max: 1000, doc: "Equal pieces into which the time of each device is cut."}
-  - {name: measure, type: enum, values: [total, busy, gpu], default: total, doc: "What threshold is about: total_pct, busy_pct or gpu_busy_pct."}
+  - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
+  - {name: threshold, type: real, default: 50, min: 0, doc: "Report chunks used for less than this many percent of their time."}
+  - {name: chunks, type: int, default: 30, min: 1, max: 1000, doc: "Number of equal chunks into which the time of each device is cut."}
+  - {name: measure, type: enum, values: [total, busy, gpu], default: total, doc: "Measure that threshold applies to: total is total_pct, busy is busy_pct, gpu is gpu_busy_pct."}
 columns:
-  - {name: rank, type: int, doc: "Place, from 1: by the measure that was asked for, in tenths of a percent, then the shorter first."}
-  - {name: total_pct, type: percent, unit: percent, doc: "Share of total_ns in dur_ns; over 100 where operations overlap."}
-  - {name: busy_pct, type: percent, unit: percent, doc: "Share of busy_ns in dur_ns."}
-  - {name: gpu_busy_pct, type: percent, unit: percent, doc: "Share of gpu_busy_ns in dur_ns."}
-  - {name: dur_ns, type: duration, unit: ns, doc: "Length of the chunk, or of several in a row."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "It begins, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "It ends."}
-  - {name: chunks, type: int, unit: count, doc: "Chunks in a row that are all below the threshold."}
-  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the parts of operations that lie in it; operations that overlap count in full."}
-  - {name: busy_ns, type: duration, unit: ns, doc: "Length of the union of these parts."}
-  - {name: gpu_busy_ns, type: duration, unit: ns, doc: "Time in it in which anything ran on the GPU: also other processes, and CUDA graphs traced as a whole."}
-  - {name: pid, type: id, doc: "Operating system's process id; null if the export does not say."}
-  - {name: device_id, type: id, doc: "CUDA ordinal of the GPU inside its process, which CUDA_VISIBLE_DEVICES may renumber."}
-  - {name: context_id, type: id, doc: "CUDA context of the device's last operation; others may have worked too."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by the chosen measure, least used first, in tenths of a percent; if equal, the shorter stretch comes first."}
+  - {name: total_pct, type: percent, unit: percent, label: "total % of duration", priority: 1, doc: "total_ns as a share of dur_ns; more than 100 if operations overlap."}
+  - {name: busy_pct, type: percent, unit: percent, label: "busy % of duration", priority: 1, doc: "busy_ns as a share of dur_ns."}
+  - {name: gpu_busy_pct, type: percent, unit: percent, label: "GPU busy % of duration", priority: 1, doc: "gpu_busy_ns as a share of dur_ns."}
+  - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the stretch: a chunk, or several in a row."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the stretch, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the stretch."}
+  - {name: chunks, type: int, unit: count, priority: 3, doc: "Number of chunks in a row, all below the threshold."}
+  - {name: total_ns, type: duration, unit: ns, doc: "Sum of the parts of operations inside the stretch; overlapping operations count in full."}
+  - {name: busy_ns, type: duration, unit: ns, doc: "Time in the stretch in which at least one of these operations ran."}
+  - {name: gpu_busy_ns, type: duration, unit: ns, label: "GPU busy", doc: "Time in the stretch in which anything ran on the GPU, including other processes and CUDA graphs traced as a whole."}
+  - {name: pid, type: id, priority: 0, doc: "Operating system process ID; null if unknown."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
+  - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context of the device's last operation; other contexts may have worked too."}
 checks:
   - dur_ns = end_ns - start_ns AND dur_ns > 0 AND chunks >= 1
   - busy_ns BETWEEN 0 AND dur_ns AND gpu_busy_ns BETWEEN 0 AND dur_ns
   - busy_ns <= total_ns
 limits: >-
-  Looks at each device of each process by itself, from its first operation to its last, as NVIDIA's rule does. Time is
-  all that counts: one small copy uses the GPU as much as a kernel on all its cores. total_pct adds operations that
-  overlap, so a chunk half of which two streams filled counts as used; ask for `measure=busy` to see it. The profiler's
-  data flushes count as work, except in gpu_busy_ns. Other processes are seen there alone, and so are CUDA
-  graphs traced as a whole. With --time or --window, operations that cross the bounds count whole, and the time between
-  several windows as unused.
-  A device all of whose operations took 0 ns has no row. NVIDIA's rule forgets operations that begin at or before 0 ns,
-  shows 0 % for those without a process, takes processes of one pid on different hosts for one, and with `rows` cuts
-  before it sorts, so that it can lose the least used.
+  The query looks at each device of each process by itself, from its first operation to its last, as NVIDIA's rule does.
+  Only time counts: one small copy uses the GPU as much as a kernel on all its cores. total_pct adds up operations that
+  overlap, so two streams that both fill half of a chunk make it look fully used; give `measure=busy` to count overlaps
+  once. The profiler's data flushes count as work, except in gpu_busy_ns. Only gpu_busy_ns includes other processes and
+  CUDA graphs traced as a whole. With --time or --window, operations that cross the bounds count whole, and the time
+  between several windows counts as unused. A device whose operations all took 0 ns has no row. NVIDIA's rule skips
+  operations that start at or before 0 ns, shows 0 % for those without a process, and merges processes of one pid on
+  different hosts. With `rows` it cuts before it sorts, so it can lose the least used stretches.
 see_also: [gpu_gaps, gpu_time, stream_concurrency]
 nsys:
   title: GPU Time Utilization
@@ -65,8 +64,8 @@ extent AS (
   FROM gpu_op
   GROUP BY global_pid, device_id
 ),
--- Of operations that end together NVIDIA's rule takes the context of a kernel before that of a copy, of the first row
--- before others.
+-- If operations end together, the context is the one that NVIDIA's rule takes: that of a kernel before that of a copy,
+-- then that of the first row.
 last_op AS (
   SELECT *
   FROM (
@@ -85,7 +84,7 @@ last_op AS (
   )
   WHERE place = 1
 ),
--- The time of a process on a device. Its chunks are rounded up to whole ns, so that the last is the shorter.
+-- The time of a process on a device. Chunks are rounded up to whole ns, so the last one can be shorter.
 span AS (
   SELECT
     row_number() OVER (ORDER BY last_op.global_pid, last_op.device_id) AS span_id,
@@ -107,7 +106,7 @@ work AS (
   FROM gpu_op AS op
   JOIN span ON span.device_id = op.device_id AND span.global_pid IS NOT DISTINCT FROM op.global_pid
   UNION ALL
-  -- The profiler held up the process, and so each of its devices.
+  -- The profiler blocked the process, and so each of its devices.
   SELECT span.span_id, overhead.start_ns, overhead.end_ns
   FROM all_profiler_overhead AS overhead
   JOIN span
@@ -121,7 +120,7 @@ work AS (
       'CUDA profiling overhead'
     )
 ),
--- A union without overlaps: of each operation, in order of their starts, what lies after all that began before.
+-- Union without overlaps: of each operation, in order of start, the part after all earlier operations have ended.
 fresh_work AS (
   SELECT span_id, max(start_ns, coalesce(done_ns, start_ns)) AS start_ns, end_ns
   FROM (
@@ -136,7 +135,7 @@ fresh_work AS (
   )
   WHERE end_ns > coalesce(done_ns, start_ns)
 ),
--- Two measures as intervals, each within the span.
+-- Intervals of the two measures, each inside its span.
 used AS (
   SELECT span_id, 'total' AS measure, start_ns, end_ns
   FROM work
@@ -144,7 +143,7 @@ used AS (
   SELECT span_id, 'busy' AS measure, start_ns, end_ns
   FROM fresh_work
 ),
--- Where one begins and where it ends: in which chunk, and how far in it. One that stays in a chunk needs no edges.
+-- The chunk of each start and end, and how far inside the chunk it is. An interval within one chunk has no edges.
 edge AS (
   SELECT
     placed.span_id,
@@ -197,7 +196,8 @@ chunk AS (
   FROM span
   JOIN number ON number.number * span.chunk_ns < span.end_ns - span.start_ns
 ),
--- What is open at the end of a chunk counts all of it, less what passed before it opened; what closed, up to there.
+-- An interval that is open at the end of a chunk counts the whole chunk, less the part before its start. An interval
+-- that ends in the chunk counts up to its end.
 measured AS (
   SELECT
     chunk.span_id,
