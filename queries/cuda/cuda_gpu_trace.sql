@@ -38,7 +38,7 @@ columns:
   - {name: op_name, type: text, label: "operation", priority: 0, doc: "Kernel name of the kind chosen by the parameter name, a name such as [CUDA memcpy Host-to-Device], or [CUDA memset]."}
 checks:
   - dur_ns >= 0
-  - (op_kind = 'kernel') = (size_bytes IS NULL)
+  - op_kind <> 'kernel' OR size_bytes IS NULL
 limits: >-
   Work in a CUDA graph traced as a whole is not included. gpu_name comes from the process's own list of GPUs. Exports
   before schema 3.17 lack that list, so there it comes from the list that the profiler saw without CUDA_VISIBLE_DEVICES.

@@ -28,7 +28,7 @@ columns:
   - {name: block_x, type: int, unit: count, doc: "Threads in a block along x."}
   - {name: block_y, type: int, unit: count, doc: "Threads in a block along y."}
   - {name: block_z, type: int, unit: count, doc: "Threads in a block along z."}
-  - {name: registers_per_thread, type: int, unit: count, doc: "Registers per thread."}
+  - {name: registers_per_thread, type: int, unit: count, doc: "Hardware registers that each thread of the kernel uses."}
   - {name: static_shared_bytes, type: bytes, unit: bytes, doc: "Static shared memory per block, fixed at compile time."}
   - {name: dynamic_shared_bytes, type: bytes, unit: bytes, doc: "Dynamic shared memory per block, requested at launch."}
   - {name: local_total_bytes, type: bytes, unit: bytes, doc: "Local memory for all threads of the launch."}
