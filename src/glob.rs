@@ -35,6 +35,16 @@ impl Glob {
         })
     }
 
+    /// The pattern of a name that was shortened for display: `…` stands for any text, and all other
+    /// characters for themselves.
+    pub fn of_shortened(name: &str) -> Result<Self> {
+        let parts: Vec<String> = name.split('…').map(regex::escape).collect();
+        let regex = Regex::new(&format!("(?s)^{}$", parts.join(".*")));
+        regex
+            .map(Self)
+            .map_err(|_| Error::usage(format!("invalid name '{name}'"), "give the whole name"))
+    }
+
     /// Whether the pattern matches the whole text.
     pub fn matches(&self, text: &str) -> bool {
         self.0.is_match(text)

@@ -8,8 +8,9 @@ use crate::execute::{Session, TableWriter};
 use crate::normalize::{self, Presence, UNSCOPED};
 use crate::report::Report;
 use crate::schema::Schema;
+use crate::table::{Column, Type, Unit, Value, humanize};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write the normalised tables to a SQLite file for sqlite3, datasette, DuckDB or nsq
 #[derive(Debug, clap::Args)]
@@ -85,7 +86,29 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         }
         writer.finish()
     })?;
+    let size = |path: &Path| path.metadata().map_or(0, |metadata| metadata.len());
+    let (read, written) = (size(&report.database), size(&args.output));
+    note(&format!(
+        "wrote {}: {} in {} relations, from a report of {}",
+        args.output.display(),
+        bytes(written),
+        relations.len(),
+        bytes(read)
+    ));
+    if written / FEW_TIMES > read {
+        note(
+            "names are repeated in every row; to keep less, use --time, --device or other scope options",
+        );
+    }
     Ok(0)
+}
+
+/// A file this many times larger than its report deserves an explanation.
+const FEW_TIMES: u64 = 4;
+
+fn bytes(size: u64) -> String {
+    let column = Column { kind: Type::Bytes, unit: Some(Unit::Bytes), ..Column::untyped("") };
+    humanize(&Value::Int(i64::try_from(size).unwrap_or(i64::MAX)), &column)
 }
 
 /// The relations that the report has data for. As in an export, data that was not captured has no table.

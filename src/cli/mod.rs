@@ -111,6 +111,7 @@ pub fn main() -> ExitCode {
         }
     };
     let ended = dispatch(cli.command);
+    progress::end();
     deadline::disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
     discard_temporaries();
@@ -154,6 +155,7 @@ fn dispatch(command: Command) -> Result<u8> {
 
 /// Prints an error and its help on standard error, and returns the exit code.
 fn complain(error: &Error) -> u8 {
+    progress::clear();
     let code = error.exit_code();
     if code != 0 {
         let text = error.to_string();
@@ -169,6 +171,7 @@ fn complain(error: &Error) -> u8 {
 
 /// Prints a note on standard error.
 fn note(text: &str) {
+    progress::clear();
     eprintln!("note: {}", short_line(&visible(&short_both(text))));
 }
 

@@ -1,7 +1,8 @@
 //! Options that several verbs share.
 
 use super::{deadline, note, progress};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, ClassRule};
+use crate::classify::Pattern;
 use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
@@ -65,9 +66,23 @@ impl ClassArgs {
             for duplicate in &map.duplicates {
                 note(&duplicate.to_string());
             }
+            for rule in map.rules.iter().filter(|rule| self.classes.is_some() && looks_like_regex(rule)) {
+                note(&format!(
+                    "{}:{}: '{}' is matched as plain text; write a rule with `match` for a regular expression",
+                    rule.file,
+                    rule.line,
+                    rule.rule.pattern
+                ));
+            }
         }
         Ok(())
     }
+}
+
+/// Whether a rule for plain text is written like a regular expression. No kernel name contains these.
+fn looks_like_regex(rule: &ClassRule) -> bool {
+    const MARKS: [&str; 8] = ["(?", ".*", ".+", "\\b", "\\d", "\\w", "|", "^"];
+    matches!(&rule.rule.pattern, Pattern::Substring(text) if MARKS.iter().any(|mark| text.contains(mark)))
 }
 
 /// How a report is opened.
@@ -349,7 +364,8 @@ pub(super) struct LimitArgs {
 impl LimitArgs {
     /// The limits for one report, starting now.
     pub(super) fn limits(&self) -> Limits {
-        let limits = Limits::with_timeout(self.timeout);
+        let mut limits = Limits::with_timeout(self.timeout);
+        limits.progress.show = Some(progress::show_work);
         deadline::arm(&limits);
         limits
     }

@@ -1,6 +1,7 @@
 //! Where a result is written, and in which format and style.
 
 use super::note;
+use super::progress::Unobstructed;
 use crate::error::{Error, Result};
 use crate::render::{self, Format, Heading, Style, Writer};
 use crate::report::WorkFolder;
@@ -133,7 +134,7 @@ pub(super) fn write_to(
     produce: impl FnOnce(&mut render::Output) -> Result<()>,
 ) -> Result<()> {
     let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-        let mut out = BufWriter::with_capacity(BYTES, io::stdout());
+        let mut out = BufWriter::with_capacity(BYTES, Unobstructed(io::stdout()));
         produce(&mut out)?;
         return out.flush().map_err(Error::Output);
     };

@@ -225,7 +225,12 @@ fn query_page(query: &Query) -> String {
         page.push_str("\nPARAMETERS (-p name=value)\n");
         params(&mut page, &header.params);
     }
-    columns(&mut page, &header.columns);
+    page.push_str("\nCOLUMNS (with their headers in tables)\n");
+    for column in &header.columns {
+        let header = column.to_column().header();
+        let header = if header == column.name { String::new() } else { format!("\"{header}\": ") };
+        item(&mut page, &column.name, &format!("{header}{}", described(column)));
+    }
     page.push_str("\nLIMITS\n");
     paragraph(&mut page, &header.limits);
     if let Some(nsys) = &header.nsys {
@@ -334,9 +339,14 @@ fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
 fn columns(page: &mut String, columns: &[ColumnSpec]) {
     page.push_str("\nCOLUMNS\n");
     for column in columns {
-        let unit = column.unit.map_or(String::new(), |unit| format!(", {}", unit.name()));
-        item(page, &column.name, &format!("{} [{}{unit}]", column.doc, column.kind.name()));
+        item(page, &column.name, &described(column));
     }
+}
+
+/// Meaning, type and unit of a column.
+fn described(column: &ColumnSpec) -> String {
+    let unit = column.unit.map_or(String::new(), |unit| format!(", {}", unit.name()));
+    format!("{} [{}{unit}]", column.doc, column.kind.name())
 }
 
 /// Width of a manual page, in characters.

@@ -8,6 +8,7 @@
 //!
 //! The progress handler is active from the start, because creating a relation can take the longest.
 
+use super::progress::Progress;
 use crate::compile::words_in;
 use crate::error::{Error, Result};
 use crate::interrupt::is_interrupted;
@@ -26,12 +27,15 @@ pub struct Limits {
     pub deadline: Option<(Instant, Duration)>,
     /// The most rows that a statement may return; more is an error.
     pub max_rows: Option<usize>,
+    /// Shows how far the work is.
+    pub progress: Progress,
 }
 
 impl Limits {
     /// Limits that stop `timeout` from now.
     pub fn with_timeout(timeout: Option<Duration>) -> Self {
-        Self { deadline: timeout.map(|allowed| (Instant::now() + allowed, allowed)), max_rows: None }
+        let deadline = timeout.map(|allowed| (Instant::now() + allowed, allowed));
+        Self { deadline, ..Self::default() }
     }
 
     /// The error for exceeding the timeout `allowed`.
@@ -50,6 +54,7 @@ impl Limits {
 /// Whether the deadline has passed or Ctrl-C was pressed. Native loops must ask this themselves: SQLite's
 /// progress handler does not run inside them.
 pub(super) fn is_over(limits: &Limits) -> bool {
+    limits.progress.show();
     is_interrupted() || limits.is_past()
 }
 

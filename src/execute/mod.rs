@@ -7,11 +7,13 @@ mod diagnose;
 mod functions;
 mod guard;
 mod native;
+mod progress;
 mod table_writer;
 
 pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;
 pub use native::{Natives, check_rules};
+pub use progress::{Progress, Work};
 pub use table_writer::TableWriter;
 
 use crate::compile::{Plan, columns_by_suffix};

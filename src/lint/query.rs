@@ -8,6 +8,7 @@ use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Scope};
+use crate::table::Type;
 use std::collections::BTreeSet;
 
 pub(super) fn check_query(
@@ -20,6 +21,7 @@ pub(super) fn check_query(
     check_stem(&place, "Q01", &query.header.name, findings);
     check_header(query, &place, catalog, findings);
     check_columns(&place, ["Q07", "Q08"], &query.header.columns, findings);
+    check_labels(query, &place, findings);
     check_params(query, &place, findings);
     check_body(&query.sql, query.sql_line, &query.file, findings);
     check_reads(query, &place, catalog, findings);
@@ -96,6 +98,40 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
                     "use a name from `params`",
                 );
             }
+        }
+    }
+}
+
+/// Q18: headers are unique, short enough for a narrow terminal, and name the whole of a share.
+fn check_labels(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
+    const LONGEST: usize = 28;
+    const PRIORITIES: std::ops::RangeInclusive<u8> = 0..=3;
+    let mut seen = BTreeSet::new();
+    for spec in &query.header.columns {
+        let (name, header) = (&spec.name, spec.to_column().header());
+        let mut add = |message: String, help: &str| {
+            findings.push(place.finding("Q18", &format!("name: {name},"), message, help));
+        };
+        if !seen.insert(header.clone()) {
+            add(
+                format!("the header '{header}' of column {name} is the header of another column"),
+                "give the column a `label` of its own",
+            );
+        }
+        if spec.label.as_ref().is_some_and(|label| label.chars().count() > LONGEST) {
+            add(format!("the label of column {name} is too long"), "use at most 28 characters");
+        }
+        if spec.kind == Type::Percent && spec.label.is_none() {
+            add(
+                format!("column {name} does not name the whole that it is a share of"),
+                "give it a label such as `share of GPU time`",
+            );
+        }
+        if spec.priority.is_some_and(|priority| !PRIORITIES.contains(&priority)) {
+            add(
+                format!("the priority of column {name} is out of range"),
+                "use 0 for what identifies the row, 1 for the answer, 2 for the rest, 3 for detail",
+            );
         }
     }
 }

@@ -43,12 +43,26 @@ fn outermost(query: &Query) -> Option<&Select> {
     }
 }
 
+/// The column names in the outermost ORDER BY. Positions are resolved.
 fn ordered(query: &Query) -> BTreeSet<String> {
+    let select = outermost(query);
+    let resolve = |expr: &Expr| at_position(select, expr).or_else(|| name_of(expr));
     match query.order_by.as_ref().map(|order| &order.kind) {
         Some(OrderByKind::Expressions(terms)) => {
-            terms.iter().filter_map(|term| name_of(&term.expr)).collect()
+            terms.iter().filter_map(|term| resolve(&term.expr)).collect()
         }
         _ => BTreeSet::new(),
+    }
+}
+
+/// The name of the column at the position that a key such as `2` means; `None` if it is not a position.
+fn at_position(select: Option<&Select>, key: &Expr) -> Option<String> {
+    let Expr::Value(value) = key else { return None };
+    let position: usize = value.to_string().parse().ok()?;
+    match select?.projection.get(position.checked_sub(1)?)? {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.to_lowercase()),
+        SelectItem::UnnamedExpr(expr) => name_of(expr),
+        _ => None,
     }
 }
 
@@ -122,14 +136,7 @@ impl Groups {
             return;
         }
         let resolve = |key: &Expr| match key {
-            Expr::Value(value) => {
-                let position: usize = value.to_string().parse().ok()?;
-                match select.projection.get(position.checked_sub(1)?)? {
-                    SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.to_lowercase()),
-                    SelectItem::UnnamedExpr(expr) => name_of(expr),
-                    _ => None,
-                }
-            }
+            Expr::Value(_) => at_position(Some(select), key),
             other => name_of(other).or_else(|| alias_of(select, other)),
         };
         // ORDER BY cannot name a key without a name, so ignore this group.
@@ -247,6 +254,13 @@ mod tests {
         .unwrap();
         assert!(shape.groups[0].is_subset(&shape.order));
         assert!(!shape.is_single_row);
+    }
+
+    #[test]
+    fn positions_stand_for_their_columns() {
+        let shape = shape("SELECT a, b AS c, count(*) FROM t GROUP BY 1, 2 ORDER BY 1, 2 DESC").unwrap();
+        assert!(shape.groups[0].is_subset(&shape.order));
+        assert_eq!(shape.order.into_iter().collect::<Vec<_>>(), ["a", "c"]);
     }
 
     #[test]

@@ -10,19 +10,27 @@ pub struct RangePattern {
     /// The glob without its leading colon, if it has one. Newer nsys prints the default domain as
     /// `:name`.
     bare: Option<Glob>,
+    /// The name as displayed: with numbers folded to `*`, or shortened with `…`.
+    displayed: Glob,
 }
 
 impl RangePattern {
     /// Parses a glob.
     pub fn new(name: &str) -> Result<Self> {
         let bare = name.strip_prefix(':').map(Glob::new).transpose()?;
-        Ok(Self { glob: Glob::new(name)?, bare })
+        Ok(Self { glob: Glob::new(name)?, bare, displayed: Glob::of_shortened(name)? })
     }
 
     /// Whether the pattern matches the printed name, which includes the domain, or the text alone.
     pub fn fits(&self, printed: Option<&str>, text: Option<&str>) -> bool {
         [printed, text].into_iter().flatten().any(|name| self.glob.matches(name))
             || self.bare.as_ref().zip(text).is_some_and(|(bare, text)| bare.matches(text))
+    }
+
+    /// Whether a table shows one of these names like this: folded or shortened. Used only if no name matches
+    /// the glob, because a folded name such as `block[*]` means something else as a glob.
+    pub fn fits_displayed<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> bool {
+        names.into_iter().any(|name| self.displayed.matches(name.trim()))
     }
 
     /// Whether the pattern matches the text without its trailing number: `iteration` matches `iteration
@@ -38,6 +46,15 @@ impl RangePattern {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn displayed_names_match() {
+        let folded = RangePattern::new("block[*] ?").unwrap();
+        assert!(!folded.fits(Some("block[1] ?"), None) && folded.fits_displayed(["block[*] ?"]));
+        let shortened = RangePattern::new("autograd…[Add]").unwrap();
+        assert!(shortened.fits_displayed(["autograd::engine [Add]"]));
+        assert!(!shortened.fits_displayed(["autograd::engine Add"]));
+    }
 
     #[test]
     fn a_pattern_matches_printed_names_texts_and_numbered_names() {

@@ -36,14 +36,14 @@ pub fn import(
     // Short imports show no progress.
     const PAUSE: Duration = Duration::from_millis(250);
     let name = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy();
+    let step = format!("importing {name}");
     let shown = Mutex::new(Instant::now());
     let imported = trace::import(trace, database, options, &|Progress { read, total }| {
         if let Ok(mut shown) = shown.lock()
             && shown.elapsed() >= PAUSE
         {
             *shown = Instant::now();
-            let percent = 100 * u128::from(read) / u128::from(total.max(1));
-            listener.notify(Notice::Progress(&format!("importing {name}: {percent} %")));
+            listener.notify(Notice::Progress { step: &step, done: read, total: Some(total) });
         }
         !is_interrupted()
     });

@@ -5,9 +5,16 @@
 pub enum Notice<'a> {
     /// A line that stays on the screen.
     Note(&'a str),
-    /// The current step and its progress. Replaces the previous progress line.
-    Progress(&'a str),
-    /// The step is over: remove its progress line.
+    /// How far a step is, in bytes. Replaces the progress that was shown before.
+    Progress {
+        /// What is done: `importing trace.json`.
+        step: &'a str,
+        /// Bytes done.
+        done: u64,
+        /// Bytes in all; `None` if unknown.
+        total: Option<u64>,
+    },
+    /// The step is over: remove its progress.
     Done,
 }
 

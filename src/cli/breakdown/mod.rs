@@ -186,6 +186,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let (table, formulas) = cells.finish()?;
     let page = page::render(&breakdown)?;
     std::fs::create_dir_all(&args.out_dir).map_err(|e| Error::io(&args.out_dir, e))?;
+    for replaced in [&csv, &html].into_iter().filter(|path| path.exists()) {
+        note(&format!("replaced {}", replaced.display()));
+    }
     // Put both files in place only after both are written.
     replace(&csv, |fresh| {
         std::fs::write(fresh, &table).map_err(|e| Error::io(&csv, e))?;

@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Relation};
 use crate::cli::options::ScopeArgs;
 use crate::cli::record::{Record, rows_of};
-use crate::compile::Plan;
+use crate::compile::{Plan, words_in};
 use crate::error::Result;
 use crate::execute::{Limits, Session};
 use crate::normalize::{Attribute, Scope, UNSCOPED};
@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// The relation that says of each GPU operation whether it is in a range.
 const OPS: &str = "nvtx_op";
+/// The relation with the names that class maps look up.
+const NAMED: &str = "gpu_op";
 /// Relations whose figures depend on how launches are attributed to ranges.
 const ATTRIBUTED: [&str; 6] =
     [OPS, "nvtx_path", "nvtx_path_kernel", "nvtx_projection", "nvtx_range_kernel", "nvtx_range_sum"];
@@ -39,10 +41,18 @@ pub(super) fn relations(catalog: &Catalog, plans: &[&Plan], scope: &Scope) -> Re
             }));
         }
     }
+    if plans.iter().any(|plan| uses_classes(plan)) {
+        relations.push(NAMED.to_owned());
+    }
     if plans.iter().any(|plan| loses_launches(plan, scope)) {
         relations.push(OPS.to_owned());
     }
     Ok(relations)
+}
+
+/// Whether a plan calls the function that looks names up in the class map.
+fn uses_classes(plan: &Plan) -> bool {
+    words_in(&plan.sql).iter().any(|word| word.starts_with("op_class"))
 }
 
 /// Whether the figures of a plan leave out what threads without ranges launch.
@@ -135,6 +145,21 @@ impl Explainer<'_> {
                  PyTorch's autograd thread; `--attribute process` includes it",
                 names.join(", ")
             )
+        }))
+    }
+
+    /// Whether the class map that the user named matches nothing.
+    pub(super) fn unmatched_classes(&self, plans: &[&Plan], map: &str) -> Result<Option<String>> {
+        if !plans.iter().any(|plan| uses_classes(plan)) {
+            return Ok(None);
+        }
+        let row = self.row(&format!(
+            "SELECT count(*) AS name_count, count(*) FILTER (WHERE op_class(op_name) <> 'others') AS known \
+             FROM (SELECT DISTINCT op_name FROM {NAMED})"
+        ))?;
+        let counts = row.map(|row| (row.int("name_count").unwrap_or(0), row.int("known").unwrap_or(0)));
+        Ok(counts.filter(|&(names, known)| names > 0 && known == 0).map(|(names, _)| {
+            format!("class map {map} matches none of the {names} names of GPU operations")
         }))
     }
 

@@ -11,6 +11,7 @@ use crate::normalize;
 use crate::render::Writer;
 use crate::table::{Column, ResultTable, Value};
 use crate::threads;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,14 +51,19 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
     let (mut code, mut is_late) = (0, false);
     let mut facts: Vec<serde_json::Value> = Vec::new();
     let mut tables: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
-    for (path, answer) in paths.iter().zip(answers) {
+    // People tell reports apart by short names; programs join them by the path that was given.
+    let names = match args.output.format()?.is_for_people() {
+        true => shortest_names(paths),
+        false => paths.iter().map(|path| path.display().to_string()).collect(),
+    };
+    for ((path, name), answer) in paths.iter().zip(&names).zip(answers) {
         let answer = answer.into_inner().ok().flatten();
         match answer {
             Some(Ok(answer)) => {
                 code = answer.lacks.iter().map(complain).fold(code, worse);
                 answer.notes.iter().for_each(|text| note(text));
                 facts.push(answer.facts.clone().into());
-                answer.merge_into(&mut tables, path);
+                answer.merge_into(&mut tables, name);
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
             Some(Err(Error::Limit { .. })) if is_late => {
@@ -156,20 +162,35 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
 
 impl Answer {
     /// Adds the rows, with the name of their report as the first column.
-    fn merge_into(self, merged: &mut [ResultTable], path: &Path) {
+    fn merge_into(self, merged: &mut [ResultTable], name: &str) {
         for (table, into) in self.tables.into_iter().zip(merged) {
             let Some(table) = table else { continue };
             if into.columns.is_empty() {
                 let mut report = Column::untyped("report");
-                report.doc = "Report that the row comes from, as given on the command line.".to_owned();
+                report.doc = "Report that the row comes from.".to_owned();
+                report.priority = 0;
                 into.columns = std::iter::once(report).chain(table.columns).collect();
             }
-            let name = path.display().to_string();
             into.rows.extend(table.rows.into_iter().map(|row| {
-                std::iter::once(Value::Text(name.clone())).chain(row).collect::<Vec<Value>>()
+                std::iter::once(Value::Text(name.to_owned())).chain(row).collect::<Vec<Value>>()
             }));
         }
     }
+}
+
+/// The shortest ends of the paths that tell them apart: file names, or as many folders as it takes.
+fn shortest_names(paths: &[PathBuf]) -> Vec<String> {
+    let longest = paths.iter().map(|path| path.components().count()).max().unwrap_or(0);
+    let ends = |kept: usize| -> Vec<String> {
+        let end = |path: &PathBuf| {
+            let skipped = path.components().count().saturating_sub(kept);
+            path.components().skip(skipped).collect::<PathBuf>().display().to_string()
+        };
+        paths.iter().map(end).collect()
+    };
+    let are_distinct = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    // The same path twice is never told apart.
+    (1..=longest).map(ends).find(are_distinct).unwrap_or_else(|| ends(1))
 }
 
 /// The more severe of two exit codes: a failure outweighs missing data.
@@ -180,4 +201,19 @@ fn worse(a: u8, b: u8) -> u8 {
         _ => 2,
     };
     if weight(b) > weight(a) { b } else { a }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_have_the_shortest_distinct_names() {
+        let names =
+            |paths: &[&str]| shortest_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(names(&["/x/a.sqlite", "/x/b.sqlite"]), ["a.sqlite", "b.sqlite"]);
+        assert_eq!(names(&["/x/1/r.sqlite", "/x/2/r.sqlite"]), ["1/r.sqlite", "2/r.sqlite"]);
+        assert_eq!(names(&["r", "/a/r"]), ["r", "a/r"]);
+        assert_eq!(names(&["/x/r", "/x/r"]), ["r", "r"]);
+    }
 }

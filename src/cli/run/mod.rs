@@ -199,6 +199,9 @@ fn one_report(
         for plan in empty {
             note(&explainer.why_empty(plan, &args.scope, &args.param)?);
         }
+        if let Some(map) = &args.classes.classes {
+            explainer.unmatched_classes(&answerable, map)?.iter().for_each(|text| note(text));
+        }
         explainer.lost_launches(&answerable)?.iter().for_each(|text| note(text));
     }
     Ok(code)

@@ -152,8 +152,9 @@ pub(super) fn install(
     if let (Some(input), Some(scope)) = (installation.selecting, &installation.scope)
         && (needs_functions || needs_gpu)
     {
-        let (input, functions_on) = (&natives.inputs[input], needs_functions.then_some(connection));
-        let selection = nvtx::select(&natives.database, input, scope, limits, functions_on)?;
+        let (input, rules) = (&natives.inputs[input], &natives.rules);
+        let functions_on = needs_functions.then_some(connection);
+        let selection = nvtx::select(&natives.database, input, scope, rules, limits, functions_on)?;
         natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))

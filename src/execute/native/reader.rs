@@ -97,6 +97,10 @@ impl<'a> Reader<'a> {
         let is_large = parts.first().is_some_and(|&(from, to)| to.abs_diff(from) >= WORTH_DECODING);
         let table = if is_large { self.table(relation, id, columns)? } else { None };
         let (limits, path, database) = (&self.limits, &self.path, &self.database);
+        let work = &limits.progress.work;
+        let all = parts.iter().map(|&(from, to)| to.abs_diff(from));
+        // Row numbers have gaps at most where rows were deleted.
+        work.will_read(all.sum());
         // Returns `None` if the pages could not be decoded.
         let read = |connection: &Connection,
                     (from, to): (i64, i64),
@@ -114,7 +118,11 @@ impl<'a> Reader<'a> {
                 let mut count = 0;
                 let goes_on = || {
                     count += 1;
-                    count % ROWS_A_LOOK != 0 || !guard::is_over(limits)
+                    if count % ROWS_A_LOOK != 0 {
+                        return true;
+                    }
+                    work.has_read(ROWS_A_LOOK as u64);
+                    !guard::is_over(limits)
                 };
                 let take =
                     |cells: &pages::Row<'_>| row(&mut part, &Cells::Page { row: cells, database }).ok();

@@ -199,11 +199,11 @@ fn refusal(capture: &Path, reason: String, help: String) -> Error {
 fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path) -> Result<Outcome> {
     let listener = options.cache.listener;
     let name = capture.file_name().unwrap_or(capture.as_os_str()).to_string_lossy();
+    let step = format!("exporting {name}");
     // Show the file's size: nsys buffers its own progress output, so that comes too late.
     let progress = || {
         let written = fresh.metadata().map_or(0, |metadata| metadata.len());
-        listener
-            .notify(Notice::Progress(&format!("exporting {name}: {} MB written", written / 1_000_000)));
+        listener.notify(Notice::Progress { step: &step, done: written, total: None });
     };
     let mut command = nsys.command();
     command

@@ -29,7 +29,7 @@ pub(super) fn project(
     let scope = &input.scope;
     let loaded = load::load(database, input, limits)?;
     let mut attribution = load::attribute(loaded.capture, scope, limits)?;
-    let ranges = RangeScope::new(&attribution, &loaded.names, scope)?;
+    let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
     attribution.capture.ops.retain(|op| ranges.is_in_window(op.start, op.end));
     let projection = if !scope.selects_ranges() {
         load::project(attribution, None, limits, database)?
@@ -48,12 +48,13 @@ pub(super) fn select(
     database: &Path,
     input: &Input,
     scope: &Scope,
+    rules: &LazyRules,
     limits: &Limits,
     connection: Option<&Connection>,
 ) -> Result<Selection> {
     let loaded = load::load(database, input, limits)?;
     let attribution = load::attribute(loaded.capture, &input.scope, limits)?;
-    let ranges = RangeScope::new(&attribution, &loaded.names, scope)?;
+    let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
     let selection = ranges.select(&attribution);
     if let Some(connection) = connection {
         scope::register(connection, ranges, selection.clone(), &attribution)?;

@@ -1,6 +1,6 @@
 //! Scopes that are selected by NVTX ranges: `--nvtx`, `--iter`, `--exclude` and `--window`.
 
-use super::names::Names;
+use super::names::{LazyRules, Names};
 use crate::error::{Error, Result};
 use crate::execute::native::ids::PROCESS;
 use crate::glob::Glob;
@@ -25,11 +25,16 @@ pub(super) struct RangeScope {
 
 impl RangeScope {
     /// Finds the ranges that the scope names. A selector without a match is an error.
-    pub(super) fn new(attribution: &Attribution, names: &Names, scope: &Scope) -> Result<Self> {
+    pub(super) fn new(
+        attribution: &Attribution,
+        names: &Names,
+        rules: &LazyRules,
+        scope: &Scope,
+    ) -> Result<Self> {
         let find = |selectors: &[Selector]| -> Result<Option<Selected>> {
             let mut all: Option<Selected> = None;
             for selector in selectors {
-                let found = select(attribution, names, selector)?;
+                let found = select(attribution, names, rules, selector)?;
                 all = Some(match all {
                     Some(all) => all.join(found),
                     None => found,
@@ -39,7 +44,7 @@ impl RangeScope {
         };
         let mut windows = Vec::new();
         for selector in &scope.windows {
-            windows.extend(select(attribution, names, selector)?.spans().iter().copied());
+            windows.extend(select(attribution, names, rules, selector)?.spans().iter().copied());
         }
         Ok(Self {
             wanted: find(&scope.nvtx)?,
@@ -128,7 +133,12 @@ impl Windows {
 }
 
 /// The ranges that a selector names.
-fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Result<Selected> {
+fn select(
+    attribution: &Attribution,
+    names: &Names,
+    rules: &LazyRules,
+    selector: &Selector,
+) -> Result<Selected> {
     // A range name may itself contain `@` or `/`. If the whole text is a range name, it is taken literally.
     let whole = Selector {
         name: selector.spelled.clone(),
@@ -138,10 +148,10 @@ fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Resu
         by_thread: selector.by_thread,
     };
     let is_split = selector.name != selector.spelled;
-    let literal = if is_split { matching(names, &whole, true)? } else { Vec::new() };
+    let literal = if is_split { matching(names, rules, &whole, true)? } else { Vec::new() };
     let (selector, named) = match literal.contains(&true) {
         true => (&whole, literal),
-        false => (selector, matching(names, selector, false)?),
+        false => (selector, matching(names, rules, selector, false)?),
     };
     let is_named = |name: u32| named[name as usize];
     let instances =
@@ -163,9 +173,9 @@ fn select(attribution: &Attribution, names: &Names, selector: &Selector) -> Resu
     Ok(selected)
 }
 
-/// For each name, whether the selector matches it. Unless `exactly`, names with a number appended match if
-/// no name matches as it is spelled.
-fn matching(names: &Names, selector: &Selector, exactly: bool) -> Result<Vec<bool>> {
+/// For each name, whether the selector matches it. Unless `exactly`, a selector that matches no name may be
+/// the name as tables display it, folded or shortened, or else a name without its number.
+fn matching(names: &Names, rules: &LazyRules, selector: &Selector, exactly: bool) -> Result<Vec<bool>> {
     let pattern = RangePattern::new(&selector.name)?;
     let domain = selector.domain.as_deref().map(Glob::new).transpose()?;
     let in_domain = |name: u32| {
@@ -177,6 +187,16 @@ fn matching(names: &Names, selector: &Selector, exactly: bool) -> Result<Vec<boo
     let found: Vec<bool> = all.clone().map(|name| in_domain(name) && exact(name)).collect();
     if exactly || found.contains(&true) {
         return Ok(found);
+    }
+    if let Some(layers) = names.fold(rules.get(), false, &|| false) {
+        let displayed = |name: u32| {
+            let printed = names.printed(name);
+            pattern.fits_displayed(printed.as_deref().into_iter().chain(layers.of(name as usize)))
+        };
+        let found: Vec<bool> = all.clone().map(|name| in_domain(name) && displayed(name)).collect();
+        if found.contains(&true) {
+            return Ok(found);
+        }
     }
     let unnumbered = |name: u32| pattern.fits_unnumbered(names.text(name).as_deref());
     Ok(all.map(|name| in_domain(name) && unnumbered(name)).collect())
