@@ -66,12 +66,11 @@ impl ClassArgs {
             for duplicate in &map.duplicates {
                 note(&duplicate.to_string());
             }
-            for rule in map.rules.iter().filter(|rule| self.classes.is_some() && looks_like_regex(rule)) {
+            for rule in map.rules.iter().filter(|rule| self.classes.is_some() && looks_like_regex(rule))
+            {
                 note(&format!(
                     "{}:{}: '{}' is matched as plain text; write a rule with `match` for a regular expression",
-                    rule.file,
-                    rule.line,
-                    rule.rule.pattern
+                    rule.file, rule.line, rule.rule.pattern
                 ));
             }
         }

@@ -346,6 +346,9 @@ fn what_cannot_be_done_is_said() {
     assert_eq!((code, out.as_str()), (3, ""));
     assert!(error.contains("needs CUDA kernels"), "{error}");
     let (code, out, error) = kernels(folder.path(), &["trace.json", "--device", "9", "-o", "k.txt"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    assert!(error.contains("unknown device 9: the report has no such device ID"), "{error}");
+    let (code, out, error) = kernels(folder.path(), &["trace.json", "--time", "900s/", "-o", "k.txt"]);
     assert_eq!((code, out.as_str()), (3, ""));
     assert!(error.contains("the scope options exclude all of its kernels"), "{error}");
     assert!(!folder.path().join("k.txt").exists());

@@ -35,4 +35,5 @@ mod standalone;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
+mod terminal;
 mod trace;

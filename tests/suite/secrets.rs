@@ -481,7 +481,7 @@ const ATTACKS: &[(Meets, &str)] = &[
     (Rows, "EXPLAIN SELECT short_name FROM kernel WHERE kernel_id = 1"),
     (Rows, "SELECT sum(pgsize) FROM dbstat"),
     (Error, "SELECT * FROM sqlite_dbpage"),
-    (Error, "SELECT * FROM pragma_table_info('META_DATA_CAPTURE')"),
+    (Rows, "SELECT * FROM pragma_table_info('META_DATA_CAPTURE')"),
     (Error, "PRAGMA table_info(META_DATA_CAPTURE)"),
     (Error, "PRAGMA writable_schema = 1"),
     (Error, "ATTACH 'copy.sqlite' AS copy"),

@@ -62,7 +62,7 @@ const NEED_NSQ: [&str; 51] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 17] = [
+const RUN_ANYWHERE: [&str; 18] = [
     "api_errors",
     "attention_flops",
     "cuda_api_sync",
@@ -75,6 +75,7 @@ const RUN_ANYWHERE: [&str; 17] = [
     "gpu_span",
     "mpi_event_trace",
     "report_info",
+    "scope_ids",
     "share_change",
     "timing_compare",
     "um_cpu_page_faults_sum",

@@ -295,7 +295,9 @@ fn every_query_answers_every_trace_or_says_what_is_missing() {
 
 /// All answers about a report, in one text.
 fn answers(report: &Path, queries: &[String]) -> String {
-    let mut arguments = vec!["run", report.to_str().unwrap(), "--format", "csv"];
+    // An import and an export have other defaults.
+    let mut arguments =
+        vec!["run", report.to_str().unwrap(), "--format", "csv", "--attribute", "thread"];
     for query in queries {
         arguments.extend(["--query", query]);
     }

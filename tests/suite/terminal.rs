@@ -1,0 +1,218 @@
+//! Tables on a terminal: no line is wider, and what is left out is said.
+#![cfg(unix)]
+
+use crate::support::{Fixtures, nsq, outcome, project, shared, stdout};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use unicode_width::UnicodeWidthStr;
+
+/// What nsq prints on a terminal of this width, without colours.
+fn on_terminal(width: u16, arguments: &[&str]) -> String {
+    let mut screen = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&screen).unwrap();
+    unlockpt(&screen).unwrap();
+    let name = ptsname(&screen, Vec::new()).unwrap();
+    let terminal = File::options().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+    let size = Winsize { ws_row: 50, ws_col: width, ws_xpixel: 0, ws_ypixel: 0 };
+    tcsetwinsize(&terminal, size).unwrap();
+    let program = nsq().get_program().to_owned();
+    let mut command = Command::new(program);
+    command.args(arguments).env("NO_COLOR", "1").env("HOME", "/nonexistent").env_remove("COLUMNS");
+    command.stdin(Stdio::null()).stdout(Stdio::from(terminal)).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // The command holds the terminal's other end: reading must not wait for it.
+    drop(command);
+    let mut bytes = Vec::new();
+    let mut piece = [0; 4096];
+    // At its end a pseudo-terminal fails to be read.
+    while let Ok(count @ 1..) = screen.read(&mut piece) {
+        bytes.extend_from_slice(&piece[..count]);
+    }
+    assert!(matches!(child.wait().unwrap().code(), Some(0 | 3)), "{arguments:?}");
+    String::from_utf8(bytes).unwrap().replace("\r\n", "\n")
+}
+
+const QUERIES: [&str; 6] =
+    ["top_kernels", "gpu_time", "nvtx_tree", "launch_latency", "memory_ops", "gpu_idle_causes"];
+
+/// The fixture, and real exports where they are.
+fn reports() -> Vec<PathBuf> {
+    let mut reports = vec![project("fixtures/example.sqlite")];
+    if let Some(shared) = shared() {
+        let names = ["rtx3090x2_ddp_nccl_2026.3", "a100_opt_nvtx_2026.3", "rtx3060_23k"];
+        reports.extend(names.map(|name| shared.join(format!("data/exports/{name}.sqlite"))));
+    }
+    reports
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let reports = reports();
+    let mut commands: Vec<Vec<String>> = Vec::new();
+    for report in &reports {
+        let report = report.to_str().unwrap().to_owned();
+        let mut run = vec!["run".to_owned(), report.clone()];
+        run.extend(QUERIES.iter().flat_map(|query| ["-q".to_owned(), (*query).to_owned()]));
+        commands.push(run);
+        commands.push(vec!["kernels".to_owned(), report.clone(), "--gaps".to_owned()]);
+        let other = reports[0].to_str().unwrap().to_owned();
+        commands.push(vec!["diff".to_owned(), report, other]);
+    }
+    for width in [80, 100, 120, 200] {
+        for command in &commands {
+            let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+            let text = on_terminal(width, &arguments);
+            assert!(text.lines().count() > 3, "{arguments:?}: {text}");
+            for line in text.lines() {
+                assert!(line.width() <= width.into(), "{width}, {arguments:?}:\n{line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_left_out_is_said_and_wide_shows_it() {
+    let report = project("fixtures/example.sqlite");
+    let ask = ["run", report.to_str().unwrap(), "-q", "top_kernels"];
+    let narrow = on_terminal(80, &ask);
+    let last = narrow.lines().rev().take(3).collect::<Vec<_>>().join(" ");
+    assert!(last.contains("not shown: ") && last.contains("(--wide shows all"), "{narrow}");
+    let wide = on_terminal(80, &[&ask[..], &["--wide"]].concat());
+    assert!(!wide.contains("not shown: ") && wide.contains("stddev"), "{wide}");
+}
+
+#[test]
+fn headers_are_the_same_in_text_html_markdown_and_show() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    for query in QUERIES {
+        let html = stdout(&["run", report, "-q", query, "-f", "html"]);
+        let headers: Vec<String> = html
+            .split("<th")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("</th>")?.0.rsplit_once('>'))
+            .map(|(_, header)| header.to_owned())
+            .filter(|header| !header.is_empty())
+            .collect();
+        assert!(headers.len() > 4, "{html}");
+        let unique: std::collections::BTreeSet<&String> = headers.iter().collect();
+        assert_eq!(unique.len(), headers.len(), "{query}: {headers:?}");
+        let markdown = stdout(&["run", report, "-q", query, "-f", "markdown"]);
+        let row = markdown.lines().find(|line| line.starts_with('|')).unwrap().replace('\\', "");
+        assert_eq!(row.trim_matches(['|', ' ']).split(" | ").collect::<Vec<_>>(), headers, "{query}");
+        let text = stdout(&["run", report, "-q", query]);
+        let table: Vec<&str> = text.lines().skip(2).collect();
+        let page = stdout(&["show", query]);
+        for header in &headers {
+            let is_named = |line: &&str| header.split(' ').any(|word| line.contains(word));
+            assert!(table.iter().take(3).any(is_named), "{query}, {header}: {text}");
+            let shown = page.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(shown.contains(&format!("\"{header}\"")) || shown.contains(&format!(" {header} ")));
+        }
+    }
+}
+
+#[test]
+fn columns_are_chosen_by_name_or_header_in_every_format() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let ask = |columns: &str, format: &str| {
+        stdout(&[
+            "run",
+            report,
+            "-q",
+            "top_kernels",
+            "-p",
+            "limit=1",
+            "--columns",
+            columns,
+            "-f",
+            format,
+        ])
+    };
+    assert_eq!(ask("total_ns,calls", "csv"), "total_ns,calls\n71904926,170\n");
+    assert!(
+        ask("calls,kernel", "markdown").starts_with("### Kernels by GPU time\n\n| calls | kernel |")
+    );
+    let (code, _, error) = outcome(&["run", report, "-q", "top_kernels", "--columns", "total_n"]);
+    assert!(code == 2 && error.contains("unknown column 'total_n'"), "{error}");
+    assert!(error.contains("did you mean 'total_ns'?"), "{error}");
+}
+
+#[test]
+fn several_reports_have_short_names_for_people_and_paths_for_programs() {
+    let fixtures = Fixtures::new();
+    let [a, b] = ["nested_nvtx", "two_streams_overlap"].map(|trace| fixtures.trace(trace));
+    let ask = |format: &str| {
+        stdout(&["run", a.to_str().unwrap(), b.to_str().unwrap(), "-q", "gpu_span", "-f", format])
+    };
+    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let text = ask("text");
+    assert!(text.contains(&name(&a)) && !text.contains(a.to_str().unwrap()), "{text}");
+    assert!(ask("csv").contains(a.to_str().unwrap()));
+}
+
+#[test]
+fn empty_results_say_why() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let ask = |arguments: &[&str]| outcome(&[&["run", report], arguments].concat());
+    let (code, _, error) = ask(&["-q", "top_kernels", "--time", "500s/600s"]);
+    assert!(code == 0 && error.contains("--time 500s/600s leaves none of the"), "{error}");
+    assert!(error.contains("rows of `kernel` in the report, from 0."), "{error}");
+    let (code, _, error) = ask(&["-q", "top_kernels", "--device", "7"]);
+    assert!(code == 2 && error.contains("unknown device 7"), "{error}");
+    assert!(error.contains("device IDs in the report: 0, 1"), "{error}");
+    let (code, _, error) = ask(&["-q", "top_kernels", "--stream", "99"]);
+    assert!(code == 2 && error.contains("unknown stream 99"), "{error}");
+    let (code, _, error) = ask(&["-q", "gpu_gaps"]);
+    assert!(code == 0 && error.contains("note: gpu_gaps returned no rows: "), "{error}");
+}
+
+#[test]
+fn figures_that_leave_out_other_threads_say_how_much() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let (_, _, error) = outcome(&["run", report, "-q", "iterations"]);
+    assert!(error.contains("61.8 % of GPU time is in no range of iterations"), "{error}");
+    let (_, _, error) = outcome(&["run", report, "-q", "iterations", "--attribute", "process"]);
+    assert!(!error.contains("is in no range"), "{error}");
+    let trace = project("fixtures/trace.json.gz");
+    let asked = ["run", trace.to_str().unwrap(), "-q", "iterations", "--no-cache", "-f", "csv"];
+    let by_default = stdout(&asked);
+    assert_eq!(by_default, stdout(&[&asked[..], &["--attribute", "process"]].concat()));
+    assert_ne!(by_default, stdout(&[&asked[..], &["--attribute", "thread"]].concat()));
+}
+
+#[test]
+fn displayed_names_are_accepted() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let ask = |name: &str| stdout(&["run", report, "-q", "top_kernels", "-f", "csv", "--nvtx", name]);
+    assert_eq!(ask("att…tion"), ask("attention"));
+    assert_eq!(ask("layer *"), ask("layer ?"));
+}
+
+#[test]
+fn the_list_is_searched_by_words_and_synonyms() {
+    let list = |words: &[&str]| stdout(&[&["list"], words].concat());
+    assert!(list(&["bottleneck"]).contains("gpu_idle_causes"));
+    assert!(list(&["slow", "copy"]).contains("cuda_memcpy_async"));
+    let (_, out, error) = outcome(&["list", "kernal"]);
+    assert!(out.contains("(no match)") && error.contains("did you mean kernel?"), "{error}");
+}
+
+#[test]
+fn a_statement_is_blamed_for_its_own_faults() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let tables = stdout(&["sql", report, "SELECT name FROM pragma_table_list WHERE name = 'StringIds'"]);
+    assert!(tables.contains("StringIds"), "{tables}");
+    let (code, _, error) = outcome(&["sql", report, "SELECT * FROM pragma_database_list"]);
+    assert!(code == 1 && error.contains("reports are read-only"), "{error}");
+    assert!(!error.contains("export the report again"), "{error}");
+}
