@@ -350,7 +350,10 @@ fn invalid_timings_are_errors_with_their_line() {
         assert!(code == 1 && error.contains(wanted) && error.contains("bad.csv"), "{csv}: {error}");
     };
     for cell in ["9.5ms", "NaN", "inf", "\"9,5\"", "n/a"] {
-        assert_error(&format!("{head}\nsmall,512,4,1.0,\nsmall,512,4,{cell},\n"), "line 3: invalid value `");
+        assert_error(
+            &format!("{head}\nsmall,512,4,1.0,\nsmall,512,4,{cell},\n"),
+            "line 3: invalid value `",
+        );
     }
     assert_error(
         &format!("{head}\nsmall,512,4,1.0,n/a\n"),

@@ -681,7 +681,8 @@ fn an_unwritable_folder_is_an_error_and_no_file_is_left() {
     let file = fixtures.path().join("a file");
     std::fs::write(&file, "x").unwrap();
     for folder in [file.clone(), file.join("below")] {
-        let (code, printed, error) = outcome(&["breakdown", path, "--out_dir", folder.to_str().unwrap()]);
+        let (code, printed, error) =
+            outcome(&["breakdown", path, "--out_dir", folder.to_str().unwrap()]);
         assert_eq!((code, printed.as_str()), (1, ""), "{error}");
         assert!(error.contains("a file"), "{error}");
     }

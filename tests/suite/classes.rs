@@ -572,7 +572,11 @@ fn every_export_is_summarized_or_says_what_is_missing() {
                 let of = of.filter(|row| (row["class"] == "window") == is_window);
                 of.map(|row| row["total_ns"].as_i64().unwrap()).sum()
             };
-            assert_eq!(of_window(true), of_window(false), "{path}: the parts must add up to the windows");
+            assert_eq!(
+                of_window(true),
+                of_window(false),
+                "{path}: the parts must add up to the windows"
+            );
         }
     }
 }

@@ -522,7 +522,11 @@ fn the_next_run_removes_the_temporary_files_of_a_killed_run() {
     fs::create_dir(bench.path("tmp/nsq-run-mine")).unwrap();
     let other = bench.capture("other", "export");
     answer(&bench.ask(&other).arg("--no-cache").output().unwrap());
-    assert_eq!(bench.names("tmp").len(), 2, "the folders of the live run and the other program must stay");
+    assert_eq!(
+        bench.names("tmp").len(),
+        2,
+        "the folders of the live run and the other program must stay"
+    );
     alive.kill().unwrap();
     alive.wait().unwrap();
     answer(&bench.ask(&other).arg("--no-cache").output().unwrap());

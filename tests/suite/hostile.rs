@@ -166,8 +166,7 @@ const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
 #[test]
 fn views_in_place_of_tables() {
     // A view that only renames the table works where no row numbers are needed.
-    let renamed =
-        format!("ALTER TABLE {KERNELS} RENAME TO k; CREATE VIEW {KERNELS} AS SELECT * FROM k");
+    let renamed = format!("ALTER TABLE {KERNELS} RENAME TO k; CREATE VIEW {KERNELS} AS SELECT * FROM k");
     let reports = Reports::new();
     let (plain, view) =
         (run(&reports.plain("nested_nvtx"), "top_kernels"), reports.changed("nested_nvtx", &renamed));

@@ -167,7 +167,10 @@ fn a_killed_import_leaves_its_output_complete_or_absent() {
         |round| {
             let left = fs::read(&target);
             assert!(round % 2 == 0 || left.is_ok(), "round {round}: the old file is gone");
-            assert!(left.is_err() || left.is_ok_and(|left| left == truth), "round {round}: the file is incomplete");
+            assert!(
+                left.is_err() || left.is_ok_and(|left| left == truth),
+                "round {round}: the file is incomplete"
+            );
             answer(&import().output().unwrap());
             assert!(fs::read(&target).unwrap() == truth, "round {round}");
             assert_eq!(bench.names("out"), ["run.sqlite"], "round {round}");
@@ -322,7 +325,7 @@ fn a_full_disk_is_reported_and_no_file_is_left() {
 }
 
 #[test]
-fn links_are_followed_and_loops_are_refused() {
+fn links_are_followed_and_loops_are_rejected() {
     let bench = Bench::new();
     let report = bench.fixtures.trace("two_streams_overlap");
     let truth = answer(&bench.ask(&report).output().unwrap());

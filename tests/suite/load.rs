@@ -81,7 +81,10 @@ fn assert_stops_at_every_poll(what: &str, make: impl Fn(Stop<'_>) -> bool) {
     for limit in 0..all {
         let (finished, polls) = stop_at_poll(limit);
         assert!(!finished, "{what}: finished although the flag was set at poll {limit}");
-        assert!(polls <= limit + 64, "{what}: polled {polls} times although the flag was set at {limit}");
+        assert!(
+            polls <= limit + 64,
+            "{what}: polled {polls} times although the flag was set at {limit}"
+        );
     }
 }
 
@@ -150,7 +153,9 @@ fn stopped_computations_return_nothing() {
             Attribution::new(capture(), reach, stop).is_some()
         });
         let attribution = || Attribution::new(capture(), reach, never).unwrap();
-        assert_stops_at_every_poll("projection", |stop| Projection::new(attribution(), None, stop).is_ok());
+        assert_stops_at_every_poll("projection", |stop| {
+            Projection::new(attribution(), None, stop).is_ok()
+        });
     }
     // Only the first half of the ranges has launches, so one of two threads does most of the polling.
     let half = Attribution::new(capture_of(RANGES / 2), Reach::Thread, never).unwrap();
@@ -160,8 +165,12 @@ fn stopped_computations_return_nothing() {
     let projection = Projection::new(attribution, None, never).unwrap();
     let printed: Vec<u32> = (0..7).collect();
     let listing = Listing { printed: &printed, names: &|| &printed, threads: &[0] };
-    assert_stops_at_every_poll("sums", |stop| range_sums(&projection, listing, |_| true, stop).is_some());
-    assert_stops_at_every_poll("sums of half", |stop| range_sums(&half, listing, |_| true, stop).is_some());
+    assert_stops_at_every_poll("sums", |stop| {
+        range_sums(&projection, listing, |_| true, stop).is_some()
+    });
+    assert_stops_at_every_poll("sums of half", |stop| {
+        range_sums(&half, listing, |_| true, stop).is_some()
+    });
     assert_stops_at_every_poll("kernels", |stop| {
         RangeKernels::new(&projection, Naming::Demangled, listing, stop).is_some()
     });
@@ -184,7 +193,9 @@ fn stopped_computations_return_nothing() {
     let ops = (0..RANGES).map(op).collect();
     let occupancy =
         Occupancy::new(ops, vec![stream(1), stream(2)], Window::Time { from: Some(5), to: None });
-    assert_stops_at_every_poll("stretches", |stop| occupancy.stretches(Level::Gpu, None, stop).is_some());
+    assert_stops_at_every_poll("stretches", |stop| {
+        occupancy.stretches(Level::Gpu, None, stop).is_some()
+    });
     assert_stops_at_every_poll("gaps", |stop| occupancy.gaps(Level::Stream, stop).is_some());
     assert_stops_at_every_poll("decompositions", |stop| occupancy.decompositions(stop).is_some());
 }

@@ -161,7 +161,11 @@ fn occupancy_matches_a_naive_timeline() {
                 "capture {seed}, gpu {gpu}: {occupancy:?}"
             );
             let parts = whole.compute + whole.exposed_communication + whole.exposed_memory;
-            assert_eq!(parts + whole.idle, whole.length, "capture {seed}: the parts must add up to the window");
+            assert_eq!(
+                parts + whole.idle,
+                whole.length,
+                "capture {seed}: the parts must add up to the window"
+            );
             assert_eq!(parts, whole.busy);
             let (from, to) = (random.below(END), random.below(END));
             let asked = decomposition.within(from, to);

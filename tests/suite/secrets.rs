@@ -323,7 +323,10 @@ fn no_command_shows_a_secret() {
     }
     let expected = ["answer", "diff", "kernels", "materialize", "run", "sql", "stats"];
     let missing: Vec<_> = expected.iter().filter(|verb| !answered.contains(**verb)).collect();
-    assert!(missing.is_empty(), "these commands do not show the names of kernels or ranges: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "these commands do not show the names of kernels or ranges: {missing:?}"
+    );
 }
 
 #[test]
@@ -511,8 +514,9 @@ fn user_statements_cannot_read_secrets() {
     for (wanted, sql) in ATTACKS {
         let output = bench.run(&["sql", &report, sql]);
         output.check();
-        let is_denied =
-            output.code == 1 && output.holds("is not shown: it holds") && output.holds("--allow-environment");
+        let is_denied = output.code == 1
+            && output.holds("is not shown: it holds")
+            && output.holds("--allow-environment");
         let met = match wanted {
             Denied => is_denied,
             Error => matches!(output.code, 1 | 2) && output.holds("error: ") && !is_denied,
@@ -679,10 +683,7 @@ fn untrusted_query_folders_cannot_read_secrets() {
         }
         for line in lines {
             bench.run(&line).check_texts();
-            assert!(
-                !bench.path("out/stolen.sqlite").exists(),
-                "{file}: {line:?} wrote a database"
-            );
+            assert!(!bench.path("out/stolen.sqlite").exists(), "{file}: {line:?} wrote a database");
         }
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -793,7 +794,11 @@ fn allow_environment_shows_hidden_values() {
         ("SELECT * FROM src_export_meta", "S3CRET_export_user"),
     ] {
         let output = bench.run(&["sql", &report, "--allow-environment", sql, "-f", "csv"]);
-        assert!(output.code == 0 && output.holds(token), "{sql}: {}", String::from_utf8_lossy(&output.bytes));
+        assert!(
+            output.code == 0 && output.holds(token),
+            "{sql}: {}",
+            String::from_utf8_lossy(&output.bytes)
+        );
         // The flag applies only to its own run.
         bench.run(&["sql", &report, sql, "-f", "csv"]).check();
     }
@@ -888,7 +893,11 @@ fn an_export_is_an_exact_private_copy() {
     let output = bench.run(&["export", &capture, "-o", &copy]);
     output.check();
     assert_eq!(output.code, 0);
-    assert_eq!(fs::read(&copy).unwrap(), fs::read(&export).unwrap(), "the export must be a copy of what nsys wrote");
+    assert_eq!(
+        fs::read(&copy).unwrap(),
+        fs::read(&export).unwrap(),
+        "the export must be a copy of what nsys wrote"
+    );
     bench.run(&["run", &capture, "-q", "top_kernels"]).check();
     bench.run(&["cache", "ls", "--format", "json"]).check();
     #[cfg(unix)]

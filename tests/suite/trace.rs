@@ -8,7 +8,6 @@ mod synthetic;
 use crate::support::{depth_of, outcome, queries, shared, stdout};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use synthetic::SyntheticTrace;
 use nsq::error::Error;
 use nsq::trace::{ImportOptions, Imported, import};
 use rusqlite::Connection;
@@ -17,6 +16,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use synthetic::SyntheticTrace;
 
 fn import_to(trace: &Path, database: &Path) -> Result<Imported, Error> {
     import(trace, database, ImportOptions::default(), &|_| true)

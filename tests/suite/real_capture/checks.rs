@@ -322,6 +322,12 @@ fn answers(checks: &mut Checks, nsys: &Run<'_>, torch: &Run<'_>) {
         0.0,
     );
     for name in ["e: scores_mean_ns", "e: softmax_mean_ns", "e: values_mean_ns"] {
-        checks.near(&format!("answer {name}"), fact(ours, name), fact(theirs, name), 2.0 * SLACK, 5_000.0);
+        checks.near(
+            &format!("answer {name}"),
+            fact(ours, name),
+            fact(theirs, name),
+            2.0 * SLACK,
+            5_000.0,
+        );
     }
 }

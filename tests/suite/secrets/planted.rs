@@ -29,12 +29,7 @@ use Kind::{Data, Hidden, Strings};
 
 /// The kind of every text column in `fixtures/schema` and [`MORE`], and the reason.
 pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
-    (
-        "META_DATA_CAPTURE",
-        "name",
-        Hidden,
-        "may contain names of variables; known settings are shown",
-    ),
+    ("META_DATA_CAPTURE", "name", Hidden, "may contain names of variables; known settings are shown"),
     ("META_DATA_CAPTURE", "value", Hidden, "environment, command line, user and working directory"),
     ("META_DATA_EXPORT", "name", Hidden, "like its value; known facts are shown"),
     ("META_DATA_EXPORT", "value", Hidden, "who exported what, on which machine, in which folders"),
@@ -51,12 +46,7 @@ pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
     ("ANALYSIS_FILE", "filename", Hidden, "a path on the profiled machine"),
     ("DIAGNOSTIC_EVENT", "text", Hidden, "messages of the profiler name files and commands"),
     ("StringIds", "value", Strings, "names of events, but also paths and output of the processes"),
-    (
-        "PROCESSES",
-        "name",
-        Data,
-        "the executable without arguments; identifies processes in answers",
-    ),
+    ("PROCESSES", "name", Data, "the executable without arguments; identifies processes in answers"),
     ("NVTX_EVENTS", "text", Data, "the text of the program's own annotation"),
     ("NVTX_EVENTS", "jsonText", Data, "payload of an annotation; no relation has it"),
     ("NVTX_EVENTS", "binaryData", Data, "payload of an annotation; no relation has it"),
