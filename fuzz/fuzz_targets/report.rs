@@ -1,9 +1,9 @@
 //! Fuzz target: arbitrary bytes as a report. Every query must answer or fail with a reason.
 #![no_main]
 
-#[path = "../../tests/hostile/asking.rs"]
+#[path = "../../tests/random/fuzz/asking.rs"]
 mod asking;
-#[path = "../../tests/hostile/damage.rs"]
+#[path = "../../tests/random/fuzz/damage.rs"]
 #[allow(dead_code)]
 mod damage;
 

@@ -2,7 +2,7 @@
 //! reason.
 #![no_main]
 
-#[path = "../../tests/hostile/asking.rs"]
+#[path = "../../tests/random/fuzz/asking.rs"]
 mod asking;
 
 use asking::Asker;

@@ -1,4 +1,4 @@
-//! One logical trace, written as each export version would write it, gives the same answers.
+//! A trace gives the same answers in every export version.
 
 use crate::support::{Fixtures, can_express, outcome, queries, traces, versions};
 use libtest_mimic::{Failed, Trial};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// One trial for each trace in each export version that can express it.
+/// One trial per trace and export version that can express it.
 pub fn trials() -> Vec<Trial> {
     let queries = Arc::new(queries());
     let fixtures = Fixtures::new();
@@ -29,7 +29,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-/// What every query says, or why it cannot.
+/// The answers of all queries, or the reasons why they have none.
 fn answers(report: &Path, queries: &[String]) -> String {
     let mut arguments = vec!["run", report.to_str().unwrap(), "--format", "csv"];
     for query in queries {
@@ -37,7 +37,7 @@ fn answers(report: &Path, queries: &[String]) -> String {
     }
     let (code, out, error) = outcome(&arguments);
     assert!(code == 0 || code == 3, "exit {code}: {error}");
-    // Facts about the export itself differ from version to version, as they should; paths too.
+    // Facts about the export itself, and paths in help lines, rightly differ between versions.
     let is_same = |line: &&str| !line.starts_with("export,") && !line.contains("help:");
     let lines: Vec<&str> = out.lines().chain(error.lines()).filter(is_same).collect();
     lines.join("\n").replace(report.to_str().unwrap(), "REPORT")

@@ -1,8 +1,8 @@
-//! Answers compared byte by byte: with the files in `tests/golden`, and between export versions.
+//! Compares answers byte by byte, with the files in `tests/golden` and between export versions.
 //!
-//! Each comparison is a test of its own: `cargo test --test golden top_kernels`.
+//! Each comparison is a separate test: `cargo test --test golden top_kernels`.
 
-// The parts are modules of a program, not of a library.
+// These modules belong to a binary, so `pub` is never reachable from outside.
 #![allow(unreachable_pub)]
 
 mod compat;

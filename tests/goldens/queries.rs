@@ -1,7 +1,7 @@
-//! Every query on every fixture, as CSV: `tests/golden/<query>/<trace>.csv`.
+//! Compares every query on every fixture with `tests/golden/<query>/<trace>.csv`.
 //!
-//! What a golden must hold is derived by hand in the header of the fixture's trace. `NSQ_BLESS=1`
-//! writes them anew; CI refuses to. A query without a golden that has rows is a failure.
+//! The header of each fixture in `fixtures/traces` derives the expected values by hand. `NSQ_BLESS=1`
+//! rewrites the goldens, except in CI. Every query needs at least one golden with rows.
 
 use crate::in_process::answer;
 use crate::support::{Fixtures, project, queries, traces};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// One trial for each query on each trace, and one for each query that it has rows somewhere.
+/// One trial per query and trace, and one per query that checks that some golden has rows.
 pub fn trials() -> Vec<Trial> {
     let fixtures = Arc::new(Fixtures::new());
     for trace in traces() {
@@ -34,7 +34,7 @@ fn golden(query: &str, trace: &str) -> PathBuf {
     project(&format!("tests/golden/{query}/{trace}.csv"))
 }
 
-/// The golden against the answer: a CSV, or no file where the trace lacks the data.
+/// Compares the golden with the answer. There is no golden where the trace lacks the data.
 fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> {
     let got = match answer(&fixtures.trace(trace), query) {
         Ok(csv) => Some(csv),
@@ -43,7 +43,7 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
     };
     let path = golden(query, trace);
     if std::env::var_os("NSQ_BLESS").is_some() {
-        assert!(std::env::var_os("CI").is_none(), "CI does not bless");
+        assert!(std::env::var_os("CI").is_none(), "NSQ_BLESS is not allowed in CI");
         match &got {
             Some(text) => {
                 fs::create_dir_all(path.parent().unwrap())?;
@@ -62,11 +62,11 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
     Err(format!("{}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
 }
 
-/// Queries whose rows are given as parameters, and tried in `tests/answer.rs`.
-const GIVEN: [&str; 2] = ["share_change", "timing_compare"];
+/// Queries whose input rows come from parameters. `tests/suite/answer.rs` tests them.
+const ROWS_FROM_PARAMETERS: [&str; 2] = ["share_change", "timing_compare"];
 
 fn has_rows(query: &str) -> Result<(), Failed> {
-    if GIVEN.contains(&query) {
+    if ROWS_FROM_PARAMETERS.contains(&query) {
         return Ok(());
     }
     let found = traces().iter().any(|trace| {

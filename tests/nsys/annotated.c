@@ -1,9 +1,8 @@
 /* A program with NVTX ranges: `annotated STEPS WRITES` opens STEPS ranges "step", each with two
- * ranges "inner", and then writes WRITES bytes one by one, so that a report of it is as large as
- * one likes.
+ * ranges "inner", and then writes WRITES bytes one by one. WRITES controls the size of the report.
  *
- * It needs no NVTX headers: the few entries that it uses are looked up by the interface that every
- * profiler's injection library has, InitializeInjectionNvtx2.
+ * It needs no NVTX headers: it gets the few functions that it uses through InitializeInjectionNvtx2,
+ * which every profiler's injection library exports.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@ enum { CORE = 1, MODULES = 7, CALLBACKS = 1, VERSION_INFO = 3, RANGE_PUSH = 9, R
 
 typedef void (*Function)(void);
 
-/* What the profiler fills in: for each module one function for each numbered entry. */
+/* Filled in by the profiler: one function per module and entry number. */
 static Function functions[MODULES][SLOTS];
 static Function *slots[MODULES][SLOTS + 1];
 

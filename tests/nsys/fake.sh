@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stands for nsys. What it does is what the capture says in its line `do: …`; what it exports is the
-# file $FAKE_EXPORT; that it was asked is a line in $FAKE_LOG.
+# A fake nsys. The line `do: …` of the capture selects what it does. It exports the file $FAKE_EXPORT,
+# and appends a line to $FAKE_LOG for each export.
 version=$(cat "$(dirname "$0")/version" 2>/dev/null || echo 2023.4.4.54-1v0)
 if [ "$1" = --version ]; then
   echo "NVIDIA Nsight Systems version $version"

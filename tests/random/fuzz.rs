@@ -1,8 +1,9 @@
-//! Damaged reports and traces: each query answers or says why not; none panics, hangs or eats the memory.
+//! On damaged reports and traces, each query answers or gives a reason. None panics, hangs or exhausts
+//! the memory.
 //!
-//! The damage is the same in every run. `NSQ_TEST_DEPTH=8` damages 40 copies of each file, and
-//! `NSQ_TEST_DEPTH=200 cargo test --release --test random fuzz -- --nocapture` a thousand; `NSQ_COPY=NAME#SEED`
-//! repeats one copy. `fuzz/` continues with a coverage-guided fuzzer.
+//! The damage is the same in every run. `NSQ_TEST_DEPTH=8` damages 40 copies of each file;
+//! `NSQ_TEST_DEPTH=200 cargo test --release --test random fuzz -- --nocapture` damages 1000.
+//! `NSQ_COPY=NAME#SEED` repeats one copy. `fuzz/` has a coverage-guided fuzzer.
 
 mod asking;
 mod damage;
@@ -23,32 +24,32 @@ use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Bytes of address space for the whole test: what wants more is a bug.
+/// Limit of the address space of the whole test, in bytes.
 const MEMORY: u64 = 8 << 30;
 
 /// Seeds of the damaged copies of the `nth` file.
 ///
-/// A seed also decides which queries are asked, how, and in which format. Each file therefore takes seeds
-/// that the file before did not, so that a shallow run tries all of them on some file.
+/// A seed also selects the queries, their scope and their format. Each file gets the seeds that follow
+/// those of the previous file, so that a shallow run still tries every seed on some file.
 fn seeds(nth: usize) -> impl Iterator<Item = u64> {
     const ALL: usize = 40;
     let copies = depth_of(ALL);
     (0..copies).map(move |copy| ((nth * copies + copy) % copies.max(ALL)) as u64)
 }
 
-/// The one copy that is asked for.
+/// The copy that `NSQ_COPY` selects.
 fn only() -> Option<(String, u64)> {
     let text = std::env::var("NSQ_COPY").ok()?;
-    let (name, seed) = text.rsplit_once('#').expect("NSQ_COPY is NAME#SEED");
-    Some((name.to_owned(), seed.parse().expect("NSQ_COPY is NAME#SEED")))
+    let (name, seed) = text.rsplit_once('#').expect("NSQ_COPY must be NAME#SEED");
+    Some((name.to_owned(), seed.parse().expect("NSQ_COPY must be NAME#SEED")))
 }
 
-/// A folder in memory, where the system has one that can be written.
+/// A folder in memory, or on disk where `/dev/shm` is not writable.
 fn folder() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
 
-/// What became of the copies of some files.
+/// The outcomes for the copies of a set of files.
 #[derive(Debug, Clone, Default)]
 struct Tally {
     files: usize,
@@ -57,7 +58,7 @@ struct Tally {
     slowest: Duration,
 }
 
-/// One line of the table that is printed at the end.
+/// Prints one line of the summary.
 fn print(kind: &str, tally: &Tally) {
     let Outcomes { answered, lacking, refused, unopened } = &tally.outcomes;
     let refused: Vec<String> = refused.iter().map(|(about, count)| format!("{about} {count}")).collect();
@@ -71,7 +72,7 @@ fn print(kind: &str, tally: &Tally) {
     );
 }
 
-/// Ends the program where a copy does not end by itself.
+/// Runs a copy, and aborts the program if the copy hangs.
 fn watched<T>(name: &str, run: impl FnOnce() -> T) -> T {
     let (done, ended) = mpsc::channel::<()>();
     let name = name.to_owned();
@@ -87,7 +88,7 @@ fn watched<T>(name: &str, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Takes copies of each file, on both cores, and adds up what became of them.
+/// Tries copies of each file on two threads and adds up the outcomes.
 fn try_all(
     kind: &str,
     files: &[PathBuf],
@@ -128,7 +129,7 @@ fn try_all(
                         Ok(Err(what)) => failures.lock().unwrap().push(format!("{name}: {what}")),
                         Err(_) => failures.lock().unwrap().push(format!("{name}: a panic")),
                     }
-                    // A long run that is stopped has said what it did.
+                    // Print progress, so that a long run that is stopped still leaves a summary.
                     if tally.copies.is_multiple_of(1_000) {
                         print(kind, &tally);
                     }
@@ -155,7 +156,7 @@ fn limit_memory() {
     }
 }
 
-/// A copy of a database with changed bytes.
+/// Changes bytes in a copy of a database and queries it.
 fn flipped(asker: &Asker, file: &Path, folder: &Path, seed: u64) -> Result<Outcomes, String> {
     let mut bytes = fs::read(file).unwrap();
     let pages = Pages::of(&bytes).unwrap();
@@ -165,7 +166,7 @@ fn flipped(asker: &Asker, file: &Path, folder: &Path, seed: u64) -> Result<Outco
     asker.ask(&copy, seed)
 }
 
-/// A copy of a database that says something else.
+/// Changes the contents of a copy of a database through SQL and queries it.
 fn distorted(asker: &Asker, file: &Path, folder: &Path, seed: u64) -> Result<Outcomes, String> {
     let copy = folder.join("copy.sqlite");
     fs::write(&copy, fs::read(file).unwrap()).unwrap();
@@ -173,7 +174,7 @@ fn distorted(asker: &Asker, file: &Path, folder: &Path, seed: u64) -> Result<Out
     asker.ask(&copy, seed)
 }
 
-/// One database for each schema version and one for each trace of the fixtures.
+/// One database per schema version and one per trace of the fixtures.
 fn fixtures(fixtures: &Fixtures) -> Vec<PathBuf> {
     let of_version = versions().into_iter().map(|version| fixtures.version(&version, "nested_nvtx"));
     let of_trace = traces().into_iter().map(|trace| fixtures.version(NEWEST_COMMON, &trace));
@@ -211,7 +212,7 @@ fn exports_with_changed_contents() {
     }
 }
 
-/// A trace with changed values or, now and then, changed bytes of its gzip.
+/// Changes values of a trace, or sometimes bytes of its gzip data, and queries the import.
 fn trace(asker: &Asker, file: &Path, folder: &Path, seed: u64) -> Result<Outcomes, String> {
     let mut random = Random(seed);
     let mut bytes = fs::read(file).unwrap();

@@ -1,9 +1,9 @@
-//! Random captures against plain formulations, and damaged files: the same ones in every run.
+//! Random captures compared with simple reference implementations, and damaged files.
 //!
-//! A program of its own, because it limits its memory. `NSQ_TEST_DEPTH` says how many are tried; see
-//! `support::depth_of`.
+//! Every run uses the same seeds. `NSQ_TEST_DEPTH` sets how many are tried; see `support::depth_of`.
+//! This is a separate test binary because it limits its own memory.
 
-// The parts are modules of a program, not of a library.
+// These modules belong to a binary, so `pub` is never reachable from outside.
 #![allow(unreachable_pub)]
 
 mod fuzz;

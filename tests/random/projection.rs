@@ -1,9 +1,9 @@
-//! The projection of NVTX ranges onto the GPU, against two formulations that are slow and plain.
+//! Compares the projection of NVTX ranges onto the GPU with two slow and simple implementations.
 //!
-//! Random captures, in which everything that can coincide does, are answered three times: by the
-//! relations of the tool, by loops over the rows that the captures were made from (naive.rs), and by
-//! inequality joins over the normalised views (oracle.sql). On every range and every operation the
-//! three must agree. `PROJECTION_SEED=n cargo test --test random projection` runs one capture again.
+//! Random captures with many coinciding times are answered three times: by nsq's relations, by loops
+//! over the rows of the capture (naive.rs), and by inequality joins over the normalised views
+//! (oracle.sql). The three must agree on every range and every operation. `PROJECTION_SEED=n cargo test
+//! --test random projection` repeats one capture.
 
 mod answer;
 mod ask;
@@ -20,12 +20,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use trace::{Call, Event, LARGE, Op, OpKind, PUSH_POP, Range, SMALL, START_END, Size, Text, Trace};
 
-/// Whose ranges a launch counts for.
+/// Which ranges a launch counts for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Those of its thread.
+    /// The ranges of its thread.
     Thread,
-    /// Those of its process.
+    /// The ranges of its process.
     Process,
 }
 
@@ -46,17 +46,17 @@ impl Reach {
 }
 
 #[test]
-fn small_captures_are_answered_as_by_hand() {
+fn small_captures_match_the_oracles() {
     all_agree(0..3_000, SMALL, Reach::Thread);
 }
 
 #[test]
-fn large_captures_are_answered_as_by_hand() {
+fn large_captures_match_the_oracles() {
     all_agree(1_000_000..1_000_024, LARGE, Reach::Thread);
 }
 
 #[test]
-fn captures_are_answered_as_by_hand_when_threads_share_their_ranges() {
+fn captures_attributed_by_process_match_the_oracles() {
     all_agree(2_000_000..2_001_500, SMALL, Reach::Process);
     all_agree(3_000_000..3_000_008, LARGE, Reach::Process);
 }
@@ -90,11 +90,11 @@ fn all_agree(seeds: Seeds<u64>, size: Size, reach: Reach) {
     }
 }
 
-/// Compares the three answers; the error says where two differ.
+/// Compares the three answers. The error describes the first difference.
 fn check(asker: &Asker, trace: &Trace, reach: Reach, path: &Path) -> Result<(), String> {
     trace.write(path);
     let naive = naive::answers(trace, reach);
-    // A panic is a failure like any other: the seed and the smallest capture are wanted for it, too.
+    // A panic counts as a failure, so that its seed and smallest capture are reported too.
     let asked = catch_unwind(AssertUnwindSafe(|| asker.ask(path)));
     let answered =
         asked.map_err(|_| "a panic, as above".to_owned())?.map_err(|error| error.to_string())?;
@@ -106,7 +106,7 @@ fn check(asker: &Asker, trace: &Trace, reach: Reach, path: &Path) -> Result<(), 
     differences.into_iter().flatten().next().map_or(Ok(()), Err)
 }
 
-/// Looks for a smaller capture that fails too, keeps it, and says all that is known.
+/// Searches for a smaller capture that also fails, keeps it as a file, and panics with the details.
 fn explain(seed: u64, reason: &str, size: Size, reach: Reach, folder: &Path) -> ! {
     let (asker, path) = (Asker::new(reach), folder.join("smaller.sqlite"));
     let (mut trace, mut smaller_reason) = (Trace::random(seed, size), reason.to_owned());
@@ -119,13 +119,13 @@ fn explain(seed: u64, reason: &str, size: Size, reach: Reach, folder: &Path) -> 
     trace.write(&kept);
     panic!(
         "PROJECTION_SEED={seed}, attribution by {}: {reason}\n\n\
-         The smallest part of it that fails, in {}:\n{trace}{smaller_reason}",
+         The smallest part of it that fails is in {}:\n{trace}{smaller_reason}",
         reach.name(),
         kept.display()
     );
 }
 
-// What follows is made and reckoned by hand, so that the oracles themselves are held to something.
+// The cases below are computed by hand, to test the oracles themselves.
 
 const MAIN: i64 = 1 << 48 | 100 << 24 | 100;
 const WORKER: i64 = MAIN + 1;
@@ -152,7 +152,7 @@ fn op(kind: OpKind, id: i64, start: i64, end: i64, number: i64) -> Op {
     Op { kind, id, start, end, process: trace::process(MAIN), correlation: Some(number), name }
 }
 
-/// The three answers are the same, and these columns of the relation are these.
+/// Asserts that the three answers agree and that the relation's `columns` are as expected.
 fn assert_answer(trace: &Trace, relation: &str, columns: &[&str], expected: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("by-hand.sqlite");
@@ -176,18 +176,18 @@ fn assert_answer(trace: &Trace, relation: &str, columns: &[&str], expected: &[&s
 }
 
 #[test]
-fn nested_ranges_hold_what_is_launched_in_them() {
+fn nested_ranges_count_the_launches_inside_them() {
     let trace = Trace {
         ranges: vec![
             range(1, MAIN, 0, 100),
             range(2, MAIN, 10, 40),
-            range(3, MAIN, 10, 40), // the twin of 2 is inside it
+            range(3, MAIN, 10, 40), // same bounds as 2: the later row is inside
             range(4, MAIN, 50, 60),
             range(5, WORKER, 0, 100),
         ],
         calls: vec![
             call(1, MAIN, 10, 40, 1), // touches both bounds of the twins
-            call(2, MAIN, 50, 61, 2), // reaches beyond 4
+            call(2, MAIN, 50, 61, 2), // ends after range 4
             call(3, MAIN, 101, 102, 3),
         ],
         ops: vec![
@@ -260,16 +260,17 @@ fn nested_ranges_hold_what_is_launched_in_them() {
 }
 
 #[test]
-fn ranges_that_cross_each_take_what_they_hold() {
+fn crossing_ranges_each_count_the_launches_inside_them() {
     let started = |id, start, end| Range { event_type: START_END, ..range(id, MAIN, start, end) };
     let trace = Trace {
-        ranges: vec![started(1, 0, 50), started(2, 20, 80), range(3, MAIN, 30, 40)], // 1 is the shorter of the two around 3,
+        // Ranges 1 and 2 both contain 3; its parent is 1, the shorter one.
+        ranges: vec![started(1, 0, 50), started(2, 20, 80), range(3, MAIN, 30, 40)],
         calls: vec![
             call(1, MAIN, 5, 6, 1),
             call(2, MAIN, 21, 22, 2),
-            call(3, MAIN, 49, 51, 3), // only 2 is open all the time
+            call(3, MAIN, 49, 51, 3), // only range 2 contains it
             call(4, MAIN, 33, 34, 4),
-            Call { class: 1, ..call(5, MAIN, 33, 34, 5) }, // within 4, and launches something too
+            Call { class: 1, ..call(5, MAIN, 33, 34, 5) }, // inside call 4, with its own launch
         ],
         ops: (1..=5).map(|nth| op(OpKind::Kernel, nth, 10 * nth, 10 * nth + nth, nth)).collect(),
         ..Trace::default()
@@ -288,7 +289,7 @@ fn an_operation_without_a_range_has_a_reason() {
     let trace = Trace {
         ranges: vec![
             range(1, WORKER, 0, 20),
-            // Another thread ended it, so it counts for none.
+            // Another thread ended it, so it counts for no thread.
             Range { event_type: START_END, end_thread: Some(WORKER), ..range(2, MAIN, 30, 50) },
         ],
         calls: vec![
@@ -330,7 +331,7 @@ fn an_operation_without_a_range_has_a_reason() {
 }
 
 #[test]
-fn names_and_ends_are_as_nvidia_has_them() {
+fn range_names_and_missing_ends_follow_nvidia() {
     let domain = |id, thread, domain, text| Event {
         id,
         start: 0,
@@ -342,15 +343,15 @@ fn names_and_ends_are_as_nvidia_has_them() {
     let named = |id, text, domain| Range { text, domain, ..range(id, MAIN, id, 50) };
     let trace = Trace {
         events: vec![
-            domain(1, 2 << 48 | MAIN, 1, Text::Inline("lib")), // of a process with the same pid
-            domain(2, MAIN, 1, Text::Inline("other")),         // made again: the first name stays
+            domain(1, 2 << 48 | MAIN, 1, Text::Inline("lib")), // another process with the same pid
+            domain(2, MAIN, 1, Text::Inline("other")),         // created again: the first name counts
             domain(3, MAIN, 2, Text::Empty),
             Event { event_type: 34, start: 999, ..domain(4, MAIN, 0, Text::Empty) },
         ],
         ranges: vec![
             named(11, Text::Registered("forward"), Some(1)),
             named(12, Text::Inline("forward"), Some(2)),
-            named(13, Text::Inline("forward"), Some(3)), // nobody made the domain
+            named(13, Text::Inline("forward"), Some(3)), // a domain without a row
             named(14, Text::Empty, Some(1)),
             Range { end: None, event_type: START_END, ..named(15, Text::Inline("step 1"), Some(0)) },
             Range { end: None, ..named(70, Text::Registered("step 1"), None) },

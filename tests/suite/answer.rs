@@ -1,11 +1,11 @@
-//! `nsq answer`: playbooks, the questions of CS336, and the six errors of its published answers.
+//! `nsq answer`: playbooks, the questions of CS336, and six errors in published answers to them.
 
 use crate::support::{Fixtures, nsq, outcome, project, shared, stdout};
 use rusqlite::Connection;
 use serde_json::Value as Json;
 use std::path::{Path, PathBuf};
 
-/// The JSON document of an answer, whatever its exit code.
+/// The exit code and the JSON document of an answer.
 fn answer(arguments: &[&str]) -> (i32, Json) {
     let mut all = vec!["answer", "--format", "json"];
     all.extend(arguments);
@@ -14,13 +14,13 @@ fn answer(arguments: &[&str]) -> (i32, Json) {
     (code, json)
 }
 
-/// A piece of a part, by place.
+/// An answer of a part, by index.
 fn piece<'j>(document: &'j Json, part: &str, place: usize) -> &'j Json {
     let parts = document["parts"].as_array().unwrap();
     &parts.iter().find(|p| p["part"] == part).unwrap()["answers"][place]
 }
 
-/// The rows that a piece calls `name`.
+/// The rows that an answer calls `name`.
 fn rows<'j>(piece: &'j Json, name: &str) -> &'j Vec<Json> {
     let results = piece["results"].as_array().unwrap();
     results.iter().find(|r| r["as"] == name).unwrap()["rows"].as_array().unwrap()
@@ -43,7 +43,7 @@ impl Steps {
         self.fixtures.trace("training_steps").to_str().unwrap().to_owned()
     }
 
-    /// A copy that statements have changed.
+    /// A copy of the report, changed by SQL statements.
     fn changed(&self, name: &str, sql: &str) -> String {
         let copy = self.fixtures.path().join(name);
         std::fs::copy(self.path(), &copy).unwrap();
@@ -59,7 +59,8 @@ impl Steps {
     }
 }
 
-/// FLOPs of one attention for batch 4, context 512: 2·B·H·S²·d_head and 5·B·H·S².
+/// Model, FLOPs of one product (2·B·H·S²·d_head) and of softmax (5·B·H·S²) for batch 4 and context 512,
+/// and their ratio.
 const MODELS: [(&str, i64, i64, f64); 5] = [
     ("small", 1_610_612_736, 62_914_560, 25.6),
     ("medium", 2_147_483_648, 83_886_080, 25.6),
@@ -68,7 +69,7 @@ const MODELS: [(&str, i64, i64, f64); 5] = [
     ("2.7B", 5_368_709_120, 167_772_160, 32.0),
 ];
 
-/// The first error of the published answers: FLOPs off by a factor of two.
+/// The first error in the published answers: FLOPs off by a factor of two.
 #[test]
 fn flops_are_right_for_every_model() {
     let steps = Steps::new();
@@ -83,7 +84,7 @@ fn flops_are_right_for_every_model() {
         assert_eq!(rows[0]["flop_count"], product);
         assert!(is_near(&rows[0]["flop_ratio"], ratio) && is_near(&rows[2]["flop_ratio"], ratio));
     }
-    // The shape by hand, and of another size.
+    // Another shape, given by parameters.
     let shape = ["-p", "num_heads=2", "-p", "d_head=8", "-p", "batch_size=1", "-p", "context_length=16"];
     let path = steps.path();
     let mut arguments = vec![path.as_str(), "--part", "e"];
@@ -94,7 +95,7 @@ fn flops_are_right_for_every_model() {
 }
 
 #[test]
-fn attention_is_timed_by_its_ranges_and_told_against_its_flops() {
+fn attention_times_are_compared_with_its_flops() {
     let steps = Steps::new();
     let (_, document) = answer(&[&steps.path(), "--part", "e", "--model", "small"]);
     let times = &piece(&document, "e", 0)["facts"];
@@ -113,13 +114,13 @@ fn attention_is_timed_by_its_ranges_and_told_against_its_flops() {
     assert!(is_near(&rows(flops, "flops")[0]["gflop_per_s"], 1_610_612_736.0 / 60.0));
     let text = flops["text"].as_str().unwrap();
     assert!(text.contains("1.61 GFLOP (1,610,612,736)") && text.contains("51.2 times"), "{text}");
-    // Three attentions do not fit a model of 12 layers, and the text says so.
+    // Three attentions do not fit a model with 12 layers, and the text says so.
     assert!(text.contains("3 attentions are not a multiple of the 12 layers"), "{text}");
 }
 
-/// The second error: ranges that were never there, and an answer all the same.
+/// The second error: an answer for ranges that the report does not have.
 #[test]
-fn a_range_that_is_not_there_is_said_to_be_not_there() {
+fn missing_ranges_are_reported_instead_of_an_answer() {
     let steps = Steps::new();
     let path = steps.changed("bare.sqlite", "DELETE FROM NVTX_EVENTS WHERE text GLOB '*attention*' OR text GLOB 'c*' OR text = 'final_matmul'");
     let (code, out, error) = outcome(&["answer", &path, "--part", "e", "--model", "small"]);
@@ -130,9 +131,9 @@ fn a_range_that_is_not_there_is_said_to_be_not_there() {
     assert!(error.contains("not answered: (e)"), "{error}");
 }
 
-/// The third error: warm-up and start-up counted.
+/// The third error: warm-up and start-up are counted.
 #[test]
-fn warm_up_is_left_out_and_named() {
+fn warm_up_is_excluded_and_named() {
     let steps = Steps::new();
     let (_, document) = answer(&[&steps.path(), "--part", "b"]);
     let top = &piece(&document, "b", 0)["facts"];
@@ -160,7 +161,7 @@ fn warm_up_is_left_out_and_named() {
     assert!(!text.contains("autotune") && text.contains("`first`"), "{text}");
 }
 
-/// The fourth error: sums by hand.
+/// The fourth error: shares summed by hand, wrongly.
 #[test]
 fn shares_are_sums_over_kernels() {
     let steps = Steps::new();
@@ -187,16 +188,16 @@ fn shares_are_sums_over_kernels() {
         let points = 100.0 * after as f64 / 1440.0 - 100.0 * before as f64 / 750.0;
         assert!((row["change_pct"].as_f64().unwrap() - points).abs() < 1e-9, "{class}");
     }
-    // Autograd's kernels are in it: by thread the training step would have none of them.
+    // Includes the kernels of autograd's thread, which attribution by thread would miss.
     let phases = &piece(&document, "d", 1)["facts"];
     assert_eq!((&phases["forward_gpu_ns"], &phases["backward_gpu_ns"]), (&750.into(), &510.into()));
     assert_eq!((&phases["optimizer_gpu_ns"], &phases["step_gpu_ns"]), (&180.into(), &1440.into()));
     assert!(phases["loss_gpu_ns"].is_null());
 }
 
-/// The phases of a step are those that the playbook and the user name, and no others.
+/// The phases of a step are exactly those that the playbook and the user name.
 #[test]
-fn phases_of_a_step_are_the_ranges_that_were_named() {
+fn phases_of_a_step_are_the_named_ranges() {
     let steps = Steps::new();
     let sql = "UPDATE NVTX_EVENTS SET text = 'hin' WHERE text = 'forward';
                UPDATE NVTX_EVENTS SET text = 'AdamW' WHERE text = 'optimizer_step';
@@ -210,7 +211,7 @@ fn phases_of_a_step_are_the_ranges_that_were_named() {
     {
         assert!(is_near(&facts[fact], wanted.into()), "{fact}: {facts}");
     }
-    // Without a name for the backward pass its time is in none of the ranges.
+    // Without a name for the backward pass, its time is outside all ranges.
     let (_, document) = answer(&[&path, "--part", "d", "-p", "forward=hin"]);
     let text = piece(&document, "d", 1)["text"].as_str().unwrap();
     assert!(text.contains("35.4 % is outside these ranges") && !text.contains("backward"), "{text}");
@@ -228,9 +229,9 @@ const TIMINGS: &str = "model_size,num_params,context_length,batch_size,warmup_st
      small,128625408,256,4,5,10,0.000100,0.00001,3.3\n\
      medium,423183360,512,4,5,10,0.000500,0.00001,2.0\n";
 
-/// The fifth error: time on the CPU taken for time on the GPU.
+/// The fifth error: CPU time is taken for GPU time.
 #[test]
-fn cpu_and_gpu_time_are_told_apart_and_held_against_a_timer() {
+fn cpu_and_gpu_time_are_separate_and_compared_with_a_timer() {
     let steps = Steps::new();
     let timings = steps.file("timings.csv", TIMINGS);
     let (code, document) =
@@ -265,13 +266,13 @@ fn cpu_and_gpu_time_are_told_apart_and_held_against_a_timer() {
     let (_, document) =
         answer(&[&steps.path(), "--part", "a", "-p", "launch_bound_pct=10.5", "--timings", &timings]);
     assert_eq!(piece(&document, "a", 1)["facts"]["is_launch_bound"], false);
-    // What is ambiguous is no answer.
+    // An ambiguous model is not answered.
     let reason = piece(&document, "a", 2)["reason"].as_str().unwrap();
     assert!(reason.starts_with("2 rows of the timings match"), "{reason}");
 }
 
 #[test]
-fn passes_that_wait_for_each_other_are_not_held_against_a_timer_by_their_end() {
+fn overlapping_passes_compare_cpu_time_with_the_timer() {
     let steps = Steps::new();
     let Some(shared) = shared() else { return };
     let export = shared.join("data/exports/a100_gpt2.7b_nvtx.sqlite");
@@ -294,7 +295,7 @@ fn passes_that_wait_for_each_other_are_not_held_against_a_timer_by_their_end() {
     );
     let text = timer["text"].as_str().unwrap();
     assert!(text.contains("overlap") && !text.contains("profiler") && !text.contains("84.5"), "{text}");
-    // Queued, by hand: from the end of the first launching call to the first kernel, of each range.
+    // Queued time by hand: from the end of each range's first launching call to its first kernel.
     let kernels = launched("'scaled dot product attention'", BY_THREAD);
     let sql = format!(
         "WITH one AS (
@@ -318,7 +319,7 @@ fn passes_that_wait_for_each_other_are_not_held_against_a_timer_by_their_end() {
 }
 
 #[test]
-fn without_gpu_work_a_timer_is_held_against_the_cpu_and_that_is_told() {
+fn without_gpu_work_the_timer_is_compared_with_cpu_time() {
     let steps = Steps::new();
     let timings = steps.file("timings.csv", TIMINGS);
     let wsl = steps.changed("wsl2.sqlite", "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL");
@@ -340,27 +341,30 @@ fn without_gpu_work_a_timer_is_held_against_the_cpu_and_that_is_told() {
 }
 
 #[test]
-fn timings_that_are_no_numbers_are_refused_with_their_line() {
+fn invalid_timings_are_errors_with_their_line() {
     let steps = Steps::new();
     let head = "model_size,context_length,batch_size,forward_mean_ms,forward_std_ms";
-    let refused = |csv: &str, wanted: &str| {
+    let assert_error = |csv: &str, wanted: &str| {
         let file = steps.file("bad.csv", csv);
         let (code, _, error) = outcome(&["answer", &steps.path(), "--part", "a", "--timings", &file]);
         assert!(code == 1 && error.contains(wanted) && error.contains("bad.csv"), "{csv}: {error}");
     };
     for cell in ["9.5ms", "NaN", "inf", "\"9,5\"", "n/a"] {
-        refused(&format!("{head}\nsmall,512,4,1.0,\nsmall,512,4,{cell},\n"), "line 3: invalid value `");
+        assert_error(
+            &format!("{head}\nsmall,512,4,1.0,\nsmall,512,4,{cell},\n"),
+            "line 3: invalid value `",
+        );
     }
-    refused(
+    assert_error(
         &format!("{head}\nsmall,512,4,1.0,n/a\n"),
         "line 2: invalid value `n/a` in column forward_std_ms",
     );
-    refused(
+    assert_error(
         &format!("{head},forward_mean_ms\nsmall,512,4,1.0,,2.0\n"),
         "two columns named forward_mean_ms",
     );
-    refused(&format!("{head}\n"), "has a header line but no rows");
-    // An empty cell is none, and no sentence has a hole for it.
+    assert_error(&format!("{head}\n"), "has a header line but no rows");
+    // An empty cell is a missing value, and no sentence mentions it.
     let file = steps.file("empty.csv", &format!("{head}\n,,,0.0005,\n"));
     let (code, document) = answer(&[&steps.path(), "--part", "a", "--timings", &file]);
     let text = piece(&document, "a", 2)["text"].as_str().unwrap();
@@ -373,7 +377,7 @@ fn timings_that_are_no_numbers_are_refused_with_their_line() {
 }
 
 #[test]
-fn a_figure_without_a_value_takes_its_piece_and_no_other() {
+fn a_figure_without_a_value_affects_only_its_own_answer() {
     let steps = Steps::new();
     let sql = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = start;
                UPDATE NVTX_EVENTS SET end = start WHERE text = 'nothing'";
@@ -386,7 +390,7 @@ fn a_figure_without_a_value_takes_its_piece_and_no_other() {
 }
 
 #[test]
-fn classes_are_those_of_the_class_map() {
+fn class_parameters_must_name_classes_of_the_class_map() {
     let steps = Steps::new();
     let (code, _, error) = outcome(&["answer", &steps.path(), "-p", "matmul=gemm,nope"]);
     assert!(code == 2 && error.contains("unknown class 'nope'"), "{error}");
@@ -396,7 +400,7 @@ fn classes_are_those_of_the_class_map() {
 }
 
 #[test]
-fn a_timer_that_nobody_gave_is_not_missed() {
+fn a_timer_comparison_without_timings_is_not_asked_for() {
     let steps = Steps::new();
     let path = steps.changed("none.sqlite", "DELETE FROM NVTX_EVENTS WHERE text = 'forward'");
     let (code, document) = answer(&[&path, "--part", "a"]);
@@ -405,7 +409,7 @@ fn a_timer_that_nobody_gave_is_not_missed() {
 }
 
 #[test]
-fn rates_are_told_only_of_a_shape_that_was_given() {
+fn rates_need_a_given_shape() {
     let steps = Steps::new();
     let path = steps.path();
     let text = |extra: &[&str]| {
@@ -417,13 +421,13 @@ fn rates_are_told_only_of_a_shape_that_was_given() {
     let given = text(&["-p", "batch_size=4", "-p", "context_length=512"]);
     assert!(given.contains("PFLOP/s (QK^T)"), "{given}");
     assert!(given.contains("memory-bound operation"), "{given}");
-    // A width of 1 has fewer FLOPs in the products than in softmax, and they take longer: no claim about memory.
+    // With d_head = 1 the products have fewer FLOPs than softmax but take longer: no claim about memory.
     let other = text(&["-p", "d_head=1"]);
     assert!(other.contains("no longer than the products") && !other.contains("memory"), "{other}");
 }
 
 #[test]
-fn a_range_that_never_ended_is_no_pass() {
+fn a_range_without_an_end_is_not_a_pass() {
     let steps = Steps::new();
     let sql = "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid)
                SELECT max(start) + 1, NULL, 59, 'forward', globalTid FROM NVTX_EVENTS WHERE text = 'forward'";
@@ -431,9 +435,9 @@ fn a_range_that_never_ended_is_no_pass() {
     assert_eq!(piece(&document, "a", 0)["facts"]["passes"], 3, "{document}");
 }
 
-/// The sixth error: cut names, so that kernels look alike and matrix products are missed.
+/// The sixth error: names are cut, so that kernels look the same and matrix products are missed.
 #[test]
-fn names_are_whole_and_matrix_products_are_known_without_gemm_in_their_names() {
+fn names_are_complete_and_nvjet_counts_as_a_matrix_product() {
     let steps = Steps::new();
     let prefix = "x".repeat(120);
     let sql = format!(
@@ -449,7 +453,7 @@ fn names_are_whole_and_matrix_products_are_known_without_gemm_in_their_names() {
     assert!(names.contains(&format!("void {prefix}_softmax_b(int)").as_str()), "{names:?}");
     let text = stdout(&["answer", &path, "--part", "c"]);
     assert!(text.contains(&format!("{prefix}_softmax_a(int)")), "{text}");
-    // Sentences do not give two kernels one name either.
+    // Sentences also keep the names of two kernels distinct.
     let sentences = kernels["text"].as_str().unwrap();
     let named = |letter: &str| sentences.contains(&format!("`void {prefix}_softmax_{letter}(int)`"));
     let alike = steps.changed(
@@ -464,7 +468,7 @@ fn names_are_whole_and_matrix_products_are_known_without_gemm_in_their_names() {
         "{text}"
     );
     assert!(!named("a") || named("b"), "{sentences}");
-    // nvjet, 20 %, is a matrix product.
+    // nvjet (20 %) is a matrix product.
     assert!(is_near(&kernels["facts"]["matmul_pct"], 60.0));
 }
 
@@ -482,7 +486,7 @@ fn autograds_thread_counts_for_forward_and_backward() {
 }
 
 #[test]
-fn without_kernels_what_can_be_answered_is() {
+fn without_kernels_the_cpu_questions_are_answered() {
     let steps = Steps::new();
     let path = steps.changed(
         "wsl.sqlite",
@@ -504,7 +508,7 @@ fn without_kernels_what_can_be_answered_is() {
 }
 
 #[test]
-fn what_a_report_hides_is_told() {
+fn answers_note_whole_graph_traces() {
     let fixtures = Fixtures::new();
     let path = fixtures.trace("nvtx_projection");
     let (_, document) = answer(&[path.to_str().unwrap(), "--part", "a"]);
@@ -516,7 +520,7 @@ fn what_a_report_hides_is_told() {
 }
 
 #[test]
-fn a_name_of_ones_own_goes_before_the_playbooks() {
+fn parameters_override_the_playbooks_patterns() {
     let steps = Steps::new();
     let path = steps.changed(
         "own.sqlite",
@@ -583,7 +587,7 @@ parts:
 "#;
 
 #[test]
-fn another_course_writes_its_own_playbook() {
+fn users_can_write_playbooks() {
     let steps = Steps::new();
     let file = steps.file("three.yml", THREE);
     let (code, document) = answer(&[&steps.path(), "--playbook", &file]);
@@ -594,7 +598,7 @@ fn another_course_writes_its_own_playbook() {
     // 3 * 60 of 3 * 480.
     assert!(is_near(&piece(&document, "3", 0)["facts"]["part_pct"], 12.5));
     assert_eq!(document["playbook"]["name"], "three");
-    // From a folder of one's own, by name; the check reads it, and `show` and `list` know it.
+    // By name, from the user's folder. `check`, `show` and `list` also read it.
     let folder = steps.fixtures.path().join("mine/playbooks");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::copy(&file, folder.join("three.yml")).unwrap();
@@ -618,7 +622,7 @@ fn the_filters_are_documented() {
 }
 
 #[test]
-fn a_broken_playbook_is_told_with_its_line() {
+fn check_finds_errors_in_playbooks_with_their_line() {
     let steps = Steps::new();
     let findings = |from: &str, to: &str| {
         assert!(THREE.contains(from), "{from}");
@@ -664,7 +668,7 @@ fn a_broken_playbook_is_told_with_its_line() {
         let out = findings(from, to);
         assert!(out.contains(wanted), "{to}: {out}");
     }
-    // A figure that is not there is no sentence with a hole.
+    // A missing figure is an error instead of a gap in a sentence.
     let file = steps.file("hole.yml", &THREE.replace("t.by.cpu.mean_ns", "t.by.cpu.mean"));
     let (code, out, error) = outcome(&["answer", &steps.path(), "--playbook", &file]);
     assert_eq!((code, out.as_str()), (1, ""), "{error}");
@@ -672,19 +676,19 @@ fn a_broken_playbook_is_told_with_its_line() {
 }
 
 #[test]
-fn names_from_outside_are_harmless() {
+fn untrusted_names_are_escaped_in_answers() {
     let steps = Steps::new();
     let evil = "evil`|\u{1b}[31m\n# x<img src=x>";
     let sql = format!("UPDATE StringIds SET value = '{evil}' WHERE id IN (10, 11)");
     let path = steps.changed("evil.sqlite", &sql);
     let text = stdout(&["answer", &path, "--part", "b"]);
     assert!(!text.contains('\u{1b}') && text.contains("|\\u{1b}[31m\\n# x"), "{text}");
-    // The name's own backquote ends no quotation: what is quoted comes in pairs.
+    // The name's own backquote does not end the quotation: backquotes come in pairs.
     let sentences = text.split("kernels: ").next().unwrap();
     assert_eq!(sentences.matches('`').count() % 2, 0, "{sentences}");
     let markdown = stdout(&["answer", &path, "--part", "b", "--format", "markdown"]);
     assert!(!markdown.contains('\u{1b}') && !markdown.contains("\n# x"), "{markdown}");
-    // Outside code it is escaped.
+    // Outside code, the name is escaped.
     for line in markdown.lines().filter(|line| line.starts_with('|')) {
         assert!(!line.contains("<img"), "{line}");
     }
@@ -692,7 +696,7 @@ fn names_from_outside_are_harmless() {
     assert_eq!(piece(&document, "b", 0)["facts"]["top_kernel"], evil);
 }
 
-/// Files below a folder, by path.
+/// The files below a folder, as sorted relative paths.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut pending = vec![folder.to_owned()];
@@ -707,7 +711,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_folder_is_answered_whole_and_every_failure_is_named() {
+fn a_folder_of_profiles_is_answered_and_every_failure_is_named() {
     let steps = Steps::new();
     let folder = steps.fixtures.path().join("profiles");
     std::fs::create_dir_all(folder.join("part_b")).unwrap();
@@ -727,7 +731,7 @@ fn a_folder_is_answered_whole_and_every_failure_is_named() {
     assert!(text.contains("| part\\_b/good | answered | answered |"), "{text}");
     assert!(text.contains("| bare | partly | no data |"), "{text}");
     assert!(text.contains("not written: cuda\\_gpu\\_kern\\_sum needs CUDA kernels"), "{text}");
-    // Nothing but whole reports, and those as `nsq stats` prints them.
+    // Only complete reports are written, exactly as `nsq stats` prints them.
     let names: Vec<String> =
         files(&reports).iter().map(|path| path.display().to_string().replace('\\', "/")).collect();
     let wanted = [
@@ -745,7 +749,7 @@ fn a_folder_is_answered_whole_and_every_failure_is_named() {
             std::fs::read_to_string(reports.join(format!("part_b/good_{report}.txt"))).unwrap();
         assert_eq!(printed, written, "{report}");
     }
-    // A broken one is named, in the exit code too, and the others are answered all the same.
+    // A broken profile is named and sets the exit code; the others are still answered.
     std::fs::write(folder.join("broken.sqlite"), "junk").unwrap();
     let (code, out, error) = run(&["--format", "json"]);
     assert_eq!(code, 1);
@@ -756,7 +760,7 @@ fn a_folder_is_answered_whole_and_every_failure_is_named() {
     let error =
         document["profiles"].as_array().unwrap().iter().find(|p| p["profile"] == "broken").unwrap();
     assert!(error["error"].as_str().unwrap().contains("broken.sqlite"));
-    // A profile is never written over.
+    // A profile is never overwritten.
     let (code, _, error) =
         run(&["--format", "text", "-o", folder.join("part_b/good.sqlite").to_str().unwrap()]);
     assert!(code == 2 && error.contains("nsq never overwrites a report"), "{error}");
@@ -764,7 +768,7 @@ fn a_folder_is_answered_whole_and_every_failure_is_named() {
     assert_eq!(files(&folder).len(), 3);
 }
 
-/// Traces of PyTorch are profiles, other JSON is not, and an export beside a trace is its import.
+/// PyTorch traces are profiles and other JSON files are not. An export beside a trace replaces it.
 #[test]
 fn traces_in_a_folder_are_profiles() {
     let steps = Steps::new();
@@ -805,7 +809,7 @@ fn a_capture_and_its_export_are_one_profile() {
     age(&export, 2_000_000);
     let text = stdout(&["answer", path, "--part", "a"]);
     assert!(text.contains("1 profile ") && text.contains("`run.sqlite`"), "{text}");
-    // An export that is older than its capture is not what the capture says.
+    // An export older than its capture is not used.
     age(&export, 500_000);
     let output = nsq().args(["answer", path, "--part", "a"]).env("PATH", "").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -816,7 +820,7 @@ fn a_capture_and_its_export_are_one_profile() {
     assert!(code == 1 && error.contains("contains no profile"), "{error}");
 }
 
-/// Rows of a statement on an export, as text.
+/// The rows of a statement on an export, as text.
 fn by_hand(export: &Path, sql: &str) -> Vec<Vec<String>> {
     let connection =
         Connection::open_with_flags(export, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
@@ -834,7 +838,7 @@ fn by_hand(export: &Path, sql: &str) -> Vec<Vec<String>> {
     rows.unwrap().map(|row| row.unwrap().into_iter().map(text).collect()).collect()
 }
 
-/// Kernels whose launch lies in ranges of these names: of the ranges' thread, or of their process.
+/// SQL for the kernels launched in ranges with these names; `owner` is [`BY_THREAD`] or [`BY_PROCESS`].
 fn launched(ranges: &str, owner: &str) -> String {
     format!(
         "SELECT k.rowid AS id, k.end - k.start AS ns, n.value AS name
@@ -851,7 +855,7 @@ const BY_THREAD: &str = "e.globalTid = r.globalTid";
 const BY_PROCESS: &str = "(e.globalTid >> 24) = (r.globalTid >> 24)";
 
 #[test]
-fn parts_b_and_d_stand_against_sql_by_hand() {
+fn parts_a_b_and_d_match_handwritten_sql() {
     let Some(shared) = shared() else { return };
     let export = |name: &str| shared.join(format!("data/exports/{name}.sqlite"));
     let (forward, training) = (export("a100_fwd_nvtx_2026.3"), export("a100_opt_nvtx_2026.3"));
@@ -877,7 +881,7 @@ fn parts_b_and_d_stand_against_sql_by_hand() {
     let both = launched("'forward pass', 'backward pass'", BY_PROCESS);
     check(&piece(&document, "b", 1)["facts"], "both_", "both_top_kernel", &top(&training, &both));
 
-    // In these captures every matrix product is one of cuBLAS, with gemm in its name.
+    // In these captures, every matrix product comes from cuBLAS and has gemm in its name.
     let share = |export: &Path, kernels: &str| -> f64 {
         let sql =
             format!("SELECT 100.0 * sum(iif(name GLOB '*gemm*', ns, 0)) / sum(ns) FROM ({kernels})");
@@ -889,7 +893,7 @@ fn parts_b_and_d_stand_against_sql_by_hand() {
     assert!(is_near(&facts["inference_matmul_pct"], before), "{facts}");
     assert!(is_near(&facts["training_matmul_pct"], after), "{facts}");
     assert!((facts["matmul_change_pct"].as_f64().unwrap() - (after - before)).abs() < 1e-9);
-    // (a): the range, and its kernels and copies, by hand.
+    // Part a: the length of the range.
     let cpu = by_hand(
         &forward,
         "SELECT e.end - e.start FROM NVTX_EVENTS AS e LEFT JOIN StringIds AS t ON t.id = e.textId
@@ -902,7 +906,7 @@ fn parts_b_and_d_stand_against_sql_by_hand() {
 }
 
 #[test]
-fn attention_is_answered_where_no_forward_range_is() {
+fn attention_is_answered_without_a_forward_range() {
     let Some(shared) = shared() else { return };
     let export = shared.join("data/exports/a100_gpt2.7b_nvtx.sqlite");
     let (code, document) = answer(&[export.to_str().unwrap(), "--model", "2.7B"]);
@@ -914,7 +918,7 @@ fn attention_is_answered_where_no_forward_range_is() {
     }
     let times = &piece(&document, "e", 0)["facts"];
     assert_eq!(times["attentions"], 96);
-    // Not in the warm-up: 96 of 128. Kernels by their launch, between the warm-up's end and the capture's.
+    // 96 of 128 are after the warm-up. Kernels count by their launch, from the warm-up's end on.
     for (fact, range) in [
         ("scores_mean_ns", "computing attention scores"),
         ("softmax_mean_ns", "computing softmax"),
@@ -932,14 +936,14 @@ fn attention_is_answered_where_no_forward_range_is() {
         assert!(is_near(&times[fact], wanted), "{fact}: {} {wanted}", times[fact]);
     }
     assert_eq!(piece(&document, "e", 1)["facts"]["product_flop"], 5_368_709_120_i64);
-    // Named by the user, the loop is the forward pass.
+    // The user can name the loop as the forward pass.
     let (code, _, _) =
         outcome(&["answer", export.to_str().unwrap(), "--part", "a,c", "-p", "forward=benchmark_loop"]);
     assert_eq!(code, 0);
 }
 
 #[test]
-fn the_shipped_playbook_says_of_every_export_what_it_can() {
+fn the_built_in_playbook_runs_on_every_export() {
     for export in crate::support::shared_exports() {
         let (code, out, error) = outcome(&["answer", export.to_str().unwrap(), "--model", "small"]);
         assert!(code == 0 || code == 3, "{}: exit {code}: {error}", export.display());

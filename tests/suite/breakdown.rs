@@ -1,11 +1,13 @@
-//! `nsq breakdown`: its figures against another tool's files, a hand-worked trace and a plain sweep; its page; its errors.
+//! `nsq breakdown`: its figures, its page and its errors.
+//!
+//! The figures are compared with gputrc2graph's files, a trace computed by hand and a naive sweep.
 
 use crate::support::{Fixtures, nsq, outcome, project, shared, shared_exports};
 use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What a run wrote.
+/// The output of a run.
 struct Written {
     csv: Vec<BTreeMap<String, String>>,
     html: String,
@@ -35,9 +37,9 @@ fn open(path: &Path) -> Connection {
     Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap()
 }
 
-/// Start, end and GPU of every operation, straight from the raw tables.
+/// Start, end and GPU of every operation, from the raw tables.
 ///
-/// The GPU is what the process's ordinal stands for, where the export says so.
+/// The process's device ordinal is mapped to a GPU if the export has the mapping.
 fn operations(path: &Path, tables: &[&str]) -> Vec<(i64, i64, i64)> {
     let connection = open(path);
     let ask = |sql: &str| -> Vec<[i64; 4]> {
@@ -63,7 +65,7 @@ fn operations(path: &Path, tables: &[&str]) -> Vec<(i64, i64, i64)> {
     all
 }
 
-/// Length of the union, by marking every boundary.
+/// Length of the union, by counting open operations at every boundary.
 fn union(operations: impl Iterator<Item = (i64, i64)>) -> i64 {
     let mut edges: BTreeMap<i64, i64> = BTreeMap::new();
     for (start, end) in operations.filter(|(start, end)| start < end) {
@@ -83,7 +85,7 @@ fn union(operations: impl Iterator<Item = (i64, i64)>) -> i64 {
 
 const OPERATIONS: [&str; 4] = ["KERNEL", "MEMCPY", "MEMSET", "GRAPH_TRACE"];
 
-/// Elapsed nanoseconds of a label, without what is beside the GPU.
+/// Elapsed nanoseconds of a label, without `CPU(non-GPU)`.
 fn busy(written: &Written, label: &str) -> i64 {
     let rows = written.csv.iter().filter(|row| row["Model_Engine"] == label);
     let rows = rows.filter(|row| row["Category"] != "CPU(non-GPU)");
@@ -91,7 +93,7 @@ fn busy(written: &Written, label: &str) -> i64 {
 }
 
 #[test]
-fn the_hand_worked_trace_is_swept_as_its_header_says() {
+fn elapsed_times_match_the_hand_computed_trace() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("elapsed_ties");
     let word = format!("{},vllm,llama,10", report.display());
@@ -125,13 +127,13 @@ fn the_hand_worked_trace_is_swept_as_its_header_says() {
     assert_eq!(busy(&written, &format!("{label}:gpu0")), 4_607_999_999);
     assert_eq!(first["CPU(non-GPU)"].0, 10_000_000_000 - 4_607_999_999);
     assert_eq!(busy(&written, &format!("{label}:gpu1")), 3_000_000_000);
-    // gemm 3 s of 4 s, 2 calls: the total is beside it.
+    // gemm: 3 s elapsed, and a total of 4 s in 2 calls.
     let gemm = written.csv.iter().find(|row| row["Name"] == "gemm").unwrap();
     assert_eq!(gemm["total_ns"], "4000000000");
 }
 
 #[test]
-fn the_seed_s_rounding_and_layout_on_the_hand_worked_trace() {
+fn seed_compat_has_the_seed_tools_rounding_and_layout() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("elapsed_ties");
     let word = format!("{},vllm,llama,6.3", report.display());
@@ -139,22 +141,22 @@ fn the_seed_s_rounding_and_layout_on_the_hand_worked_trace() {
     let text = std::fs::read_to_string(fixtures.path().join("result.csv")).unwrap();
     assert!(text.starts_with("Model_Engine,Category,Instances,Name,Elapsed Time (sec)\n"), "{text}");
     let rest = written.csv.iter().find(|row| row["Name"] == "CPU(non-GPU)").unwrap();
-    // 6.3 - 5.1, with the noise of binary fractions: Σ elapsed is 5.108 s.
+    // 6.3 - 5.1 in binary floating point; the sum of elapsed times is 5.108 s.
     assert_eq!(rest["Elapsed Time (sec)"], "1.2000000000000002");
     let label = format!("llama_vllm_{}_0", report.file_name().unwrap().to_str().unwrap());
     assert!(written.csv.iter().all(|row| row["Model_Engine"] == label));
     let categories: Vec<&String> = written.csv.iter().map(|row| &row["Category"]).collect();
     assert!(categories.is_sorted());
-    // 0 seconds: nothing beside the GPU.
+    // 0 seconds: no time outside the GPU.
     let word = format!("{},vllm,llama,0", report.display());
     let written = breakdown(&["--infile", &word, "--seed-compat"], fixtures.path());
     let rest = written.csv.iter().find(|row| row["Name"] == "CPU(non-GPU)").unwrap();
     assert_eq!(rest["Elapsed Time (sec)"], "0.0");
 }
 
-/// What gputrc2graph itself wrote for seven exports, row for row.
+/// Compares with the files that gputrc2graph itself wrote for seven exports.
 #[test]
-fn gputrc2graph_s_own_files_are_matched_row_for_row() {
+fn seed_compat_matches_gputrc2graph_row_for_row() {
     let Some(shared) = shared() else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut compared = 0;
@@ -167,7 +169,7 @@ fn gputrc2graph_s_own_files_are_matched_row_for_row() {
         breakdown(&["--in_file", &word, "--seed-compat"], folder.path());
         let ours = rows_of(&folder.path().join("result.csv"));
         let theirs = rows_of(&reference);
-        // Which of two operations owns the time when they begin together, gputrc2graph leaves to chance.
+        // For operations that begin together, gputrc2graph's choice is arbitrary.
         let mut starts = BTreeSet::new();
         let ties: Vec<i64> = operations(&export, &OPERATIONS)
             .into_iter()
@@ -180,7 +182,7 @@ fn gputrc2graph_s_own_files_are_matched_row_for_row() {
     assert_eq!(compared, 7);
 }
 
-/// The rows of a result.csv, in an order of their own; the categories must be in order.
+/// The sorted rows of a result.csv. Panics if the file is not ordered by category.
 fn rows_of(path: &Path) -> Vec<Vec<String>> {
     let mut reader = csv::Reader::from_path(path).unwrap();
     let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
@@ -192,7 +194,7 @@ fn rows_of(path: &Path) -> Vec<Vec<String>> {
     rows
 }
 
-/// On every real export the bars are the union of what ran, over all GPUs and on each; small ones too.
+/// On every real export, the bars add up to the union of the operations, for all GPUs and for each.
 #[test]
 fn bars_are_unions_on_every_export() {
     let folder = tempfile::tempdir().unwrap();
@@ -222,9 +224,9 @@ fn bars_are_unions_on_every_export() {
     eprintln!("exports with fewer than 100 operations: {small}");
 }
 
-/// Two ways to one figure: the idleness of `gpu_share` and that of `gpu_time`, and the page's four parts.
+/// `gpu_share` and `gpu_time` give the same idle time, and the four parts of `gpu_time` add up.
 #[test]
-fn idleness_is_the_same_by_shares_and_by_parts() {
+fn gpu_share_and_gpu_time_give_the_same_idle_time() {
     for export in shared_exports() {
         let path = export.to_str().unwrap();
         let ask = |query: &str, keep: &dyn Fn(&BTreeMap<String, String>) -> bool| {
@@ -260,7 +262,7 @@ fn idleness_is_the_same_by_shares_and_by_parts() {
 }
 
 #[test]
-fn copies_and_not_idleness_limit_the_gpus_that_wait_for_copies() {
+fn copies_are_named_as_the_limit_rather_than_idle_time() {
     let Some(shared) = shared() else { return };
     let folder = tempfile::tempdir().unwrap();
     let export = shared.join("data/exports/h100_2gpu_1s.sqlite");
@@ -274,7 +276,7 @@ fn copies_and_not_idleness_limit_the_gpus_that_wait_for_copies() {
 }
 
 #[test]
-fn graphs_traced_as_wholes_are_a_class_and_not_idleness() {
+fn whole_graphs_are_a_class_rather_than_idle_time() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("graph_level");
     let path = report.to_str().unwrap();
@@ -299,12 +301,12 @@ fn graphs_traced_as_wholes_are_a_class_and_not_idleness() {
 }
 
 #[test]
-fn no_time_given_takes_the_span_of_the_capture_and_says_so() {
+fn without_a_run_time_the_span_of_the_capture_is_used() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let word = format!("{},vllm,llama,0", report.display());
     let written = breakdown(&["--in-file", &word], fixtures.path());
-    // API calls and operations lie between 500 and 4000 ns at most; the GPU works for 2500 of them.
+    // API calls and operations are between 500 and 4000 ns; the GPU is busy for 2500 ns.
     let times: (i64, i64) = open(&report)
         .query_row(
             "SELECT min(start), max(end) FROM (SELECT start, end FROM CUPTI_ACTIVITY_KIND_RUNTIME UNION ALL \
@@ -319,7 +321,7 @@ fn no_time_given_takes_the_span_of_the_capture_and_says_so() {
     for text in [&written.out, &written.html] {
         assert!(text.contains("the span of the capture"), "{text}");
     }
-    // Less than the GPU worked: the GPU's time is the whole.
+    // A run time below the GPU's busy time: nothing is left for the CPU.
     let word = format!("{},vllm,llama,0.000001", report.display());
     let written = breakdown(&["--in-file", &word], fixtures.path());
     let rest = written.csv.iter().find(|row| row["Category"] == "CPU(non-GPU)").unwrap();
@@ -328,7 +330,7 @@ fn no_time_given_takes_the_span_of_the_capture_and_says_so() {
 }
 
 #[test]
-fn several_profiles_stand_side_by_side_and_are_told_apart() {
+fn several_profiles_get_distinct_labels() {
     let fixtures = Fixtures::new();
     let one = fixtures.trace("two_streams_overlap");
     let folder = fixtures.path().join("other, folder");
@@ -358,15 +360,15 @@ fn several_profiles_stand_side_by_side_and_are_told_apart() {
     );
     assert!(written.html.contains("<title>T &amp; &lt;T&gt;</title>"));
     assert_eq!(written.error, "");
-    // Asked for together: one bar over all GPUs.
+    // --merge_devices: one bar for all GPUs.
     let written =
         breakdown(&[fixtures.trace("elapsed_ties").to_str().unwrap(), "--merge_devices"], &out);
     assert!(written.csv.iter().all(|row| row["gpu_id"].is_empty()));
 }
 
-/// Every figure of the table, read back from the page, is that of result.csv.
+/// The figures in the page's table equal those of result.csv.
 #[test]
-fn the_table_of_the_page_is_the_csv() {
+fn the_page_and_the_csv_have_the_same_figures() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let written = breakdown(&[report.to_str().unwrap()], fixtures.path());
@@ -384,9 +386,9 @@ fn the_table_of_the_page_is_the_csv() {
     assert!(written.html.contains(&format!("width:{width}%")), "{width}");
 }
 
-/// Random operations, tied and nested, against an owner for every nanosecond.
+/// Compares random operations, with ties and nesting, with an owner computed for every nanosecond.
 #[test]
-fn each_nanosecond_belongs_to_what_began_first() {
+fn each_nanosecond_belongs_to_the_operation_that_began_first() {
     let folder = tempfile::tempdir().unwrap();
     let mut seed = 7u64;
     let mut random = move |below: i64| {
@@ -402,7 +404,7 @@ fn each_nanosecond_belongs_to_what_began_first() {
                 "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY",
             )
             .unwrap();
-        // Start, the longer first, GPU, stream, correlation id, kind, row; end, name.
+        // The order (start, longer first, GPU, stream, kind, row), then end and name.
         let mut ops = Vec::new();
         for _ in 0..60 {
             let start = random(80);
@@ -475,7 +477,7 @@ fn each_nanosecond_belongs_to_what_began_first() {
     }
 }
 
-/// A report of `count` kernels with names of our own choice.
+/// Builds a report with one kernel for each of these names.
 fn report_of(names: &[String], path: &Path) {
     crate::support::build(crate::support::NEWEST_COMMON, "elapsed_ties", path);
     let connection = Connection::open(path).unwrap();
@@ -522,7 +524,7 @@ fn a_thousand_kernels_with_long_names_make_a_small_page() {
     let one = breakdown(&["--in_file", &words[0]], folder.path());
     let three = breakdown(&["--in_file", &words[0], &words[1], &words[2]], folder.path());
     eprintln!(
-        "page of a thousand kernels: {} bytes, of three such {}",
+        "page of a thousand kernels: {} bytes; page of three such reports: {} bytes",
         one.html.len(),
         three.html.len()
     );
@@ -531,7 +533,7 @@ fn a_thousand_kernels_with_long_names_make_a_small_page() {
 }
 
 #[test]
-fn names_from_strangers_do_no_harm() {
+fn untrusted_names_are_escaped_in_the_page() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("<b onmouseover=alert(1)>\u{1b}[31m.sqlite");
     let evil = [
@@ -560,7 +562,7 @@ fn names_from_strangers_do_no_harm() {
             && !html.contains("4949")
             && html.contains("{{ 7 * 7 }}")
     );
-    // The table carries the names as they are.
+    // The CSV has the names unchanged.
     let names: BTreeSet<&str> = written.csv.iter().map(|row| row["Name"].as_str()).collect();
     assert!(names.contains(evil[0]) && names.contains(evil[4]) && names.contains(evil[6]), "{names:?}");
 }
@@ -571,21 +573,21 @@ fn reports_without_gpu_work_lack_the_data() {
     let out = fixtures.path().join("out");
     let folder = out.to_str().unwrap();
     let nothing = fixtures.trace("nvtx_only");
-    let (code, said, error) = outcome(&["breakdown", nothing.to_str().unwrap(), "--out-dir", folder]);
-    assert_eq!((code, said.as_str()), (3, ""), "{error}");
+    let (code, printed, error) = outcome(&["breakdown", nothing.to_str().unwrap(), "--out-dir", folder]);
+    assert_eq!((code, printed.as_str()), (3, ""), "{error}");
     assert!(error.contains("help: "), "{error}");
-    // Tables that are there and empty.
+    // Tables that exist but are empty.
     let empty = fixtures.path().join("empty.sqlite");
     std::fs::copy(fixtures.trace("two_streams_overlap"), &empty).unwrap();
     let tables = ["KERNEL", "MEMCPY", "MEMSET"].map(|t| format!("DELETE FROM CUPTI_ACTIVITY_KIND_{t};"));
     Connection::open(&empty).unwrap().execute_batch(&tables.concat()).unwrap();
     let (code, _, error) = outcome(&["breakdown", empty.to_str().unwrap(), "--out-dir", folder]);
     assert_eq!(code, 3, "{error}");
-    // One of two is enough to write nothing.
+    // If one of two reports lacks the data, nothing is written.
     let good = fixtures.trace("two_streams_overlap");
     let words = ["breakdown", good.to_str().unwrap(), empty.to_str().unwrap(), "--out-dir", folder];
     assert_eq!(outcome(&words).0, 3);
-    assert!(!out.exists(), "nothing was to be written");
+    assert!(!out.exists(), "no file may be written");
 }
 
 #[test]
@@ -604,7 +606,7 @@ fn one_operation_is_enough() {
 }
 
 #[test]
-fn command_lines_that_make_no_sense_are_usage_errors() {
+fn invalid_command_lines_are_usage_errors() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let path = report.to_str().unwrap();
@@ -613,9 +615,9 @@ fn command_lines_that_make_no_sense_are_usage_errors() {
         [",vllm,llama,-1", ",vllm,llama,nan", ",vllm,llama,soon", ",vllm,llama,", ",vllm,llama,inf"]
     {
         let word = format!("{path}{tail}");
-        let (code, said, error) =
+        let (code, printed, error) =
             outcome(&["breakdown", "--in_file", &word, "--out_dir", out.to_str().unwrap()]);
-        assert_eq!((code, said.as_str()), (2, ""), "{tail}: {error}");
+        assert_eq!((code, printed.as_str()), (2, ""), "{tail}: {error}");
         assert!(error.contains("help: give the run's time in seconds"), "{error}");
     }
     for words in [vec!["breakdown"], vec!["breakdown", "a.sqlite,vllm"], vec!["breakdown", "--in_file"]]
@@ -625,13 +627,13 @@ fn command_lines_that_make_no_sense_are_usage_errors() {
     let word = format!("{path},vlm,lama,1");
     let (code, _, error) = outcome(&["breakdown", &word, "--out_dir", out.to_str().unwrap()]);
     assert_eq!(code, 2, "{error}");
-    assert!(error.contains("vllm/llama"), "the nearest map is named: {error}");
+    assert!(error.contains("vllm/llama"), "the error must suggest the nearest map: {error}");
     assert!(!out.exists());
 }
 
-/// The JSON of gputrc2graph's README, Example 3, and a map without a rule for the rest.
+/// The JSON of Example 3 in gputrc2graph's README, and a map without a catch-all rule.
 #[test]
-fn class_maps_come_from_files_of_the_seed_s_shape() {
+fn class_maps_can_be_files_in_gputrc2graphs_format() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("elapsed_ties");
     let path = report.to_str().unwrap();
@@ -656,11 +658,11 @@ fn class_maps_come_from_files_of_the_seed_s_shape() {
         rows.find(|row| row["Name"] == name).unwrap()["Category"].clone()
     };
     assert_eq!((of("ABC", "flash").as_str(), of("few", "flash").as_str()), ("gemm", "attn"));
-    // What no rule takes: a class of ours, no category of gputrc2graph's, which keeps the row.
+    // A name without a matching rule: nsq's class `others`; gputrc2graph leaves the category empty.
     assert_eq!(of("few", "tieA"), "others");
     let seed = breakdown(&["--in_file", &few, "--classes", file, "--seed-compat"], fixtures.path());
     assert_eq!(categories(&seed)["tieA"], "");
-    // A file of several maps needs a name; FILE alone takes it from --classes.
+    // A file with several maps needs a name, which --classes can give for all reports.
     let named = format!("{file}#DEF/few");
     let alone = breakdown(&[path, "--classes", &named], fixtures.path());
     assert_eq!(categories(&alone)["flash"], "attn");
@@ -672,24 +674,25 @@ fn class_maps_come_from_files_of_the_seed_s_shape() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_said_and_leaves_nothing() {
+fn an_unwritable_folder_is_an_error_and_no_file_is_left() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let path = report.to_str().unwrap();
     let file = fixtures.path().join("a file");
     std::fs::write(&file, "x").unwrap();
     for folder in [file.clone(), file.join("below")] {
-        let (code, said, error) = outcome(&["breakdown", path, "--out_dir", folder.to_str().unwrap()]);
-        assert_eq!((code, said.as_str()), (1, ""), "{error}");
+        let (code, printed, error) =
+            outcome(&["breakdown", path, "--out_dir", folder.to_str().unwrap()]);
+        assert_eq!((code, printed.as_str()), (1, ""), "{error}");
         assert!(error.contains("a file"), "{error}");
     }
-    // One of the two files cannot be put in place: neither is.
+    // If one of the two files cannot be put in place, neither is.
     let folder = fixtures.path().join("half");
     std::fs::create_dir_all(folder.join("result.html")).unwrap();
     assert_ne!(outcome(&["breakdown", path, "--out_dir", folder.to_str().unwrap()]).0, 0);
     let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(left, ["result.html"]);
-    // The report itself is never written over.
+    // The report itself is never overwritten.
     let folder = fixtures.path().join("own");
     std::fs::create_dir_all(&folder).unwrap();
     let own = folder.join("result.csv");
@@ -700,7 +703,7 @@ fn a_folder_that_cannot_be_written_is_said_and_leaves_nothing() {
     assert_eq!(std::fs::read(&own).unwrap(), before);
 }
 
-/// A Chromium on this machine; `None`, and said, where there is none.
+/// A Chromium on this machine. Where there is none, prints that and returns `None`.
 fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -713,7 +716,7 @@ fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// The page in a real browser: it lays out without an error, and what it shows are the figures.
+/// A real browser renders the page without errors and shows the figures.
 #[test]
 fn a_browser_shows_the_page() {
     let Some(chromium) = chromium() else { return };
@@ -737,13 +740,13 @@ fn a_browser_shows_the_page() {
     };
     let dumped = run(&["--dump-dom"]);
     let dom = String::from_utf8_lossy(&dumped.stdout);
-    let said = String::from_utf8_lossy(&dumped.stderr);
-    assert!(dumped.status.success(), "{said}");
+    let log = String::from_utf8_lossy(&dumped.stderr);
+    assert!(dumped.status.success(), "{log}");
     for figure in ["<title>In a browser</title>", "3.00 s", "4.892000", "10.000000", "What fills GPU 0"]
     {
-        assert!(dom.contains(figure), "{figure} is not in the page that the browser shows");
+        assert!(dom.contains(figure), "{figure} is missing in the browser's page");
     }
-    assert!(!said.contains("CONSOLE"), "{said}");
+    assert!(!log.contains("CONSOLE"), "{log}");
     for (name, size, extra) in [
         ("light", "1280,1600", "--hide-scrollbars"),
         ("dark", "1280,1600", "--blink-settings=preferredColorScheme=0"),
@@ -758,9 +761,8 @@ fn a_browser_shows_the_page() {
     }
 }
 
-/// The verb is documented where it is asked for.
 #[test]
-fn help_names_every_spelling() {
+fn help_lists_every_spelling_of_the_options() {
     let output = nsq().args(["breakdown", "--help"]).output().unwrap();
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
     for word in ["--in_file", "--infile", "--out_dir", "--nsys_cmd", "--merge-devices", "--seed-compat"]

@@ -1,17 +1,17 @@
-//! The SQL library keeps its own rules, and the rules can fail.
+//! `nsq check`: the SQL library passes all rules, and each rule finds a query that breaks it.
 
 use crate::support::{Fixtures, nsq, outcome, project, queries, shared_exports, traces};
 use std::fs;
 
 #[test]
-fn no_rule_is_broken() {
+fn the_sql_library_passes_all_rules() {
     let folder = project("queries");
     let (code, out, error) = outcome(&["check", folder.to_str().unwrap()]);
     assert_eq!(code, 0, "{out}{error}");
 }
 
 #[test]
-fn checks_hold_and_orders_are_total_on_every_fixture() {
+fn checks_pass_and_orders_are_total_on_every_fixture() {
     let fixtures = Fixtures::new();
     for trace in traces() {
         check_on(&fixtures.trace(&trace));
@@ -19,7 +19,7 @@ fn checks_hold_and_orders_are_total_on_every_fixture() {
 }
 
 #[test]
-fn checks_hold_and_orders_are_total_on_real_exports() {
+fn checks_pass_and_orders_are_total_on_real_exports() {
     for export in shared_exports() {
         check_on(&export);
     }
@@ -42,7 +42,7 @@ fn every_query_has_a_page_and_a_script() {
     }
 }
 
-/// A query that breaks no rule.
+/// A query that passes all rules.
 const GOOD: &str = r#"/*---
 name: good
 version: 1
@@ -81,7 +81,7 @@ fn a_good_query_passes() {
 }
 
 #[test]
-fn each_fault_is_found_with_its_line_and_a_remedy() {
+fn each_broken_rule_is_reported_with_line_and_help() {
     let faults = [
         ("name: good", "name: other", "/good.sql:2: Q01 "),
         ("why: To find outliers.", "wyh: To find outliers.", "/good.sql:6: Q02 unknown field `wyh`"),
@@ -132,7 +132,7 @@ fn each_fault_is_found_with_its_line_and_a_remedy() {
 }
 
 #[test]
-fn a_failing_check_is_found_on_a_report() {
+fn a_failing_check_on_a_report_is_reported() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let folder = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ fn a_failing_check_is_found_on_a_report() {
 }
 
 #[test]
-fn a_lock_wants_a_higher_version_for_another_contract() {
+fn the_lock_requires_a_new_version_for_changed_columns() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("good.sql");
     let run = |bless: bool| {
@@ -163,7 +163,7 @@ fn a_lock_wants_a_higher_version_for_another_contract() {
     fs::write(&file, GOOD.replace("dur_ns DESC,", "dur_ns,")).unwrap();
     let (code, out) = run(false);
     assert!(code == 1 && out.contains("Q14 changed since the lock was written"), "{out}");
-    assert_eq!(run(true).0, 0, "the same contract: blessing refreshes the lock");
+    assert_eq!(run(true).0, 0, "the columns are the same, so --bless updates the lock");
     let renamed = GOOD.replace("{name: kernel_id, type: id", "{name: kernel_id, type: int");
     fs::write(&file, &renamed).unwrap();
     let (code, out) = run(true);

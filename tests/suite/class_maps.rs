@@ -1,4 +1,5 @@
-//! Class maps: the built-in ones against names that people meet, the seeds' own words, and real exports.
+//! Class maps: the built-in maps on known kernel names, on real exports, and compared with the seed
+//! tools.
 
 use crate::support::{Fixtures, nsq, outcome, shared, stdout};
 use nsq::catalog::{Catalog, ClassMapSource};
@@ -6,7 +7,7 @@ use nsq::classify::{ClassMap, Pattern};
 use std::path::Path;
 use std::process::Command;
 
-/// Rules of the built-in maps that are another tool's, counted by hand.
+/// The number of rules in each map taken from a seed tool, counted by hand.
 const RULES: [(&str, usize); 13] = [
     ("class_summary/llama2", 6),
     ("class_summary/paxml", 17),
@@ -32,7 +33,7 @@ fn compiled(name: &str) -> ClassMap {
 }
 
 #[test]
-fn every_built_in_map_is_there_and_whole() {
+fn every_built_in_map_is_complete_and_compiles() {
     let names = Catalog::load(&[]).unwrap().classes().names();
     let expected: Vec<&str> = RULES.iter().map(|(name, _)| *name).chain(["default"]).collect();
     assert_eq!(names.len(), expected.len(), "{names:?}");
@@ -70,7 +71,7 @@ fn pairs_of(map: &ClassMapSource) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_seeds_maps_are_those_of_the_specification() {
+fn the_seed_tools_maps_match_the_specification() {
     let Some(shared) = shared() else { return };
     let spec = std::fs::read_to_string(shared.join("spec/seeds.md")).unwrap();
     let section = spec.split("### Default maps").nth(1).unwrap().split("### nsq should").next().unwrap();
@@ -106,9 +107,9 @@ fn the_seeds_maps_are_those_of_the_specification() {
     assert_eq!(pairs_of(&built_in("class_summary/llama2"))[1..], llama2);
 }
 
-/// What the third seed itself wrote for real exports.
+/// Compares with the categories that gputrc2graph itself wrote for real exports.
 #[test]
-fn the_third_seeds_own_categories_are_met() {
+fn categories_match_gputrc2graph() {
     let Some(shared) = shared() else { return };
     let map = compiled("vllm/llama");
     let mut compared = 0;
@@ -133,7 +134,7 @@ fn the_third_seeds_own_categories_are_met() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Names of kernels that people meet, and what they are: judged by hand, rule by rule.
+/// Common kernel names and their classes, assigned by hand for every rule.
 const KNOWN: &[(&str, &str)] = &[
     (
         "gemm",
@@ -423,21 +424,21 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn known_names_fall_where_they_belong() {
+fn known_names_get_their_class() {
     let map = compiled("default");
     for (class, name) in KNOWN {
         let found = map.classify(name);
         assert_eq!(found.class, *class, "{name} by {:?}", found.rule.map(|rule| &rule.pattern));
     }
-    // Every class of the map is shown by a name.
+    // Every class of the map has a name in KNOWN.
     for rule in built_in("default").rules.iter().map(|rule| &rule.rule) {
-        let is_shown = KNOWN.iter().any(|(class, _)| *class == rule.class);
-        assert!(is_shown || rule.class == "communication" || rule.class == "batching", "{}", rule.class);
+        let is_known = KNOWN.iter().any(|(class, _)| *class == rule.class);
+        assert!(is_known || rule.class == "communication" || rule.class == "batching", "{}", rule.class);
         assert!(!matches!(rule.pattern, Pattern::Substring(_)));
     }
 }
 
-/// Exports of deep learning; on the others, `others` is the right answer.
+/// Whether an export is of a deep learning program. For the rest, class `others` is correct.
 fn is_deep_learning(stem: &str) -> bool {
     let families = ["a100_", "h100", "h200_", "rtx3090x2_", "windows_", "rtx3080_mock"];
     families.iter().any(|family| stem.starts_with(family)) && stem != "a100_mpi_2pids"
@@ -448,7 +449,7 @@ fn share_of_others(total: f64, others: f64) -> f64 {
 }
 
 #[test]
-fn little_time_is_left_to_others_on_real_exports() {
+fn little_time_is_unclassified_on_real_exports() {
     let Some(shared) = shared() else { return };
     let mut seen = 0;
     for entry in std::fs::read_dir(shared.join("data/exports")).unwrap() {
@@ -481,7 +482,7 @@ fn little_time_is_left_to_others_on_real_exports() {
 }
 
 #[test]
-fn little_time_is_left_to_others_on_pytorch_traces() {
+fn little_time_is_unclassified_on_pytorch_traces() {
     let Some(shared) = shared() else { return };
     let map = compiled("default");
     let mut seen = 0;
@@ -509,7 +510,7 @@ fn little_time_is_left_to_others_on_pytorch_traces() {
     assert!(seen == 0 || seen >= 8, "{seen}");
 }
 
-/// The text of a file, unpacked by `gzip` if need be; `None` where there is none.
+/// The text of a file, unpacked by `gzip` if necessary. `None` if it cannot be read.
 fn unpacked(path: &Path) -> Option<String> {
     if path.extension().is_some_and(|extension| extension == "json") {
         return std::fs::read_to_string(path).ok();
@@ -545,7 +546,7 @@ fn a_map_is_chosen_by_name_or_file() {
         ]
     );
     assert_eq!(ask("class_summary/llama2"), ["others,,1200", "nccl,nccl,1000"]);
-    // The first two seeds' settings, as their README has them.
+    // A settings file as in the READMEs of the first two seed tools.
     let settings = "{\n  // what to read\n  \"inputs\": [],\n  \"kernel_to_class_map\": {\"GEMM\": \"dot\", \"relu\": \"act\",},\n}";
     assert_eq!(
         ask(&write("settings.json", settings)),
@@ -557,7 +558,7 @@ fn a_map_is_chosen_by_name_or_file() {
         write("third.json", r#"{"mine": {"a": {"^void": "x", ".*": "misc"}, "b": {"gemm": "y"}}}"#);
     assert_eq!(ask(&format!("{third}#mine/a")), ["misc,.*,1300", "x,^void,900"]);
     assert_eq!(ask(&format!("{third}#mine/b")), ["others,,1300", "y,gemm,900"]);
-    // A map of the same name goes before ours.
+    // A map with the name of a built-in one takes precedence.
     let more = write("more.yml", "default:\n  rules:\n    - {class: mine, match: '^relu'}\n");
     assert_eq!(ask(&more)[2], "mine,^relu,300");
     assert!(ask(&more)[0].starts_with("communication,"));
@@ -596,7 +597,7 @@ fn a_map_in_a_query_folder_is_merged_and_listed() {
         error.contains("pattern '^relu' has class second here, which wins, and class first in "),
         "{error}"
     );
-    // Who does not ask is not told.
+    // A query that uses no classes prints no note.
     let (_, _, error) = run(&["run", report, "--query", "top_kernels"]);
     assert_eq!(error, "");
     let (_, out, _) = run(&["list", "--classes", "--format", "csv"]);
@@ -609,7 +610,7 @@ fn a_map_in_a_query_folder_is_merged_and_listed() {
 }
 
 #[test]
-fn what_is_wrong_with_a_map_is_said_before_a_report_is_opened() {
+fn class_map_errors_come_before_the_report_is_opened() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("map.yml");
     let path = file.to_str().unwrap();

@@ -1,10 +1,10 @@
-//! `nsq classes`: the original tool's block figure for figure, the exact figures beside it, and hostile files.
+//! `nsq classes`: the seed tools' output figure for figure, the exact figures, and invalid files.
 
 use crate::support::{Fixtures, nsq, project, shared};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A folder to run nsq in, with files of one's own.
+/// A folder to run nsq in, with files to read.
 struct Folder(tempfile::TempDir);
 
 const KERNELS: &str =
@@ -31,7 +31,7 @@ impl Folder {
         self
     }
 
-    /// Rows whose figures are known from the seed itself.
+    /// A small case whose figures are known from the seed tool itself.
     fn micro_case() -> Self {
         let folder = Self::new();
         let kernels = [
@@ -84,7 +84,7 @@ fn find<'v>(document: &'v Value, section: &str, class: &str) -> &'v Value {
 }
 
 #[test]
-fn the_block_is_the_seeds_line_for_line() {
+fn seed_compat_prints_the_seed_tools_block() {
     let folder = Folder::micro_case();
     let (code, out, error) = folder.run(&["--config", "c.json", "--seed-compat"]);
     let expected = "\
@@ -125,17 +125,17 @@ Estimated non-hidden NCCL, mem ops and bubble total time: 31.25 (%)
 
 ";
     assert_eq!((code, out.as_str(), error.as_str()), (0, expected, ""));
-    let (_, forerunner, _) = folder.run(&["--config", "c.json", "--seed-compat=kernel-stats"]);
+    let (_, kernel_stats, _) = folder.run(&["--config", "c.json", "--seed-compat=kernel-stats"]);
     let expected = expected.trim_end().replace("bubble total time", "bubble time") + "\n";
     let expected = expected.replace(
         "[CUDA memcpy D2D]                 0.75",
         "[CUDA memcpy Device-to-Device]           0.75",
     );
-    assert_eq!(forerunner, expected);
+    assert_eq!(kernel_stats, expected);
 }
 
 #[test]
-fn plain_options_say_the_same_as_a_config() {
+fn options_give_the_same_output_as_a_config() {
     let folder = Folder::micro_case();
     folder.put("map.json", "{\"gemm\": \"GEMM\", \"softmax\": \"Softmax\"}");
     let (_, by_config, _) = folder.run(&["--config", "c.json", "--seed-compat"]);
@@ -147,7 +147,7 @@ fn plain_options_say_the_same_as_a_config() {
 }
 
 #[test]
-fn without_it_nothing_is_floored_and_shares_say_of_what() {
+fn without_seed_compat_figures_are_exact_and_shares_name_their_whole() {
     let document = Folder::micro_case().json(&["--config", "c.json"]);
     let gemm = find(&document, "kernel", "GEMM");
     assert_eq!(gemm["total_ns"], 10_000_000);
@@ -158,7 +158,7 @@ fn without_it_nothing_is_floored_and_shares_say_of_what() {
         (&(1000.0 / 11.0).into(), &"compute kernels".into())
     );
     assert_eq!(find(&document, "communication", "AllGather")["count_per_iteration"], 0.25);
-    // Two ranges of one process, which has two GPUs: each window counts on both.
+    // Two ranges of one process with two GPUs: each window counts for both GPUs.
     let rest = find(&document, "estimate", "not compute");
     assert_eq!((&rest["total_ns"], &rest["share_pct"]), (&21_000_000.into(), &65.625.into()));
     assert_eq!(rest["per_iteration_ns"], 5_250_000.0);
@@ -196,7 +196,7 @@ fn iterations_and_gpus_are_counted() {
 }
 
 #[test]
-fn where_the_seed_crashes_there_is_a_block_and_a_reason() {
+fn inputs_that_crash_the_seed_tool_give_a_block_and_a_reason() {
     let folder = Folder::micro_case();
     folder
         .put("c.json", config("it*s", "\"gemm\": \"gemm\""))
@@ -223,7 +223,7 @@ fn where_the_seed_crashes_there_is_a_block_and_a_reason() {
 }
 
 #[test]
-fn keys_within_keys_are_refused_only_where_that_was_asked_for() {
+fn keys_inside_other_keys_are_errors_only_with_seed_compat_or_strict() {
     let folder = Folder::micro_case();
     folder.put("c.json", config("it", "\"my_gemm\": \"a\", \"gemm\": \"b\""));
     for strict in ["--seed-compat", "--strict"] {
@@ -237,7 +237,7 @@ fn keys_within_keys_are_refused_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn a_kernel_that_only_mentions_nccl_is_no_communication() {
+fn a_kernel_with_nccl_only_in_its_parameters_is_not_communication() {
     let folder = Folder::micro_case();
     let kernels = [
         sum(3, 1, "void my_gemm<ncclFoo_x>(ncclComm*)"),
@@ -252,7 +252,7 @@ fn a_kernel_that_only_mentions_nccl_is_no_communication() {
 }
 
 #[test]
-fn several_inputs_stand_side_by_side_and_one_that_fails_hides_none() {
+fn several_inputs_are_compared_and_a_failing_one_does_not_hide_the_others() {
     let folder = Folder::micro_case();
     let two = config("it", "\"gemm\": \"g\"").replace("},],", "}, {\"format\": \"sqlite\", \"title\": \"gone\", \"nsys_report\": {\"path\": \"gone.sqlite\"}}],");
     folder.put("c.json", &two);
@@ -266,7 +266,7 @@ fn several_inputs_stand_side_by_side_and_one_that_fails_hides_none() {
     let (code, _, _) = folder.run(&["--config", "c.json", "-o", "out.csv"]);
     assert!(
         code == 1 && !folder.0.path().join("out.csv").exists(),
-        "a file appears whole or not at all"
+        "a failed run must not write the output file"
     );
     folder.put("c.json", two.replace("\"format\": \"sqlite\", \"title\": \"gone\", \"nsys_report\": {\"path\": \"gone.sqlite\"}", "\"format\": \"csv\", \"title\": \"again\", \"nsys_csv_file_path\": {\"kernel_sum\": \"k.csv\"}, \"analysis_args\": {\"num_of_iters\": 1}"));
     let (code, out, error) = folder.run(&["--config", "c.json"]);
@@ -277,7 +277,7 @@ fn several_inputs_stand_side_by_side_and_one_that_fails_hides_none() {
 }
 
 #[test]
-fn a_path_that_is_beside_the_config_is_pointed_at() {
+fn a_missing_path_that_exists_beside_the_config_is_suggested() {
     let folder = Folder::micro_case();
     std::fs::create_dir(folder.0.path().join("in")).unwrap();
     for file in ["k.csv", "c.json"] {
@@ -289,7 +289,7 @@ fn a_path_that_is_beside_the_config_is_pointed_at() {
 }
 
 #[test]
-fn hostile_tables_are_errors_or_empty_and_never_panics() {
+fn invalid_tables_are_errors_and_never_panics() {
     let folder = Folder::micro_case();
     let header = KERNELS.to_owned();
     let (huge, nearly) = (i64::MAX.to_string(), (i64::MAX - 1_000_000_000).to_string());
@@ -314,12 +314,12 @@ fn hostile_tables_are_errors_or_empty_and_never_panics() {
         ([header.as_bytes(), b"0,5,1,0,0,0,0,0,k\xff\xfe\n"].concat(), 0, ""),
         (b"\xff\xfek\0".to_vec(), 1, "UTF-16"),
     ];
-    for (table, wanted, told) in cases {
+    for (table, wanted, message) in cases {
         folder.put("k.csv", &table);
         for compat in [&["--seed-compat"][..], &[]] {
             let (code, _, error) = folder.run(&[&["--config", "c.json"], compat].concat());
             assert_eq!(code, wanted, "{}: {error}", String::from_utf8_lossy(&table));
-            assert!(error.contains(told), "{told}: {error}");
+            assert!(error.contains(message), "{message}: {error}");
         }
     }
     let folder = Folder::micro_case();
@@ -337,7 +337,7 @@ fn hostile_tables_are_errors_or_empty_and_never_panics() {
 }
 
 #[test]
-fn names_from_strangers_do_no_harm() {
+fn untrusted_names_are_escaped() {
     let folder = Folder::micro_case();
     let evil = "ncclX_<script>\u{1b}[31m|\n=====_y";
     folder.put("k.csv", KERNELS.to_owned() + &sum(5, 1, evil));
@@ -353,17 +353,17 @@ fn names_from_strangers_do_no_harm() {
     let (_, block, _) = folder.run(&["--config", "c.json", "--seed-compat"]);
     assert!(block.chars().all(|c| !c.is_control() || c == '\n'), "{block}");
     let headings = block.lines().filter(|line| line.starts_with("=====")).count();
-    assert_eq!(headings, 1, "a name cannot pretend to be a heading: {block}");
+    assert_eq!(headings, 1, "a name must not look like a heading: {block}");
 }
 
 #[test]
-fn a_rule_of_ones_own_counts_whatever_it_looks_for() {
+fn user_rules_apply_to_any_pattern() {
     let folder = Folder::micro_case();
     folder.put("k.csv", KERNELS.to_owned() + &sum(3, 1, "void mine<ncclFoo>(x)"));
     let map = "mine:\n  rules:\n    - {class: comm, substring: nccl, why: mine}\n";
     let document = folder.put("map.yml", map).json(&["--kernel-sum", "k.csv", "--classes", "map.yml"]);
     assert_eq!(find(&document, "kernel", "comm")["total_ns"], 3);
-    // The rule that files of the seed's shape imply is no rule of the user's.
+    // The NCCL rule that files in the seed tool's format imply is not a user rule.
     let document = folder.put("map.json", "{\"zz\": \"y\"}").json(&[
         "--kernel-sum",
         "k.csv",
@@ -378,7 +378,7 @@ fn a_rule_of_ones_own_counts_whatever_it_looks_for() {
 }
 
 #[test]
-fn a_class_map_may_stand_in_a_folder_of_the_folder() {
+fn class_maps_are_found_in_subfolders() {
     let folder = Folder::micro_case();
     std::fs::create_dir_all(folder.0.path().join("own/classes/sub")).unwrap();
     folder.put("own/classes/sub/mine.yml", "mine:\n  rules:\n    - {class: all, match: other}\n");
@@ -387,7 +387,7 @@ fn a_class_map_may_stand_in_a_folder_of_the_folder() {
 }
 
 #[test]
-fn what_cannot_be_done_says_what_can() {
+fn invalid_options_give_advice() {
     let folder = Folder::micro_case();
     let cases: [(&[&str], &str); 7] = [
         (&[], "no input is given"),
@@ -398,18 +398,18 @@ fn what_cannot_be_done_says_what_can() {
         (&["--kernel-sum", "k.csv", "--device", "0"], "scope options need a report"),
         (&["--kernel-sum", "k.csv", "--seed-compat"], "substring"),
     ];
-    for (arguments, told) in cases {
+    for (arguments, message) in cases {
         let (code, _, error) = folder.run(arguments);
-        assert!(code == 2 && error.contains(told), "{arguments:?}: {code} {error}");
+        assert!(code == 2 && error.contains(message), "{arguments:?}: {code} {error}");
     }
     let misspelled = config("it", "").replace("nvtx_tag_of_iter", "nvtx_tag_iter");
     let (code, _, error) = folder.put("c.json", misspelled).run(&["--config", "c.json"]);
     assert!(code == 1 && error.contains("did you mean 'nvtx_tag_of_iter'?"), "{error}");
 }
 
-/// The kernels that the tagged ranges launched, against a nested loop over the raw rows.
+/// Compares the kernels launched by the tagged ranges with a nested loop over the raw rows.
 #[test]
-fn a_report_is_cut_to_its_iterations() {
+fn only_kernels_of_the_tagged_ranges_count() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("nested_nvtx");
     let connection = rusqlite::Connection::open(&report).unwrap();
@@ -437,7 +437,7 @@ fn a_report_is_cut_to_its_iterations() {
     assert_eq!(document["inputs"][0]["windows"], 1);
 }
 
-/// `attention` and `app:attention`: the ranges of the sums are those of the windows.
+/// The tags `attention` and `app:attention` select the same ranges for sums and windows.
 #[test]
 fn a_tag_means_the_same_ranges_in_sums_and_windows() {
     let fixtures = Fixtures::new();
@@ -446,7 +446,7 @@ fn a_tag_means_the_same_ranges_in_sums_and_windows() {
     connection.execute("UPDATE NVTX_EVENTS SET text = 'attention' WHERE text = 'backward'", []).unwrap();
     let path = report.to_str().unwrap();
     let folder = Folder::new();
-    // Kernels 1 (200 ns) and 5 (250 ns), in windows of just their lengths.
+    // Kernels 1 (200 ns) and 5 (250 ns), in windows of exactly these lengths.
     for (arguments, kernels_ns, windows) in [
         (["--iter-tag", "attention"], 450, 2),
         (["--iter", "attention"], 450, 2),
@@ -463,12 +463,12 @@ fn a_tag_means_the_same_ranges_in_sums_and_windows() {
         assert_eq!(total("estimate", "window"), kernels_ns, "{arguments:?}");
         assert_eq!(window["total_ns"], kernels_ns, "{arguments:?}");
     }
-    for (arguments, told) in [
+    for (arguments, message) in [
         (["--iter", "step", "--iter", "mlp"], "--iter is given several times"),
         (["--iter", "step", "--iter-tag", "step"], "both name the iterations"),
     ] {
         let (code, _, error) = folder.run(&[&[path], &arguments[..]].concat());
-        assert!(code == 2 && error.contains(told), "{code} {error}");
+        assert!(code == 2 && error.contains(message), "{code} {error}");
     }
 }
 
@@ -483,8 +483,8 @@ fn a_report_without_the_data_says_what_is_missing() {
     assert!(code == 2 && error.contains("unknown NVTX range 'no such range'"), "{code} {error}");
 }
 
-/// The block that a seed's README shows.
-fn shown(shared: &Path, readme: &str, from: &str) -> String {
+/// The block in a seed tool's README that starts with `from`.
+fn readme_block(shared: &Path, readme: &str, from: &str) -> String {
     let text = std::fs::read_to_string(shared.join("spec/seeds").join(readme)).unwrap();
     let start = text.find(from).unwrap_or_else(|| panic!("no {from} in {readme}"));
     let rest = &text[start..];
@@ -500,10 +500,10 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_first_seeds_example_is_printed_number_for_number() {
+fn kernel_stats_compat_matches_the_seed_tools_readme() {
     let Some(shared) = shared() else { return };
     let readme = "000-kernel-info-statistic.md";
-    let map = shown(&shared, readme, "StatisticClassifier({");
+    let map = readme_block(&shared, readme, "StatisticClassifier({");
     let map = map.strip_prefix("StatisticClassifier(").unwrap().trim_end().strip_suffix(')').unwrap();
     let path = |name: &str| csv(&shared, name).canonicalize().unwrap().display().to_string();
     let config = format!(
@@ -518,7 +518,7 @@ fn the_first_seeds_example_is_printed_number_for_number() {
     let (code, out, error) =
         folder.put("c.json", config).run(&["--config", "c.json", "--seed-compat=kernel-stats"]);
     assert_eq!(code, 0, "{error}");
-    assert_eq!(out, shown(&shared, readme, "===== Paxml"));
+    assert_eq!(out, readme_block(&shared, readme, "===== Paxml"));
     let document = folder.json(&["--config", "c.json"]);
     let total = |class: &str| find(&document, "total", class)["total_ns"].as_i64().unwrap();
     assert_eq!(
@@ -531,11 +531,11 @@ fn the_first_seeds_example_is_printed_number_for_number() {
 }
 
 #[test]
-fn the_second_seeds_example_is_printed_number_for_number() {
+fn seed_compat_matches_the_seed_tools_readme() {
     let Some(shared) = shared() else { return };
     let readme = "001-gpu-perf-analyzer.md";
-    // The config as the README prints it, with the map that its example was made with.
-    let config = shown(&shared, readme, "{\n    \"inputs\"");
+    // The config from the README, with the map that produced its example.
+    let config = readme_block(&shared, readme, "{\n    \"inputs\"");
     let map = "\"xmma_gemm\": \"gemm\", \"fmha_\": \"fmha\", \"compute_dot_do_o\": \"fmha\", \
                \"convert_dq_to_16bits\": \"fmha\", \"fusion\": \"fusion\"";
     let config = config.replace("\"part_of_kernel_name\": \"corresponding_class\"", map);
@@ -546,14 +546,14 @@ fn the_second_seeds_example_is_printed_number_for_number() {
         std::fs::copy(csv(&shared, &name), folder.0.path().join("example").join(&name)).unwrap();
     }
     let (code, out, error) = folder.put("c.json", config).run(&["--config", "c.json", "--seed-compat"]);
-    assert_eq!(code, 1, "the second input is a report that is not there: {error}");
-    let example = shown(&shared, readme, "===== Llama2-70B-From-CSV =====");
+    assert_eq!(code, 1, "the second input is a missing report: {error}");
+    let example = readme_block(&shared, readme, "===== Llama2-70B-From-CSV =====");
     let (sums, _) = example.split_once("\nNVTX range count").unwrap();
     assert_eq!(lines(&out), lines(sums));
 }
 
 #[test]
-fn every_export_is_summed_up_or_says_what_is_missing() {
+fn every_export_is_summarized_or_says_what_is_missing() {
     let folder = Folder::new();
     for export in crate::support::shared_exports() {
         let path = export.to_str().unwrap();
@@ -572,15 +572,19 @@ fn every_export_is_summed_up_or_says_what_is_missing() {
                 let of = of.filter(|row| (row["class"] == "window") == is_window);
                 of.map(|row| row["total_ns"].as_i64().unwrap()).sum()
             };
-            assert_eq!(of_window(true), of_window(false), "{path}: the parts add up to the windows");
+            assert_eq!(
+                of_window(true),
+                of_window(false),
+                "{path}: the parts must add up to the windows"
+            );
         }
     }
 }
 
-/// Kernels, their time, windows and their time, and compute, communication, copies and idle in the
-/// windows: counted by nested loops over the raw rows, outside of nsq.
+/// Compares with figures computed outside nsq, by nested loops over the raw rows: kernels and their
+/// time, windows and their time, and compute, communication, copies and idle time in the windows.
 #[test]
-fn iterations_of_real_exports_are_as_counted_by_hand() {
+fn iterations_of_real_exports_match_independent_figures() {
     let Some(shared) = shared() else { return };
     let folder = Folder::new();
     for (export, tag, counted) in [
@@ -624,7 +628,7 @@ fn iterations_of_real_exports_are_as_counted_by_hand() {
 }
 
 #[test]
-fn the_transcript_of_the_example_is_stable() {
+fn the_example_gives_the_same_output_each_time() {
     let example = project("fixtures/example.sqlite");
     let folder = Folder::new();
     let ask =

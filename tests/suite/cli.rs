@@ -1,11 +1,11 @@
-//! What the verbs print, verb by verb.
+//! The output of the commands `run`, `sql`, `schema`, `stats`, `materialize` and others.
 
 use crate::support::{Fixtures, nsq, outcome, stdout};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A fixture and a folder to write into.
+/// A folder to write into, and the path of a trace in it.
 fn fixture(trace: &str) -> (Fixtures, String) {
     let fixtures = Fixtures::new();
     let path = fixtures.trace(trace).to_str().unwrap().to_owned();
@@ -17,7 +17,7 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn json_explains_itself() {
+fn json_has_query_parameters_and_columns() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let document =
         json(&["run", &report, "--query", "top_kernels", "-p", "limit=1", "--format", "json"]);
@@ -26,12 +26,12 @@ fn json_explains_itself() {
     assert_eq!(document["export_schema"], "3.25.0");
     assert_eq!(document["parameters"]["limit"], 1);
     assert_eq!(document["columns"][0]["name"], "rank");
-    assert!(document["rows"][0]["total_ns"].is_i64(), "machine formats carry integers");
+    assert!(document["rows"][0]["total_ns"].is_i64(), "times in JSON must be integers");
     assert_eq!(document["rows"].as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn several_queries_stand_side_by_side() {
+fn several_queries_give_several_tables() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let both = ["run", &report, "--query", "top_kernels", "--query", "osrt_sum", "--format"];
     let with = |format| [&both[..], &[format]].concat();
@@ -43,7 +43,7 @@ fn several_queries_stand_side_by_side() {
         let row: Value = serde_json::from_str(line).unwrap();
         assert!(row["query"] == "top_kernels" || row["query"] == "osrt_sum");
     }
-    assert!(stdout(&with("csv")).contains("\n\n"), "an empty line parts the tables");
+    assert!(stdout(&with("csv")).contains("\n\n"), "an empty line must separate the tables");
 }
 
 #[test]
@@ -77,19 +77,19 @@ fn several_reports_get_a_first_column() {
     let (code, out, error) =
         outcome(&["run", one, "/nowhere.sqlite", "--query", "cuda_api_sum", "--format", "csv"]);
     assert!(code == 1 && error.contains("/nowhere.sqlite: no such file"), "{error}");
-    assert_eq!(out.lines().count(), first.lines().count(), "the others still answer");
+    assert_eq!(out.lines().count(), first.lines().count(), "the other reports must still be answered");
 }
 
 #[test]
-fn names_from_strangers_do_no_harm() {
+fn untrusted_names_are_escaped() {
     let (fixtures, report) = fixture("odd_rows");
     for format in ["text", "markdown", "html"] {
         for query in ["top_kernels", "cuda_gpu_trace", "cuda_api_trace"] {
             let out = stdout(&["run", &report, "--query", query, "--format", format]);
             let bad = out.chars().find(|c| c.is_control() && *c != '\n');
-            assert_eq!(bad, None, "{format} of {query} lets a control character through");
+            assert_eq!(bad, None, "{format} of {query} has a control character");
             let has_markup = out.contains("<script") || out.contains("<img") || out.contains("<b>");
-            assert!(format == "text" || !has_markup, "{format} of {query} lets markup through");
+            assert!(format == "text" || !has_markup, "{format} of {query} has unescaped markup");
         }
     }
     let out = fixtures.path().join("all.csv");
@@ -150,9 +150,9 @@ fn a_closed_pipe_is_success() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
-/// Every window, device, stream and process against a brute-force look at the raw rows.
+/// Compares scopes by window, device, stream and process with a brute-force filter of the raw rows.
 #[test]
-fn scopes_keep_what_overlaps() {
+fn scopes_keep_overlapping_kernels() {
     let fixtures = Fixtures::new();
     for trace in ["two_streams_overlap", "two_processes_one_gpu", "odd_rows"] {
         let report = fixtures.trace(trace);
@@ -195,7 +195,7 @@ fn scopes_keep_what_overlaps() {
 }
 
 #[test]
-fn a_scope_that_cannot_be_followed_is_said() {
+fn a_scope_that_does_not_apply_prints_a_note() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let output =
         nsq().args(["run", &report, "--query", "cuda_api_sum", "--device", "0"]).output().unwrap();
@@ -204,7 +204,7 @@ fn a_scope_that_cannot_be_followed_is_said() {
 }
 
 #[test]
-fn schema_tells_what_can_be_asked_and_what_not() {
+fn schema_lists_which_queries_can_run() {
     let (_fixtures, report) = fixture("nvtx_only");
     let documents = json(&["schema", &report, "--format", "json"]);
     let rows = documents[1]["rows"].as_array().unwrap();
@@ -228,7 +228,7 @@ fn sql_is_read_from_a_file_and_from_standard_input() {
 }
 
 #[test]
-fn a_query_of_ones_own_can_replace_one_that_is_built_in() {
+fn user_queries_replace_built_in_ones() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let text = stdout(&["show", "top_kernels"]);
     assert!(text.contains("queries/cuda/top_kernels.sql"));
@@ -245,7 +245,7 @@ fn a_query_of_ones_own_can_replace_one_that_is_built_in() {
 }
 
 #[test]
-fn materialize_does_not_overwrite_unless_told() {
+fn materialize_overwrites_only_with_force() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let plain = fixtures.path().join("plain.sqlite");
     let arguments = ["materialize", &report, "-o", plain.to_str().unwrap()];
@@ -301,7 +301,7 @@ fn stats_takes_the_command_line_of_nsys() {
         stdout(&["stats", "-q", "-r", "cuda_gpu_kern_sum", "-f", "csv", "--timeunit", "msec", &report]);
     assert!(milliseconds.starts_with("Time (%),Total Time (ms),"), "{milliseconds}");
     let names = |folder: &Path| fs::read_dir(folder).unwrap().count();
-    assert_eq!(names(folder), 3, "two outputs and the report");
+    assert_eq!(names(folder), 3, "the folder must have two outputs and the report");
 }
 
 #[test]
@@ -315,7 +315,7 @@ fn completions_and_version() {
 }
 
 #[test]
-fn a_materialized_window_answers_as_the_window_does() {
+fn a_materialized_window_gives_the_same_answers() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let plain = fixtures.path().join("plain.sqlite");
     let plain = plain.to_str().unwrap();
@@ -343,7 +343,7 @@ fn parameters_go_to_the_queries_that_take_them() {
 
 #[cfg(unix)]
 #[test]
-fn outputs_that_are_no_plain_files_stay_what_they_are() {
+fn output_devices_and_links_keep_their_type() {
     use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
     let (fixtures, report) = fixture("two_streams_overlap");
     let write = |path: &Path| {
@@ -362,7 +362,7 @@ fn outputs_that_are_no_plain_files_stay_what_they_are() {
 }
 
 #[test]
-fn a_file_is_not_replaced_by_half_an_answer() {
+fn a_failed_run_does_not_replace_the_output_file() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let file = fixtures.path().join("out.csv");
     fs::write(&file, "old").unwrap();
@@ -373,7 +373,7 @@ fn a_file_is_not_replaced_by_half_an_answer() {
 }
 
 #[test]
-fn columns_of_one_name_do_not_hide_each_other() {
+fn columns_with_the_same_name_are_numbered_in_json() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let document = json(&["sql", &report, "SELECT 1 AS a, 2 AS a", "--format", "json"]);
     assert_eq!(document["rows"][0]["a"], 1);
@@ -381,7 +381,7 @@ fn columns_of_one_name_do_not_hide_each_other() {
 }
 
 #[test]
-fn a_report_is_never_the_output() {
+fn the_output_cannot_be_the_report() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let before = fs::read(&report).unwrap();
     let outputs: [&[&str]; 4] = [
@@ -401,7 +401,7 @@ fn a_report_is_never_the_output() {
 }
 
 #[test]
-fn a_query_by_path_is_that_file_whatever_it_is_called() {
+fn a_query_by_path_is_read_from_that_file() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let query = "/*---\nname: top_kernels\nversion: 7\ntitle: Mine\nsummary: Mine.\nwhy: To test.\nkind: sum\n\
                  tags: [kernel]\nreads: [all_kernel, scope]\ncolumns:\n  - {name: n, type: int, unit: count, doc: \"Kernels.\"}\n\
@@ -415,7 +415,7 @@ fn a_query_by_path_is_that_file_whatever_it_is_called() {
 }
 
 #[test]
-fn nvtx_ranges_choose_what_is_looked_at() {
+fn nvtx_scopes_select_operations() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("nvtx_projection");
     let report = report.to_str().unwrap();
@@ -431,16 +431,16 @@ fn nvtx_ranges_choose_what_is_looked_at() {
         all.extend(options);
         stdout(&all).trim_end().to_owned()
     };
-    // By hand, from the header of the trace: launches 1, 2 and 6, and o1 and o2 (a whole graph is no gpu_op).
+    // From the header of the trace: launches 1, 2 and 6, and o1 and o2 (gpu_op has no whole graphs).
     assert_eq!(ops(&["--nvtx", "step 0"]), "4,290");
     assert_eq!(ops(&["--iter", "step", "0", "--process", "12001"]), "3,190");
     assert_eq!(ops(&["--iter", "step 0", "--process", "12001"]), "3,190");
-    // Launch 1 alone is in the addmm of step 0.
+    // Only launch 1 is in the addmm of step 0.
     assert_eq!(ops(&["--nvtx", "aten::addmm*", "--iter", "step", "0"]), "1,100");
     assert_eq!(ops(&["--nvtx", "aten::addmm*/1"]), "1,100");
     // The autograd thread's launches 3, 4 and 5 are in step 0 by process.
     assert_eq!(ops(&["--nvtx", "step 0", "--process", "12001", "--attribute", "process"]), "6,510");
-    // What has no API row is in no range: nothing excludes it.
+    // Operations without an API row are in no range, so --exclude keeps them.
     let (all, without) = (ops(&[]), ops(&["--exclude", "step *"]));
     assert_ne!(all, without);
     let early = "SELECT count(*) FROM kernel WHERE short_name = 'early'";
@@ -450,7 +450,7 @@ fn nvtx_ranges_choose_what_is_looked_at() {
 }
 
 #[test]
-fn a_range_that_is_not_there_is_told_with_the_nearest() {
+fn unknown_ranges_get_a_suggestion() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("nvtx_projection");
     let report = report.to_str().unwrap();
@@ -465,7 +465,7 @@ fn a_range_that_is_not_there_is_told_with_the_nearest() {
 }
 
 #[test]
-fn rules_of_ones_own_come_first_and_broken_ones_are_told() {
+fn user_rules_come_first_and_invalid_ones_are_errors() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("nvtx_projection");
     let names = fixtures.path().join("names");

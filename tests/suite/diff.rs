@@ -1,4 +1,4 @@
-//! `nsq diff`: effects derived by hand, noise by brute force, and no false improvement.
+//! `nsq diff`: effects computed by hand, noise computed by brute force, and no false improvements.
 
 use crate::support::{NEWEST_COMMON, build, nsq, outcome, project, shared, shared_exports, stdout};
 use rusqlite::{Connection, OpenFlags};
@@ -9,12 +9,12 @@ use tempfile::TempDir;
 /// The two reports of `fixtures/diff`.
 fn pair() -> (TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
-    let made = |name: &str| {
+    let build_report = |name: &str| {
         let path = folder.path().join(format!("{name}.sqlite"));
         build(NEWEST_COMMON, &format!("../diff/{name}"), &path);
         path.to_str().unwrap().to_owned()
     };
-    let (before, after) = (made("before"), made("after"));
+    let (before, after) = (build_report("before"), build_report("after"));
     (folder, before, after)
 }
 
@@ -53,9 +53,9 @@ fn of<'r>(rows: &'r [Row], section: &str, name: &str) -> &'r Row {
     found[0]
 }
 
-/// The header of `fixtures/diff/before.sql`, line by line.
+/// Compares with the figures derived in the header of `fixtures/diff/before.sql`.
 #[test]
-fn the_effects_are_those_derived_by_hand() {
+fn effects_match_the_figures_derived_by_hand() {
     let (_folder, before, after) = pair();
     let rows = diff(&before, &after, &[]);
     let expect = |section: &str, name: &str, want: [i64; 4], verdict: &str, matched: &str| {
@@ -80,8 +80,8 @@ fn the_effects_are_those_derived_by_hand() {
         ("tiny_gemm_128(float *)", "tiny_gemm_256(float *)")
     );
     assert_eq!((real(gemm, "cost_change_ns"), real(gemm, "cost_change_pct")), (500.0, 50.0));
-    // The mean of a call of `mixed` falls from 475 ns to 50 ns: the shape that is in both did not change, and
-    // is 100 ns of 1900 in A, too little to judge the kernel by.
+    // The mean of a call of `mixed` falls from 475 ns to 50 ns. The shape in both reports did not
+    // change, and takes only 100 of 1900 ns in A: too little to judge the kernel.
     let mixed = of(&rows, "kernels", "mixed");
     assert_eq!(mixed["reason"], "other shapes");
     assert!((real(mixed, "compared_pct") - 100.0 * 100.0 / 1900.0).abs() < 1e-9);
@@ -132,7 +132,7 @@ fn a_report_against_itself_has_no_difference() {
 }
 
 #[test]
-fn swapping_the_sides_turns_every_change() {
+fn swapping_the_sides_negates_every_change() {
     let (_folder, before, after) = pair();
     let mut reports = vec![(before, after)];
     if let Some(shared) = shared() {
@@ -154,23 +154,23 @@ fn swapping_the_sides_turns_every_change() {
         let back: BTreeMap<Vec<String>, &Row> =
             back.iter().map(|row| (key(row, ["name_b", "name_a"]), row)).collect();
         for row in &there {
-            let turned = back[&key(row, ["name_a", "name_b"])];
-            assert_eq!(int(row, "change_ns"), -int(turned, "change_ns"), "{row:?}");
+            let swapped = back[&key(row, ["name_a", "name_b"])];
+            assert_eq!(int(row, "change_ns"), -int(swapped, "change_ns"), "{row:?}");
             let [a, b] = ["calls_a", "calls_b"].map(|name| row[name].clone());
-            assert_eq!([&a, &b], [&turned["calls_b"], &turned["calls_a"]]);
+            assert_eq!([&a, &b], [&swapped["calls_b"], &swapped["calls_a"]]);
             if row["section"] == "gpu_time" {
                 continue;
             }
-            for row in [row, turned] {
+            for row in [row, swapped] {
                 let [change, calls, cost, other] = effects(row);
                 assert_eq!(change, calls + cost + other, "{row:?}");
             }
-            assert_eq!(int(row, "other_effect_ns"), -int(turned, "other_effect_ns"));
+            assert_eq!(int(row, "other_effect_ns"), -int(swapped, "other_effect_ns"));
         }
     }
 }
 
-/// Rows of kernels and of their classes are two views of one sum.
+/// The effects of kernels and of classes have the same sums.
 #[test]
 fn classes_are_sums_of_kernels() {
     let Some(shared) = shared() else { return };
@@ -185,9 +185,9 @@ fn classes_are_sums_of_kernels() {
     assert!(sums("kernels")[0] > 0);
 }
 
-/// Cost and noise of every kernel, from the raw rows by plain loops.
+/// Computes cost and noise of every kernel from the raw rows with simple loops.
 #[test]
-fn noise_is_that_of_the_raw_rows() {
+fn cost_and_noise_match_the_raw_rows() {
     let (_folder, before, after) = pair();
     let mut reports = vec![(PathBuf::from(before), PathBuf::from(after))];
     if let Some(shared) = shared() {
@@ -203,7 +203,7 @@ fn noise_is_that_of_the_raw_rows() {
             let name = &row["name_a"];
             let (mut judged_x, mut judged_y) = (0.0, 0.0);
             let (mut cost, mut base, mut calls) = (0.0, 0.0, 0.0);
-            // Of each side: errors add up, as those that one clock makes do.
+            // The errors within each side are added linearly, because one clock causes them all.
             let mut sides = [(0.0f64, 0.0f64); 2];
             for ((_, shape), x) in raw_a.iter().filter(|((kernel, _), _)| kernel == name) {
                 let Some(y) = raw_b.get(&(name.clone(), shape.clone())) else { continue };
@@ -257,7 +257,7 @@ fn noise_is_that_of_the_raw_rows() {
     assert!(judged >= 2);
 }
 
-/// Times of a kernel and launch shape, in order.
+/// The times of each kernel and launch shape, in order of start.
 fn raw_kernels(path: &Path) -> BTreeMap<(String, String), Vec<f64>> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let sql = "SELECT s.value, gridX || ' ' || gridY || ' ' || gridZ || ' ' || blockX || ' ' || blockY || ' ' || blockZ, k.end - k.start
@@ -276,7 +276,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Variance of the mean and its degrees of freedom.
+/// The variance of the mean, and its degrees of freedom.
 fn error(values: &[f64]) -> Option<(f64, f64)> {
     let n = values.len();
     let parts: Vec<f64> = match n {
@@ -284,7 +284,7 @@ fn error(values: &[f64]) -> Option<(f64, f64)> {
         2..32 => values.to_vec(),
         _ => (0..16usize)
             .map(|batch| {
-                // The first n mod 16 batches have one more.
+                // The first n mod 16 batches have one value more.
                 let start = |batch: usize| batch * (n / 16) + batch.min(n % 16);
                 mean(&values[start(batch)..start(batch + 1)])
             })
@@ -297,9 +297,9 @@ fn error(values: &[f64]) -> Option<(f64, f64)> {
     Some((variance.max(32.0 * 32.0 / 12.0 / n as f64), count - 1.0))
 }
 
-/// Two runs of one program: what differs is noise.
+/// Two runs of the same program differ only by noise.
 #[test]
-fn a_run_of_the_same_kernels_is_within_noise() {
+fn two_runs_of_the_same_program_are_within_noise() {
     let Some(shared) = shared() else { return };
     let export =
         |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
@@ -315,9 +315,9 @@ fn a_run_of_the_same_kernels_is_within_noise() {
     assert!(out.contains("no difference beyond noise"), "{out}");
 }
 
-/// Half of a capture has fewer calls, and is no faster for that.
+/// Half of a capture has fewer calls, which does not count as faster.
 #[test]
-fn fewer_calls_are_no_improvement() {
+fn fewer_calls_are_not_an_improvement() {
     let Some(shared) = shared() else { return };
     let whole = shared.join("data/exports/h100_mfu_2gpu_before.sqlite");
     let whole = whole.to_str().unwrap();
@@ -327,7 +327,7 @@ fn fewer_calls_are_no_improvement() {
         nsq().args(["materialize", whole, "--time", time, "-o"]).arg(&path).assert().success();
         path.to_str().unwrap().to_owned()
     };
-    // The capture is long before the first kernel: half of it holds none.
+    // The first kernel is late in the capture: the first half has no kernels.
     let text = stdout(&["diff", whole, &cut("none.sqlite", "0%/50%")]);
     assert!(text.contains("B has no kernels") && text.contains("cannot tell"), "{text}");
     assert!(!text.contains("yes"), "{text}");
@@ -340,7 +340,7 @@ fn fewer_calls_are_no_improvement() {
     assert!(fewer.len() > 20);
     for row in &fewer {
         if row["verdict"] == "faster" {
-            // Then a call costs less, beyond noise, whatever the number of calls.
+            // The cost of a call fell beyond noise, regardless of the number of calls.
             assert!(real(row, "cost_change_ns") < -real(row, "noise_ns"), "{row:?}");
         }
         if row["verdict"] == "within noise" {
@@ -355,7 +355,7 @@ fn fewer_calls_are_no_improvement() {
     assert!(text.contains("not comparable"), "{text}");
 }
 
-/// One iteration has no spread of its own: that of its calls stands in.
+/// A single iteration has no spread, so the noise is that of its calls.
 #[test]
 fn kernels_of_a_single_iteration_are_judged_by_their_calls() {
     let Some(shared) = shared() else { return };
@@ -370,7 +370,8 @@ fn kernels_of_a_single_iteration_are_judged_by_their_calls() {
     assert!(real(gemm, "noise_ns") > 0.0);
 }
 
-/// The ranks of one step share what disturbs it: two GPUs in one iteration are one measurement.
+/// The same disturbance affects all ranks of a step, so two GPUs in one iteration count as one
+/// measurement.
 #[test]
 fn the_gpus_of_one_iteration_are_one_measurement() {
     let folder = tempfile::tempdir().unwrap();
@@ -384,7 +385,7 @@ fn the_gpus_of_one_iteration_are_one_measurement() {
     }
     let text = stdout(&["diff", a, &b, "--iter", "step 1"]);
     assert!(text.contains("cannot tell: one iteration"), "{text}");
-    // Five steps on each of two GPUs: the mean of the GPUs of each step, five values on each side.
+    // Five steps on two GPUs: each step gives the mean over its GPUs, so each side has five values.
     let means = |report: &str| -> Vec<f64> {
         let csv = stdout(&[
             "run",
@@ -413,8 +414,8 @@ fn the_gpus_of_one_iteration_are_one_measurement() {
     assert!((real(&all[0], "noise_ns") - bound).abs() < 1e-3 * bound, "{bound}: {:?}", all[0]);
 }
 
-/// Two kernels that run once and take nearly all of the time, and copies that take next to none.
-fn slivers(folder: &TempDir, name: &str, kernel_ns: i64, copy_ns: i64) -> String {
+/// A report with two kernels that run once and take almost all of the time, and very short copies.
+fn report_with_short_copies(folder: &TempDir, name: &str, kernel_ns: i64, copy_ns: i64) -> String {
     let path = folder.path().join(format!("{name}.sqlite"));
     std::fs::copy(project("fixtures/example.sqlite"), &path).unwrap();
     let connection = Connection::open(&path).unwrap();
@@ -432,20 +433,21 @@ fn slivers(folder: &TempDir, name: &str, kernel_ns: i64, copy_ns: i64) -> String
 }
 
 #[test]
-fn a_sliver_decides_nothing() {
+fn a_tiny_comparable_share_is_inconclusive() {
     let folder = tempfile::tempdir().unwrap();
-    let (a, b) =
-        (slivers(&folder, "a", 1_000_000_000, 2000), slivers(&folder, "b", 10_000_000_000, 1000));
+    let a = report_with_short_copies(&folder, "a", 1_000_000_000, 2000);
+    let b = report_with_short_copies(&folder, "b", 10_000_000_000, 1000);
     let (code, out, error) = outcome(&["diff", &a, &b, "--gate", "5"]);
     assert!(out.contains("cannot tell: less than 1 % of GPU time is comparable"), "{out}");
     assert!(code == 0 && error.contains("the gate is inconclusive: less than 1 %"), "{error}");
     assert!(out.contains("the largest change is"), "{out}");
-    assert!(!out.contains("different work"), "the work is the same, but done once: {out}");
-    // From nothing to something is beyond any limit.
-    let (none, some) = (slivers(&folder, "none", 100, 0), slivers(&folder, "some", 100, 9000));
+    assert!(!out.contains("different work"), "the work is the same, with one call per kernel: {out}");
+    // A change from 0 ns is beyond any limit.
+    let none = report_with_short_copies(&folder, "none", 100, 0);
+    let some = report_with_short_copies(&folder, "some", 100, 9000);
     let (code, _, error) = outcome(&["diff", &none, &some, "--gate", "5"]);
     assert!(code == 1 && error.contains("from 0 ns"), "{error}");
-    // The other way round the copies are slower, and still next to nothing.
+    // With the sides swapped the copies are slower, but still a tiny share.
     assert_eq!(outcome(&["diff", &b, &a, "--gate", "5"]).0, 0);
     let calls = stdout(&["diff", &a, &b, "--section", "kernels,api"]);
     assert!(
@@ -454,7 +456,7 @@ fn a_sliver_decides_nothing() {
     );
 }
 
-/// A copy of the example with every gemm a fifth longer.
+/// A copy of the example in which every gemm takes 20 % longer.
 fn slower_example(folder: &TempDir) -> String {
     let path = folder.path().join("slower.sqlite");
     std::fs::copy(project("fixtures/example.sqlite"), &path).unwrap();
@@ -476,7 +478,7 @@ fn iterations_are_found_and_compared() {
     let text = stdout(&["diff", example, &slower, "--attribute", "process"]);
     assert!(text.contains("per iteration: `step *`, 10 in A and 10 in B"), "{text}");
     let rows = diff(example, &slower, &["--attribute", "process"]);
-    // 10 windows; of each GPU the parts add up to the window, in whole nanoseconds.
+    // 10 windows. The parts of each GPU add up to the window, in whole nanoseconds.
     for gpu in ["all GPUs", "GPU 0", "GPU 1"] {
         let parts: Vec<&Row> =
             rows.iter().filter(|row| row["section"] == "gpu_time" && row["name_a"] == gpu).collect();
@@ -494,12 +496,12 @@ fn iterations_are_found_and_compared() {
         assert_eq!(gemm["per"], "iteration");
         assert_eq!(int(gemm, "calls_effect_ns"), 0);
         let change = (real(gemm, "total_b_ns") - real(gemm, "total_a_ns")) / 10.0;
-        // Each launch shape is rounded.
+        // Each launch shape is rounded separately.
         assert!((real(gemm, "change_ns") - change).abs() <= 4.0, "{gemm:?}");
         assert!((real(gemm, "cost_change_pct") - 20.0).abs() < 0.01, "{gemm:?}");
         assert_eq!(gemm["verdict"], "slower", "{gemm:?}");
     }
-    assert!(rows.iter().all(|row| row["section"] != "memory"), "copies are as they were");
+    assert!(rows.iter().all(|row| row["section"] != "memory"), "the copies did not change");
 
     let named = stdout(&["diff", example, &slower, "--iter", "step", "--skip", "1"]);
     assert!(named.contains("per iteration: `step`, 8 in A and 8 in B"), "{named}");
@@ -510,7 +512,7 @@ fn iterations_are_found_and_compared() {
 }
 
 #[test]
-fn the_gate_fails_on_what_is_slower_beyond_noise_and_beyond_the_limit() {
+fn the_gate_fails_on_slowdowns_beyond_noise_and_limit() {
     let folder = tempfile::tempdir().unwrap();
     let (example, slower) = (project("fixtures/example.sqlite"), slower_example(&folder));
     let example = example.to_str().unwrap();
@@ -524,26 +526,26 @@ fn the_gate_fails_on_what_is_slower_beyond_noise_and_beyond_the_limit() {
     assert!(out.contains("failed at 10 %"), "{out}");
     let (code, out, error) = gate(example, &slower, &["--gate", "25%"]);
     assert!(code == 0 && out.contains("passed"), "{out}{error}");
-    assert_eq!(gate(&slower, example, &["--gate", "0"]).0, 0, "faster is no regression");
+    assert_eq!(gate(&slower, example, &["--gate", "0"]).0, 0, "a speedup must pass the gate");
     assert_eq!(gate(example, &slower, &["--gate", "10", "--section", "memory"]).0, 0);
-    assert_eq!(gate(example, &slower, &[]).0, 0, "without a gate there is none");
+    assert_eq!(gate(example, &slower, &[]).0, 0, "without --gate nothing can fail");
     let (code, out, _) = gate(example, &slower, &["--gate", "10", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert!(code == 1 && json["gate"]["passed"] == false);
     assert_eq!(gate(example, &slower, &["--gate", "-1"]).0, 2);
     let file = folder.path().join("diff.html");
     let (code, _, _) = gate(example, &slower, &["--gate", "10", "-o", file.to_str().unwrap()]);
-    assert!(code == 1 && file.exists(), "what failed can be read");
+    assert!(code == 1 && file.exists(), "the output must be written even if the gate fails");
 
     let (_pair, before, after) = pair();
     let (code, _, error) = gate(&before, &after, &["--gate", "49"]);
     assert!(code == 1 && error.contains("tiny_gemm_256"), "{error}");
-    assert!(!error.contains("script"), "one call cannot tell: {error}");
+    assert!(!error.contains("script"), "one call must not fail the gate: {error}");
     assert_eq!(gate(&before, &after, &["--gate", "51"]).0, 0);
 }
 
 #[test]
-fn hostile_names_do_no_harm() {
+fn untrusted_names_are_escaped() {
     let (_folder, before, after) = pair();
     let html = stdout(&["diff", &before, &after, "--format", "html"]);
     assert!(!html.contains("<script") && !html.contains('\u{1b}'), "{html}");
@@ -564,7 +566,7 @@ fn sections_and_rows_can_be_chosen() {
     let rows = diff(&before, &after, &["--section", "kernels", "--section", "memory", "--top", "2"]);
     let sections: Vec<&str> = rows.iter().map(|row| row["section"].as_str()).collect();
     assert_eq!(sections, ["kernels", "kernels", "memory"]);
-    // What is beyond noise comes first, the larger effect before the smaller.
+    // Changes beyond noise come first, by size of their effect.
     assert!(
         rows[0]["name_a"].starts_with("tiny_gemm")
             && rows[1]["name_a"].starts_with("void demo::layer_norm")
@@ -576,22 +578,22 @@ fn sections_and_rows_can_be_chosen() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said() {
+fn sections_without_data_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (_pair, before, _) = pair();
-    let made = |trace: &str| {
+    let build_report = |trace: &str| {
         let path = folder.path().join(format!("{trace}.sqlite"));
         build(NEWEST_COMMON, trace, &path);
         path.to_str().unwrap().to_owned()
     };
-    let (code, _, error) = outcome(&["diff", &made("mpi_two_ranks"), &before]);
+    let (code, _, error) = outcome(&["diff", &build_report("mpi_two_ranks"), &before]);
     assert!(code == 3 && error.contains("no section has data in both"), "{error}");
-    let out = stdout(&["diff", &made("nested_nvtx"), &before]);
+    let out = stdout(&["diff", &build_report("nested_nvtx"), &before]);
     assert!(out.contains("B has no layers"), "{out}");
 }
 
 #[test]
-fn the_readme_shows_what_is_printed() {
+fn the_readmes_example_matches_the_output() {
     let (_folder, before, after) = pair();
     let out = stdout(&["diff", &before, &after]);
     let readme = std::fs::read_to_string(project("README.md")).unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong says what, where and what to do, and leaves nothing behind.
+//! Errors say what is wrong, where, and what to do; a failed run leaves no files behind.
 
 use crate::support::{Fixtures, nsq, outcome};
 use std::fs;
@@ -7,12 +7,12 @@ use std::path::Path;
 /// Runs `nsq run FILE --query top_kernels`; the path in messages becomes FILE.
 fn run_on(path: &Path) -> (i32, String) {
     let (code, out, error) = outcome(&["run", path.to_str().unwrap(), "--query", "top_kernels"]);
-    assert_eq!(out, "", "an error prints nothing on standard output");
+    assert_eq!(out, "", "an error must print nothing on standard output");
     (code, error.replace(path.to_str().unwrap(), "FILE"))
 }
 
 #[test]
-fn files_that_are_no_reports_are_told_apart() {
+fn each_kind_of_unusable_file_has_its_own_error() {
     let folder = tempfile::tempdir().unwrap();
     let fixtures = Fixtures::new();
     let good = fs::read(fixtures.trace("two_streams_overlap")).unwrap();
@@ -55,7 +55,7 @@ fn files_that_are_no_reports_are_told_apart() {
 }
 
 #[test]
-fn every_truncation_is_refused_or_answered() {
+fn truncated_reports_are_rejected_at_every_length() {
     let fixtures = Fixtures::new();
     let good = fs::read(fixtures.trace("graph_level")).unwrap();
     let file = fixtures.path().join("cut.sqlite");
@@ -67,7 +67,7 @@ fn every_truncation_is_refused_or_answered() {
 }
 
 #[test]
-fn a_write_ahead_log_is_not_overlooked() {
+fn an_unmerged_write_ahead_log_is_an_error() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let wal = report.with_extension("sqlite-wal");
@@ -76,11 +76,11 @@ fn a_write_ahead_log_is_not_overlooked() {
     assert!(code == 1 && error.contains("never merged") && error.contains("wal_checkpoint"), "{error}");
     fs::write(&wal, b"").unwrap();
     let (code, _, _) = outcome(&["run", report.to_str().unwrap(), "--query", "top_kernels"]);
-    assert_eq!(code, 0, "an empty log holds nothing");
+    assert_eq!(code, 0, "an empty log has no pages to merge");
 }
 
 #[test]
-fn names_that_do_not_exist_bring_up_those_that_do() {
+fn unknown_names_get_a_suggestion() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let report = report.to_str().unwrap();
@@ -123,7 +123,7 @@ fn names_that_do_not_exist_bring_up_those_that_do() {
 }
 
 #[test]
-fn times_that_make_no_sense_are_refused() {
+fn invalid_time_ranges_are_rejected() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     for time in ["1s", "2s/1s", "a/b", "1x/2x", "1s/1s", "//", "10%%/20%"] {
@@ -134,7 +134,7 @@ fn times_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_report_without_the_data_says_which_flag_records_it() {
+fn missing_data_names_the_flag_that_records_it() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("nvtx_only");
     let (code, error) = run_on(&report);
@@ -180,7 +180,7 @@ fn statements_can_only_read() {
 }
 
 #[test]
-fn captured_environments_are_never_shown() {
+fn captured_environments_are_never_printed() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     rusqlite::Connection::open(&report)
@@ -216,7 +216,7 @@ fn captured_environments_are_never_shown() {
 }
 
 #[test]
-fn faults_in_sql_are_pointed_at() {
+fn sql_errors_show_line_and_column() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");
     let (code, _, error) = outcome(&["sql", report.to_str().unwrap(), "SELECT dur_n\nFROM kernel"]);
@@ -261,7 +261,7 @@ fn an_output_file_appears_whole_or_not_at_all() {
     let arguments =
         ["sql", report.to_str().unwrap(), endless, "--max-rows", "10", "-o", target.to_str().unwrap()];
     assert_eq!(outcome(&arguments).0, 1);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the failed run must leave no file");
     let missing = folder.path().join("no/such/out.csv");
     let arguments =
         ["run", report.to_str().unwrap(), "-q", "top_kernels", "-o", missing.to_str().unwrap()];

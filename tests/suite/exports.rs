@@ -1,4 +1,4 @@
-//! Captures are exported once, by an nsys that may do anything, and nothing half-made is ever trusted.
+//! Captures are exported once. nsys may fail in any way, and an incomplete export is never used.
 #![cfg(unix)]
 
 use crate::support::{Fixtures, depth_of, project};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A folder with captures, an nsys that does what they say, and a cache.
+/// A folder with captures, a fake nsys that they control, and a cache.
 struct Bench {
     fixtures: Fixtures,
     export: PathBuf,
@@ -30,7 +30,7 @@ impl Bench {
         self.fixtures.path().join(name)
     }
 
-    /// A capture that makes the nsys do this; each name is another capture.
+    /// A capture that makes the fake nsys do `action`. Each name gives a different capture.
     fn capture(&self, name: &str, action: &str) -> PathBuf {
         let path = self.path(&format!("{name}.nsys-rep"));
         let head = "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.";
@@ -61,17 +61,17 @@ impl Bench {
         self.nsq(&["run", capture.to_str().unwrap(), "-q", "top_kernels", "-f", "csv"])
     }
 
-    /// What the export answers, asked without any capture.
+    /// The answer of the export itself.
     fn truth(&self) -> String {
         answer(&self.ask(&self.export).output().unwrap())
     }
 
-    /// How often nsys was asked to export.
+    /// How often nsys was run to export.
     fn exports(&self) -> usize {
         fs::read_to_string(self.path("log")).unwrap_or_default().lines().count()
     }
 
-    /// The names in a folder, sorted; none if it is not there.
+    /// The names in a folder, sorted. Empty if there is no folder.
     fn names(&self, folder: &str) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.path(folder))
             .into_iter()
@@ -82,12 +82,12 @@ impl Bench {
         names
     }
 
-    /// How many entries the cache holds, and nothing else.
+    /// The number of cache entries. Panics if the cache contains anything else.
     fn kept(&self) -> usize {
         let names = self.names("cache/exports");
         let ends = |end: &str| names.iter().filter(|name| name.ends_with(end)).count();
         assert_eq!(ends(".sqlite"), ends(".json"), "{names:?}");
-        assert_eq!(names.len(), 2 * ends(".sqlite"), "something half-made is left: {names:?}");
+        assert_eq!(names.len(), 2 * ends(".sqlite"), "an incomplete file is left: {names:?}");
         ends(".sqlite")
     }
 }
@@ -105,7 +105,7 @@ fn failure(output: &Output) -> (i32, String) {
 fn wait_for(what: &str, is_there: impl Fn() -> bool) {
     let begin = Instant::now();
     while !is_there() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "waited for {what}");
+        assert!(begin.elapsed() < Duration::from_secs(20), "timed out waiting for {what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
@@ -122,7 +122,7 @@ fn a_capture_is_exported_once() {
         assert_eq!(answer(&bench.ask(&capture).output().unwrap()), bench.truth());
     }
     assert_eq!((bench.exports(), bench.kept()), (1, 1));
-    // It is known by what it holds: not by its name, not by its folder, and not when it changes.
+    // The cache key does not depend on name or folder. A changed file gets a new entry.
     let moved = bench.path("moved.qdrep");
     fs::rename(&capture, &moved).unwrap();
     answer(&bench.ask(&moved).output().unwrap());
@@ -138,7 +138,7 @@ fn a_capture_is_exported_once() {
 }
 
 #[test]
-fn what_nsys_does_wrong_is_said_and_leaves_nothing() {
+fn each_failure_of_nsys_is_reported_and_leaves_no_files() {
     let bench = Bench::new();
     let cases = [
         ("garbage", "is not a database (it begins with \"garbage"),
@@ -179,7 +179,7 @@ fn what_nsys_does_wrong_is_said_and_leaves_nothing() {
 }
 
 #[test]
-fn an_nsys_that_is_too_old_gives_way_to_a_newer_one() {
+fn a_newer_nsys_is_tried_after_one_that_is_too_old() {
     let bench = Bench::new();
     let capture = bench.path("run.nsys-rep");
     fs::write(&capture, "NVIDIA Tegra Profiler Report 2026@2@1@210-1v0.\ndo: new\n").unwrap();
@@ -202,7 +202,7 @@ fn an_nsys_that_is_too_old_gives_way_to_a_newer_one() {
     );
     let asked = fs::read_to_string(bench.path("log")).unwrap();
     assert_eq!(asked, "2022.1.3.3-1v0\n2026.3.1.1-1v0\n");
-    // One that was named is used alone, and says what it lacks.
+    // With --nsys, only that one is tried, and the error names the version needed.
     let old = folders[0].join("nsys");
     let mut command = bench.ask(&capture);
     command.args(["--no-cache", "--nsys"]).arg(&old);
@@ -216,7 +216,7 @@ fn an_nsys_that_is_too_old_gives_way_to_a_newer_one() {
 }
 
 #[test]
-fn without_an_nsys_there_is_advice() {
+fn without_nsys_the_error_says_how_to_export() {
     let bench = Bench::new();
     let capture = bench.capture("run", "export");
     let mut command = bench.ask(&capture);
@@ -226,7 +226,7 @@ fn without_an_nsys_there_is_advice() {
         assert!(error.contains("install Nsight Systems 2023.4.4 or newer"), "{error}");
         assert!(error.contains("nsys export --type sqlite -o"), "{error}");
     }
-    // The raw data of a capture is not for nsys export, and nsq does not pretend it were.
+    // `nsys export` cannot read a .qdstrm file, so the error names QdstrmImporter.
     let raw = bench.path("run.qdstrm");
     fs::write(&raw, "raw").unwrap();
     let (code, error) = failure(&bench.ask(&raw).output().unwrap());
@@ -235,7 +235,7 @@ fn without_an_nsys_there_is_advice() {
 }
 
 #[test]
-fn eight_at_once_export_once() {
+fn eight_concurrent_runs_export_once() {
     let bench = Bench::new();
     let capture = bench.capture("run", "slowly");
     let runs: Vec<Child> = (0..8).map(|_| bench.ask(&capture).spawn().unwrap()).collect();
@@ -244,7 +244,7 @@ fn eight_at_once_export_once() {
         assert_eq!(answer(&run.wait_with_output().unwrap()), truth);
     }
     assert_eq!((bench.exports(), bench.kept()), (1, 1));
-    // Also when all of them insist on a new one: one that was made meanwhile is new.
+    // With --force-export, a run that waited may use the export that another run just made.
     let again =
         ["stats", "-q", "-r", "cuda_gpu_kern_sum", "--force-export=true", capture.to_str().unwrap()];
     let runs: Vec<Child> = (0..4).map(|_| bench.nsq(&again).spawn().unwrap()).collect();
@@ -255,7 +255,7 @@ fn eight_at_once_export_once() {
 }
 
 #[test]
-fn killed_at_any_moment_the_next_run_is_right() {
+fn a_killed_run_does_not_affect_the_next_one() {
     let bench = Bench::new();
     let truth = bench.truth();
     let kills = depth_of(10);
@@ -272,13 +272,13 @@ fn killed_at_any_moment_the_next_run_is_right() {
         run.wait().unwrap();
         assert_eq!(answer(&bench.ask(&capture).output().unwrap()), truth, "round {round}");
     }
-    // What the last one left goes as soon as something else is made.
+    // The next export removes what the last killed run left.
     answer(&bench.ask(&bench.capture("other", "export")).output().unwrap());
     assert_eq!(bench.kept(), kills + 1);
 }
 
 #[test]
-fn an_interrupt_ends_nsys_and_leaves_nothing() {
+fn an_interrupt_ends_nsys_and_leaves_no_files() {
     use rustix::process::Signal;
     let bench = Bench::new();
     let capture = bench.capture("run", "hang");
@@ -299,7 +299,7 @@ fn an_interrupt_ends_nsys_and_leaves_nothing() {
         assert_eq!((bench.kept(), bench.names("tmp").len()), (0, 0), "{how:?} {option}");
         fs::remove_file(&pid_file).unwrap();
     }
-    // A run that waits for another one can be interrupted as well.
+    // A run that waits for another one can also be interrupted.
     let first = bench.ask(&capture).spawn().unwrap();
     wait_for("nsys to hang", || pid_file.exists());
     let mut second = bench.ask(&capture).spawn().unwrap();
@@ -314,7 +314,7 @@ fn an_interrupt_ends_nsys_and_leaves_nothing() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn nsys_ends_with_nsq() {
+fn killing_nsq_ends_nsys() {
     let bench = Bench::new();
     let capture = bench.capture("run", "sleep");
     let mut run = bench.ask(&capture).spawn().unwrap();
@@ -324,7 +324,7 @@ fn nsys_ends_with_nsq() {
     assert!(nsys.exists());
     run.kill().unwrap();
     run.wait().unwrap();
-    // It may stay a zombie, where nobody buries it.
+    // It may stay a zombie if no process reaps it.
     wait_for("nsys to end", || fs::read_to_string(nsys.join("cmdline")).unwrap_or_default().is_empty());
     bench.capture("run", "export");
     assert_eq!(answer(&bench.ask(&capture).output().unwrap()), bench.truth());
@@ -336,7 +336,7 @@ fn nsys_ends_with_nsq() {
 fn the_cache_is_private() {
     let bench = Bench::new();
     let capture = bench.capture("run", "export");
-    // A folder that was made by another program, open to all.
+    // A folder that another program made, readable by all.
     fs::create_dir_all(bench.path("cache/exports")).unwrap();
     fs::set_permissions(bench.path("cache/exports"), fs::Permissions::from_mode(0o755)).unwrap();
     answer(&bench.ask(&capture).output().unwrap());
@@ -349,7 +349,7 @@ fn the_cache_is_private() {
     answer(&bench.ask(&capture).output().unwrap());
     assert_eq!(mode(bench.path("cache")), 0o700);
     assert_eq!(mode(bench.path("cache/exports")), 0o700);
-    // While it is being made, too.
+    // Also while an export is running.
     fs::remove_dir_all(bench.path("cache")).unwrap();
     let capture = bench.capture("other", "hang");
     let run = bench.ask(&capture).spawn().unwrap();
@@ -370,7 +370,7 @@ fn the_cache_is_private() {
 }
 
 #[test]
-fn verify_goes_by_every_byte() {
+fn verify_hashes_every_byte() {
     let bench = Bench::new();
     let capture = bench.capture("run", "export");
     let mut bytes = fs::read(&capture).unwrap();
@@ -390,7 +390,7 @@ fn verify_goes_by_every_byte() {
     };
     write(&bytes);
     assert_eq!((ask(false), ask(false)), (1, 1));
-    // The first export did not look at every byte: it proves nothing.
+    // The first export was made without --verify, so --verify does not use it.
     assert_eq!((ask(true), ask(true), ask(false)), (2, 2, 2));
     bytes[200_000] = b'x';
     write(&bytes);
@@ -399,7 +399,7 @@ fn verify_goes_by_every_byte() {
 }
 
 #[test]
-fn the_cache_has_a_size() {
+fn the_cache_size_is_limited() {
     let bench = Bench::new();
     let export = fs::metadata(&bench.export).unwrap().len();
     let limit = (2 * export + export / 2).to_string();
@@ -413,9 +413,9 @@ fn the_cache_has_a_size() {
         bench.capture(name, "export");
     }
     assert_eq!((ask("a"), ask("b"), ask("a")), (1, 2, 2));
-    assert_eq!((ask("c"), bench.kept()), (3, 2), "b was not used for longest");
+    assert_eq!((ask("c"), bench.kept()), (3, 2), "b, the least recently used, must be removed");
     assert_eq!((ask("a"), ask("c"), ask("b")), (3, 3, 4));
-    // What was made last stays, even where there is no room at all.
+    // The newest entry stays even if it exceeds the limit.
     let mut command = bench.ask(&bench.path("d.nsys-rep"));
     answer(&command.env("NSQ_CACHE_SIZE", "1kB").output().unwrap());
     assert_eq!(bench.kept(), 1);
@@ -425,11 +425,11 @@ fn the_cache_has_a_size() {
 }
 
 #[test]
-fn the_cache_can_be_looked_at_and_emptied() {
+fn the_cache_can_be_listed_and_cleared() {
     let bench = Bench::new();
     let ls = |format| answer(&bench.nsq(&["cache", "ls", "-f", format]).output().unwrap());
     assert_eq!(ls("csv"), "kind,source,size_bytes,made_utc,used_utc,database\n");
-    assert_eq!(bench.names("cache"), [""; 0], "looking makes nothing");
+    assert_eq!(bench.names("cache"), [""; 0], "`cache ls` must not create files");
     let captures = ["a", "b"].map(|name| bench.capture(name, "export"));
     for capture in &captures {
         answer(&bench.ask(capture).output().unwrap());
@@ -442,7 +442,7 @@ fn the_cache_can_be_looked_at_and_emptied() {
         assert_eq!(
             row[..3],
             ["export", capture.to_str().unwrap(), &size],
-            "the one used last comes first"
+            "the most recently used entry must come first"
         );
         assert!(row[3].len() == 20 && row[3] <= row[4] && row[3].starts_with("20"), "{row:?}");
         assert!(Path::new(row[5]).is_file());
@@ -450,7 +450,7 @@ fn the_cache_can_be_looked_at_and_emptied() {
     assert!(ls("json").contains("\"size_bytes\""));
     let path = answer(&bench.nsq(&["cache", "path"]).output().unwrap());
     assert_eq!(path.trim_end(), bench.path("cache").to_str().unwrap());
-    // What another program put there, or someone is using, is left alone.
+    // Files of other programs and entries in use stay.
     fs::write(bench.path("cache/exports/README.txt"), "mine").unwrap();
     let used = fs::File::open(rows[0][5]).unwrap();
     used.lock_shared().unwrap();
@@ -468,16 +468,16 @@ fn the_cache_can_be_looked_at_and_emptied() {
 }
 
 #[test]
-fn without_a_cache_a_run_keeps_nothing() {
+fn without_a_cache_a_run_leaves_no_files() {
     let bench = Bench::new();
     let capture = bench.capture("run", "export");
-    let none = |command: &mut Command| {
+    let assert_leaves_no_files = |command: &mut Command| {
         assert_eq!(answer(&command.output().unwrap()), bench.truth());
         assert!(bench.names("cache").is_empty() && bench.names("tmp").is_empty());
     };
-    none(bench.ask(&capture).arg("--no-cache"));
+    assert_leaves_no_files(bench.ask(&capture).arg("--no-cache"));
     assert_eq!(bench.exports(), 1);
-    // A verb that opens the report several times exports it once.
+    // A command that opens the report several times exports it once.
     let stats = ["stats", "-r", "cuda_gpu_kern_sum,cuda_gpu_trace,cuda_api_sum", "--no-cache"];
     answer(&bench.nsq(&stats).arg(&capture).output().unwrap());
     let classes = ["classes", capture.to_str().unwrap(), "--no-cache"];
@@ -487,23 +487,23 @@ fn without_a_cache_a_run_keeps_nothing() {
         assert!(!name.starts_with("nsq-run-"), "{name}");
         fs::remove_file(bench.path("tmp").join(name)).unwrap();
     }
-    // No home folder, or one that cannot hold a cache: said once, and answered all the same.
+    // Without a usable home folder, the run prints a note and still answers.
     let mut command = bench.ask(&capture);
-    none(command.env_remove("NSQ_CACHE"));
+    assert_leaves_no_files(command.env_remove("NSQ_CACHE"));
     let (_, error) = failure(&command.output().unwrap());
     assert!(error.starts_with("note: there is no cache folder"), "{error}");
     let in_the_way = bench.path("in_the_way");
     fs::write(&in_the_way, "").unwrap();
     let mut command = bench.ask(&capture);
-    none(command.env_remove("NSQ_CACHE").env("XDG_CACHE_HOME", &in_the_way));
-    // A folder that the user named is not replaced by another one.
+    assert_leaves_no_files(command.env_remove("NSQ_CACHE").env("XDG_CACHE_HOME", &in_the_way));
+    // If the folder in NSQ_CACHE is unusable, the run fails instead of choosing another one.
     let mut command = bench.ask(&capture);
     let (code, error) = failure(&command.env("NSQ_CACHE", &in_the_way).output().unwrap());
     assert!(code == 1 && error.contains("set NSQ_CACHE to another folder"), "{error}");
 }
 
 #[test]
-fn what_a_killed_run_had_for_itself_goes_with_the_next_run() {
+fn the_next_run_removes_the_temporary_files_of_a_killed_run() {
     let bench = Bench::new();
     let capture = bench.capture("run", "sleep");
     let pid_file = bench.path("log.pid");
@@ -518,11 +518,15 @@ fn what_a_killed_run_had_for_itself_goes_with_the_next_run() {
     assert_eq!(bench.names("tmp").len(), 2);
     killed.kill().unwrap();
     killed.wait().unwrap();
-    // A folder of someone else's with such a name.
+    // A folder of another program with a similar name.
     fs::create_dir(bench.path("tmp/nsq-run-mine")).unwrap();
     let other = bench.capture("other", "export");
     answer(&bench.ask(&other).arg("--no-cache").output().unwrap());
-    assert_eq!(bench.names("tmp").len(), 2, "that of the run that is alive, and someone else's");
+    assert_eq!(
+        bench.names("tmp").len(),
+        2,
+        "the folders of the live run and the other program must stay"
+    );
     alive.kill().unwrap();
     alive.wait().unwrap();
     answer(&bench.ask(&other).arg("--no-cache").output().unwrap());
@@ -530,7 +534,7 @@ fn what_a_killed_run_had_for_itself_goes_with_the_next_run() {
 }
 
 #[test]
-fn an_export_is_written_where_it_is_wanted() {
+fn export_writes_to_the_given_file() {
     let bench = Bench::new();
     let capture = bench.capture("run", "export");
     let capture = capture.to_str().unwrap();
@@ -541,7 +545,7 @@ fn an_export_is_written_where_it_is_wanted() {
     };
     let to = ["-o", target.to_str().unwrap()];
     assert_eq!(answer(&export(&to)).trim_end(), target.to_str().unwrap());
-    assert_eq!((bench.exports(), bench.kept()), (1, 0), "a file of one's own is not kept twice");
+    assert_eq!((bench.exports(), bench.kept()), (1, 0), "an export to a file is not cached as well");
     assert_eq!(fs::read(&target).unwrap(), fs::read(&bench.export).unwrap());
     let mode = fs::metadata(&target).unwrap().permissions().mode();
     fs::write(bench.path("plain"), "").unwrap();
@@ -551,7 +555,7 @@ fn an_export_is_written_where_it_is_wanted() {
     let kept = answer(&export(&[]));
     assert_eq!((bench.exports(), bench.kept()), (2, 1));
     assert_eq!(fs::read(kept.trim_end()).unwrap(), fs::read(&bench.export).unwrap());
-    // From the cache, with the permissions of any file that the user makes.
+    // A copy from the cache has the permissions of an ordinary new file.
     answer(&export(&["--force", to[0], to[1]]));
     assert_eq!(bench.exports(), 2);
     assert_eq!(fs::read(&target).unwrap(), fs::read(&bench.export).unwrap());
@@ -567,7 +571,7 @@ fn an_export_is_written_where_it_is_wanted() {
 }
 
 #[test]
-fn an_export_beside_the_capture_must_prove_itself() {
+fn an_export_beside_the_capture_is_used_only_if_it_matches() {
     const IDENTITY: &str = "c7a52942-0be5-49ab-9994-5aaa847e2241";
     let bench = Bench::new();
     let capture = bench.capture("run", "refuse");
@@ -592,7 +596,7 @@ fn an_export_beside_the_capture_must_prove_itself() {
     write("", IDENTITY);
     assert_eq!(answer(&bench.ask(&capture).output().unwrap()), bench.truth());
     assert_eq!((bench.exports(), bench.names("cache").len()), (0, 0));
-    // Only nsq's own export is known to be of every byte.
+    // With --verify, only nsq's own export is used: only nsq hashed every byte.
     assert!(!bench.ask(&capture).arg("--verify").output().unwrap().status.success());
     for statement in [
         "UPDATE META_DATA_EXPORT SET value = 'other.nsys-rep' WHERE name = 'EXPORT_PARAM_INPUT_FILE'",

@@ -1,11 +1,12 @@
-//! The rules about idle GPUs with other arguments than their own, on the trace whose header derives them.
+//! The rules about idle GPUs with non-default arguments. `fixtures/traces/gpu_idle.sql` derives the
+//! values.
 
 use crate::support::{NEWEST_COMMON, build, outcome};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// The trace, with a data flush of the profiler at 1600 to 1700 ms on process 12001, and one that ends with its last
-/// operation and so does not lie within them.
+/// The trace with two data flushes of the profiler on process 12001: one at 1600 to 1700 ms, and one
+/// that ends together with the last operation and therefore is not inside the operations' time.
 fn flushed(folder: &TempDir) -> String {
     let path = folder.path().join("gpu_idle.sqlite");
     build(NEWEST_COMMON, "gpu_idle", &path);
@@ -24,7 +25,7 @@ fn flushed(folder: &TempDir) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The rows of `query`, each as its values in these columns.
+/// The values of these columns in each row of `query`.
 fn rows(report: &str, query: &str, params: &[&str], columns: &[&str]) -> Vec<Vec<String>> {
     let mut args = vec!["run", report, "--query", query, "--format", "csv"];
     for param in params {
@@ -55,7 +56,7 @@ fn ms(rows: &[[&str; 4]]) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_profilers_work_parts_a_gap() {
+fn profiler_overhead_splits_a_gap() {
     let folder = TempDir::new().unwrap();
     let report = flushed(&folder);
     let columns = ["start_ns", "dur_ns", "before_kind", "after_kind"];
@@ -76,12 +77,12 @@ fn the_profilers_work_parts_a_gap() {
 }
 
 #[test]
-fn chunks_and_threshold_are_nvidias() {
+fn chunks_and_threshold_follow_nvidia() {
     let folder = TempDir::new().unwrap();
     let report = flushed(&folder);
     let columns = ["start_ns", "dur_ns", "chunks", "total_ns", "busy_ns", "gpu_busy_ns"];
     let row = |values: [&str; 6]| values.map(str::to_owned).to_vec();
-    // One chunk: process 12001 works 645 + 100 + 50 ms and is held up for 100; 100 + 5 of these overlap others.
+    // One chunk of process 12001: 645 + 100 + 50 ms of work and 100 ms of overhead; 100 + 5 ms overlap.
     let got = rows(&report, "gpu_time_util:chunks=1:threshold=1000", &[], &columns);
     let want = [
         row(["1650000000", "660000000", "1", "20000000", "20000000", "370000000"]),
@@ -89,7 +90,8 @@ fn chunks_and_threshold_are_nvidias() {
         row(["100000000", "3000000000", "1", "895000000", "790000000", "1550000000"]),
     ];
     assert_eq!(got, want);
-    // Three chunks of 12001: 100 to 1100 with 445 (340), to 2100 with 50 + 100, to 3100 with 50 + 150 + 100.
+    // Three chunks of 12001: 445 ms (busy 340) in 100-1100, 50 + 100 in 1100-2100, 50 + 150 + 100 in
+    // 2100-3100.
     let got = rows(&report, "gpu_time_util:chunks=3:threshold=40", &["measure=busy"], &columns);
     assert_eq!(
         got.last(),

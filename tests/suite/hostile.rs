@@ -1,6 +1,6 @@
-//! What a stranger may send: every verb answers, or says what is wrong and what to do, and nothing else happens.
+//! Untrusted reports: every command answers, or says what is wrong and what to do, and writes nothing.
 //!
-//! Each case is a report that no nsys writes. `tests/fuzz.rs` goes on from here by chance.
+//! Each case is a report that nsys would never write. `tests/random/fuzz.rs` tries random damage.
 
 use crate::support::{Fixtures, outcome, queries};
 use flate2::Compression;
@@ -21,14 +21,14 @@ impl Reports {
         Self { fixtures: Fixtures::new(), folder: tempfile::tempdir().unwrap() }
     }
 
-    /// A trace of the fixtures as it is.
+    /// A fixture's trace, unchanged.
     fn plain(&self, trace: &str) -> PathBuf {
         let path = self.folder.path().join("report.sqlite");
         fs::copy(self.fixtures.trace(trace), &path).unwrap();
         path
     }
 
-    /// A trace of the fixtures, changed by a script.
+    /// A fixture's trace, changed by an SQL script.
     fn changed(&self, trace: &str, script: &str) -> PathBuf {
         let path = self.plain(trace);
         let connection = Connection::open(&path).unwrap();
@@ -46,9 +46,10 @@ impl Reports {
     }
 }
 
-/// Every verb that takes a report; `R` is the report. Each may take this long.
+/// Time limit of each command.
 const TIMEOUT: &str = "120s";
 
+/// Every command that takes a report; `R` stands for the report.
 fn command_lines() -> Vec<Vec<String>> {
     let line = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let mut lines = Vec::new();
@@ -80,79 +81,81 @@ fn command_lines() -> Vec<Vec<String>> {
     lines
 }
 
-/// What a command said: exit code, standard output, standard error.
-type Said = (i32, String, String);
+/// Exit code, standard output and standard error.
+type Output = (i32, String, String);
 
-/// Runs one command line on a report; whatever comes, it must be decent.
-fn ask(line: &[String], report: &Path) -> Said {
+/// Runs one command line on a report.
+///
+/// Panics if it crashes, fails without a reason, or prints control characters or unescaped HTML.
+fn ask(line: &[String], report: &Path) -> Output {
     let path = report.to_str().unwrap();
     let words: Vec<&str> = line.iter().map(|word| if word == "R" { path } else { word }).collect();
     let (code, out, error) = outcome(&words);
-    let said = format!("nsq {}: exit {code}\n{error}", words.join(" "));
-    assert!((0..=3).contains(&code), "{said}");
-    assert!(!error.contains("panicked"), "{said}");
-    assert!(code != 1 || error.contains("error: "), "a failure without a reason: {said}");
-    assert!(visible(&error), "control characters in a message: {said}");
+    let context = format!("nsq {}: exit {code}\n{error}", words.join(" "));
+    assert!((0..=3).contains(&code), "{context}");
+    assert!(!error.contains("panicked"), "{context}");
+    assert!(code != 1 || error.contains("error: "), "a failure without a reason: {context}");
+    assert!(is_printable(&error), "control characters in a message: {context}");
     let format = words.windows(2).find(|pair| pair[0] == "--format").map_or("text", |pair| pair[1]);
     let is_for_people = ["text", "markdown", "html"].contains(&format) && words[0] != "stats";
-    assert!(!is_for_people || visible(&out), "control characters in {format}: {said}\n{out}");
+    assert!(!is_for_people || is_printable(&out), "control characters in {format}: {context}\n{out}");
     if ["html", "markdown"].contains(&format) {
-        assert!(!out.contains("<script>alert") && !out.contains("<img src=x"), "{said}\n{out}");
+        assert!(!out.contains("<script>alert") && !out.contains("<img src=x"), "{context}\n{out}");
     }
     (code, out, error)
 }
 
-/// Nothing in it moves a cursor or turns the direction of text.
-fn visible(text: &str) -> bool {
+/// Whether the text has no control characters except newlines, and no bidirectional overrides.
+fn is_printable(text: &str) -> bool {
     text.chars().all(|c| c == '\n' || !(c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c)))
 }
 
-/// Asks everything, and says that nothing was written anywhere.
-fn ask_all(reports: &Reports, report: &Path) -> Vec<Said> {
+/// Runs all command lines, and panics if one of them writes to the report or its folder.
+fn ask_all(reports: &Reports, report: &Path) -> Vec<Output> {
     let before = (fs::read(report).unwrap(), reports.names());
-    let said = command_lines().iter().map(|line| ask(line, report)).collect();
-    assert!(before == (fs::read(report).unwrap(), reports.names()), "something was written");
-    said
+    let outputs = command_lines().iter().map(|line| ask(line, report)).collect();
+    assert!(before == (fs::read(report).unwrap(), reports.names()), "a command wrote a file");
+    outputs
 }
 
-fn run(report: &Path, query: &str) -> Said {
+fn run(report: &Path, query: &str) -> Output {
     let line = ["run", "R", "--timeout", TIMEOUT, "--format", "csv", "--query", query];
     ask(&line.map(str::to_owned), report)
 }
 
-/// The report is refused: `query` says so in these words, and every verb is decent about it.
-fn refused(script: &str, query: &str, reason: &str) {
+/// Asserts that `query` rejects the changed report for this reason, and runs all other commands on it.
+fn assert_rejected(script: &str, query: &str, reason: &str) {
     let reports = Reports::new();
     let report = reports.changed("nested_nvtx", script);
     let (code, _, error) = run(&report, query);
     assert!(code == 1 && error.contains(reason), "want: {reason}\nexit {code}: {error}\n{script}");
-    assert!(error.contains("help: "), "no remedy: {error}");
+    assert!(error.contains("help: "), "no help: {error}");
     ask_all(&reports, &report);
 }
 
-/// The report is answered as if nothing were the matter.
-fn harmless(trace: &str, script: &str) {
+/// Asserts that the script changes no answer.
+fn assert_harmless(trace: &str, script: &str) {
     let reports = Reports::new();
-    let all = |report: &Path| -> Vec<Said> {
+    let all = |report: &Path| -> Vec<Output> {
         let lines: Vec<String> = queries();
         lines.iter().filter(|query| *query != "report_info").map(|query| run(report, query)).collect()
     };
     let plain = all(&reports.plain(trace));
     let report = reports.changed(trace, script);
-    assert!(plain == all(&report), "another answer\n{script}");
+    assert!(plain == all(&report), "the answers differ\n{script}");
     ask_all(&reports, &report);
 }
 
-/// The report is answered somehow: nothing is wrong with its form.
-fn answered(script: &str) {
+/// Asserts that all commands answer on the changed report.
+fn assert_answered(script: &str) {
     let reports = Reports::new();
     let report = reports.changed("nested_nvtx", script);
-    all_answered(&ask_all(&reports, &report), script);
+    assert_all_answered(&ask_all(&reports, &report), script);
 }
 
-/// Each was answered, or lacks the data: a scope may name ranges that are not there.
-fn all_answered(said: &[Said], script: &str) {
-    for (code, _, error) in said {
+/// Asserts that each command answered or lacks the data; a scope may name ranges that do not exist.
+fn assert_all_answered(outputs: &[Output], script: &str) {
+    for (code, _, error) in outputs {
         let is_lack = *code == 3 || error.contains("unknown NVTX range");
         assert!(*code == 0 || is_lack, "exit {code}: {error}\n{script}");
     }
@@ -161,18 +164,17 @@ fn all_answered(said: &[Said], script: &str) {
 const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
 
 #[test]
-fn views_that_are_named_like_tables() {
-    // One that only stands in for the table is answered from, where no row numbers are needed.
-    let stands_in =
-        format!("ALTER TABLE {KERNELS} RENAME TO k; CREATE VIEW {KERNELS} AS SELECT * FROM k");
+fn views_in_place_of_tables() {
+    // A view that only renames the table works where no row numbers are needed.
+    let renamed = format!("ALTER TABLE {KERNELS} RENAME TO k; CREATE VIEW {KERNELS} AS SELECT * FROM k");
     let reports = Reports::new();
     let (plain, view) =
-        (run(&reports.plain("nested_nvtx"), "top_kernels"), reports.changed("nested_nvtx", &stands_in));
+        (run(&reports.plain("nested_nvtx"), "top_kernels"), reports.changed("nested_nvtx", &renamed));
     assert_eq!(plain, run(&view, "top_kernels"));
     ask_all(&reports, &view);
-    refused(&stands_in, "nvtx_kern_sum", "without row numbers");
-    // One that reads what nobody may see.
-    refused(
+    assert_rejected(&renamed, "nvtx_kern_sum", "without row numbers");
+    // A view that reads the captured environment.
+    assert_rejected(
         "CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid, devStateName, name, nameEnum, value);
          INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, 'a', 'b', 1, 'secret');
          ALTER TABLE StringIds RENAME TO s;
@@ -180,8 +182,8 @@ fn views_that_are_named_like_tables() {
         "top_kernels",
         "TARGET_INFO_SYSTEM_ENV is not shown",
     );
-    // One that calls what writes, or loads.
-    refused(
+    // A view that loads an extension.
+    assert_rejected(
         &format!(
             "DROP TABLE {KERNELS}; CREATE VIEW {KERNELS} AS SELECT load_extension('x') AS start, 2 AS end"
         ),
@@ -191,7 +193,7 @@ fn views_that_are_named_like_tables() {
 }
 
 #[test]
-fn a_view_that_never_ends_is_stopped() {
+fn an_endless_view_is_stopped() {
     let reports = Reports::new();
     let report = reports.changed(
         "nested_nvtx",
@@ -208,14 +210,14 @@ fn a_view_that_never_ends_is_stopped() {
     }
 }
 
-/// One call of a function that goes on for days: SQLite asks nobody within it.
+/// Single function calls that run for days. SQLite calls no progress handler inside a function.
 const ENDLESS: [&str; 2] = [
     "instr(replace(hex(zeroblob(8000000)), '00', 'a'), replace(hex(zeroblob(4000000)), '00', 'a') || 'b')",
     "replace(hex(zeroblob(64000000)), '00', 'a') GLOB '*' || replace(hex(zeroblob(24000)), '00', 'a') || 'b'",
 ];
 
 #[test]
-fn a_function_that_never_ends_is_stopped() {
+fn an_endless_function_is_stopped() {
     let reports = Reports::new();
     for function in ENDLESS {
         let sql = format!("SELECT {function}");
@@ -241,7 +243,7 @@ fn a_function_that_never_ends_is_stopped() {
         assert!(code == 1 && error.contains("it ran longer than 0.5 s"), "{line:?}: {code} {error}");
         assert_eq!(reports.names(), before);
     }
-    // What is looked at before any deadline is set.
+    // Tables that are read before the timeout is set.
     for (table, column) in [("ANALYSIS_DETAILS", "duration"), ("META_DATA_EXPORT", "value")] {
         let script = format!(
             "DROP TABLE IF EXISTS {table}; CREATE VIEW {table} AS SELECT {} AS {column}, 1 AS name",
@@ -252,10 +254,10 @@ fn a_function_that_never_ends_is_stopped() {
     }
 }
 
-/// The first Ctrl-C ends what does not react, too.
+/// The first Ctrl-C also ends a statement that does not react to it.
 #[cfg(unix)]
 #[test]
-fn a_function_that_never_ends_is_interrupted() {
+fn an_endless_function_is_interrupted() {
     use rustix::process::{Pid, Signal, kill_process};
     let reports = Reports::new();
     let (report, out) = (reports.plain("nested_nvtx"), reports.folder.path().join("out.csv"));
@@ -265,14 +267,14 @@ fn a_function_that_never_ends_is_interrupted() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    // Its folder is there: it is about to ask, and knows of Ctrl-C.
+    // Once the temporary output exists, the handler for Ctrl-C is installed.
     while reports.names().len() == 1 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let begin = std::time::Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "it goes on");
+        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "it did not stop");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let ended = child.wait_with_output().unwrap();
@@ -281,10 +283,10 @@ fn a_function_that_never_ends_is_interrupted() {
     assert_eq!(reports.names(), ["report.sqlite"]);
 }
 
-/// Nor does it wait for somebody to read why it ends: standard output and error are a pipe that is full.
+/// A timeout ends nsq even if standard output and standard error are a full pipe that nobody reads.
 #[cfg(unix)]
 #[test]
-fn what_nobody_reads_is_ended() {
+fn a_timeout_ends_a_run_whose_pipe_is_full() {
     let reports = Reports::new();
     let (unread, full) = std::io::pipe().unwrap();
     let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 200000) \
@@ -300,7 +302,7 @@ fn what_nobody_reads_is_ended() {
     while child.try_wait().unwrap().is_none() {
         if begin.elapsed() > std::time::Duration::from_secs(60) {
             child.kill().unwrap();
-            panic!("it goes on");
+            panic!("it did not stop");
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
@@ -309,7 +311,7 @@ fn what_nobody_reads_is_ended() {
 }
 
 #[test]
-fn cells_beyond_all_measure_are_refused_before_they_fill_the_memory() {
+fn oversized_cells_are_rejected() {
     let reports = Reports::new();
     let report = reports.plain("nested_nvtx");
     let sql = |sql: &str| ask(&["sql", "R", "--format", "csv", sql].map(str::to_owned), &report);
@@ -327,10 +329,10 @@ fn cells_beyond_all_measure_are_refused_before_they_fill_the_memory() {
 }
 
 #[test]
-fn what_sqlite_refuses_is_told_with_a_remedy() {
+fn errors_of_sqlite_come_with_help() {
     let reports = Reports::new();
     let report = reports.plain("nested_nvtx");
-    for (sql, reason, remedy) in [
+    for (sql, reason, help) in [
         (format!("SELECT {}1{}", "(".repeat(50_000), ")".repeat(50_000)), "", "several statements"),
         (format!("SELECT 1{}", " + 1".repeat(5_000)), "Expression tree", "several statements"),
         (format!("SELECT 1{}", " UNION SELECT 1".repeat(1_000)), "too many terms", "several statements"),
@@ -341,10 +343,10 @@ fn what_sqlite_refuses_is_told_with_a_remedy() {
         let line = ["sql", "R", &sql].map(str::to_owned);
         let (code, _, error) = ask(&line, &report);
         let error = error.to_lowercase();
-        let is_told = error.contains(&reason.to_lowercase()) && error.contains(remedy);
-        assert!(matches!(code, 1 | 2) && is_told, "{}: {error}", &sql[..30.min(sql.len())]);
+        let is_explained = error.contains(&reason.to_lowercase()) && error.contains(help);
+        assert!(matches!(code, 1 | 2) && is_explained, "{}: {error}", &sql[..30.min(sql.len())]);
     }
-    refused(
+    assert_rejected(
         &format!(
             "ALTER TABLE {KERNELS} RENAME TO k;
              CREATE VIEW {KERNELS} AS SELECT * FROM k WHERE fts3_tokenizer('simple') IS NOT NULL"
@@ -354,10 +356,10 @@ fn what_sqlite_refuses_is_told_with_a_remedy() {
     );
 }
 
-/// A name that is no text is a name all the same, to what nsq computes as to SQL.
+/// SQL and the native relations both open a report whose file name is not UTF-8.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_report_whose_name_is_no_text() {
+fn a_report_whose_name_is_not_utf8() {
     use std::os::unix::ffi::OsStrExt;
     let reports = Reports::new();
     let report = reports.plain("nested_nvtx");
@@ -375,8 +377,8 @@ fn a_report_whose_name_is_no_text() {
 }
 
 #[test]
-fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
-    harmless(
+fn unusual_schemas() {
+    assert_harmless(
         "nested_nvtx",
         &format!(
             "CREATE TRIGGER t AFTER INSERT ON {KERNELS} BEGIN DELETE FROM {KERNELS}; END;
@@ -387,8 +389,8 @@ fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
              CREATE INDEX lies ON {KERNELS} (start) WHERE start < 0"
         ),
     );
-    // As many columns that are computed as SQLite lets one make.
-    harmless(
+    // Generated columns.
+    assert_harmless(
         "nested_nvtx",
         &format!(
             "ALTER TABLE {KERNELS} RENAME COLUMN end TO ended;
@@ -396,8 +398,8 @@ fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
              ALTER TABLE {KERNELS} ADD COLUMN extra AS (abs(ended)) VIRTUAL"
         ),
     );
-    // A computed column that fails.
-    refused(
+    // A generated column that fails.
+    assert_rejected(
         &format!(
             "ALTER TABLE {KERNELS} RENAME COLUMN end TO ended;
              ALTER TABLE {KERNELS} ADD COLUMN end AS (abs(-9223372036854775807 - min(ended, 1))) VIRTUAL"
@@ -407,9 +409,9 @@ fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
     );
     // Thousands of tables.
     let many: String = (0..3_000).map(|n| format!("CREATE TABLE t{n} (a, b, c);")).collect();
-    answered(&many);
+    assert_answered(&many);
     // A table without row numbers.
-    refused(
+    assert_rejected(
         "CREATE TABLE n (a INTEGER PRIMARY KEY, start INT, end INT, eventType INT, text TEXT, globalTid INT) WITHOUT ROWID;
          INSERT INTO n SELECT rowid, start, end, eventType, text, globalTid FROM NVTX_EVENTS;
          DROP TABLE NVTX_EVENTS; ALTER TABLE n RENAME TO NVTX_EVENTS",
@@ -419,7 +421,7 @@ fn triggers_and_generated_columns_and_what_else_a_schema_may_hold() {
 }
 
 #[test]
-fn tables_without_times_are_said_to_be_none() {
+fn a_table_without_its_time_column_counts_as_missing() {
     let reports = Reports::new();
     let report =
         reports.changed("nested_nvtx", &format!("ALTER TABLE {KERNELS} RENAME COLUMN end TO stop"));
@@ -434,31 +436,32 @@ fn tables_without_times_are_said_to_be_none() {
 }
 
 #[test]
-fn a_file_that_says_it_was_materialized() {
-    refused_or_lacking(
+fn files_that_falsely_claim_to_be_materialized() {
+    assert_handled(
         "CREATE TABLE nsq_materialized (name, value); INSERT INTO nsq_materialized VALUES ('NSQ_SCOPE_START_NS', 'x')",
     );
-    refused_or_lacking(
+    assert_handled(
         "CREATE TABLE nsq_materialized (a);
          CREATE VIEW kernel AS SELECT 'a' AS kernel_id, 'b' AS start_ns, x'00' AS dur_ns, 7 AS kernel_name",
     );
 }
 
-fn refused_or_lacking(script: &str) {
+/// Runs all commands on the changed report. They may fail, but must not crash.
+fn assert_handled(script: &str) {
     let reports = Reports::new();
     let report = reports.changed("nested_nvtx", script);
     ask_all(&reports, &report);
 }
 
 #[test]
-fn cells_that_hold_what_does_not_belong_there() {
-    // Text for a number is never added up in silence where it is shown.
-    refused(
+fn cells_of_the_wrong_type() {
+    // Text in place of a number is an error where it is printed.
+    assert_rejected(
         &format!("UPDATE {KERNELS} SET registersPerThread = 'many' WHERE rowid = 2"),
         "cuda_gpu_trace",
         "holds text where a number belongs: registers_per_thread is \"many\"",
     );
-    // A time that is none is refused wherever it is counted with, by SQL and by what nsq computes.
+    // An invalid time is an error wherever it is used, in SQL and in native relations.
     let reports = Reports::new();
     for value in ["'soon'", "x'00'", "9e999", "0.5"] {
         let script = format!("UPDATE {KERNELS} SET end = {value} WHERE rowid = 2");
@@ -469,12 +472,12 @@ fn cells_that_hold_what_does_not_belong_there() {
             assert!(code == 1 && error.contains(reason), "{query} where the end is {value}: {error}");
         }
     }
-    refused(
+    assert_rejected(
         &format!("UPDATE {KERNELS} SET registersPerThread = x'0102' WHERE rowid = 2"),
         "cuda_gpu_trace",
         "holds text where a number belongs",
     );
-    // Null in every cell of every table but the schema.
+    // NULL in every nullable cell.
     let reports = Reports::new();
     let report = reports.plain("nested_nvtx");
     let connection = Connection::open(&report).unwrap();
@@ -490,23 +493,23 @@ fn cells_that_hold_what_does_not_belong_there() {
         connection.execute_batch(&format!("UPDATE \"{table}\" SET \"{column}\" = NULL")).unwrap();
     }
     assert!(cells.len() > 50);
-    all_answered(&ask_all(&reports, &report), "every cell is null");
+    assert_all_answered(&ask_all(&reports, &report), "every cell is null");
 }
 
 #[test]
-fn times_that_run_backwards() {
+fn reversed_and_negative_times() {
     let swapped = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = end, end = start;
                    UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = end, end = start;
                    UPDATE NVTX_EVENTS SET start = end, end = start WHERE end IS NOT NULL;";
-    answered(swapped);
+    assert_answered(swapped);
     let negative = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = start - 1000000, end = end - 1000000;
                     UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = -start, end = -end;
                     UPDATE NVTX_EVENTS SET start = -end, end = -start WHERE end IS NOT NULL;";
-    answered(negative);
+    assert_answered(negative);
 }
 
 #[test]
-fn times_at_the_edge_of_64_bits() {
+fn times_at_the_limits_of_64_bits() {
     for (start, end) in [
         (i64::MIN, i64::MAX),
         (i64::MAX, i64::MAX),
@@ -535,7 +538,7 @@ fn times_at_the_edge_of_64_bits() {
 }
 
 #[test]
-fn nodes_of_graphs_that_are_copies_of_each_other() {
+fn cyclic_copies_of_graph_nodes() {
     let reports = Reports::new();
     let report = reports.changed(
         "nvtx_projection",
@@ -551,7 +554,7 @@ fn nodes_of_graphs_that_are_copies_of_each_other() {
 }
 
 #[test]
-fn a_stream_for_each_of_a_hundred_thousand_kernels() {
+fn a_hundred_thousand_kernels_each_on_its_own_stream() {
     let reports = Reports::new();
     let report = reports.changed(
         "nested_nvtx",
@@ -573,7 +576,7 @@ fn a_stream_for_each_of_a_hundred_thousand_kernels() {
 }
 
 #[test]
-fn names_of_ten_megabytes_and_names_that_bite() {
+fn huge_names_and_names_with_control_characters_or_markup() {
     let reports = Reports::new();
     let name = "replace(hex(zeroblob(2500000)), '00', 'name')";
     let report = reports.changed(
@@ -610,9 +613,9 @@ fn names_of_ten_megabytes_and_names_that_bite() {
     }
 }
 
-/// Programs read names as they are; who opens them in a spreadsheet is told, and can have them harmless.
+/// CSV and TSV keep names unchanged, with a note about spreadsheets. `--spreadsheet` escapes formulas.
 #[test]
-fn names_that_a_spreadsheet_would_run() {
+fn names_that_are_spreadsheet_formulas() {
     let reports = Reports::new();
     let report =
         reports.changed("nested_nvtx", "UPDATE StringIds SET value = '=HYPERLINK(\"http://x\")'");
@@ -631,7 +634,7 @@ fn names_that_a_spreadsheet_would_run() {
     assert_eq!(ask_for(&[]).2, "");
 }
 
-/// A database cut short is refused at every length, whether its header tells or not.
+/// A truncated database is rejected at every length, even if its header has a stale page count.
 #[test]
 fn truncation_at_every_length() {
     use nsq::report::{ExportOptions, Report};
@@ -646,7 +649,8 @@ fn truncation_at_every_length() {
         let refusal = opened.and_then(|report| Schema::detect(&report)).unwrap_err();
         assert!(refusal.help().is_some(), "{length}: {refusal}");
     }
-    // With a page count that is stale SQLite believes the length of the file: what is gone is found gone.
+    // With a stale page count, SQLite goes by the file's length, and finds missing pages only when it
+    // reads them.
     let mut stale = whole.clone();
     stale[27] = stale[27].wrapping_add(1);
     let page = usize::from(u16::from_be_bytes([whole[16], whole[17]]));
@@ -661,7 +665,7 @@ fn truncation_at_every_length() {
 }
 
 #[test]
-fn a_trace_that_unpacks_to_a_thousand_times_its_size() {
+fn a_gzip_bomb_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bomb.json.gz");
     let mut bomb = GzEncoder::new(fs::File::create(&path).unwrap(), Compression::best());
@@ -679,7 +683,7 @@ fn a_trace_that_unpacks_to_a_thousand_times_its_size() {
 }
 
 #[test]
-fn links_are_followed_and_circles_are_refused() {
+fn links_are_followed_and_link_loops_are_rejected() {
     #[cfg(unix)]
     {
         let reports = Reports::new();

@@ -1,4 +1,5 @@
-//! `nsq kernels` and its queries: the command lines and layout of profiler.py, and the figures by other ways.
+//! `nsq kernels` and its queries: profiler.py's command lines and layout, and independently computed
+//! figures.
 
 use crate::support::{
     Fixtures, NEWEST_COMMON, build, nsq, outcome, project, shared, shared_exports, stdout,
@@ -17,14 +18,14 @@ fn kernels(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), out, error)
 }
 
-/// A folder with the fixture as trace.json: what a file is, its first bytes say and not its name.
+/// A folder with the fixture as trace.json. nsq detects the file type by content, not by name.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     build(NEWEST_COMMON, "kernel_gaps", &folder.path().join("trace.json"));
     folder
 }
 
-/// Rows of a query as JSON objects.
+/// The rows of a query, as JSON objects.
 fn rows(report: &Path, arguments: &[&str]) -> Vec<Value> {
     let mut all = vec!["run", report.to_str().unwrap(), "--format", "json", "--query"];
     all.extend(arguments);
@@ -38,7 +39,7 @@ fn sum(rows: &[Value], column: &str) -> f64 {
 
 // ---- layout ----
 
-/// The fixture's header derives every figure.
+/// The expected output. The header of `fixtures/traces/kernel_gaps.sql` derives every figure.
 const CONSOLE: &str = "\
 === GPU KERNEL ANALYSIS ===
 
@@ -87,7 +88,7 @@ Rank    Kernel Transition                                                       
 ";
 
 #[test]
-fn the_console_is_laid_out_as_the_seeds() {
+fn the_console_has_profiler_pys_layout() {
     let folder = folder();
     let (code, out, error) = kernels(
         folder.path(),
@@ -115,7 +116,7 @@ fn the_console_is_laid_out_as_the_seeds() {
 }
 
 #[test]
-fn the_files_hold_everything_and_the_linear_histogram_is_the_seeds() {
+fn files_are_complete_and_the_linear_histogram_matches_profiler_py() {
     let folder = folder();
     let (code, out, _) = kernels(
         folder.path(),
@@ -144,19 +145,19 @@ fn the_files_hold_everything_and_the_linear_histogram_is_the_seeds() {
         "-".repeat(50)
     );
     assert!(k.starts_with(&head), "{k}");
-    assert_eq!(k.matches("\nRank ").count(), 6, "all kernels, whatever --top");
+    assert_eq!(k.matches("\nRank ").count(), 6, "the file must list all kernels regardless of --top");
     assert!(
         g.starts_with(&format!("DETAILED GPU GAP ANALYSIS\n{rule}\n\nTotal gaps found: 8\n")),
         "{g}"
     );
-    assert_eq!(g.matches("\nRank ").count(), 7, "all pairs, whatever --gap-top");
+    assert_eq!(g.matches("\nRank ").count(), 7, "the file must list all pairs regardless of --gap-top");
     let pair = format!(
         "Rank 4: vectorized_elementwise_kernel → Kernel2\n  Count: 2\n  Average Gap: 0.12 μs\n  Max Gap: 0.14 μs\n  \
          Min Gap: 0.10 μs\n  Std Dev: 0.03 μs\n  Total Gap Time: 0.24 μs\n  GPU Idle Meanwhile: 0.14 μs\n{}\n",
         "-".repeat(30)
     );
     assert!(g.contains(&pair), "{g}");
-    // 50 to 600 ns in 15 bins of 36.67 and in 20 of 27.5: 50 50 100 100 140 200 500 600.
+    // The gaps 50 50 100 100 140 200 500 600 ns, in 15 bins of 36.67 ns and in 20 bins of 27.5 ns.
     let counts = |text: &str, after: &str, mark: &str| -> Vec<i64> {
         let text = &text[text.find(after).unwrap()..];
         text.lines()
@@ -185,7 +186,7 @@ fn folder_with_trace() -> tempfile::TempDir {
 }
 
 #[test]
-fn the_seeds_seven_command_lines_run_as_printed() {
+fn profiler_pys_seven_command_lines_run() {
     for folder in [folder(), folder_with_trace()] {
         for line in [
             "trace.json",
@@ -196,7 +197,7 @@ fn the_seeds_seven_command_lines_run_as_printed() {
             "trace.json --gaps --gap-sort count",
             "trace.json --output kernels.txt --gap-output gaps.txt --gaps",
         ] {
-            // An import is kept in the cache, and there is none here: the program says so.
+            // Without a cache folder, an import would print a note.
             let words: Vec<&str> = line.split(' ').chain(["--no-cache"]).collect();
             let (code, out, error) = kernels(folder.path(), &words);
             assert_eq!((code, error.as_str()), (0, ""), "{line}");
@@ -212,14 +213,14 @@ fn the_seeds_seven_command_lines_run_as_printed() {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         files.sort();
-        assert_eq!(files, ["gaps.txt", "kernels.txt", "trace.json"], "and nothing else appears");
+        assert_eq!(files, ["gaps.txt", "kernels.txt", "trace.json"], "no other file may appear");
     }
 }
 
-/// The example trace, by Python's sums over its JSON: 27 kernels in each of three steps, of which the
-/// autograd thread launches 17; step 4 waits 445 us longer for its batch.
+/// Compares with sums over the JSON of the example trace. Each of its three steps has 27 kernels, of
+/// which the autograd thread launches 17. Step 4 waits 445 us longer for its batch.
 #[test]
-fn a_trace_is_answered_as_its_json_says() {
+fn figures_of_a_trace_match_its_json() {
     let folder = folder_with_trace();
     let (code, out, error) =
         kernels(folder.path(), &["trace.json", "--no-cache", "--top", "3", "--gaps"]);
@@ -256,7 +257,7 @@ fn a_trace_is_answered_as_its_json_says() {
 }
 
 #[test]
-fn every_option_of_the_seed_means_what_it_does_there() {
+fn options_work_as_in_profiler_py() {
     let folder = folder();
     let names = |arguments: &[&str]| -> Vec<String> {
         let (code, out, error) = kernels(folder.path(), &[&["trace.json"], arguments].concat());
@@ -266,7 +267,7 @@ fn every_option_of_the_seed_means_what_it_does_there() {
         table.take_while(|line| !line.is_empty()).map(row).collect()
     };
     let first = |arguments: &[&str]| names(arguments)[0].clone();
-    assert_eq!(names(&[]).len(), 6, "--top is 10");
+    assert_eq!(names(&[]).len(), 6, "--top defaults to 10");
     assert_eq!(names(&["-t", "2"]), names(&["--top", "2"]));
     assert_eq!(names(&["-t", "2"]).len(), 2);
     assert_eq!(first(&[]), "vectorized_elementwise_kernel");
@@ -293,7 +294,7 @@ fn every_option_of_the_seed_means_what_it_does_there() {
         kernels(folder.path(), &["trace.json", "--gaps", "--hist-min", "0.1", "--hist-max", "0.2"]);
     assert!(out.contains("Not in the histogram: 2 shorter than 0.10 μs\n"), "{out}");
     assert!(out.contains("Not in the histogram: 2 longer than 0.20 μs\n"), "{out}");
-    assert!(out.contains("Total gaps found: 8\n"), "the histogram alone is cut");
+    assert!(out.contains("Total gaps found: 8\n"), "the limits must apply only to the histogram");
     let (_, out, _) = kernels(folder.path(), &["trace.json", "--gaps", "--memory"]);
     assert!(out.contains("Kernel2 → [CUDA memcpy Device-to-Device]"), "{out}");
     let (code, help, _) = kernels(folder.path(), &["-h"]);
@@ -308,19 +309,19 @@ fn every_option_of_the_seed_means_what_it_does_there() {
 }
 
 #[test]
-fn a_step_is_what_it_launched_from_any_thread() {
+fn pstep_selects_the_launches_of_a_step_from_any_thread() {
     let folder = folder();
     let launches = |arguments: &[&str]| -> String {
         let (code, out, error) = kernels(folder.path(), &[&["trace.json"], arguments].concat());
         assert_eq!(code, 0, "{error}");
         out.lines().find_map(|line| line.strip_prefix("Total kernel launches: ")).unwrap().to_owned()
     };
-    // A's five kernels and B's one; the copies are none.
+    // Five kernels of A and one of B. Copies do not count.
     assert_eq!(launches(&["--pstep", "6"]), "6");
     assert_eq!(launches(&["--pstep", "7"]), "5");
     assert_eq!(launches(&["--pstep", "6", "--process", "12101"]), "1");
     assert_eq!(launches(&["--pstep", "7", "--attribute", "thread"]), "2");
-    // By time, whoever launched it: step 6 is 100 to 400, and nothing runs on a GPU then.
+    // By time, regardless of the launching thread: no kernel runs on a GPU in the window of step 7.
     let (code, _, error) = kernels(folder.path(), &["trace.json", "--window", "ProfilerStep#7"]);
     assert_eq!(code, 3, "{error}");
     let (code, _, error) = kernels(folder.path(), &["trace.json", "--pstep", "9"]);
@@ -338,7 +339,7 @@ fn a_step_is_what_it_launched_from_any_thread() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn missing_kernels_and_invalid_options_are_errors() {
     let folder = folder();
     let fixtures = Fixtures::new();
     let without_kernels = fixtures.trace("nvtx_only");
@@ -373,7 +374,7 @@ fn what_cannot_be_done_is_said() {
 
 // ---- figures ----
 
-/// An export with kernels on one stream: name, start and end.
+/// Writes an export with kernels on one stream, given by name, start and end.
 fn export(path: &Path, kernels: &[(&str, i64, i64)]) {
     let connection = Connection::open(path).unwrap();
     let schema =
@@ -413,9 +414,9 @@ fn export(path: &Path, kernels: &[(&str, i64, i64)]) {
     }
 }
 
-/// The README of the seed has the gaps 106269.72 and 813.82 μs, their mean 53541.77 and deviation 74568.58.
+/// profiler.py's README has the gaps 106269.72 and 813.82 μs, with mean 53541.77 and deviation 74568.58.
 #[test]
-fn the_seeds_own_arithmetic() {
+fn gap_statistics_match_profiler_pys_readme() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("seed.sqlite");
     let (first, second) = (106_269_720, 813_820);
@@ -439,8 +440,8 @@ fn the_seeds_own_arithmetic() {
 }
 
 #[test]
-fn linear_bins_are_those_that_the_seeds_readme_shows() {
-    // Of what rounds to 0.5 and 8662958.4 μs, the shortest and the longest gap that give its edges.
+fn linear_bins_match_profiler_pys_readme() {
+    // Gaps that round to 0.5 and 8662958.4 μs, chosen so that the bins have the README's edges.
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("seed.sqlite");
     let (least, most) = (468, 8_662_958_355);
@@ -473,7 +474,7 @@ fn linear_bins_are_those_that_the_seeds_readme_shows() {
 }
 
 #[test]
-fn one_kernel_has_no_gap_and_hostile_names_stay_on_their_line() {
+fn one_kernel_has_no_gap_and_control_characters_are_escaped() {
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("one.sqlite");
     export(&report, &[("bad\u{1b}[31m\nname(int)", 5, 5)]);
@@ -485,15 +486,17 @@ fn one_kernel_has_no_gap_and_hostile_names_stay_on_their_line() {
     assert_eq!(rows(&report, &["gap_histogram"]).len(), 0);
     let stats = rows(&report, &["kernel_stats"]);
     assert_eq!((stats.len(), stats[0]["stddev_ns"].as_f64()), (1, Some(0.0)));
-    assert!(stats[0]["time_pct"].is_null(), "of no time there is no share");
+    assert!(stats[0]["time_pct"].is_null(), "a share of 0 ns must be null");
 }
 
-/// What the raw tables say, kernel by kernel: (process, device, context, stream), start, end, row, name.
+/// Process, device, context and stream.
 type Key = (i64, i64, i64, i64);
 
+/// The rows of the raw tables.
 struct Raw {
+    /// Key, start, end, row and name of each kernel.
     kernels: Vec<(Key, i64, i64, i64, String)>,
-    /// Whatever else kept a device at work: its number, start and end.
+    /// Device, start and end of all other GPU work.
     others: Vec<(i64, i64, i64)>,
 }
 
@@ -524,7 +527,8 @@ impl Raw {
         Self { kernels, others }
     }
 
-    /// Gaps by looking at every earlier kernel of each: key, start, end, row before, row after.
+    /// All gaps, by searching all earlier kernels of each kernel: key, start, end, kernel before and
+    /// after.
     fn gaps(&self) -> Vec<(Key, i64, i64, usize, usize)> {
         let mut gaps = Vec::new();
         for (after, kernel) in self.kernels.iter().enumerate() {
@@ -542,7 +546,7 @@ impl Raw {
         gaps
     }
 
-    /// Time of a gap in which the device did nothing, cut out piece by piece.
+    /// The part of a gap in which the device was idle, by removing all other work from it.
     fn idle(&self, key: Key, start: i64, end: i64) -> i64 {
         let kernels = self.kernels.iter().map(|k| (k.0.1, k.1, k.2));
         let mut free = vec![(start, end)];
@@ -561,12 +565,12 @@ impl Raw {
     }
 }
 
-/// Exports in which all processes number the devices alike.
+/// Exports in which all processes have the same device numbers.
 const CHECKED: [&str; 4] =
     ["h100_2gpu_1s", "rtx3090x2_ddp_nccl_2026.3", "a100_opt_nvtx_2026.3", "a100_mpi_2pids"];
 
 #[test]
-fn figures_of_real_reports_are_those_of_plain_loops() {
+fn figures_of_real_reports_match_simple_loops() {
     let Some(shared) = shared() else { return };
     let mut checked = 0;
     for name in CHECKED {
@@ -592,7 +596,7 @@ fn figures_of_real_reports_are_those_of_plain_loops() {
         assert!((sum(&rows_of, "time_pct") - 100.0).abs() < 1e-6);
         for row in &rows_of {
             let (times, names) = &stats[row["simple_name"].as_str().unwrap()];
-            same_statistics(
+            assert_statistics(
                 row,
                 times,
                 ["calls", "total_ns", "mean_ns", "min_ns", "max_ns", "stddev_ns"],
@@ -633,7 +637,7 @@ fn figures_of_real_reports_are_those_of_plain_loops() {
         for row in &of_pairs {
             let text = |column: &str| row[column].as_str().unwrap().to_owned();
             let (times, idle) = &pairs[&(text("before_name"), text("after_name"))];
-            same_statistics(
+            assert_statistics(
                 row,
                 times,
                 ["gap_count", "total_ns", "mean_ns", "min_ns", "max_ns", "stddev_ns"],
@@ -673,11 +677,11 @@ fn figures_of_real_reports_are_those_of_plain_loops() {
             }
         }
     }
-    assert!(checked >= 3, "the shared data has other exports than it had");
+    assert!(checked >= 3, "the shared data lacks the exports in CHECKED");
 }
 
-/// Count, sum, mean, least, most and sample deviation, by their definitions.
-fn same_statistics(row: &Value, times: &[i64], columns: [&str; 6]) {
+/// Asserts count, sum, mean, minimum, maximum and sample deviation.
+fn assert_statistics(row: &Value, times: &[i64], columns: [&str; 6]) {
     let [count, total, mean, min, max, stddev] = columns.map(|column| row[column].as_f64().unwrap());
     let n = times.len() as f64;
     let average = times.iter().sum::<i64>() as f64 / n;
@@ -690,7 +694,7 @@ fn same_statistics(row: &Value, times: &[i64], columns: [&str; 6]) {
 }
 
 #[test]
-fn every_real_report_is_answered_or_has_no_kernels() {
+fn every_real_report_is_answered_unless_it_has_no_kernels() {
     for report in shared_exports() {
         let path = report.to_str().unwrap();
         let (code, out, error) = outcome(&["kernels", path, "--gaps", "--verbose"]);
@@ -702,7 +706,7 @@ fn every_real_report_is_answered_or_has_no_kernels() {
 
 // ---- names ----
 
-/// Every kernel's name in the shared exports and PyTorch traces.
+/// The names of all kernels in the shared exports and PyTorch traces.
 fn shared_names() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for report in shared_exports() {
@@ -721,7 +725,7 @@ fn shared_names() -> BTreeSet<String> {
     names
 }
 
-/// The kernels of a PyTorch trace; none, and said, where `gzip` is wanted and missing.
+/// The kernel names of a PyTorch trace. If `gzip` is needed but missing, prints that and returns `None`.
 fn torch_names(path: &PathBuf) -> Option<Vec<String>> {
     let text = if path.extension().is_some_and(|extension| extension == "gz") {
         match std::process::Command::new("gzip").arg("-dc").arg(path).output() {
@@ -743,7 +747,7 @@ fn torch_names(path: &PathBuf) -> Option<Vec<String>> {
 }
 
 #[test]
-fn every_shared_kernel_name_becomes_a_plain_one() {
+fn every_shared_kernel_name_has_a_simple_name() {
     let names = shared_names();
     if names.is_empty() {
         return;
@@ -759,7 +763,7 @@ fn every_shared_kernel_name_becomes_a_plain_one() {
             !["void", "operator", "lambda", "anonymous", "unnamed", "type"].contains(&own),
             "{name}: {own}"
         );
-        // The function's name stands before its arguments, at the end of a word.
+        // The name ends at the end of a word, before the arguments.
         let after = name.split(own).nth(1).and_then(|rest| rest.chars().next());
         assert!(after.is_none_or(|c| !c.is_alphanumeric()) || name.starts_with("_Z"), "{name}: {own}");
         simple.insert(own);

@@ -1,4 +1,5 @@
-//! Whatever is killed, finds its disk full or is in the way: the next run is right, and nothing is left.
+//! Killed runs, full disks, links and foreign cache folders: the next run is correct and no file is
+//! left.
 #![cfg(unix)]
 
 use crate::support::{Fixtures, depth_of, project};
@@ -49,7 +50,7 @@ impl Bench {
         self.nsq(&["run", report.to_str().unwrap(), "-q", "top_kernels", "-f", "csv"])
     }
 
-    /// A trace that takes a while to import; each `name` is another one.
+    /// A trace that takes a while to import. Each length of `name` gives a different cache key.
     fn trace(&self, name: &str, events: usize) -> PathBuf {
         let mut text = "{\"schemaVersion\": 1, \"traceEvents\": [".to_owned();
         for event in 0..events {
@@ -68,7 +69,7 @@ impl Bench {
             .unwrap();
         }
         text.push_str("]}\n");
-        // Of another key, and of the same content.
+        // Trailing spaces change the cache key but not the events.
         text.push_str(&" ".repeat(name.len()));
         let path = self.path(&format!("{name}.json"));
         fs::write(&path, text).unwrap();
@@ -100,7 +101,7 @@ impl Bench {
     }
 }
 
-/// The names in a folder, sorted; none if it is not there.
+/// The names in a folder, sorted. Empty if there is no folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut names: Vec<String> =
@@ -119,7 +120,7 @@ fn failure(output: &Output) -> (i32, String) {
     (output.status.code().unwrap_or(-1), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Kills a run at random moments of the time that it takes, and lets `check` look at what is left.
+/// Kills runs at random moments, and calls `check` after each.
 fn kill_at_random(run: impl Fn(usize) -> Child, check: impl Fn(usize)) {
     let kills = depth_of(10);
     let begin = Instant::now();
@@ -139,7 +140,7 @@ fn kill_at_random(run: impl Fn(usize) -> Child, check: impl Fn(usize)) {
 }
 
 #[test]
-fn an_import_into_the_cache_that_is_killed_is_made_again() {
+fn a_killed_import_into_the_cache_is_repeated() {
     let bench = Bench::new();
     let truth = answer(&bench.ask(&bench.trace("truth", 5_000)).output().unwrap());
     let traces = |round: usize| bench.path(&format!("{}.json", "x".repeat(round + 6)));
@@ -158,7 +159,7 @@ fn an_import_into_the_cache_that_is_killed_is_made_again() {
 }
 
 #[test]
-fn an_import_that_is_killed_leaves_its_target_whole_or_absent() {
+fn a_killed_import_leaves_its_output_complete_or_absent() {
     let bench = Bench::new();
     let trace = bench.trace("run", 5_000);
     let (trace, target) = (trace.to_str().unwrap(), bench.path("out/run.sqlite"));
@@ -167,7 +168,7 @@ fn an_import_that_is_killed_leaves_its_target_whole_or_absent() {
     let truth = fs::read(&target).unwrap();
     kill_at_random(
         |round| {
-            // Sometimes there is one already, which stays until another is whole.
+            // In odd rounds the old file exists, and must stay until the new one is complete.
             if round % 2 == 0 {
                 let _ = fs::remove_file(&target);
             }
@@ -175,8 +176,11 @@ fn an_import_that_is_killed_leaves_its_target_whole_or_absent() {
         },
         |round| {
             let left = fs::read(&target);
-            assert!(round % 2 == 0 || left.is_ok(), "round {round}: the old one is gone");
-            assert!(left.is_err() || left.is_ok_and(|left| left == truth), "round {round}: half of one");
+            assert!(round % 2 == 0 || left.is_ok(), "round {round}: the old file is gone");
+            assert!(
+                left.is_err() || left.is_ok_and(|left| left == truth),
+                "round {round}: the file is incomplete"
+            );
             answer(&import().output().unwrap());
             assert!(fs::read(&target).unwrap() == truth, "round {round}");
             assert_eq!(bench.names("out"), ["run.sqlite"], "round {round}");
@@ -185,7 +189,7 @@ fn an_import_that_is_killed_leaves_its_target_whole_or_absent() {
 }
 
 #[test]
-fn what_is_written_is_whole_or_absent_whoever_writes_it() {
+fn every_command_writes_its_output_whole_or_not_at_all() {
     let bench = Bench::new();
     let report = bench.path("report.sqlite");
     let trace = bench.trace("run", 5_000);
@@ -219,7 +223,7 @@ fn what_is_written_is_whole_or_absent_whoever_writes_it() {
 }
 
 #[test]
-fn an_export_that_is_killed_goes_with_the_next_run_and_one_that_is_alive_stays() {
+fn the_next_run_removes_a_killed_export_but_not_a_live_one() {
     let bench = Bench::new();
     let export = bench.fixtures.trace("two_streams_overlap");
     let capture = bench.path("run.nsys-rep");
@@ -231,7 +235,7 @@ fn an_export_that_is_killed_goes_with_the_next_run_and_one_that_is_alive_stays()
         let run = bench.nsq(&arguments).env("FAKE_EXPORT", &export).spawn().unwrap();
         let begin = Instant::now();
         while !pid_file.exists() {
-            assert!(begin.elapsed() < Duration::from_secs(20), "waited for nsys to sleep");
+            assert!(begin.elapsed() < Duration::from_secs(20), "timed out waiting for nsys to sleep");
             std::thread::sleep(Duration::from_millis(5));
         }
         fs::remove_file(&pid_file).unwrap();
@@ -244,14 +248,14 @@ fn an_export_that_is_killed_goes_with_the_next_run_and_one_that_is_alive_stays()
     let result = bench.path("out/top.csv");
     let ask = || answer(&bench.ask(&export).arg("-o").arg(&result).output().unwrap());
     ask();
-    assert_eq!(bench.names("out").len(), 2, "that of the run that is alive, and the result");
+    assert_eq!(bench.names("out").len(), 2, "the live run's file and the result must be left");
     alive.kill().unwrap();
     alive.wait().unwrap();
     ask();
     assert_eq!(bench.names("out"), ["top.csv"]);
 }
 
-/// A small disk, where this user may have one.
+/// A small tmpfs, mounted if this user may do so.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -264,7 +268,7 @@ impl Disk {
             .status();
         let is_mounted = mount.is_ok_and(|status| status.success());
         if !is_mounted {
-            eprintln!("skipped: no small disk can be mounted here");
+            eprintln!("skipped: cannot mount a tmpfs");
         }
         is_mounted.then_some(Self(at))
     }
@@ -277,7 +281,7 @@ impl Drop for Disk {
 }
 
 #[test]
-fn a_full_disk_is_said_and_nothing_is_left_on_it() {
+fn a_full_disk_is_reported_and_no_file_is_left() {
     let bench = Bench::new();
     let Some(disk) = Disk::new(bench.path("disk"), "256k") else { return };
     let trace = bench.trace("run", 5_000);
@@ -306,7 +310,7 @@ fn a_full_disk_is_said_and_nothing_is_left_on_it() {
         assert!(error.contains("  help: "), "{arguments:?}: {error}");
         assert!(names(&disk.0).is_empty(), "{arguments:?}: {:?}", names(&disk.0));
     }
-    // What is kept, and what is for one run.
+    // The cache folder and the temporary folder.
     for (variable, option) in [("NSQ_CACHE", "--verify"), ("TMPDIR", "--no-cache")] {
         for input in [trace, capture] {
             let mut command = bench.ask(Path::new(input));
@@ -322,7 +326,7 @@ fn a_full_disk_is_said_and_nothing_is_left_on_it() {
             assert!(left.is_empty(), "{variable} {input}: {left:?}");
         }
     }
-    // A device is written to as it is.
+    // A device is written to directly.
     if fs::metadata("/dev/full").is_ok_and(|metadata| metadata.file_type().is_char_device()) {
         let mut command = bench.ask(Path::new(report));
         let (code, error) = failure(&command.args(["-o", "/dev/full"]).output().unwrap());
@@ -331,7 +335,7 @@ fn a_full_disk_is_said_and_nothing_is_left_on_it() {
 }
 
 #[test]
-fn links_are_followed_and_loops_are_refused() {
+fn links_are_followed_and_loops_are_rejected() {
     let bench = Bench::new();
     let report = bench.fixtures.trace("two_streams_overlap");
     let truth = answer(&bench.ask(&report).output().unwrap());
@@ -342,7 +346,7 @@ fn links_are_followed_and_loops_are_refused() {
     assert_eq!(answer(&bench.ask(&link).output().unwrap()), truth);
     let (code, error) = failure(&bench.ask(&from).output().unwrap());
     assert!(code == 1 && error.contains("a.sqlite: ") && error.contains("symbolic links"), "{error}");
-    // Nor is one written to; behind a link, its target is what is replaced.
+    // A loop is also rejected as output. An output through a link replaces the link's target.
     let (code, error) = failure(&bench.ask(&report).arg("-o").arg(&from).output().unwrap());
     assert!(code == 1 && error.contains("symbolic links"), "{error}");
     let (target, link) = (bench.path("out/result.csv"), bench.path("result.csv"));
@@ -354,22 +358,21 @@ fn links_are_followed_and_loops_are_refused() {
 }
 
 #[test]
-fn a_cache_folder_is_the_users_own() {
+fn the_cache_must_belong_to_the_user() {
     let bench = Bench::new();
     let trace = bench.trace("run", 10);
     let truth = answer(&bench.ask(&trace).output().unwrap());
-    // A link to a folder of one's own is a folder of one's own.
+    // A link to the user's own folder is accepted.
     fs::rename(bench.path("cache"), bench.path("elsewhere")).unwrap();
     symlink(bench.path("elsewhere"), bench.path("cache")).unwrap();
     assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth);
     assert_eq!(bench.names("elsewhere/traces").len(), 2);
-    // Open to all: closed before it is used.
+    // A folder open to all is made private before it is used.
     let traces = bench.path("elsewhere/traces");
     fs::set_permissions(&traces, fs::Permissions::from_mode(0o777)).unwrap();
     assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth);
     assert_eq!(fs::metadata(&traces).unwrap().mode() & 0o777, 0o700);
-    // What another user put there is not believed, nor is a folder of another user's; only root can set
-    // that up.
+    // Files and folders of another user are not trusted. Only root can set that up.
     let planted = names(&traces).into_iter().find(|name| name.ends_with(".sqlite")).unwrap();
     if std::os::unix::fs::chown(traces.join(&planted), Some(12_345), None).is_err() {
         eprintln!("skipped: only root can make another user's file");
@@ -378,7 +381,7 @@ fn a_cache_folder_is_the_users_own() {
     let inode = fs::metadata(traces.join(&planted)).unwrap().ino();
     assert_eq!(answer(&bench.ask(&trace).output().unwrap()), truth);
     let now = fs::metadata(traces.join(&planted)).unwrap();
-    assert!(now.ino() != inode && now.uid() != 12_345, "it was made again");
+    assert!(now.ino() != inode && now.uid() != 12_345, "the entry must be made again");
     std::os::unix::fs::chown(&traces, Some(12_345), None).unwrap();
     let (code, error) = failure(&bench.ask(&trace).output().unwrap());
     assert!(code == 1 && error.contains("belongs to another user"), "{error}");

@@ -1,9 +1,10 @@
-//! Dependencies point one way: a stage may use the stages listed before it, and nothing else.
+//! Dependencies point one way: each module uses only the modules that its list allows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What each module may use. The order is the flow of `lib.rs`; `error` and `table` are vocabulary.
+/// The modules that each module may use, in the order of the data flow in `lib.rs`.
+/// `error` and `table` are types that all stages share.
 const MAY_USE: [(&str, &[&str]); 24] = [
     ("error", &[]),
     ("interrupt", &["error"]),
@@ -96,18 +97,18 @@ fn dependencies_point_one_way() {
         })
         .collect();
     let listed: BTreeSet<String> = seen.into_iter().map(str::to_owned).collect();
-    assert_eq!(modules, listed, "every module has its place in the order");
+    assert_eq!(modules, listed, "MAY_USE must list every public module");
 }
 
 #[test]
-fn only_execute_runs_statements_and_only_cli_knows_clap() {
+fn only_cli_and_render_use_clap_and_sqlite_stays_in_the_engine() {
     for (module, _) in MAY_USE {
         for (file, text) in sources(module) {
             if !["cli", "render"].contains(&module) {
-                assert!(!text.contains("clap::"), "{file} knows the command line");
+                assert!(!text.contains("clap::"), "{file} uses clap");
             }
             if ["table", "render", "catalog", "cli"].contains(&module) {
-                assert!(!text.contains("rusqlite"), "{file} knows SQLite");
+                assert!(!text.contains("rusqlite"), "{file} uses rusqlite");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Large reports and many of them: what takes too long is stopped, and threads and open files are bounded.
+//! Large reports and many reports: timeouts stop long work, and threads and open files are bounded.
 
 use crate::support::{Fixtures, nsq, outcome, queries, stdout};
 use nsq::classify::Activity;
@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A report that is read and worked on by several threads, made once.
+/// A report large enough for several threads, made once.
 fn large() -> &'static str {
     static LARGE: OnceLock<PathBuf> = OnceLock::new();
     LARGE.get_or_init(|| crate::large_export::export(30_000)).to_str().unwrap()
 }
 
 #[test]
-fn the_deadline_ends_every_native_relation() {
+fn a_timeout_stops_every_native_relation() {
     let relations: Vec<String> = crate::support::stems("queries/views", "sql")
         .into_iter()
         .filter(|name| {
@@ -38,7 +38,7 @@ fn the_deadline_ends_every_native_relation() {
 }
 
 #[test]
-fn the_deadline_is_one_for_all_that_is_asked() {
+fn one_timeout_covers_the_whole_command() {
     let reports = vec![large(); 3];
     for verb in [
         vec!["run", "-q", "nvtx_tree"],
@@ -61,35 +61,42 @@ fn the_deadline_is_one_for_all_that_is_asked() {
         }
         arguments.extend(["--timeout", "1ms"]);
         let (code, _, error) = outcome(&arguments);
-        let said = error.matches("stopped: it ran longer than 0.001 s").count();
-        assert!(code == 1 && said == 1, "{arguments:?}: {code} {error}");
+        let messages = error.matches("stopped: it ran longer than 0.001 s").count();
+        assert!(code == 1 && messages == 1, "{arguments:?}: {code} {error}");
     }
 }
 
-/// What is made with a stop that says so from the `n`-th question on: nothing, if it was asked as often.
-fn stops_where_it_is_asked(what: &str, make: impl Fn(Stop<'_>) -> bool) {
-    let questions = |limit: usize| {
-        let asked = AtomicUsize::new(0);
-        let is_made = make(&|| asked.fetch_add(1, Ordering::Relaxed) >= limit);
-        (is_made, asked.into_inner())
+/// Asserts that `make` gives up soon after its stop flag is set, at whichever poll of the flag that
+/// happens.
+///
+/// `make` returns whether it finished.
+fn assert_stops_at_every_poll(what: &str, make: impl Fn(Stop<'_>) -> bool) {
+    let stop_at_poll = |limit: usize| {
+        let polls = AtomicUsize::new(0);
+        let finished = make(&|| polls.fetch_add(1, Ordering::Relaxed) >= limit);
+        (finished, polls.into_inner())
     };
-    let (is_made, all) = questions(usize::MAX);
-    assert!(is_made && all >= 2, "{what} asks {all} times");
+    let (finished, all) = stop_at_poll(usize::MAX);
+    assert!(finished && all >= 2, "{what} polls the flag {all} times");
     for limit in 0..all {
-        let (is_made, asked) = questions(limit);
-        assert!(!is_made, "{what}: made although it was told to stop when asked for the {limit}th time");
-        assert!(asked <= limit + 64, "{what}: asked {asked} times, and told to stop from {limit} on");
+        let (finished, polls) = stop_at_poll(limit);
+        assert!(!finished, "{what}: finished although the flag was set at poll {limit}");
+        assert!(
+            polls <= limit + 64,
+            "{what}: polled {polls} times although the flag was set at {limit}"
+        );
     }
 }
 
 const RANGES: i64 = 20_000;
 
-/// Nested by two, each with a kernel launched in it; every hundredth launch outlasts what follows.
+/// Ranges nested in pairs, with one kernel launch each. Every hundredth call overlaps the calls after
+/// it.
 fn capture() -> Capture {
     capture_of(RANGES)
 }
 
-/// The same with so many launches.
+/// The same ranges with this many launches.
 fn capture_of(launched: i64) -> Capture {
     let thread = Thread { process: 0, global_tid: 1 };
     let range = |index: i64| Range {
@@ -139,26 +146,32 @@ fn capture_of(launched: i64) -> Capture {
 }
 
 #[test]
-fn what_is_told_to_stop_midway_makes_nothing() {
-    let on: Stop<'_> = &|| false;
+fn stopped_computations_return_nothing() {
+    let never: Stop<'_> = &|| false;
     for reach in [Reach::Thread, Reach::Process] {
-        stops_where_it_is_asked("attribution", |stop| {
+        assert_stops_at_every_poll("attribution", |stop| {
             Attribution::new(capture(), reach, stop).is_some()
         });
-        let attribution = || Attribution::new(capture(), reach, on).unwrap();
-        stops_where_it_is_asked("projection", |stop| Projection::new(attribution(), None, stop).is_ok());
+        let attribution = || Attribution::new(capture(), reach, never).unwrap();
+        assert_stops_at_every_poll("projection", |stop| {
+            Projection::new(attribution(), None, stop).is_ok()
+        });
     }
-    // Of two threads that share the ranges, only one then asks often.
-    let half = Attribution::new(capture_of(RANGES / 2), Reach::Thread, on).unwrap();
-    let half = Projection::new(half, None, on).unwrap();
-    let attribution = Attribution::new(capture(), Reach::Thread, on).unwrap();
-    stops_where_it_is_asked("nesting", |stop| attribution.nesting_of(|_| true, stop).is_some());
-    let projection = Projection::new(attribution, None, on).unwrap();
+    // Only the first half of the ranges has launches, so one of two threads does most of the polling.
+    let half = Attribution::new(capture_of(RANGES / 2), Reach::Thread, never).unwrap();
+    let half = Projection::new(half, None, never).unwrap();
+    let attribution = Attribution::new(capture(), Reach::Thread, never).unwrap();
+    assert_stops_at_every_poll("nesting", |stop| attribution.nesting_of(|_| true, stop).is_some());
+    let projection = Projection::new(attribution, None, never).unwrap();
     let printed: Vec<u32> = (0..7).collect();
     let listing = Listing { printed: &printed, names: &|| &printed, threads: &[0] };
-    stops_where_it_is_asked("sums", |stop| range_sums(&projection, listing, |_| true, stop).is_some());
-    stops_where_it_is_asked("sums of half", |stop| range_sums(&half, listing, |_| true, stop).is_some());
-    stops_where_it_is_asked("kernels", |stop| {
+    assert_stops_at_every_poll("sums", |stop| {
+        range_sums(&projection, listing, |_| true, stop).is_some()
+    });
+    assert_stops_at_every_poll("sums of half", |stop| {
+        range_sums(&half, listing, |_| true, stop).is_some()
+    });
+    assert_stops_at_every_poll("kernels", |stop| {
         RangeKernels::new(&projection, Naming::Demangled, listing, stop).is_some()
     });
     let stream = |stream_id| Stream {
@@ -180,13 +193,15 @@ fn what_is_told_to_stop_midway_makes_nothing() {
     let ops = (0..RANGES).map(op).collect();
     let occupancy =
         Occupancy::new(ops, vec![stream(1), stream(2)], Window::Time { from: Some(5), to: None });
-    stops_where_it_is_asked("stretches", |stop| occupancy.stretches(Level::Gpu, None, stop).is_some());
-    stops_where_it_is_asked("gaps", |stop| occupancy.gaps(Level::Stream, stop).is_some());
-    stops_where_it_is_asked("decompositions", |stop| occupancy.decompositions(stop).is_some());
+    assert_stops_at_every_poll("stretches", |stop| {
+        occupancy.stretches(Level::Gpu, None, stop).is_some()
+    });
+    assert_stops_at_every_poll("gaps", |stop| occupancy.gaps(Level::Stream, stop).is_some());
+    assert_stops_at_every_poll("decompositions", |stop| occupancy.decompositions(stop).is_some());
 }
 
 #[test]
-fn the_answer_is_the_same_whatever_the_number_of_threads() {
+fn answers_do_not_depend_on_the_number_of_threads() {
     let fixtures = Fixtures::new();
     let reports: Vec<PathBuf> = ["training_steps", "two_processes_one_gpu", "nested_nvtx"]
         .map(|trace| fixtures.trace(trace))
@@ -207,11 +222,11 @@ fn the_answer_is_the_same_whatever_the_number_of_threads() {
     };
     let (one, error) = ask("1");
     assert!(one.len() > 100_000);
-    // With nine, each of the four reports is read and worked on by two.
+    // With nine threads, each of the four reports is processed by two.
     for threads in ["2", "9"] {
         assert!(
             ask(threads) == (one.clone(), error.clone()),
-            "{threads} threads answer otherwise than one"
+            "the answers of {threads} threads differ from those of one"
         );
     }
     let (code, _, error) = outcome(&["run", large(), "-q", "top_kernels", "-j", "0"]);
@@ -237,7 +252,7 @@ fn five_hundred_reports_need_few_files() {
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // What each report says, in the order of the reports, query by query.
+    // For each query, the rows of all reports in the order of the command line.
     let text = String::from_utf8(output.stdout).unwrap();
     let mut expected = String::new();
     for result in one.split("\n\n") {
@@ -250,6 +265,6 @@ fn five_hundred_reports_need_few_files() {
     }
     assert!(
         text.trim_end() == expected.trim_end(),
-        "the rows of 500 reports are those of one, 500 times"
+        "the rows of 500 reports must be the rows of one report, 500 times"
     );
 }

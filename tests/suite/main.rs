@@ -1,9 +1,9 @@
-//! What nsq does, case by case: each verb, each format, each kind of report and of failure.
+//! The main test suite: every verb, every format, every kind of report and of failure.
 //!
-//! One program, because each program is linked on its own and programs run one after the other.
-//! Files that are compared byte by byte are tested by `goldens`, random captures by `random`.
+//! All cases are in one test binary: cargo links each binary separately and runs them one after the
+//! other. `goldens` compares answers byte by byte; `random` tests random captures and damaged files.
 
-// The parts are modules of a program, not of a library.
+// These modules belong to a binary, so `pub` is never reachable from outside.
 #![allow(unreachable_pub)]
 
 mod answer;

@@ -1,18 +1,18 @@
-//! The occupancy of GPUs against a timeline that is looked at nanosecond by nanosecond.
+//! Compares the occupancy of GPUs with a naive timeline that checks every nanosecond.
 
 use nsq::classify::Activity;
 use nsq::interval::TimeSet;
 use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Window};
 use nsq::projection::{OpKind, Stop};
 
-/// Times go from 0 to here.
+/// Times range from 0 to this.
 const END: i64 = 40;
-/// Goes on to the end.
-const ON: Stop<'static> = &|| false;
-/// Random captures.
+/// A stop flag that is never set.
+const NEVER: Stop<'static> = &|| false;
+/// Number of random captures.
 const CAPTURES: u64 = 3_000;
 
-/// A small generator: the same captures on every machine.
+/// A small random number generator: the captures are the same on every machine.
 struct Random(u64);
 
 impl Random {
@@ -32,7 +32,7 @@ fn streams() -> Vec<Stream> {
         context_id: Some(1),
         stream_id: Some(stream_id),
     };
-    // Out of order on purpose; a GPU of two processes, and an ordinal that means two GPUs.
+    // Deliberately out of order. Two processes share GPU 0, and device 0 is a different GPU in each.
     vec![stream(1, 2, 0, 7), stream(0, 1, 0, 9), stream(0, 2, 1, 7), stream(0, 1, 0, 7)]
 }
 
@@ -65,14 +65,14 @@ fn capture(random: &mut Random) -> (Vec<Op>, Window) {
     (ops, window)
 }
 
-/// A capture with its own, naive, way to answer.
+/// A naive implementation of occupancy.
 struct Timeline<'a> {
     occupancy: &'a Occupancy,
 }
 
 impl Timeline<'_> {
-    /// The nanosecond that begins at `at` is looked at.
-    fn is_seen(&self, level: Level, lane: u32, at: i64) -> bool {
+    /// Whether the nanosecond that begins at `at` is in the window.
+    fn is_in_window(&self, level: Level, lane: u32, at: i64) -> bool {
         match &self.occupancy.window {
             Window::Whole => true,
             Window::Pieces(pieces) => pieces.intervals().iter().any(|&(from, to)| from <= at && at < to),
@@ -83,7 +83,7 @@ impl Timeline<'_> {
         }
     }
 
-    /// From the lane's first start to its last end.
+    /// The lane's first start and last end.
     fn extent(&self, level: Level, lane: u32) -> (i64, i64) {
         let first = self.ops(level, lane).map(|op| op.start).min();
         let last = self.ops(level, lane).map(|op| op.end).max();
@@ -94,9 +94,9 @@ impl Timeline<'_> {
         self.occupancy.ops.iter().filter(move |op| self.occupancy.lane(level, op.stream) == lane)
     }
 
-    /// Operations of the lane that run in the nanosecond that begins at `at`.
+    /// The lane's operations that run in the nanosecond that begins at `at`.
     fn running(&self, level: Level, lane: u32, at: i64) -> Vec<&Op> {
-        match self.is_seen(level, lane, at) {
+        match self.is_in_window(level, lane, at) {
             true => self.ops(level, lane).filter(|op| op.start <= at && at < op.end).collect(),
             false => Vec::new(),
         }
@@ -108,14 +108,14 @@ impl Timeline<'_> {
             let running = self.running(Level::Gpu, gpu, at);
             let runs = |wanted| i64::from(running.iter().any(|op| op.activity == wanted));
             let [compute, communication, memory] = ACTIVITIES.map(runs);
-            shares.length += i64::from(self.is_seen(Level::Gpu, gpu, at));
+            shares.length += i64::from(self.is_in_window(Level::Gpu, gpu, at));
             shares.busy += i64::from(!running.is_empty());
             shares.compute += compute;
             shares.communication += communication;
             shares.memory += memory;
             shares.exposed_communication += communication * (1 - compute);
             shares.exposed_memory += memory * (1 - communication) * (1 - compute);
-            shares.idle += i64::from(self.is_seen(Level::Gpu, gpu, at) && running.is_empty());
+            shares.idle += i64::from(self.is_in_window(Level::Gpu, gpu, at) && running.is_empty());
         }
         shares
     }
@@ -125,7 +125,7 @@ impl Timeline<'_> {
         let counts = |&at: &i64| {
             let running = self.running(Level::Gpu, gpu, at);
             let runs = |wanted| running.iter().any(|op| op.activity == wanted);
-            self.is_seen(Level::Gpu, gpu, at)
+            self.is_in_window(Level::Gpu, gpu, at)
                 && match what {
                     Overlap::InWindow => true,
                     Overlap::Compute => runs(Activity::Compute),
@@ -140,14 +140,14 @@ impl Timeline<'_> {
 }
 
 #[test]
-fn a_timeline_says_the_same() {
+fn occupancy_matches_a_naive_timeline() {
     let mut random = Random(1);
     let (mut exposed, mut idle, mut moments) = (0, 0, 0);
     for seed in 0..CAPTURES {
         let (ops, window) = capture(&mut random);
         let occupancy = Occupancy::new(ops, streams(), window);
         let timeline = Timeline { occupancy: &occupancy };
-        for (gpu, decomposition) in (0u32..).zip(occupancy.decompositions(ON).unwrap()) {
+        for (gpu, decomposition) in (0u32..).zip(occupancy.decompositions(NEVER).unwrap()) {
             let whole = decomposition.whole();
             let (first, last) = timeline.extent(Level::Gpu, gpu);
             let (from, to) = match &occupancy.window {
@@ -161,7 +161,11 @@ fn a_timeline_says_the_same() {
                 "capture {seed}, gpu {gpu}: {occupancy:?}"
             );
             let parts = whole.compute + whole.exposed_communication + whole.exposed_memory;
-            assert_eq!(parts + whole.idle, whole.length, "capture {seed}: the parts are the whole");
+            assert_eq!(
+                parts + whole.idle,
+                whole.length,
+                "capture {seed}: the parts must add up to the window"
+            );
             assert_eq!(parts, whole.busy);
             let (from, to) = (random.below(END), random.below(END));
             let asked = decomposition.within(from, to);
@@ -181,17 +185,17 @@ fn a_timeline_says_the_same() {
             check_lanes(seed, level, &timeline);
         }
     }
-    // The captures are worth asking.
+    // The captures must exercise all parts.
     assert!(exposed > 10_000 && idle > 10_000 && moments > 1_000, "{exposed} {idle} {moments}");
 }
 
 fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
     let occupancy = timeline.occupancy;
-    let gaps = occupancy.gaps(level, ON).unwrap();
+    let gaps = occupancy.gaps(level, NEVER).unwrap();
     let about = || format!("capture {seed}, level {}: {occupancy:?}", level.as_str());
     for lane in 0..occupancy.lane_count(level) as u32 {
         for activity in ACTIVITIES.map(Some).into_iter().chain([None]) {
-            let stretches = occupancy.stretches(level, activity, ON).unwrap();
+            let stretches = occupancy.stretches(level, activity, NEVER).unwrap();
             for at in 0..END {
                 let mut here = stretches.iter().filter(|stretch| stretch.lane == lane);
                 let is_busy = here.any(|stretch| stretch.start <= at && at < stretch.end);
@@ -204,7 +208,7 @@ fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
         for at in 0..END {
             let is_asked = match &occupancy.window {
                 Window::Whole => first <= at && at < last,
-                _ => timeline.is_seen(level, lane, at),
+                _ => timeline.is_in_window(level, lane, at),
             };
             let is_gap = gaps.iter().any(|gap| gap.lane == lane && gap.start <= at && at < gap.end);
             let is_idle = is_asked && timeline.running(level, lane, at).is_empty();
@@ -222,6 +226,6 @@ fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
         assert!(gap.after == NONE || op(gap.after).is_some_and(|op| op.start == gap.end), "{}", about());
         let mut of_lane = timeline.ops(level, gap.lane);
         let splits = of_lane.any(|op| op.start > gap.start && op.start < gap.end);
-        assert!(!splits, "nothing begins in a gap, not even what takes no time: {}", about());
+        assert!(!splits, "an operation begins in a gap, perhaps one of 0 ns: {}", about());
     }
 }

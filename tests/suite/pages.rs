@@ -1,16 +1,17 @@
-//! What is read from the pages of a table is what a statement reads.
+//! Reading the pages of a table directly gives the same rows as an SQL statement.
 //!
-//! A database whose header names a write-ahead log is read by statements alone, and holds the same.
+//! To compare, each test copies a database and sets write-ahead logging in its header: nsq reads such a
+//! database through SQL statements only.
 
 use crate::support::{nsq, shared_exports};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Where a header says how the database is written and read: 1 without, 2 with a write-ahead log.
+/// The header bytes of the write and read version: 1 without, 2 with a write-ahead log.
 const FORMATS: std::ops::Range<usize> = 18..20;
 
-/// Everything that native relations answer: attributed by thread, by process and at a graph's creation.
+/// Queries over the native relations, attributed by thread, by process and by graph capture.
 const ASKED: [&str; 3] = [
     "-q nvtx_gpu_proj_trace -q nvtx_gpu_proj_sum -q nvtx_kern_sum:mangled -q nvtx_tree -q nvtx_coverage \
      -q nvtx_layers -q gap_pairs -q stream_concurrency",
@@ -18,15 +19,15 @@ const ASKED: [&str; 3] = [
     "-q nvtx_coverage --attribute capture",
 ];
 
-/// What `nsq run` says of a report, to whom it may concern.
+/// Exit code, standard output and standard error of `nsq run` for each entry of [`ASKED`].
 fn answers(report: &Path) -> Vec<(Option<i32>, Vec<u8>, String)> {
     let ask = |asked: &&str| {
         let mut command = nsq();
         command.arg("run").arg(report).args(asked.split_whitespace()).args(["--format", "csv"]);
         let output = command.output().unwrap();
         let folder = report.parent().unwrap().to_str().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).replace(folder, "");
-        (output.status.code(), output.stdout, told)
+        let error = String::from_utf8_lossy(&output.stderr).replace(folder, "");
+        (output.status.code(), output.stdout, error)
     };
     ASKED.iter().map(ask).collect()
 }
@@ -39,7 +40,7 @@ fn pages_and_statements_read_the_same() {
     for report in reports {
         let copy = folder.path().join(report.file_name().unwrap());
         let mut bytes = fs::read(&report).unwrap();
-        // Small tables are read by a statement in any case.
+        // Small tables are always read by a statement.
         if bytes[FORMATS] != [1, 1] || bytes.len() < 1_000_000 {
             continue;
         }
@@ -52,5 +53,5 @@ fn pages_and_statements_read_the_same() {
             answered += usize::from(left.0 == Some(0));
         }
     }
-    assert!(answered > 0, "nothing was answered");
+    assert!(answered > 0, "no query was answered");
 }

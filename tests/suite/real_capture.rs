@@ -1,49 +1,49 @@
-//! A real capture, `fixtures/real`: what nsq answers from nsys's export and from PyTorch's trace of
-//! the same program is held against each other and against what the program wrote about itself.
+//! Real captures in `fixtures/real`: nsys's export and PyTorch's trace of the same program must agree
+//! with each other and with what the program measured itself.
 //!
-//! What is held is tested with a stand-in of the same layout, a made one: a right one passes, and one
-//! that is wrong in a single thing does not.
+//! The checks are tested on a simulated capture in the same layout: a correct one passes, and a capture
+//! with a single fault fails.
 
-mod held;
-mod stand_in;
+mod checks;
+mod simulated;
 
 use crate::support::project;
-use held::hold;
-use stand_in::{Fault, make};
+use checks::check;
+use simulated::{Fault, make};
 use std::io::Write;
 
 #[test]
-fn the_real_capture_holds() {
+fn real_captures_are_consistent() {
     let mut folders: Vec<_> = match std::fs::read_dir(project("fixtures/real")) {
         Ok(entries) => entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect(),
         Err(_) => Vec::new(),
     };
     if folders.is_empty() {
-        // Past the test harness, which keeps what passing tests print to itself.
-        let text = "skipped: fixtures/real is empty, no GPU has recorded fixtures/capture yet";
+        // Write to standard error directly: the test harness captures what passing tests print.
+        let text = "skipped: fixtures/real is empty; fixtures/capture has not been run on a GPU yet";
         drop(writeln!(std::io::stderr(), "{text}"));
         return;
     }
     folders.sort();
     for folder in folders {
-        let held = hold(&folder);
-        assert!(held.wrong.is_empty(), "{}:\n{}", folder.display(), held.wrong.join("\n"));
-        assert!(held.count > 0, "{}: nothing was held", folder.display());
+        let checks = check(&folder);
+        assert!(checks.failed.is_empty(), "{}:\n{}", folder.display(), checks.failed.join("\n"));
+        assert!(checks.count > 0, "{}: nothing was checked", folder.display());
     }
 }
 
 #[test]
-fn a_right_stand_in_holds() {
+fn a_correct_simulated_capture_is_consistent() {
     let folder = tempfile::tempdir().unwrap();
     make(folder.path(), None);
-    let held = hold(folder.path());
-    assert!(held.wrong.is_empty(), "{}", held.wrong.join("\n"));
-    // Two runs with times, two products of FLOPs, kernels by two paths, the answers of both.
-    assert!(held.count > 60, "only {} things were held", held.count);
+    let checks = check(folder.path());
+    assert!(checks.failed.is_empty(), "{}", checks.failed.join("\n"));
+    // Times of two runs, FLOPs of two products, kernels in two ways, and the answers of both runs.
+    assert!(checks.count > 60, "only {} checks were made", checks.count);
 }
 
 #[test]
-fn one_wrong_thing_is_found() {
+fn each_single_fault_is_found() {
     let faults = [
         (Fault::KernelMissing, "kernels in the steps"),
         (Fault::KernelsLonger, "GPU time of"),
@@ -57,9 +57,9 @@ fn one_wrong_thing_is_found() {
     let find = |(fault, expected)| {
         let folder = tempfile::tempdir().unwrap();
         make(folder.path(), Some(fault));
-        let wrong = hold(folder.path()).wrong;
-        let found = wrong.iter().any(|line| line.contains(expected));
-        assert!(found, "{fault:?} shows nothing of {expected:?}:\n{}", wrong.join("\n"));
+        let failed = check(folder.path()).failed;
+        let found = failed.iter().any(|line| line.contains(expected));
+        assert!(found, "{fault:?}: no failed check contains {expected:?}:\n{}", failed.join("\n"));
     };
     std::thread::scope(|scope| {
         for fault in faults {

@@ -1,5 +1,6 @@
-//! The same with a real nsys, which `NSQ_TEST_NSYS` names: a program of the project's own is profiled,
-//! its report is exported by nsq, answered from, and its export is killed half-way.
+//! Exports with a real nsys, whose path is in `NSQ_TEST_NSYS`.
+//!
+//! The tests profile `tests/nsys/annotated.c`, export and query its report, and kill exports midway.
 #![cfg(unix)]
 
 use crate::support::depth_of;
@@ -10,22 +11,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-/// The real nsys; `None`, and said, where the environment names none, or there is no C compiler.
+/// The real nsys. Without one, or without a C compiler, prints that and returns `None`.
 fn real_nsys() -> Option<PathBuf> {
-    // Past the test harness, which keeps what passing tests print to itself.
+    // Write to standard error directly: the test harness captures what passing tests print.
     let say = |text| drop(writeln!(std::io::stderr(), "skipped: {text}"));
     let Some(nsys) = std::env::var_os("NSQ_TEST_NSYS").filter(|value| !value.is_empty()) else {
-        say("NSQ_TEST_NSYS names no nsys");
+        say("NSQ_TEST_NSYS is not set");
         return None;
     };
     if Command::new("cc").arg("--version").output().is_err() {
-        say("no C compiler, cc, on PATH");
+        say("no C compiler (cc) on PATH");
         return None;
     }
     Some(PathBuf::from(nsys))
 }
 
-/// Profiles `annotated STEPS WRITES` and returns the report, in a folder that also is for the cache.
+/// Profiles `annotated STEPS WRITES` and returns the report in `folder`, which also holds the cache.
 fn profile(nsys: &Path, folder: &Path, steps: usize, writes: usize) -> PathBuf {
     let program = folder.join("annotated");
     let source = project("tests/nsys/annotated.c");
@@ -63,7 +64,7 @@ fn answer(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// The columns `calls` and `range_name` of nvtx_sum, sorted.
+/// The columns `range_name` and `calls` of nvtx_sum, sorted.
 fn ranges(csv: &str) -> Vec<(String, u64)> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let headers = reader.headers().unwrap().clone();
@@ -77,7 +78,7 @@ fn ranges(csv: &str) -> Vec<(String, u64)> {
 }
 
 #[test]
-fn a_real_report_is_exported_and_answered_from() {
+fn a_real_report_is_exported_and_queried() {
     let Some(nsys) = real_nsys() else { return };
     let folder = tempfile::tempdir().unwrap();
     let report = profile(&nsys, folder.path(), 3, 50);
@@ -86,14 +87,14 @@ fn a_real_report_is_exported_and_answered_from() {
         let arguments = [&["run", path, "-q", "nvtx_sum", "-f", "csv"], more].concat();
         answer(&nsq(&nsys, folder.path(), &arguments).output().unwrap())
     };
-    // What the program does: three steps of two inner ranges.
+    // The program has three steps with two inner ranges each.
     let first = ask(&[]);
     assert_eq!(ranges(&first), [("inner".to_owned(), 6), ("step".to_owned(), 3)]);
     for option in [&[][..], &["--no-cache"], &["--verify"]] {
         assert_eq!(ask(option), first, "{option:?}");
     }
-    // nsys's own export, made past nsq, gives the same answer; and being beside its report, newer and
-    // of that very session it is taken for it where there is no nsys.
+    // An export made by nsys itself gives the same answer. Without nsys, nsq uses it for the report: it
+    // is beside the report, newer, and from the same session.
     let beside = report.with_extension("sqlite");
     let made = Command::new(&nsys)
         .args(["export", "--quiet", "true", "--type", "sqlite", "-o"])
@@ -106,7 +107,7 @@ fn a_real_report_is_exported_and_answered_from() {
     let mut without = nsq(&nsys, folder.path(), &arguments);
     without.env("NSQ_NSYS", "/no/such/nsys").env("NSQ_CACHE", folder.path().join("none"));
     assert_eq!(answer(&without.output().unwrap()), first);
-    // An export that is another session's is not, whatever it is called.
+    // An export of another session is not used, even under the same name.
     fs::remove_file(&beside).unwrap();
     let other = tempfile::tempdir().unwrap();
     let other_report = profile(&nsys, other.path(), 1, 0);
@@ -117,12 +118,12 @@ fn a_real_report_is_exported_and_answered_from() {
 }
 
 #[test]
-fn what_a_real_nsys_refuses_is_passed_on() {
+fn errors_of_a_real_nsys_are_passed_on() {
     let Some(nsys) = real_nsys() else { return };
     let folder = tempfile::tempdir().unwrap();
     let report = profile(&nsys, folder.path(), 1, 0);
     let bytes = fs::read(&report).unwrap();
-    // The version that captured it stands in its first line, and once more near its end.
+    // The version of the capturing nsys is in the first line, and again near the end.
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap();
     let line = String::from_utf8_lossy(line).into_owned();
     let year = line.split_once('@').unwrap().0.rsplit(' ').next().unwrap().to_owned();
@@ -155,7 +156,7 @@ fn replace_all(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn killed_at_any_moment_of_a_real_export_the_next_run_is_right() {
+fn a_killed_real_export_does_not_affect_the_next_run() {
     let Some(nsys) = real_nsys() else { return };
     let folder = tempfile::tempdir().unwrap();
     let report = profile(&nsys, folder.path(), 5, 300_000);
@@ -182,12 +183,12 @@ fn killed_at_any_moment_of_a_real_export_the_next_run_is_right() {
         assert_eq!(answer(&ask().output().unwrap()), truth, "round {round}");
         let left = fs::read_dir(&exports).unwrap().map(|entry| entry.unwrap().path());
         let mut kinds: Vec<_> = left.map(|path| path.extension().unwrap().to_owned()).collect();
-        // Killed at its very end it leaves an empty lock, until something else is made.
+        // A run killed at its very end leaves an empty lock until the next export.
         kinds.retain(|kind| kind != "lock");
         kinds.sort();
         assert_eq!(kinds, ["json", "sqlite"], "round {round}");
     }
-    // Past the test harness, for the record.
+    // Write to standard error directly, so that the figures of passing tests are printed too.
     let _ = writeln!(
         std::io::stderr(),
         "{kills} kills within {} ms, {cut_short} of them before the answer",

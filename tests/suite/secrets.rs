@@ -1,8 +1,8 @@
-//! Captured environments, command lines and the strings that no event refers to are in no output of any verb.
+//! No command shows captured environments, command lines, or strings that no event refers to.
 //!
-//! Tokens stand wherever an export or a trace could hold a secret (`secrets/planted.rs`); every verb that
-//! `nsq --help` lists is run, in every format, and what it prints and writes is searched for them. Names of kernels
-//! and ranges hold tokens too, which have to be there.
+//! `secrets/planted.rs` puts secret tokens wherever an export or a trace could hold a secret. The tests
+//! run every command of `nsq --help` in every format, and search everything it prints and writes for
+//! them. Names of kernels and ranges hold data tokens, which must be shown.
 
 mod planted;
 
@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Versions of the export and what happened: the oldest and the newest, those between that differ in their secret
-/// tables, and every kind of event.
+/// Export versions and traces: the oldest and the newest version, versions between them whose secret
+/// tables differ, and traces with every kind of event.
 const REPORTS: [(&str, &str); 7] = [
     ("pre-2.9", "training_steps"),
     ("3.0.0-2022.4.2.1", "unified_memory"),
@@ -25,46 +25,46 @@ const REPORTS: [(&str, &str); 7] = [
     ("3.28.1", "training_steps"),
 ];
 
-/// A folder with planted reports and a cache; gone with the value.
+/// A folder with planted reports and a cache, deleted on drop.
 struct Bench {
     folder: tempfile::TempDir,
 }
 
-/// What a run left: its exit code, and everything it printed or wrote.
-struct Left {
+/// The exit code of a run, and everything it printed or wrote.
+struct Output {
     code: i32,
-    words: String,
+    command: String,
     bytes: Vec<u8>,
 }
 
-impl Left {
+impl Output {
     fn holds(&self, token: &str) -> bool {
         holds(&self.bytes, token)
     }
 
-    /// Refuses tokens and their numbers.
+    /// Panics if the output shows a secret token or its string id.
     fn check(&self) {
-        self.refuse(&[SECRET, SECRET_ID]);
+        self.assert_without(&[SECRET, SECRET_ID]);
     }
 
-    /// Refuses tokens, where their numbers stand in what was asked.
+    /// Panics if the output shows a secret token. The string ids may appear, since the input has them.
     fn check_texts(&self) {
-        self.refuse(&[SECRET]);
+        self.assert_without(&[SECRET]);
     }
 
-    /// Refuses tokens, in any spelling that an output could give them.
-    fn refuse(&self, tokens: &[&str]) {
+    /// Panics if the output contains a token, in any case or encoding.
+    fn assert_without(&self, tokens: &[&str]) {
         for token in tokens {
             if let Some(at) = find(&self.bytes, token) {
                 let from = at.saturating_sub(300);
                 let excerpt = String::from_utf8_lossy(&self.bytes[from..self.bytes.len().min(at + 100)]);
-                panic!("{} shows {token}:\n…{excerpt}…", self.words);
+                panic!("{} shows {token}:\n…{excerpt}…", self.command);
             }
         }
     }
 }
 
-/// Where a text stands in bytes, whatever its case, also as UTF-16.
+/// The position of a text in bytes, in any case, also as UTF-16 or hexadecimal.
 fn find(bytes: &[u8], token: &str) -> Option<usize> {
     let plain = token.as_bytes().to_vec();
     let wide: Vec<u8> = plain.iter().flat_map(|byte| [*byte, 0]).collect();
@@ -105,8 +105,9 @@ impl Bench {
         self.arg(&name)
     }
 
-    /// Runs nsq in an empty folder; what it prints and what it leaves there and in the folder for temporary files.
-    fn run(&self, arguments: &[&str]) -> Left {
+    /// Runs nsq in an empty folder. Collects what it prints, and the files it leaves there and in
+    /// TMPDIR.
+    fn run(&self, arguments: &[&str]) -> Output {
         for folder in ["out", "tmp"] {
             fs::remove_dir_all(self.path(folder)).unwrap();
             fs::create_dir(self.path(folder)).unwrap();
@@ -126,8 +127,8 @@ impl Bench {
         for folder in ["out", "tmp"] {
             files(&self.path(folder)).iter().for_each(|file| bytes.extend(fs::read(file).unwrap()));
         }
-        let words = format!("nsq {}", arguments.join(" "));
-        Left { code: output.status.code().unwrap_or(-1), words, bytes }
+        let command = format!("nsq {}", arguments.join(" "));
+        Output { code: output.status.code().unwrap_or(-1), command, bytes }
     }
 }
 
@@ -152,7 +153,7 @@ fn formats() -> Vec<String> {
     formats
 }
 
-/// The verbs that `nsq --help` names.
+/// The commands that `nsq --help` lists.
 fn verbs() -> Vec<String> {
     let help = stdout(&["--help"]);
     let from = help.find("Commands:\n").unwrap() + "Commands:\n".len();
@@ -168,8 +169,9 @@ fn verbs() -> Vec<String> {
     verbs
 }
 
-/// The command lines that show what a verb does with a report; `other` is a second one. A verb that is not here
-/// fails the test: say what it could show.
+/// The command lines to test for a command; `other` is a second report.
+///
+/// Panics for a command that is not listed here. Add it, with every option that prints data.
 fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Vec<String>> {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let with_formats = |line: &str| {
@@ -211,7 +213,7 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             words(&format!("materialize {report} -o {files}/whole.sqlite")),
             words(&format!("materialize {report} -o {files}/part.sqlite --time 0/50%")),
         ],
-        // What the user asked for: a copy of what nsys exports, or of what an import makes, and not a word more.
+        // These may write secrets only into the file that the user asked for.
         "export" => vec![words(&format!("export {}", bench.arg("a.nsys-rep")))],
         "import" => vec![words(&format!("import {} -o {files}/trace.sqlite", bench.arg("trace.json")))],
         "stats" => {
@@ -255,39 +257,39 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
         }
         "cache" => vec![words("cache ls"), words("cache ls --format json"), words("cache clear")],
         "completions" => vec![words("completions bash")],
-        verb => panic!("nsq {verb} has no command line here: what could it show of a secret?"),
+        verb => panic!("nsq {verb} has no command line here: add those that could show a secret"),
     }
 }
 
 #[test]
-fn every_text_of_an_export_is_decided() {
+fn every_text_column_of_an_export_is_classified() {
     let found = text_columns();
     for (table, column) in &found {
         assert!(
             COLUMNS.iter().any(|known| (known.0, known.1) == (table, column)),
-            "is {table}.{column} a secret, or data? Say it in tests/secrets/planted.rs, and hide it"
+            "{table}.{column} is not in COLUMNS: classify it in tests/suite/secrets/planted.rs, and hide secrets"
         );
     }
     assert!(found.len() > 30, "{found:?}");
-    // What is hidden is hidden by the guard, in whatever way it is asked for.
+    // The guard denies every hidden column.
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
     for (table, column, kind, why) in COLUMNS {
         let sql = format!("SELECT \"{column}\" FROM main.\"{table}\"");
-        let left = bench.run(&["sql", &report, &sql]);
-        left.check();
+        let output = bench.run(&["sql", &report, &sql]);
+        output.check();
         let is_denied =
-            left.code == 1 && left.holds("is not shown") && left.holds("--allow-environment");
-        let is_missing = left.holds("no such table");
+            output.code == 1 && output.holds("is not shown") && output.holds("--allow-environment");
+        let is_missing = output.holds("no such table");
         match kind {
             Kind::Hidden | Kind::Strings => assert!(is_denied || is_missing, "{sql} ({why})"),
-            Kind::Data => assert!(left.code == 0 || is_missing, "{sql} ({why})"),
+            Kind::Data => assert!(output.code == 0 || is_missing, "{sql} ({why})"),
         }
     }
 }
 
 #[test]
-fn no_verb_shows_a_secret() {
+fn no_command_shows_a_secret() {
     let bench = Bench::new();
     fs::copy(project("tests/nsys/fake.sh"), bench.path("nsys")).unwrap();
     let other = bench.report("3.25.0", "training_steps");
@@ -299,19 +301,19 @@ fn no_verb_shows_a_secret() {
         for verb in verbs() {
             let (mut codes, mut data) = (Vec::new(), false);
             let mut lines = command_lines(&verb, &report, &other, &bench);
-            // Every format once: what is printed in them is the same rows for every report.
+            // One version is enough for the less common formats, since all formats print the same rows.
             if version != crate::support::NEWEST_COMMON {
                 let is_rare =
                     |word: &String| ["tsv", "ndjson", "markdown", "html"].contains(&word.as_str());
                 lines.retain(|line| !line.iter().any(is_rare));
             }
             for line in lines {
-                let left = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
-                left.check();
-                codes.push(left.code);
-                data |= left.holds(KERNEL) || left.holds(RANGE);
+                let output = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+                output.check();
+                codes.push(output.code);
+                data |= output.holds(KERNEL) || output.holds(RANGE);
             }
-            // 3: some question of a playbook lacks its data, and the others are answered.
+            // Exit code 3: some question of a playbook lacks its data; the others are answered.
             let is_answered = codes.iter().any(|code| [0, 3].contains(code));
             assert!(is_answered || trace != "training_steps", "{verb} on {trace} {version}: {codes:?}");
             if data {
@@ -321,11 +323,14 @@ fn no_verb_shows_a_secret() {
     }
     let expected = ["answer", "diff", "kernels", "materialize", "run", "sql", "stats"];
     let missing: Vec<_> = expected.iter().filter(|verb| !answered.contains(**verb)).collect();
-    assert!(missing.is_empty(), "names are data, and these do not show them: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "these commands do not show the names of kernels or ranges: {missing:?}"
+    );
 }
 
 #[test]
-fn a_trace_brings_its_names_and_no_more() {
+fn imported_traces_keep_names_but_no_secrets() {
     let bench = Bench::new();
     let trace = bench.arg("trace.json");
     for verb in verbs() {
@@ -333,13 +338,13 @@ fn a_trace_brings_its_names_and_no_more() {
             continue;
         }
         for line in command_lines(&verb, &trace, &trace, &bench) {
-            let left = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
-            left.check();
+            let output = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());
+            output.check();
         }
     }
-    let left = bench.run(&["run", &trace, "-q", "top_kernels", "-q", "nvtx_sum", "-f", "csv"]);
-    assert!(left.holds(KERNEL) && left.holds(RANGE));
-    // The cache is the user's alone, and yet nothing of all that is in it.
+    let output = bench.run(&["run", &trace, "-q", "top_kernels", "-q", "nvtx_sum", "-f", "csv"]);
+    assert!(output.holds(KERNEL) && output.holds(RANGE));
+    // The cache is readable only by the user, and still has no secrets.
     let cached = files(&bench.path("cache"));
     assert!(cached.len() > 1, "{cached:?}");
     for file in cached {
@@ -358,23 +363,23 @@ fn a_trace_brings_its_names_and_no_more() {
     }
 }
 
-/// What a statement of the user's is to meet.
+/// The expected outcome of a user's statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Meets {
-    /// The error that says what is hidden, and how it is shown.
+enum Outcome {
+    /// The error that says what is hidden and how to show it.
     Denied,
-    /// Another error: SQLite knows no such thing, or it may not be done.
+    /// Another error: SQLite does not know the name, or the operation is not allowed.
     Error,
-    /// An answer without secrets, in which names of kernels are.
+    /// An answer without secrets but with names of kernels.
     Names,
     /// An answer without secrets.
     Rows,
 }
-use Meets::{Denied, Error, Names, Rows};
+use Outcome::{Denied, Error, Names, Rows};
 
-/// Ways to get at what is hidden.
-const ATTACKS: &[(Meets, &str)] = &[
-    // As it is, by any name and in any case.
+/// Attempts to read hidden values.
+const ATTACKS: &[(Outcome, &str)] = &[
+    // Directly, with any quoting and in any case.
     (Denied, "SELECT * FROM META_DATA_CAPTURE"),
     (Denied, "SELECT * FROM \"main\".\"meta_data_capture\""),
     (Denied, "SELECT count(*) FROM main.META_DATA_CAPTURE"),
@@ -395,7 +400,7 @@ const ATTACKS: &[(Meets, &str)] = &[
     (Denied, "SELECT kernel_name FROM kernel WHERE (SELECT min(value) FROM META_DATA_CAPTURE) > 'K'"),
     (Denied, "SELECT kernel_name FROM kernel UNION ALL SELECT value FROM main.StringIds"),
     (Denied, "SELECT rowid FROM META_DATA_CAPTURE INDEXED BY values_of_capture WHERE value > 'A'"),
-    // Under a name that is trusted.
+    // Under a trusted name.
     (Denied, "WITH x AS (SELECT * FROM main.TARGET_INFO_SYSTEM_ENV) SELECT * FROM x"),
     (
         Denied,
@@ -426,7 +431,7 @@ const ATTACKS: &[(Meets, &str)] = &[
     ),
     (Denied, "CREATE TEMP VIEW v AS SELECT 1; SELECT 2; SELECT * FROM v, META_DATA_CAPTURE"),
     (Denied, "SELECT * FROM sqlite_stat4"),
-    // By the relations and views that hold names.
+    // Through the relations and views that hold names.
     (Names, "SELECT * FROM string"),
     (Names, "SELECT text FROM all_string"),
     (Names, "SELECT * FROM \"STRING\""),
@@ -461,7 +466,7 @@ const ATTACKS: &[(Meets, &str)] = &[
     (Rows, "SELECT * FROM src_process_stream"),
     (Rows, "SELECT * FROM src_diagnostic_event"),
     (Rows, "SELECT * FROM export_fact"),
-    // By numbers that are smuggled in where nsq looks up those that events hold.
+    // With forged string ids in place of those of the events.
     (
         Names,
         "WITH src_cuda_kernel AS (SELECT 987654320 AS demangledName) SELECT kernel_name FROM kernel",
@@ -475,7 +480,7 @@ const ATTACKS: &[(Meets, &str)] = &[
         Error,
         "INSERT INTO temp.src_enum_launch_type VALUES (1, 'x', 'x'); UPDATE kernel SET name_id = 987654320; SELECT 1",
     ),
-    // By SQLite's own ways.
+    // Through SQLite's own features.
     (Rows, "SELECT * FROM sqlite_master"),
     (Rows, "SELECT * FROM temp.sqlite_master"),
     (Rows, "EXPLAIN SELECT short_name FROM kernel WHERE kernel_id = 1"),
@@ -496,41 +501,42 @@ const ATTACKS: &[(Meets, &str)] = &[
     (Error, "DETACH main; SELECT 1"),
     (Error, "DROP VIEW temp.src_string_id; SELECT 1"),
     (Error, "ALTER TABLE temp.src_enum_launch_type RENAME TO t; SELECT 1"),
-    // Faults whose messages could quote.
+    // Errors whose messages could quote a value.
     (Error, "SELECT valu FROM META_DATA_CAPTURE"),
     (Error, "SELECT abs(-9223372036854775808), kernel_name FROM kernel"),
     (Error, "SELECT json(text) FROM string"),
 ];
 
 #[test]
-fn statements_of_the_users_own_do_not_get_at_it() {
+fn user_statements_cannot_read_secrets() {
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
-    for (meets, sql) in ATTACKS {
-        let left = bench.run(&["sql", &report, sql]);
-        left.check();
-        let is_denied =
-            left.code == 1 && left.holds("is not shown: it holds") && left.holds("--allow-environment");
-        let met = match meets {
+    for (wanted, sql) in ATTACKS {
+        let output = bench.run(&["sql", &report, sql]);
+        output.check();
+        let is_denied = output.code == 1
+            && output.holds("is not shown: it holds")
+            && output.holds("--allow-environment");
+        let met = match wanted {
             Denied => is_denied,
-            Error => matches!(left.code, 1 | 2) && left.holds("error: ") && !is_denied,
-            Names => left.code == 0 && left.holds(KERNEL),
-            Rows => left.code == 0,
+            Error => matches!(output.code, 1 | 2) && output.holds("error: ") && !is_denied,
+            Names => output.code == 0 && output.holds(KERNEL),
+            Rows => output.code == 0,
         };
         assert!(
             met,
-            "{sql}\n  is to meet {meets:?}: {} {}",
-            left.code,
-            String::from_utf8_lossy(&left.bytes)
+            "{sql}\n  expected {wanted:?}: {} {}",
+            output.code,
+            String::from_utf8_lossy(&output.bytes)
         );
     }
 }
 
 #[test]
-fn an_answer_holds_no_more_rows_than_events_have_names() {
+fn the_string_relation_has_exactly_the_names_of_events() {
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
-    // Found in the database itself, by another way than the specs.
+    // Count in the database itself, independently of the specs.
     let connection = Connection::open(&report).unwrap();
     let named: i64 = connection
         .query_row(
@@ -543,13 +549,13 @@ fn an_answer_holds_no_more_rows_than_events_have_names() {
             |row| row.get(0),
         )
         .unwrap();
-    let left = bench.run(&["sql", &report, "SELECT count(*) AS texts FROM string", "-f", "csv"]);
-    assert_eq!(String::from_utf8_lossy(&left.bytes), format!("texts\n{named}\n"));
+    let output = bench.run(&["sql", &report, "SELECT count(*) AS texts FROM string", "-f", "csv"]);
+    assert_eq!(String::from_utf8_lossy(&output.bytes), format!("texts\n{named}\n"));
     let all: i64 = connection.query_row("SELECT count(*) FROM StringIds", [], |row| row.get(0)).unwrap();
-    assert!(all >= named + 4, "some texts are not referred to");
+    assert!(all >= named + 4, "the report must have strings that no event refers to");
 }
 
-/// Query folders of a stranger's, each with what one would ask for in it.
+/// Untrusted queries: file, relations read, and statement.
 const FOLDERS: &[(&str, &str, &str)] = &[
     ("mine.sql", "[string]", "SELECT text AS name FROM string ORDER BY string_id"),
     ("mine.sql", "[src_string_id]", "SELECT value AS name FROM src_string_id ORDER BY id"),
@@ -562,7 +568,7 @@ const FOLDERS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn query_folders_of_strangers_do_not_get_at_it() {
+fn untrusted_query_folders_cannot_read_secrets() {
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
     let front = |name: &str, reads: &str| {
@@ -572,7 +578,7 @@ fn query_folders_of_strangers_do_not_get_at_it() {
         )
     };
     let folder = bench.path("mine");
-    // The name that files of the library bear in messages makes nobody one of them.
+    // A folder named like the library in messages is not trusted like the library.
     for place in ["mine", "out/built-in:queries"] {
         for (file, reads, sql) in FOLDERS {
             let query = format!("{}{sql}\n", front("mine", reads));
@@ -587,11 +593,11 @@ fn query_folders_of_strangers_do_not_get_at_it() {
                 .output()
                 .unwrap();
             let bytes = [output.stdout, output.stderr].concat();
-            Left { code: 0, words: format!("{relative}: {sql}"), bytes }.check();
+            Output { code: 0, command: format!("{relative}: {sql}"), bytes }.check();
         }
     }
     fs::remove_dir_all(&folder).unwrap();
-    // Relations and specs in the place of nsq's own, from which its queries and native relations read.
+    // Relations and specs that replace nsq's own, which its queries and native relations read.
     let relation = |name: &str, more: &str, columns: &[&str], sql: &str| {
         let listed: String = columns
             .iter()
@@ -662,7 +668,7 @@ fn query_folders_of_strangers_do_not_get_at_it() {
         let mut all = vec!["run", &report, "--queries", &mine, "--format", "json"];
         all.extend(asked.iter().map(String::as_str));
         let whole = bench.arg("out/whole.sqlite");
-        // All queries stand or fall by one broken relation, so some are asked alone too.
+        // One broken relation fails a run of all queries, so some queries are also run alone.
         let mut lines = vec![
             all,
             vec!["materialize", &report, "--queries", &mine, "-o", &whole],
@@ -677,19 +683,15 @@ fn query_folders_of_strangers_do_not_get_at_it() {
         }
         for line in lines {
             bench.run(&line).check_texts();
-            assert!(
-                !bench.path("out/stolen.sqlite").exists(),
-                "{file}: {line:?} wrote what nobody asked for"
-            );
+            assert!(!bench.path("out/stolen.sqlite").exists(), "{file}: {line:?} wrote a database");
         }
         fs::remove_dir_all(&folder).unwrap();
     }
 }
 
-/// A file of the library is nsq's own in its place only; and what a view of the report names is not for the
-/// statement to say.
+/// A copy of a library file is not trusted under another name, and neither are views in the report.
 #[test]
-fn the_vocabulary_under_another_name_is_no_way_in() {
+fn copied_library_files_and_views_in_the_report_are_not_trusted() {
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
     for (file, copy) in
@@ -723,7 +725,7 @@ fn relation_columns(relation: &str) -> Vec<String> {
 }
 
 #[test]
-fn scripts_of_nsq_are_no_way_in() {
+fn forged_scripts_cannot_read_secrets() {
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
     for name in ["kernel", "top_kernels", "string", "src_string_id", "report_info", "nvtx_kernels"] {
@@ -731,10 +733,10 @@ fn scripts_of_nsq_are_no_way_in() {
         assert!(!holds(script.as_bytes(), SECRET));
         let file = bench.arg("script.sql");
         fs::write(&file, &script).unwrap();
-        let left = bench.run(&["sql", &report, "--file", &file]);
-        left.check();
-        assert_eq!(left.code, 0, "{name}: {}", String::from_utf8_lossy(&left.bytes));
-        // A part of it is replaced by what names other strings, or by the table of all.
+        let output = bench.run(&["sql", &report, "--file", &file]);
+        output.check();
+        assert_eq!(output.code, 0, "{name}: {}", String::from_utf8_lossy(&output.bytes));
+        // Replace a view of the script by one with forged string ids.
         let columns: Vec<String> = script_columns(&script, "src_cuda_kernel");
         if columns.is_empty() {
             continue;
@@ -757,14 +759,14 @@ fn scripts_of_nsq_are_no_way_in() {
                 format!("{};\nSELECT kernel_name FROM kernel", forged[..forged.len() - 1].join(";\n"));
             let parts: Vec<&str> = asked.split(";\n").filter(|part| part.contains("CREATE")).collect();
             fs::write(&file, format!("{};\nSELECT kernel_name FROM kernel", parts.join(";\n"))).unwrap();
-            let left = bench.run(&["sql", &report, "--file", &file]);
-            left.check_texts();
-            assert!(!left.holds(KERNEL), "{name}: the forged view was not read");
+            let output = bench.run(&["sql", &report, "--file", &file]);
+            output.check_texts();
+            assert!(!output.holds(KERNEL), "{name}: the forged view must be read instead");
         }
     }
 }
 
-/// The columns that a script's view has.
+/// The columns of a view in a script.
 fn script_columns(script: &str, view: &str) -> Vec<String> {
     let Some(from) = script.find(&format!("VIEW {view} AS SELECT")) else { return Vec::new() };
     let body = &script[from..from + script[from..].find("\nFROM").unwrap()];
@@ -773,7 +775,7 @@ fn script_columns(script: &str, view: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_user_may_see_it() {
+fn allow_environment_shows_hidden_values() {
     let bench = Bench::new();
     let report = bench.report("3.25.0", "training_steps");
     for (sql, token) in [
@@ -791,31 +793,35 @@ fn the_user_may_see_it() {
         ("SELECT text FROM DIAGNOSTIC_EVENT", "S3CRET_command"),
         ("SELECT * FROM src_export_meta", "S3CRET_export_user"),
     ] {
-        let left = bench.run(&["sql", &report, "--allow-environment", sql, "-f", "csv"]);
-        assert!(left.code == 0 && left.holds(token), "{sql}: {}", String::from_utf8_lossy(&left.bytes));
-        // It is no right to write, and none beyond the statement.
+        let output = bench.run(&["sql", &report, "--allow-environment", sql, "-f", "csv"]);
+        assert!(
+            output.code == 0 && output.holds(token),
+            "{sql}: {}",
+            String::from_utf8_lossy(&output.bytes)
+        );
+        // The flag applies only to its own run.
         bench.run(&["sql", &report, sql, "-f", "csv"]).check();
     }
     for sql in ["DELETE FROM META_DATA_CAPTURE", "ATTACH 'x.sqlite' AS x", "PRAGMA writable_schema = 1"]
     {
-        let left = bench.run(&["sql", &report, "--allow-environment", sql]);
-        assert!(matches!(left.code, 1 | 2), "{sql}");
+        let output = bench.run(&["sql", &report, "--allow-environment", sql]);
+        assert!(matches!(output.code, 1 | 2), "{sql}");
     }
     for verb in verbs().into_iter().filter(|verb| verb != "sql") {
         let help = stdout(&[&verb, "--help"]);
-        assert!(!help.contains("--allow-environment"), "{verb} has the flag of nsq sql");
+        assert!(!help.contains("--allow-environment"), "{verb} must not have --allow-environment");
     }
 }
 
 #[test]
-fn damaged_reports_are_told_without_their_contents() {
+fn errors_on_damaged_reports_quote_no_secrets() {
     let bench = Bench::new();
     let good = fs::read(bench.report("3.25.0", "training_steps")).unwrap();
     let file = bench.arg("damaged.sqlite");
     let pages = good.len() / 4096;
     for page in 1..pages {
         let mut bytes = good.clone();
-        // A page that says it is something else, and cells that point astray.
+        // Change the type of the page and its cell pointers.
         bytes[page * 4096] ^= 0x08;
         bytes[page * 4096 + 8..page * 4096 + 24].fill(0xff);
         fs::write(&file, &bytes).unwrap();
@@ -827,7 +833,7 @@ fn damaged_reports_are_told_without_their_contents() {
             bench.run(&line).check();
         }
     }
-    // Tables of odd shapes, as no nsys writes them.
+    // Schemas that nsys never writes.
     for change in [
         "ALTER TABLE META_DATA_CAPTURE RENAME COLUMN value TO val",
         "ALTER TABLE StringIds RENAME COLUMN value TO val",
@@ -847,7 +853,7 @@ fn damaged_reports_are_told_without_their_contents() {
             "SELECT * FROM src_capture_meta",
             "SELECT * FROM StringIds",
         ];
-        // Its owner called it so: a table that nsq does not know is as it is.
+        // nsq does not know the renamed table `s`, and unknown tables are not hidden.
         if change.contains("TO s;") {
             statements.retain(|sql| !sql.contains("main."));
         }
@@ -859,7 +865,7 @@ fn damaged_reports_are_told_without_their_contents() {
 }
 
 #[test]
-fn broken_traces_are_told_without_their_contents() {
+fn errors_on_broken_traces_quote_no_secrets() {
     let bench = Bench::new();
     let whole = trace();
     let file = bench.arg("broken.json");
@@ -876,7 +882,7 @@ fn broken_traces_are_told_without_their_contents() {
 }
 
 #[test]
-fn an_export_is_what_nsys_wrote_and_the_users_alone() {
+fn an_export_is_an_exact_private_copy() {
     let bench = Bench::new();
     fs::copy(project("tests/nsys/fake.sh"), bench.path("nsys")).unwrap();
     let export = bench.report("3.25.0", "training_steps");
@@ -884,10 +890,14 @@ fn an_export_is_what_nsys_wrote_and_the_users_alone() {
         .unwrap();
     let capture = bench.arg("a.nsys-rep");
     let copy = bench.arg("copy.sqlite");
-    let left = bench.run(&["export", &capture, "-o", &copy]);
-    left.check();
-    assert_eq!(left.code, 0);
-    assert_eq!(fs::read(&copy).unwrap(), fs::read(&export).unwrap(), "a conversion leaves nothing out");
+    let output = bench.run(&["export", &capture, "-o", &copy]);
+    output.check();
+    assert_eq!(output.code, 0);
+    assert_eq!(
+        fs::read(&copy).unwrap(),
+        fs::read(&export).unwrap(),
+        "the export must be a copy of what nsys wrote"
+    );
     bench.run(&["run", &capture, "-q", "top_kernels"]).check();
     bench.run(&["cache", "ls", "--format", "json"]).check();
     #[cfg(unix)]
@@ -909,12 +919,12 @@ fn every_version_with_strings_hides_those_without_events() {
     let bench = Bench::new();
     for version in versions() {
         let report = bench.report(&version, "training_steps");
-        let left = bench.run(&["sql", &report, "SELECT * FROM string", "-f", "csv"]);
-        left.check();
-        assert!(left.code == 0 && left.holds(KERNEL), "{version}");
-        // Look-ups and the list agree.
+        let output = bench.run(&["sql", &report, "SELECT * FROM string", "-f", "csv"]);
+        output.check();
+        assert!(output.code == 0 && output.holds(KERNEL), "{version}");
+        // Look-ups and the relation `string` agree.
         let sql = "SELECT count(*) AS n FROM kernel WHERE kernel_name <> coalesce((SELECT text FROM string WHERE string_id = name_id), '')";
-        let left = bench.run(&["sql", &report, sql, "-f", "csv"]);
-        assert_eq!(String::from_utf8_lossy(&left.bytes), "n\n0\n", "{version}");
+        let output = bench.run(&["sql", &report, sql, "-f", "csv"]);
+        assert_eq!(String::from_utf8_lossy(&output.bytes), "n\n0\n", "{version}");
     }
 }

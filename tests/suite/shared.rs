@@ -1,4 +1,4 @@
-//! Real exports, where they lie beside the checkout: every query answers or says what is missing.
+//! Real exports, if they are beside the checkout: every query answers or says what is missing.
 
 use crate::support::{nsq, outcome, queries, shared, shared_exports, sqlite3, stdout};
 use std::collections::BTreeMap;
@@ -36,12 +36,13 @@ fn nothing_appears_beside_an_export() {
     assert_eq!(std::fs::read(&copy).unwrap(), before);
 }
 
-/// Where NVIDIA's tool gives up for want of a helper table, the figures stand against SQL by hand.
+/// NVIDIA's tool stops on these exports because a helper table is missing, so compare with handwritten
+/// SQL.
 #[test]
-fn exports_that_nvidia_skips_are_answered_as_by_hand() {
+fn exports_that_nvidia_cannot_read_match_handwritten_sql() {
     let Some(shared) = shared() else { return };
     let export = |name: &str| shared.join(format!("data/exports/{name}.sqlite"));
-    // No ENUM tables: labels are NVIDIA's own for 1, 2 and 8.
+    // No ENUM tables: use NVIDIA's labels for 1, 2 and 8.
     let labels = "CASE copyKind WHEN 1 THEN 'Host-to-Device' WHEN 2 THEN 'Device-to-Host' WHEN 8 THEN 'Device-to-Device' END";
     let copies = format!(
         "SELECT sum(end - start), count(*), min(end - start), max(end - start), '[CUDA memcpy ' || {labels} || ']' AS op
@@ -58,7 +59,7 @@ fn exports_that_nvidia_skips_are_answered_as_by_hand() {
         let wanted = ["total_ns", "calls", "min_ns", "max_ns", "op_name"];
         assert_same(&export(name), "cuda_gpu_mem_time_sum", &wanted, &all);
     }
-    // No TARGET_INFO_GPU, or no greenContextId: the trace itself.
+    // No TARGET_INFO_GPU, or no greenContextId: compare the trace itself.
     let trace = "SELECT start, end - start, streamId, correlationId FROM (
            SELECT start, end, streamId, correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL
            UNION ALL SELECT start, end, streamId, correlationId FROM CUPTI_ACTIVITY_KIND_MEMCPY
@@ -71,7 +72,7 @@ fn exports_that_nvidia_skips_are_answered_as_by_hand() {
             trace,
         );
     }
-    // A rule on exports without greenContextId: process and correlation id name the call.
+    // A rule on exports without greenContextId: process and correlation id identify the call.
     let blocking = "SELECT c.end - c.start, c.start, c.bytes FROM CUPTI_ACTIVITY_KIND_MEMCPY AS c
          WHERE EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME AS r JOIN StringIds AS s ON s.id = r.nameId
                        WHERE r.correlationId = c.correlationId AND (r.globalTid >> 24) = (c.globalPid >> 24)
@@ -89,7 +90,8 @@ fn exports_that_nvidia_skips_are_answered_as_by_hand() {
     }
 }
 
-/// The named columns of a query are, as a multiset of rows, what the shell says.
+/// Asserts that these columns of a query have the same rows as `sql` in the `sqlite3` shell, in any
+/// order.
 fn assert_same(export: &Path, query: &str, columns: &[&str], sql: &str) {
     let Some(mut shell) = sqlite3() else { return };
     let uri = format!("file:{}?immutable=1", export.display());
@@ -123,7 +125,6 @@ fn assert_same(export: &Path, query: &str, columns: &[&str], sql: &str) {
     assert_eq!(sorted(ours), sorted(by_hand), "{query} on {}", export.display());
 }
 
-/// What `materialize` wrote answers every query as the report does.
 #[test]
 fn a_materialized_report_gives_the_same_answers() {
     let Some(shared) = shared() else { return };
@@ -145,7 +146,7 @@ fn a_materialized_report_gives_the_same_answers() {
     }
 }
 
-/// Every operation is in one row of the coverage, and the rows add up to what the tables hold.
+/// Every operation is in one row of `nvtx_coverage`, and the rows add up to the totals of the tables.
 #[test]
 fn coverage_adds_up_on_every_export() {
     let tables = [
@@ -186,7 +187,7 @@ fn coverage_adds_up_on_every_export() {
                 continue;
             }
             let cells: Vec<Vec<&str>> = rows.lines().map(|line| line.split(',').collect()).collect();
-            // reason may hold a comma: figures are counted from op_kind on.
+            // `reason` may contain a comma, so find the columns relative to op_kind.
             let sums = |offset: usize| -> i64 {
                 let kinds = ["kernel", "memcpy", "memset", "graph"];
                 let at =
@@ -198,9 +199,9 @@ fn coverage_adds_up_on_every_export() {
     }
 }
 
-/// The figures of the two captures that other tools get wrong.
+/// Two captures that other tools get wrong.
 #[test]
-fn work_without_a_launch_or_inside_a_whole_graph_has_its_own_bucket() {
+fn work_without_a_launch_and_graph_level_work_have_their_own_buckets() {
     let Some(shared) = shared() else { return };
     let export =
         |name: &str| shared.join(format!("data/exports/{name}.sqlite")).to_str().unwrap().to_owned();
@@ -216,9 +217,9 @@ fn work_without_a_launch_or_inside_a_whole_graph_has_its_own_bucket() {
     assert_eq!(ask(&export("a100_cudagraph_graphtrace"), graphs).trim_end(), "graph,10,7811141695");
 }
 
-/// What is launched in ranges of a name, against a nested loop over the raw rows.
+/// Compares `--nvtx` with a nested loop over the raw rows.
 #[test]
-fn a_scope_by_ranges_holds_what_was_launched_in_them() {
+fn a_range_scope_keeps_the_kernels_launched_in_the_ranges() {
     let Some(shared) = shared() else { return };
     for (name, range) in
         [("a100_opt_nvtx_2026.3", "forward pass"), ("a100_gpt2.7b_nvtx", "computing softmax")]

@@ -1,12 +1,14 @@
-//! `nsq show --sql`: what uses only SQLite's own functions runs in the `sqlite3` shell and says the
-//! same; what needs nsq says so in its first line, and runs by `nsq sql --file`.
+//! `nsq show --sql`: a script gives the same rows as its query.
+//!
+//! A script that uses only SQLite's own functions runs in the `sqlite3` shell. Any other script says in
+//! its first line that it needs nsq, and runs with `nsq sql --file`.
 
 use crate::support::{Fixtures, outcome, queries, sqlite3, stdout, traces};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Stdio;
 
-/// Queries whose script needs functions of nsq.
+/// Queries whose script needs nsq's functions.
 const NEED_NSQ: [&str; 51] = [
     "class_sum",
     "comm_overlap",
@@ -134,7 +136,7 @@ fn scripts_give_the_same_rows_without_nsq() {
     assert!(anywhere.iter().eq(&RUN_ANYWHERE), "{anywhere:?}");
 }
 
-/// Rows, with real numbers to twelve digits: shells print them differently.
+/// Rows with real numbers rounded to twelve digits, since shells print them differently.
 fn parsed(bytes: &[u8]) -> Vec<Vec<String>> {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
     let field = |text: &str| match text.parse::<f64>() {

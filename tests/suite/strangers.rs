@@ -1,4 +1,4 @@
-//! Names, files and playbooks from strangers, beside the reports of `tests/hostile.rs`: what they may not do.
+//! Untrusted file names, files and playbooks. `hostile.rs` tests untrusted reports.
 
 use crate::support::{Fixtures, nsq};
 use rusqlite::Connection;
@@ -24,7 +24,7 @@ impl Folder {
         path
     }
 
-    /// A trace of the fixtures, changed by a script.
+    /// A fixture's trace, changed by an SQL script.
     fn report(&self, name: &str, trace: &str, script: &str) -> PathBuf {
         let path = self.put(name, "");
         fs::copy(Fixtures::new().trace(trace), &path).unwrap();
@@ -40,7 +40,8 @@ impl Folder {
         path
     }
 
-    /// Exit code, standard output and standard error of a run in the folder that must come to its end.
+    /// Exit code, standard output and standard error of a run in the folder; panics if it crashes or
+    /// hangs.
     fn ask(&self, words: &[&str]) -> (i32, String, String) {
         let mut command = nsq();
         command.current_dir(self.0.path()).args(words).timeout(Duration::from_secs(60));
@@ -53,7 +54,8 @@ impl Folder {
     }
 }
 
-/// What of Markdown stands outside of code, by CommonMark's rule: backquotes end with as many.
+/// The Markdown outside of code. By CommonMark's rule, a run of backquotes closes at a run of equal
+/// length.
 fn outside_of_code(text: &str) -> String {
     let (mut out, mut rest) = (String::new(), text);
     let run = |text: &str| text.len() - text.trim_start_matches('`').len();
@@ -83,7 +85,7 @@ fn outside_of_code(text: &str) -> String {
 
 #[cfg(unix)]
 #[test]
-fn no_name_breaks_out_of_the_code_that_it_stands_in() {
+fn names_cannot_break_out_of_markdown_code() {
     const NAME: &str = "```<img src=x>`";
     let folder = Folder::new();
     let script = format!("UPDATE META_DATA_EXPORT SET value = '{NAME}' WHERE name LIKE '%PRODUCT%'");
@@ -91,20 +93,20 @@ fn no_name_breaks_out_of_the_code_that_it_stands_in() {
     folder.report(&report, "training_steps", &script);
     for asked in [report.as_str(), "."] {
         let (_, out, error) = folder.ask(&["answer", asked, "--format", "markdown"]);
-        assert!(out.contains("<img"), "the name is there, as code: {out}{error}");
+        assert!(out.contains("<img"), "the name is missing: {out}{error}");
         for line in out.lines() {
             let outside = outside_of_code(line);
             assert!(!outside.contains('<') && !outside.contains("<img"), "{line}");
         }
     }
-    // A command to copy is what it is: a name ends no quotation of the shell's.
+    // A command to copy quotes the name for the shell.
     let (_, out, _) = folder.ask(&["answer", &report, "--format", "markdown", "--part", "b"]);
     assert!(out.contains(&format!("- ```` nsq run '{report}' ")), "{out}");
 }
 
 #[cfg(unix)]
 #[test]
-fn pipes_and_devices_in_folders_are_no_profiles_and_no_queries() {
+fn pipes_and_devices_in_folders_are_skipped() {
     let folder = Folder::new();
     folder.report("profiles/good.sqlite", "training_steps", "");
     for name in ["pipe.json", "pipe.json.gz", "pipe.sqlite", "pipe.nsys-rep"] {
@@ -119,7 +121,7 @@ fn pipes_and_devices_in_folders_are_no_profiles_and_no_queries() {
     }
     let (code, out, error) = folder.ask(&["list", "--queries", "library", "--classes"]);
     assert!(code == 0 && out.contains("default"), "{error}");
-    // What a config names, its author chose.
+    // Files that a config names must be regular files.
     folder.pipe("k.csv");
     folder.put(
         "c.json",
@@ -135,7 +137,7 @@ fn pipes_and_devices_in_folders_are_no_profiles_and_no_queries() {
 
 #[cfg(unix)]
 #[test]
-fn what_never_ends_is_read_no_further_than_there_is_a_use_for() {
+fn endless_files_are_rejected_at_the_size_limit() {
     let folder = Folder::new();
     folder.report("r.sqlite", "training_steps", "");
     for name in ["z.yml", "z.sql", "z.json"] {
@@ -158,7 +160,7 @@ fn what_never_ends_is_read_no_further_than_there_is_a_use_for() {
         assert!(code == 1 && error.contains("is larger than 64 MiB"), "{words:?}: {code} {error}");
         assert!(error.contains("help: "), "{error}");
     }
-    // Zeros without an end on standard input.
+    // Endless zeros on standard input.
     let zeros = fs::File::open("/dev/zero").unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_nsq"));
     let output = command.args(["sql", "r.sqlite"]).current_dir(folder.0.path()).stdin(zeros).output();
@@ -166,10 +168,10 @@ fn what_never_ends_is_read_no_further_than_there_is_a_use_for() {
     assert!(error.contains("standard input: is larger than 64 MiB"), "{error}");
 }
 
-/// `--file <(…)` of a shell.
+/// As with `--file <(…)` in a shell.
 #[cfg(unix)]
 #[test]
-fn a_pipe_that_is_named_on_purpose_is_read() {
+fn a_pipe_named_on_the_command_line_is_read() {
     let folder = Folder::new();
     folder.report("r.sqlite", "training_steps", "");
     let script = folder.pipe("question.sql");
@@ -193,7 +195,7 @@ fn a_pipe_that_is_named_on_purpose_is_read() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_profile_of_a_folder_hides_another() {
+fn profiles_with_similar_names_keep_separate_results() {
     use std::os::unix::ffi::OsStrExt;
     let folder = Folder::new();
     let report = folder.report("f/a.sqlite", "training_steps", "");
@@ -213,7 +215,7 @@ fn no_profile_of_a_folder_hides_another() {
     let profiles = document["profiles"].as_array().unwrap();
     let names: Vec<&str> = profiles.iter().map(|p| p["profile"].as_str().unwrap()).collect();
     assert_eq!(names, ["a.SQLITE", "a.sqlite", "n\\xfe", "n\\xff", "sub/a"]);
-    // Each has its own files: what is no text in a name stands in theirs, too.
+    // Each profile has its own files. Bytes that are not UTF-8 are kept in the file names.
     for (place, file) in ["a.SQLITE_", "a.sqlite_", "n", "n", "sub/a_"].into_iter().enumerate() {
         let files = profiles[place]["written"]["files"].as_array().unwrap();
         let is_its_own =
@@ -227,7 +229,7 @@ fn no_profile_of_a_folder_hides_another() {
 }
 
 #[test]
-fn a_playbook_that_never_ends_is_told() {
+fn a_template_that_loops_too_long_is_stopped() {
     let folder = Folder::new();
     folder.report("r.sqlite", "training_steps", "");
     let playbook = |text: &str, fact: &str| {
@@ -249,7 +251,7 @@ fn a_playbook_that_never_ends_is_told() {
 }
 
 #[test]
-fn a_class_map_without_an_end_is_refused() {
+fn a_class_map_with_too_many_entries_is_rejected() {
     let folder = Folder::new();
     folder.report("r.sqlite", "training_steps", "");
     let keys = |count: usize| -> String {
@@ -268,7 +270,7 @@ fn a_class_map_without_an_end_is_refused() {
 }
 
 #[test]
-fn every_table_for_a_spreadsheet_can_be_made_harmless() {
+fn spreadsheet_escapes_formulas_in_every_csv_and_tsv() {
     let folder = Folder::new();
     folder.report("r.sqlite", "nested_nvtx", "UPDATE StringIds SET value = '=HYPERLINK(\"http://x\")'");
     let stats =
@@ -311,7 +313,7 @@ fn every_table_for_a_spreadsheet_can_be_made_harmless() {
 }
 
 #[test]
-fn what_was_typed_is_not_said_again_whole() {
+fn errors_shorten_long_arguments() {
     let folder = Folder::new();
     folder.report("r.sqlite", "nested_nvtx", "");
     let long = "x".repeat(100_000);

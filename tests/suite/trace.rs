@@ -1,12 +1,13 @@
-//! PyTorch traces become reports: each row is checked against another reader of the same JSON, answers
-//! against an export of the same events and another tool's figures, and what is no trace is refused.
+//! Imports of PyTorch traces.
+//!
+//! Each imported row is compared with a second reader of the same JSON. Answers are compared with an
+//! export of the same events and with another tool's figures. Files that are not traces are rejected.
 
-mod made;
+mod synthetic;
 
 use crate::support::{depth_of, outcome, queries, shared, stdout};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use made::Made;
 use nsq::error::Error;
 use nsq::trace::{ImportOptions, Imported, import};
 use rusqlite::Connection;
@@ -15,12 +16,13 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use synthetic::SyntheticTrace;
 
 fn import_to(trace: &Path, database: &Path) -> Result<Imported, Error> {
     import(trace, database, ImportOptions::default(), &|_| true)
 }
 
-/// A trace of this text, imported; the folder goes with the value.
+/// A trace file with some text, in a temporary folder.
 struct Text {
     folder: tempfile::TempDir,
 }
@@ -71,7 +73,7 @@ fn shared_traces() -> Vec<PathBuf> {
     traces
 }
 
-/// The events of a trace, by a reader that has nothing to do with the import; times stay texts.
+/// The events of a trace, read without nsq's import. Times stay text.
 fn events_of(trace: &Path) -> Vec<Value> {
     #[derive(serde::Deserialize)]
     struct Whole {
@@ -96,7 +98,7 @@ fn events_of(trace: &Path) -> Vec<Value> {
 }
 
 #[test]
-fn every_event_of_real_traces_is_a_row_with_its_exact_time() {
+fn every_event_of_real_traces_becomes_a_row_with_its_exact_time() {
     for trace in shared_traces() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("out.sqlite");
@@ -221,7 +223,7 @@ fn every_event_of_real_traces_is_a_row_with_its_exact_time() {
     }
 }
 
-/// Another tool's figures for the same trace, in floating-point milliseconds.
+/// Compares with TraceLens's figures for the same trace, in floating-point milliseconds.
 #[test]
 fn busy_and_idle_agree_with_another_tool() {
     let Some(shared) = shared() else { return };
@@ -251,8 +253,8 @@ fn busy_and_idle_agree_with_another_tool() {
         ("total_memcpy_time", &["memory_ns"]),
     ] {
         let ours: i64 = our_names.iter().map(|name| ours[name].as_i64().unwrap()).sum();
-        // Their times are doubles of microseconds since boot, which end at a quarter of a nanosecond
-        // here; each sum and difference of them may be off by one.
+        // TraceLens stores microseconds since boot as doubles, with a resolution of a quarter of a
+        // nanosecond here. Sums and differences may be off by one nanosecond.
         let difference = (ours as f64 - theirs[their_name]).abs();
         assert!(difference <= 1.0, "{their_name}: {ours} ns, theirs {}", theirs[their_name]);
     }
@@ -293,7 +295,7 @@ fn every_query_answers_every_trace_or_says_what_is_missing() {
     }
 }
 
-/// All answers about a report, in one text.
+/// The answers of all queries on a report, as one text.
 fn answers(report: &Path, queries: &[String]) -> String {
     // An import and an export have other defaults.
     let mut arguments =
@@ -306,7 +308,7 @@ fn answers(report: &Path, queries: &[String]) -> String {
     let folder = report.parent().unwrap().to_str().unwrap();
     let error: Vec<&str> = error
         .lines()
-        // What to record, and with what, differs: one was made by nsys.
+        // Advice on what to record differs, because one report was made by nsys.
         .filter(|line| !line.contains("help: "))
         .collect();
     output
@@ -319,12 +321,12 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
     let (about_the_file, others): (Vec<String>, Vec<String>) =
         all.into_iter().partition(|query| query == "report_info");
     for seed in 0..depth_of(12) as u64 {
-        let made = Made::random(seed);
+        let synthetic = SyntheticTrace::random(seed);
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("trace.json"), made.json(seed)).unwrap();
+        std::fs::write(path("trace.json"), synthetic.json(seed)).unwrap();
         import_to(&path("trace.json"), &path("import.sqlite")).unwrap();
-        made.export(&path("export.sqlite"));
+        synthetic.export(&path("export.sqlite"));
         let imported = answers(&path("import.sqlite"), &others);
         let exported = answers(&path("export.sqlite"), &others);
         if imported != exported {
@@ -343,9 +345,9 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
     }
 }
 
-/// What old versions, AMD's profiler and odd programs write, with the rows derived by hand.
+/// Events of old versions, AMD's profiler and unusual programs, with rows derived by hand.
 #[test]
-fn each_kind_of_event_becomes_what_nsys_would_have() {
+fn each_kind_of_event_becomes_the_row_that_nsys_would_write() {
     let text = Text::new(
         br#"{"traceEvents": [
         {"ph": "X", "cat": "Operator", "name": "aten::mm", "pid": 41, "tid": 140234567890123, "ts": 11, "dur": 20, "args": {"Sequence number": 7}},
@@ -372,7 +374,8 @@ fn each_kind_of_event_becomes_what_nsys_would_have() {
     let (imported, connection) = text.import().unwrap();
     assert_eq!((imported.events, imported.rows, imported.invalid_times), (18, 10, 3));
     let is = |sql: &str, expected: &[&str]| assert_eq!(rows(&connection, sql), expected, "{sql}");
-    // 0 is the first start, 11 us; process 41 is 1<<48 | 41<<24; the thread that does not fit is the last.
+    // Time 0 is the first start, 11 us. Process 41 is 1<<48 | 41<<24. The tid that does not fit into 24
+    // bits gets the highest one.
     let pid = (1_i64 << 48) + (41 << 24);
     let (big, small) = (pid + (1 << 24) - 1, pid + 42);
     is(
@@ -421,9 +424,10 @@ fn each_kind_of_event_becomes_what_nsys_would_have() {
     assert_eq!(import(&text.path(), &database, options, &|_| true).unwrap().rows, 11);
 }
 
-/// Several processes in one trace, as merged by hand: GPU work is whose call has its number.
+/// In a trace merged from several processes, GPU work belongs to the process of the call with its
+/// correlation id.
 #[test]
-fn gpu_work_of_several_processes_goes_by_its_call() {
+fn gpu_work_of_several_processes_is_attributed_by_its_call() {
     let call = |pid, correlation| {
         format!(
             r#"{{"ph": "X", "cat": "cuda_runtime", "name": "c", "pid": {pid}, "tid": 1, "ts": 1, "dur": 1, "args": {{"correlation": {correlation}}}}}"#
@@ -443,24 +447,24 @@ fn gpu_work_of_several_processes_goes_by_its_call() {
     let of_two =
         [kernel(1), call(10, 1), call(20, 2), call(10, 3), call(20, 3), kernel(2), kernel(3), kernel(4)];
     assert_eq!(processes(&of_two), [global(10), global(20), "-".to_owned(), "-".to_owned()]);
-    // The process is known only behind its GPU work, or the first guess was wrong.
+    // The call comes after its GPU work, or the first guess of the process is wrong.
     assert_eq!(processes(&[kernel(1), kernel(9), call(10, 1)]), [global(10), global(10)]);
     let op = r#"{"ph": "X", "cat": "cpu_op", "name": "o", "pid": 99, "tid": 1, "ts": 1, "dur": 1, "args": {}}"#;
     assert_eq!(processes(&[op.to_owned(), kernel(1), call(10, 1)]), [global(10)]);
     assert_eq!(processes(&[kernel(1)]), ["-"]);
-    // Two processes and no call: whose the work is, nobody knows, in whatever order they come.
+    // With two processes and no call, the process of the work is unknown, in any order.
     let other = op.replace("99", "98");
     assert_eq!(processes(&[op.to_owned(), other, kernel(1)]), ["-"]);
 }
 
 #[test]
-fn the_earliest_event_is_time_0_wherever_it_stands() {
+fn the_earliest_event_is_time_0_at_any_position() {
     let event = |us: u64| {
         format!(
             r#"{{"ph": "X", "cat": "cpu_op", "name": "o", "pid": 9, "tid": 1, "ts": {us}, "dur": 1, "args": {{}}}}"#
         )
     };
-    // More rows than are kept back before the first is written, then the earliest.
+    // More rows than the import buffers before it writes the first, and then the earliest event.
     let mut events: Vec<String> = (0..80_000).map(|place| event(1_000_000 + place)).collect();
     events.push(event(7));
     let text = Text::new(format!("{{\"traceEvents\": [{}]}}", events.join(",\n")).as_bytes());
@@ -481,14 +485,14 @@ fn gzip(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_trace_that_is_cut_anywhere_is_refused_with_the_place() {
+fn truncated_traces_are_rejected_with_the_position() {
     assert_eq!(Text::new(SMALL.as_bytes()).import().unwrap().0.rows, 2);
     for length in 1..SMALL.len() {
         let error = Text::new(&SMALL.as_bytes()[..length]).import().unwrap_err();
-        let said = error.to_string();
-        // A cut character is read as another one, of three bytes.
+        let message = error.to_string();
+        // A character that is cut is replaced by one of three bytes.
         let ends = [length, length + 2].map(|end| format!("ends at byte {end},"));
-        assert!(ends.iter().any(|end| said.contains(end)), "{length}: {said}");
+        assert!(ends.iter().any(|end| message.contains(end)), "{length}: {message}");
         assert_eq!(error.exit_code(), 1);
         assert!(error.help().is_some());
     }
@@ -496,21 +500,22 @@ fn a_trace_that_is_cut_anywhere_is_refused_with_the_place() {
     assert_eq!(Text::new(&packed).import().unwrap().0.rows, 2);
     for length in 2..packed.len() {
         let error = Text::new(&packed[..length]).import().unwrap_err();
-        let said = error.to_string();
-        assert!(said.contains("is cut short") || said.contains("is damaged"), "{length}: {said}");
+        let message = error.to_string();
+        let has_reason = message.contains("is cut short") || message.contains("is damaged");
+        assert!(has_reason, "{length}: {message}");
     }
-    // What follows the last member is none of it, as for gzip itself.
+    // Bytes after the last gzip member are ignored, as gzip itself does.
     for rest in [&[0; 512][..], b"garbage"] {
         assert_eq!(Text::new(&[&packed, rest].concat()).import().unwrap().0.rows, 2);
     }
-    // Two members, one behind the other, are one text.
+    // Two gzip members in a row form one text.
     let (first, second) = SMALL.split_at(70);
     let both = [gzip(first.as_bytes()), gzip(second.as_bytes())].concat();
     assert_eq!(Text::new(&both).import().unwrap().0.rows, 2);
 }
 
 #[test]
-fn what_is_no_trace_is_refused_with_a_reason_and_a_remedy() {
+fn files_that_are_not_traces_are_rejected_with_reason_and_help() {
     let nested =
         format!("{{\"traceEvents\": [{{\"args\": {}1{}}}]}}", "[".repeat(100_000), "]".repeat(100_000));
     let mut damaged = gzip(&vec![b' '; 100_000]);
@@ -534,10 +539,10 @@ fn what_is_no_trace_is_refused_with_a_reason_and_a_remedy() {
         (&damaged, "is damaged"),
     ] {
         let error = Text::new(text).import().unwrap_err();
-        let said = format!("{error}; {}", error.help().unwrap_or_default());
+        let message = format!("{error}; {}", error.help().unwrap_or_default());
         let shown = String::from_utf8_lossy(&text[..text.len().min(60)]).into_owned();
-        assert!(said.contains(expected), "{shown}: {said}");
-        assert!(error.help().is_some(), "{shown}: no remedy");
+        assert!(message.contains(expected), "{shown}: {message}");
+        assert!(error.help().is_some(), "{shown}: no help");
     }
     for text in [&b"[]"[..], b"{\"traceEvents\": []}", b"\xef\xbb\xbf {\"traceEvents\": [ ]}\n"] {
         assert_eq!(Text::new(text).import().unwrap().0, Imported::default());
@@ -545,7 +550,7 @@ fn what_is_no_trace_is_refused_with_a_reason_and_a_remedy() {
 }
 
 #[test]
-fn faults_that_profilers_write_cost_nothing() {
+fn invalid_json_that_profilers_write_is_repaired() {
     let text = b"{\"traceEvents\": [\
         {\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pinned -> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": 1, \"dur\": 0, \"args\": {\"bytes\": 4, \"memory bandwidth (GB/s)\": inf}},\
         {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"C:\\Users\\x\xff\", \"pid\": 1, \"tid\": 2, \"ts\": 1, \"dur\": 2},\
@@ -558,9 +563,9 @@ fn faults_that_profilers_write_cost_nothing() {
     assert_eq!(rows(&connection, names), ["C:\\Users\\x\u{fffd}", "a\tb"]);
 }
 
-/// A number that is none costs the fact that it is, and nothing else.
+/// An invalid number loses only its own fact.
 #[test]
-fn facts_that_are_no_numbers_are_left_out() {
+fn facts_with_invalid_numbers_are_left_out() {
     let text = br#"{"baseTimeNanoseconds": NaN, "memory": {"peak": [Infinity, 1e400]}, "traceName": "C:\Users\x\q",
         "deviceProperties": [{"id": 0, "name": "A", "totalGlobalMem": 1e400, "numSms": NaN, "warpSize": 32},
                              {"id": 1, "name": "B", "totalGlobalMem": 1e30, "numSms": "8", "warpSize": 32}],
@@ -576,7 +581,7 @@ fn facts_that_are_no_numbers_are_left_out() {
 }
 
 #[test]
-fn text_in_utf16_is_refused_by_name() {
+fn utf16_traces_are_rejected_with_advice() {
     for to_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
         let utf16: Vec<u8> = "\u{feff}{\"traceEvents\": []}".encode_utf16().flat_map(to_bytes).collect();
         for text in [gzip(&utf16), utf16] {
@@ -591,9 +596,9 @@ fn text_in_utf16_is_refused_by_name() {
     }
 }
 
-/// Ids that no system gives are told apart and shown by what stands for them; B and E are counted.
+/// Invalid process and thread ids stay distinct and are shown as names. B and E events are counted.
 #[test]
-fn odd_processes_have_names_and_halves_are_counted() {
+fn invalid_ids_become_names_and_begin_end_events_are_counted() {
     let text = Text::new(
         br#"[{"ph": "X", "cat": "cpu_op", "name": "o", "pid": "rank0", "tid": 1.5, "ts": 1, "dur": 1, "args": {}},
             {"ph": "X", "cat": "cpu_op", "name": "o", "pid": -5, "tid": 7, "ts": 1, "dur": 1, "args": {"Sequence number": 4}, "args": {}},
@@ -612,7 +617,7 @@ fn odd_processes_have_names_and_halves_are_counted() {
 }
 
 #[test]
-fn an_import_that_is_stopped_or_fails_leaves_no_file() {
+fn a_stopped_or_failed_import_leaves_no_file() {
     let text = Text::new(SMALL.as_bytes());
     let database = text.folder.path().join("out.sqlite");
     let stopped = import(&text.path(), &database, ImportOptions::default(), &|_| false);
@@ -628,7 +633,7 @@ fn an_import_that_is_stopped_or_fails_leaves_no_file() {
     let (code, _, error) = outcome(&["import", trace.to_str().unwrap(), "-o", &out]);
     assert_eq!(code, 0, "{error}");
     let (code, _, _) = outcome(&["import", trace.to_str().unwrap(), "-o", &out]);
-    assert_eq!(code, 2, "an existing file is not replaced");
+    assert_eq!(code, 2, "an existing file must not be replaced");
     let mut files: Vec<_> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     files.sort();
@@ -636,12 +641,12 @@ fn an_import_that_is_stopped_or_fails_leaves_no_file() {
 }
 
 #[test]
-fn a_trace_is_a_report_like_any_other() {
+fn traces_are_queried_like_reports_and_cached() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let made = Made::random(3);
-    std::fs::write(path("a.json"), made.json(3)).unwrap();
-    std::fs::write(path("a.pt.trace.json.gz"), gzip(made.json(3).as_bytes())).unwrap();
+    let synthetic = SyntheticTrace::random(3);
+    std::fs::write(path("a.json"), synthetic.json(3)).unwrap();
+    std::fs::write(path("a.pt.trace.json.gz"), gzip(synthetic.json(3).as_bytes())).unwrap();
     let arguments =
         |trace: &str| ["run".to_owned(), path(trace), "--query".into(), "top_kernels".into()];
     let run = |trace: &str| {

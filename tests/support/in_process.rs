@@ -1,4 +1,4 @@
-//! `nsq run` without its process: for tests of what queries say, not of the command line.
+//! `nsq run` without starting a process, for tests of queries rather than of the command line.
 
 use nsq::catalog::Catalog;
 use nsq::compile::{Invocation, Layout, Plan};
@@ -15,7 +15,7 @@ thread_local! {
     static CATALOG: Catalog = Catalog::load(&[]).unwrap();
 }
 
-/// What a query says about a report, as CSV.
+/// Runs a query on a report and returns its result as CSV.
 pub fn answer(report: &Path, query: &str) -> Result<String, Error> {
     CATALOG.with(|catalog| {
         let plan = Plan::new(catalog.query(query)?, &Invocation::default(), &Layout::Own)?;

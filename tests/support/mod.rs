@@ -1,6 +1,6 @@
-//! What the tests share: fixtures built on the fly, the program under test, and the shared data.
+//! Shared by all tests: fixtures built on the fly, the program under test, and the shared data.
 
-// Each test file is a program of its own and uses a part of this.
+// Each test binary uses only part of this module.
 #![allow(dead_code, unreachable_pub)]
 
 use assert_cmd::Command;
@@ -8,16 +8,16 @@ use rusqlite::Connection;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The schema that traces are written for.
+/// The export version that `fixtures/traces` are written for.
 pub const NEWEST_COMMON: &str = "3.25.0";
 
 /// How many of `all` random captures, damaged copies or kills a test tries.
 ///
-/// `NSQ_TEST_DEPTH` counts eighths: 1, the default, is what every run can afford; 8 is all of them, as CI
-/// does; more goes on with seeds that no run has tried.
+/// `NSQ_TEST_DEPTH` counts eighths. The default is 1, which is quick enough for every run. 8 tries all.
+/// Higher values continue with new seeds.
 pub fn depth_of(all: usize) -> usize {
     let depth = std::env::var("NSQ_TEST_DEPTH")
-        .map_or(1, |text| text.parse().expect("NSQ_TEST_DEPTH is a number of eighths"));
+        .map_or(1, |text| text.parse().expect("NSQ_TEST_DEPTH must be a number of eighths"));
     (all * depth).div_ceil(8)
 }
 
@@ -55,8 +55,8 @@ fn read(inside: &str) -> String {
 
 /// Builds `trace` as an export of `version` at `path`.
 ///
-/// The trace is loaded over the newest common schema; for another version, the columns that both
-/// have are copied, which is what an exporter of that version would have written of it.
+/// The trace is loaded into the newest common schema. For another version, the columns that both
+/// versions have are copied, as an exporter of that version would have written them.
 pub fn build(version: &str, trace: &str, path: &Path) {
     let schema = |version: &str| read(&format!("fixtures/schema/{version}.sql"));
     let connection = Connection::open(path).unwrap();
@@ -100,7 +100,7 @@ fn copy_common(connection: &Connection, from: &Path) {
     connection.execute_batch("DETACH common").unwrap();
 }
 
-/// Before 2022.2 GPUs stood in another table, once for each process, under other names.
+/// Before 2022.2, exports listed GPUs in another table, once per process, with other column names.
 fn translate_gpus(connection: &Connection) {
     const NAMES: [(&str, &str); 10] = [
         ("vmId", "vmId"),
@@ -137,7 +137,7 @@ fn translate_gpus(connection: &Connection) {
         .unwrap();
 }
 
-/// The export version has a table for every kind of event in the trace.
+/// Returns whether the export version has a table for every kind of event in the trace.
 pub fn can_express(version: &str, trace: &str) -> bool {
     let schema = read(&format!("fixtures/schema/{version}.sql"));
     let events = read(&format!("fixtures/traces/{trace}.sql"));
@@ -149,7 +149,7 @@ pub fn can_express(version: &str, trace: &str) -> bool {
         .all(|table| schema.contains(&format!("CREATE TABLE {table} ")))
 }
 
-/// Exports are lazy: a table without rows is not there.
+/// Drops tables without rows, as a lazy export does not create them.
 fn drop_empty_tables(connection: &Connection) {
     for table in names(connection, "SELECT name FROM sqlite_master WHERE type = 'table'") {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{table}\")");
@@ -160,7 +160,7 @@ fn drop_empty_tables(connection: &Connection) {
     }
 }
 
-/// A folder with built fixtures; gone with the value.
+/// A folder of built fixtures, deleted on drop.
 pub struct Fixtures {
     folder: tempfile::TempDir,
 }
@@ -189,7 +189,7 @@ impl Fixtures {
     }
 }
 
-/// The program, without the user's own folders, cache and terminal.
+/// The program, isolated from the user's folders, cache and terminal.
 pub fn nsq() -> Command {
     let mut command = Command::cargo_bin("nsq").unwrap();
     for variable in ["NSQ_PATH", "NSQ_NSYS", "NSQ_CACHE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"]
@@ -200,7 +200,7 @@ pub fn nsq() -> Command {
     command
 }
 
-/// Standard output of a run that must succeed.
+/// Standard output of a run; panics if the run fails.
 pub fn stdout(arguments: &[&str]) -> String {
     let output = nsq().args(arguments).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -208,7 +208,7 @@ pub fn stdout(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Exit code, standard output and standard error.
+/// Exit code, standard output and standard error of a run.
 pub fn outcome(arguments: &[&str]) -> (i32, String, String) {
     let output = nsq().args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -221,12 +221,13 @@ pub fn queries() -> Vec<String> {
     listed.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
 }
 
-/// Says something past the test harness, which keeps what passing tests print to itself.
+/// Writes to standard error directly: the test harness captures what passing tests print.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The shared folder of real exports, beside the checkout; `None`, and said, where it is absent.
+/// The shared folder of real exports beside the checkout. Where it is missing, prints that and returns
+/// `None`.
 pub fn shared() -> Option<PathBuf> {
     let folder = project("../shared");
     if folder.join("data").is_dir() {
@@ -250,7 +251,7 @@ pub fn shared_exports() -> Vec<PathBuf> {
     exports
 }
 
-/// The `sqlite3` shell; `None`, and said, where there is none.
+/// The `sqlite3` shell. Where it is not installed, prints that and returns `None`.
 pub fn sqlite3() -> Option<std::process::Command> {
     let found = std::process::Command::new("sqlite3").arg("--version").output().is_ok();
     if !found {

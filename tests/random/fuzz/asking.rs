@@ -1,4 +1,4 @@
-//! Every query of the catalogue on one database, and what became of it.
+//! Runs queries of the catalogue on one database and counts the outcomes.
 
 use nsq::catalog::Catalog;
 use nsq::compile::{Invocation, Layout, Plan};
@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long all queries may take on one database.
+/// Time limit for all queries on one database.
 pub const ALLOWED: Duration = Duration::from_secs(60);
 
-/// Each copy is asked every so many queries: in as many copies, each query has been asked.
+/// Each copy runs one in this many queries, so that as many copies together run every query.
 const SHARE: usize = 8;
 
-/// How often each thing came of asking.
+/// How often each outcome occurred.
 #[derive(Debug, Clone, Default)]
 pub struct Outcomes {
     /// Queries that were answered.
     pub answered: usize,
-    /// Queries for which the report says that it lacks the data.
+    /// Queries for which the report lacks the data.
     pub lacking: usize,
-    /// Queries that failed with a reason, by what the reason is about.
+    /// Queries that failed with an error, by kind of error.
     pub refused: BTreeMap<&'static str, usize>,
-    /// Databases that could not be opened as a report at all.
+    /// Databases that could not be opened as a report.
     pub unopened: usize,
 }
 
@@ -43,7 +43,7 @@ impl Outcomes {
 
     fn count(&mut self, error: &Error) -> Result<(), String> {
         let about = match error {
-            // A scope by ranges, where there are none.
+            // The scope selects ranges, and the report has no ranges.
             Error::LacksData { .. } | Error::Unknown { what: "NVTX range", .. } => {
                 self.lacking += 1;
                 return Ok(());
@@ -75,9 +75,9 @@ impl Asker {
         Self { catalog, plans }
     }
 
-    /// Asks its share of the queries, as `variant` has it: in one of the formats and one of the scopes.
+    /// Runs a share of the queries; `variant` selects them, the format and the scope.
     ///
-    /// An error that no user should see is the `Err` of the result.
+    /// Returns `Err` for an error that no user should see.
     pub fn ask(&self, database: &Path, variant: u64) -> Result<Outcomes, String> {
         let mut outcomes = Outcomes::default();
         let opened = Report::open(database, &uncached()).and_then(|report| {
@@ -108,7 +108,7 @@ impl Asker {
                     outcomes.take(answer(&session, plan, format, &limits))?;
                 }
             }
-            // What one of them needs cannot be made: each for itself.
+            // A relation that one query needs cannot be made: run each query in its own session.
             Err(_) => {
                 for plan in answerable {
                     let answered = Report::open(database, &uncached()).and_then(|mut report| {
@@ -146,7 +146,7 @@ impl Outcomes {
     }
 }
 
-/// What is made of a file that has become a trace is kept nowhere.
+/// Options without a cache: damage can turn a file into a trace, and its import must not be kept.
 fn uncached() -> ExportOptions {
     let mut options = ExportOptions::default();
     options.cache.off = true;
@@ -163,7 +163,7 @@ const FORMATS: [Format; 7] = [
     Format::Tsv,
 ];
 
-/// Mostly the whole report; now and then a part of it.
+/// Mostly the whole report, sometimes a part of it.
 fn scope(variant: u64) -> Scope {
     let all = |name: &str| {
         let (name, spelled) = (name.to_owned(), name.to_owned());

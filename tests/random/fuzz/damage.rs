@@ -1,9 +1,9 @@
-//! Damage to a database or a trace: the same seed, the same damage.
+//! Reproducible damage to a database or a trace: equal seeds give equal damage.
 
 use rusqlite::Connection;
 use std::path::Path;
 
-/// A small generator of numbers (SplitMix64).
+/// A small random number generator (SplitMix64).
 pub struct Random(pub u64);
 
 impl Random {
@@ -24,16 +24,16 @@ impl Random {
     }
 }
 
-/// Where the flips of a database go: what is damaged there is met by whoever reads it.
+/// The pages of a database. Damage is aimed at the bytes that SQLite reads first.
 pub struct Pages {
     size: usize,
-    /// Numbers of the pages that lead to others, from 0.
+    /// Numbers of the interior B-tree pages, from 0.
     interior: Vec<usize>,
     count: usize,
 }
 
 impl Pages {
-    /// The pages of a database; `None` where its header says nothing that fits.
+    /// The pages of a database, or `None` if its header has no valid page size.
     pub fn of(database: &[u8]) -> Option<Self> {
         let size = match u16::from_be_bytes([*database.get(16)?, *database.get(17)?]) {
             1 => 65_536,
@@ -48,7 +48,7 @@ impl Pages {
         Some(Self { size, interior, count })
     }
 
-    /// A place: the schema, a page that leads to others, the head of a page, or anywhere.
+    /// An offset in the schema page, in an interior page, in the head of a page, or anywhere.
     fn place(&self, random: &mut Random) -> usize {
         match random.below(4) {
             0 => random.below(self.size),
@@ -86,7 +86,7 @@ fn change(byte: &mut u8, random: &mut Random) {
     };
 }
 
-/// What a cell may hold that no nsys writes there.
+/// SQL values that nsys never writes into a cell.
 const VALUES: [&str; 24] = [
     "NULL",
     "''",
@@ -114,7 +114,7 @@ const VALUES: [&str; 24] = [
     "random()",
 ];
 
-/// Changes what a database says in one to four ways that SQLite itself finds in order.
+/// Makes one to four changes to the contents of a database that SQLite itself accepts.
 pub fn distort(database: &Path, random: &mut Random) {
     let connection = Connection::open(database).unwrap();
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF").unwrap();
@@ -153,12 +153,12 @@ pub fn distort(database: &Path, random: &mut Random) {
             ),
             _ => format!("DROP TABLE {table}"),
         };
-        // What does not apply to this table (its key cannot be dropped, say) leaves it as it is.
+        // A change that this table does not allow (its key cannot be dropped, say) is skipped.
         let _ = connection.execute_batch(&statement);
     }
 }
 
-/// What a value of a trace may be that no profiler writes.
+/// JSON values that no profiler writes into a trace.
 const JSON: [&str; 16] = [
     "null",
     "true",
@@ -178,7 +178,7 @@ const JSON: [&str; 16] = [
     "NaN",
 ];
 
-/// Changes one to eight values of a trace; now and then bytes of its text.
+/// Changes one to eight values of a trace, or sometimes bytes of its text.
 pub fn distort_trace(text: &mut Vec<u8>, random: &mut Random) {
     if random.below(8) == 0 {
         return flip(text, random);
@@ -206,7 +206,7 @@ fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A quoted name as the text that it stands for.
+/// The string literal of a quoted name.
 fn literal(quoted: &str) -> String {
     format!("'{}'", quoted.trim_matches('"').replace('\'', "''"))
 }

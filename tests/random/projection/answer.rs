@@ -1,4 +1,4 @@
-//! What is asked of every path, and how two answers are compared.
+//! The relations that every implementation answers, and the comparison of two answers.
 
 use nsq::table::Value;
 use std::cmp::Ordering;
@@ -8,10 +8,10 @@ pub type Row = Vec<Value>;
 /// The rows of each of [`RELATIONS`], in their order, sorted by key.
 pub type Answers = Vec<Vec<Row>>;
 
-/// A relation and the columns of it that the oracles know; the first `key` of them name a row.
+/// A relation with the columns that the oracles compute. The first `key` columns identify a row.
 pub struct Relation {
     pub name: &'static str,
-    /// Where the tool has the columns.
+    /// The `FROM` clause that gives nsq's columns.
     pub from: &'static str,
     pub key: usize,
     pub columns: &'static [&'static str],
@@ -94,7 +94,7 @@ pub const RELATIONS: [Relation; 4] = [
     },
     Relation {
         name: "nvtx_range_kernel",
-        // Plain SQLite takes no roots, so the deviation is compared by its square.
+        // SQLite is built without `sqrt`, so compare the square of the deviation.
         from: "(SELECT *, stddev_ns * stddev_ns AS variance FROM nvtx_range_kernel WHERE naming = 'demangled')",
         key: 4,
         columns: &[
@@ -114,7 +114,7 @@ pub const RELATIONS: [Relation; 4] = [
     },
 ];
 
-/// What can stand in a row.
+/// A type that converts to a cell of a row.
 pub trait Cell {
     fn cell(self) -> Value;
 }
@@ -160,7 +160,7 @@ macro_rules! row {
 }
 pub(crate) use row;
 
-/// Puts rows in the order of their keys: no relation promises one.
+/// Sorts rows by key, since relations have no guaranteed order.
 pub fn sort(rows: &mut [Row], key: usize) {
     rows.sort_by(|a, b| compare_keys(a, b, key));
 }
@@ -186,11 +186,11 @@ fn number(value: &Value) -> f64 {
     match value {
         Value::Int(int) => *int as f64,
         Value::Real(real) => *real,
-        other => panic!("{other:?} is no number"),
+        other => panic!("{other:?} is not a number"),
     }
 }
 
-/// Integers, text and nulls are the same or not; means and deviations may differ in the last digits.
+/// Compares integers, text and nulls exactly; real numbers may differ in the last digits.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Real(_), Value::Int(_) | Value::Real(_)) | (Value::Int(_), Value::Real(_)) => {
@@ -201,7 +201,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The first row on which two answers differ, in words.
+/// Describes the first row in which two answers differ.
 pub fn difference(wanted: (&str, &Answers), found: (&str, &Answers)) -> Option<String> {
     RELATIONS.iter().enumerate().find_map(|(nth, relation)| {
         rows_difference(relation, (wanted.0, &wanted.1[nth]), (found.0, &found.1[nth]))

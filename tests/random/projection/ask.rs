@@ -1,4 +1,4 @@
-//! Both SQL paths in one session: the relations of the tool, and the oracle over its views.
+//! Runs both SQL implementations in one session: nsq's relations, and the oracle over nsq's views.
 
 use crate::projection::Reach;
 use crate::projection::answer::{Answers, RELATIONS, Row, sort};
@@ -13,17 +13,17 @@ use nsq::table::{ResultTable, Value};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The statements, which are the same for every report.
+/// The compiled statements, which are the same for every report.
 pub struct Asker {
     catalog: Catalog,
     scope: Scope,
-    /// What makes the tables of the oracle.
+    /// Creates the tables of the oracle.
     preamble: Vec<Plan>,
     /// The oracle's answers, in the order of [`RELATIONS`].
     oracle: Vec<Plan>,
-    /// The tool's.
+    /// The answers of nsq's relations, in the same order.
     native: Vec<Plan>,
-    /// What names and paths its ranges and operations have.
+    /// The name and path ids of nsq's ranges and operations.
     names: Plan,
     range_keys: Plan,
     op_keys: Plan,
@@ -32,7 +32,7 @@ pub struct Asker {
 pub struct Answered {
     pub oracle: Answers,
     pub native: Answers,
-    /// Where the tool contradicts itself.
+    /// An inconsistency between nsq's own relations.
     pub contradiction: Option<String>,
 }
 
@@ -107,7 +107,8 @@ impl Asker {
     }
 }
 
-/// A range's number of a name stands for its name; an operation has the numbers of its range.
+/// Checks that each `name_id` of a range resolves to its name, and that operations have the ids of their
+/// range.
 fn contradiction(names: &[Row], ranges: &[Row], ops: &[Row]) -> Option<String> {
     let id = |value: &Value| match value {
         Value::Int(id) => Some(*id),
@@ -116,14 +117,14 @@ fn contradiction(names: &[Row], ranges: &[Row], ops: &[Row]) -> Option<String> {
     let name_of: HashMap<_, _> = names.iter().map(|row| (id(&row[0]), &row[1])).collect();
     let keys_of: HashMap<_, _> = ranges.iter().map(|row| (id(&row[0]), &row[1..3])).collect();
     if names.len() != name_of.len() {
-        return Some(format!("nvtx_name numbers two names alike: {names:?}"));
+        return Some(format!("nvtx_name has a name_id twice: {names:?}"));
     }
     let misnamed = ranges.iter().find(|row| name_of.get(&id(&row[1])) != Some(&&row[3]));
     if let Some(row) = misnamed {
-        return Some(format!("nvtx_projection has another name than nvtx_name: {row:?}, {names:?}"));
+        return Some(format!("nvtx_projection and nvtx_name have different names: {row:?}, {names:?}"));
     }
     let none = [Value::Null, Value::Null];
     let expected = |row: &Row| id(&row[0]).map_or(&none[..], |range| keys_of[&Some(range)]);
     let strayed = ops.iter().find(|row| expected(row) != &row[1..3])?;
-    Some(format!("nvtx_op has another name or path than its range: {strayed:?}"))
+    Some(format!("nvtx_op and its range have different names or paths: {strayed:?}"))
 }

@@ -1,4 +1,4 @@
-//! The oracle of record: every definition as it is said, by looking at everything.
+//! The reference implementation: every definition written out literally, by searching all rows.
 
 use crate::projection::Reach;
 use crate::projection::answer::{Answers, RELATIONS, Row, row, sort};
@@ -6,15 +6,16 @@ use crate::projection::trace::{Call, Op, OpKind, Range, Trace, process};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A trace whose ranges all have an end and a name, and whose operations have their launches.
+/// A trace with ends and names for all ranges, and launches for the operations.
 struct World<'a> {
     reach: Reach,
     spans: Vec<Span<'a>>,
     works: Vec<Work<'a>>,
-    /// What is asked again and again, by number of the range: the parent, and what was launched inside.
+    /// The parent of each range, by range id.
     parents: HashMap<i64, Option<i64>>,
+    /// The indices of the operations launched inside each range, by range id.
     inside: HashMap<i64, Vec<usize>>,
-    /// By index of the operation: the number of the innermost range.
+    /// The id of the innermost range of each operation, by index.
     innermost: Vec<Option<i64>>,
 }
 
@@ -48,12 +49,13 @@ impl Span<'_> {
         self.end - self.range.start
     }
 
-    /// What is inside what, where bounds coincide: the longer one outside, then the earlier row.
+    /// The nesting order of ranges with coinciding bounds: the longer one is outside, then the earlier
+    /// row.
     fn place(&self) -> (i64, Reverse<i64>, i64) {
         (self.range.start, Reverse(self.end), self.range.id)
     }
 
-    /// Its own thread ended it, so it counts for that thread.
+    /// Whether the range counts for `thread`: the thread began it, and no other thread ended it.
     fn is_of(&self, thread: i64) -> bool {
         self.range.thread == thread && self.range.end_thread.is_none()
     }
@@ -94,7 +96,7 @@ impl<'a> World<'a> {
         (0..self.works.len()).filter(is_inside).collect()
     }
 
-    /// The range is around the call, and the call counts for it.
+    /// Whether the range contains the call, and the call counts for it.
     fn holds(&self, span: &Span<'_>, call: &Call) -> bool {
         span.contains(call.start, call.end)
             && match self.reach {
@@ -109,7 +111,7 @@ impl<'a> World<'a> {
         own.or(around.iter().max_by_key(|span| span.place())).copied()
     }
 
-    /// Of those before it and around it, the shortest; of equals, the last.
+    /// The shortest range that contains `span` and precedes it in nesting order; among equals, the last.
     fn shortest_around<'s>(
         &'s self,
         span: &Span<'_>,
@@ -219,7 +221,7 @@ impl<'a> World<'a> {
         self.works.iter().zip(&self.innermost).map(row_of).collect()
     }
 
-    /// Some range of the process is around the call, whoever began and whoever ended it.
+    /// Whether any range of the process contains the call, in whichever thread it began or ended.
     fn is_open_elsewhere(&self, call: &Call) -> bool {
         self.spans.iter().any(|span| {
             process(span.range.thread) == process(call.thread) && span.contains(call.start, call.end)
@@ -308,10 +310,11 @@ impl<'a> World<'a> {
     }
 }
 
-/// The printed name: the message behind the name of its domain.
+/// The printed name: the domain's name, a colon and the message; without a domain event, the message
+/// alone.
 ///
-/// A domain is known by the operating system's number of its process alone, as NVIDIA has it, and
-/// has the name that it got first. No name of the one or the other leaves nothing to print.
+/// As in NVIDIA's reports, a domain is identified by the operating system's pid and keeps its first
+/// name. If the domain's name or the message is missing, there is no printed name.
 fn name(trace: &Trace, range: &Range) -> Option<String> {
     let text = range.text.get();
     let is_its_domain = |event: &&crate::projection::trace::Event| {
@@ -323,7 +326,7 @@ fn name(trace: &Trace, range: &Range) -> Option<String> {
     }
 }
 
-/// Of the calls that carry the operation's number, the outermost.
+/// The outermost of the calls with the operation's correlation id.
 fn launch<'a>(trace: &'a Trace, op: &Op) -> Option<&'a Call> {
     let number = op.correlation.filter(|&number| number != 0)?;
     trace
@@ -333,7 +336,7 @@ fn launch<'a>(trace: &'a Trace, op: &Op) -> Option<&'a Call> {
         .min_by_key(|call| (call.start, Reverse(call.end), call.class, call.id))
 }
 
-/// From the parent up.
+/// The ancestors of a range, from the parent up.
 fn ancestors<'s, 'a: 's>(
     span: &Span<'a>,
     parent: impl Fn(&Span<'a>) -> Option<&'s Span<'a>>,
@@ -346,7 +349,7 @@ fn stack(ancestors: &[&Span<'_>], span: &Span<'_>) -> String {
     down.map(|span| format!(":{}", span.range.id)).collect()
 }
 
-/// Distinct calls, each with all it launched.
+/// The number of distinct launches.
 fn launches(works: &[&Work<'_>]) -> usize {
     let numbers: BTreeSet<_> = works.iter().map(|work| (work.op.process, work.op.correlation)).collect();
     numbers.len()
@@ -356,7 +359,7 @@ fn gpu_ns(works: &[&Work<'_>]) -> i64 {
     works.iter().map(|work| work.op.end - work.op.start).sum()
 }
 
-/// Length of the union: of the stretches between neighbouring bounds, those that some operation covers.
+/// Length of the union: the sum of the stretches between neighbouring bounds that an operation covers.
 fn busy_ns(works: &[&Work<'_>]) -> Option<i64> {
     let bounds: BTreeSet<i64> = works.iter().flat_map(|work| [work.op.start, work.op.end]).collect();
     let stretches = bounds.iter().zip(bounds.iter().skip(1));

@@ -1,14 +1,14 @@
--- The projection as plain SQL over the normalised views: every pair of range and operation by inequality joins, the
--- innermost of them by a window. Quadratic, and made to be read. The test makes a table `attribution` before this, with
--- one row: `reach` is 'thread' or 'process'. The last four statements answer, in the order of answer.rs.
+-- The projection as plain SQL over the normalised views: inequality joins find every pair of range and operation, and a
+-- window function the innermost range. Quadratic in time, but easy to read. The test first creates a table `attribution`
+-- with one row, whose `reach` is 'thread' or 'process'. The last four statements answer, in the order of answer.rs.
 
--- `place` is the order that decides what is inside what: of ranges that begin together the longer one is outside, of
--- ranges that are the same the later row is inside.
+-- `place` is the nesting order: of ranges that begin together the longer one is outside; of ranges with the same bounds
+-- the later row is inside.
 CREATE TEMP TABLE oracle_range AS
 SELECT *, row_number() OVER (ORDER BY start_ns, end_ns DESC, range_id) AS place
 FROM all_nvtx_range;
 
--- Every GPU operation with its launch: of the calls that carry its number, the outermost.
+-- Every GPU operation with its launch: the outermost of the calls with its correlation id.
 CREATE TEMP TABLE oracle_op AS
 WITH
 ranked_call AS (
@@ -47,7 +47,7 @@ LEFT JOIN ranked_call AS call
   AND call.global_pid = op.global_pid
   AND call.correlation_id = op.correlation_id;
 
--- Every range of the process that is open around the whole launch. `is_own`: it counts for its thread.
+-- Every range of the process that contains the whole launch. `is_own`: the range counts for the launching thread.
 CREATE TEMP TABLE oracle_around AS
 SELECT
   op.op_kind,
@@ -61,7 +61,7 @@ JOIN oracle_range AS range
   AND range.start_ns <= op.call_start_ns
   AND range.end_ns >= op.call_end_ns;
 
--- Those that count, of which the innermost is the last one, a thread's own before any other.
+-- The ranges that count. The innermost is the last one in nesting order; a range of the thread itself comes first.
 CREATE TEMP TABLE oracle_inside AS
 SELECT
   around.range_id,
@@ -74,7 +74,7 @@ FROM oracle_around AS around
 JOIN oracle_op AS op USING (op_kind, op_id)
 WHERE around.is_own OR (SELECT reach FROM attribution) = 'process';
 
--- Every range of the process around a range.
+-- Every range of the process that contains a range.
 CREATE TEMP TABLE oracle_above AS
 SELECT
   child.range_id,
@@ -133,7 +133,7 @@ work AS (
     sum(CASE WHEN is_innermost THEN dur_ns ELSE 0 END) AS self_gpu_ns,
     min(start_ns) AS proj_start_ns,
     max(end_ns) AS proj_end_ns,
-    -- What an operation adds to the union is what lies behind the end of all that began before it.
+    -- An operation adds to the union its part after the latest end of the earlier operations.
     sum(max(0, end_ns - max(start_ns, coalesce(busy_until_ns, start_ns)))) AS busy_ns
   FROM (
     SELECT

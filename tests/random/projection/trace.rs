@@ -1,14 +1,14 @@
-//! Small random captures, made to be hard: few distinct times, so that everything coincides.
+//! Small random captures with few distinct times, so that many bounds coincide.
 
 use crate::support::{NEWEST_COMMON, project};
 use rusqlite::{Connection, ToSql, params};
 use std::fmt;
 use std::path::Path;
 
-/// The bits of a globalTid that are the thread.
+/// The bits of a globalTid that hold the thread.
 const THREAD: i64 = 0xFF_FFFF;
 
-/// The process of a thread, as operations name it.
+/// The globalPid of a thread's process.
 pub fn process(global_tid: i64) -> i64 {
     global_tid & !THREAD
 }
@@ -30,12 +30,12 @@ impl Text {
     }
 }
 
-/// The texts that can be registered, and the names of kernels, by number less one.
+/// The registered texts and the names of kernels. The id of a string is its index plus one.
 pub const STRINGS: [&str; 11] = [
     "forward",
     "step 1",
     "step 2",
-    // In the default domain it reads as "forward" does in the domain "lib".
+    // In the default domain, this reads like "forward" in the domain "lib".
     "lib:forward",
     "lib",
     "other",
@@ -47,7 +47,7 @@ pub const STRINGS: [&str; 11] = [
 ];
 const RANGE_TEXTS: [&str; 4] = ["forward", "step 1", "step 2", "lib:forward"];
 const DOMAIN_TEXTS: [&str; 2] = ["lib", "other"];
-/// Numbers of the names of kernels; two of them share a short name.
+/// String ids of the kernels' demangled names; two kernels share a short name.
 pub const KERNELS: [i64; 3] = [7, 8, 9];
 
 fn string_id(text: &str) -> i64 {
@@ -80,7 +80,7 @@ impl Range {
     }
 }
 
-/// An NVTX event that is no range: domains give names, the others must change nothing.
+/// An NVTX event other than a range. Domain events name domains; the others must have no effect.
 #[derive(Debug, Clone)]
 pub struct Event {
     pub id: i64,
@@ -146,7 +146,7 @@ pub struct Op {
     pub end: i64,
     pub process: i64,
     pub correlation: Option<i64>,
-    /// Number of its demangled name, of a kernel.
+    /// The string id of a kernel's demangled name.
     pub name: Option<i64>,
 }
 
@@ -156,7 +156,7 @@ pub struct Trace {
     pub events: Vec<Event>,
     pub calls: Vec<Call>,
     pub ops: Vec<Op>,
-    /// `nsys export --lazy=false`: tables without rows are there.
+    /// Whether tables without rows exist, as after `nsys export --lazy=false`.
     pub has_empty_tables: bool,
 }
 
@@ -168,12 +168,12 @@ pub struct Size {
     pub ops: u64,
 }
 
-/// What people can check by hand.
+/// Small enough to check by hand.
 pub const SMALL: Size = Size { ranges: 25, calls: 20, ops: 25 };
-/// Enough to go beyond any block that an implementation may work in.
+/// Larger than any block that an implementation may work in.
 pub const LARGE: Size = Size { ranges: 250, calls: 700, ops: 900 };
 
-/// Knuth's linear congruential generator; its high bits are good enough.
+/// Knuth's linear congruential generator. Only its high bits are used, as the low ones are weak.
 struct Random(u64);
 
 impl Random {
@@ -201,22 +201,22 @@ impl Random {
     }
 }
 
-/// Makes the trace of a seed.
+/// Builds the trace of a seed.
 struct Maker {
     random: Random,
     size: Size,
-    /// The first time, and how many there are.
+    /// The first time, and the number of distinct times.
     origin: i64,
     times: i64,
     threads: Vec<i64>,
     trace: Trace,
-    /// Bounds of what is there, for the next to share.
+    /// Bounds of earlier intervals, for later ones to reuse.
     bounds: Vec<(i64, i64)>,
 }
 
 impl Trace {
     pub fn random(seed: u64, size: Size) -> Self {
-        // Seeds are small numbers: the first draws of neighbours would be neighbours.
+        // Spread the seeds: neighbouring small seeds would give neighbouring first draws.
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         random.below(1);
         let times = if size.calls > SMALL.calls {
@@ -237,14 +237,14 @@ impl Trace {
 fn threads(random: &mut Random) -> Vec<i64> {
     let process = |hardware: i64, vm: i64, pid: i64| hardware << 56 | vm << 48 | pid << 24;
     let first = process(0, 1, 100);
-    // A second one of the same pid is on another host; its domains have the same names then.
+    // With the same pid, the second process is on another host; the domain names are then shared.
     let second = if random.one_in(3) { process(0, 2, 100) } else { process(0, 1, 200) };
-    // The topmost bit makes the number negative.
+    // The highest bit makes the id negative.
     let third = if random.one_in(2) { process(0x80, 1, 300) } else { process(0, 1, 300) };
     let mut threads = Vec::new();
     for process in &[first, second, third][..random.pick(&[2, 3])] {
         for thread in 0..random.pick(&[1, 1, 2, 3]) {
-            // The main thread has the number of its process; others are the same in all processes.
+            // The main thread's tid equals the pid; other threads have the same tids in all processes.
             threads.push(process | if thread == 0 { process >> 24 & THREAD } else { 7_000 + thread });
         }
     }
@@ -257,7 +257,7 @@ impl Maker {
         let Size { mut ranges, mut calls, ops } = self.size;
         (ranges, calls) = (self.random.below(ranges + 1), self.random.below(calls + 1));
         if style > 0 {
-            // As programs do it: a stack of ranges, one call after the other.
+            // As in a real program: ranges nest and calls follow each other.
             self.walk(&mut ranges, &mut calls);
         }
         if style < 2 {
@@ -272,7 +272,7 @@ impl Maker {
         self.number();
     }
 
-    /// Few threads get most of what there is.
+    /// A thread, with a bias towards the first ones.
     fn thread(&mut self) -> i64 {
         let threads = self.threads.len() as u64;
         let nth = self.random.below(threads).min(self.random.below(threads));
@@ -283,7 +283,7 @@ impl Maker {
         self.origin + self.random.up_to(self.times)
     }
 
-    /// Two times, often those of something that is there.
+    /// A start and an end, often shared with an earlier interval.
     fn interval(&mut self) -> (i64, i64) {
         let last = self.origin + self.times;
         let (start, end) = (self.time(), self.time());
@@ -303,7 +303,7 @@ impl Maker {
         }
     }
 
-    /// Numbers that two processes share; the third has others, beyond 32 bits.
+    /// A correlation id. Two processes share their ids; the third one has ids beyond 32 bits.
     fn correlation(&mut self, thread: i64) -> i64 {
         let few = 2 + self.size.calls / 2;
         let number = 1 + self.random.below(few) as i64;
@@ -314,7 +314,7 @@ impl Maker {
         let (start, end) = self.interval();
         self.range(start, end);
         if self.random.one_in(8) {
-            self.range(start, end); // perhaps a twin, perhaps of another thread
+            self.range(start, end); // the same bounds, perhaps in another thread
             if self.random.one_in(2) {
                 let thread = self.trace.ranges[self.trace.ranges.len() - 2].thread;
                 self.trace.ranges.last_mut().expect("just pushed").thread = thread;
@@ -361,7 +361,8 @@ impl Maker {
         self.random.pick(&[None, Some(0), Some(0), Some(1), Some(2), Some(3)])
     }
 
-    /// Domains that are made (perhaps twice, under another name), and marks after all else.
+    /// A domain (perhaps created twice, with different names), its end, or a mark after all other
+    /// events.
     fn any_event(&mut self) {
         let event_type = self.random.pick(&[DOMAIN, DOMAIN, DOMAIN, MARK, DOMAIN_END]);
         let start = if event_type == MARK { self.origin + self.times + 99 } else { self.time() };
@@ -370,7 +371,7 @@ impl Maker {
         self.trace.events.push(Event { id: 0, start, event_type, thread, text, domain });
     }
 
-    /// Anything at all, even calls of one thread that overlap.
+    /// Any call; calls of one thread may overlap.
     fn any_call(&mut self) {
         let (thread, (start, end)) = (self.thread(), self.interval());
         let correlation = match self.random.below(12) {
@@ -386,7 +387,7 @@ impl Maker {
         self.bounds.push((start, end));
         self.trace.calls.push(Call { id: 0, start, end, class, thread, correlation });
         if self.random.one_in(5) {
-            // The driver call inside. With a number of its own both may launch something.
+            // The driver call inside. With its own correlation id, both calls may launch something.
             let inner_start = start + self.random.up_to(end - start);
             let inner_end = inner_start + self.random.up_to(end - inner_start);
             let number =
@@ -397,7 +398,7 @@ impl Maker {
         }
     }
 
-    /// Every thread pushes, pops and calls in turn, as a program does.
+    /// Threads push, pop and call in sequence, as a program does.
     fn walk(&mut self, ranges: &mut u64, calls: &mut u64) {
         for thread in self.threads.clone() {
             let mut now = self.time().min(self.origin + self.times / 3);
@@ -435,7 +436,7 @@ impl Maker {
 
     fn any_op(&mut self) {
         let kind = self.random.pick(&[&OP_KINDS[..], &[OpKind::Kernel; 3]].concat());
-        // When it ran says nothing about who launched it, and may be before the launch.
+        // The start is independent of the launch, and may be before it.
         let start = self.time();
         let end = if self.random.one_in(6) { start } else { start + self.random.up_to(9) };
         let thread = self.thread();
@@ -444,7 +445,7 @@ impl Maker {
             0 => correlation = Some(0),
             1 => correlation = None,
             2 => correlation = Some(999_999),
-            3 => {} // perhaps another process's number
+            3 => {} // perhaps the id of another process's call
             _ if self.trace.calls.is_empty() => {}
             _ => {
                 let call = self.random.pick(&self.trace.calls);
@@ -456,7 +457,7 @@ impl Maker {
         self.trace.ops.push(Op { kind, id: 0, start, end, process, correlation, name });
     }
 
-    /// Gives every row its number, in the order of making or in none.
+    /// Gives every row its id, in order of creation or shuffled.
     fn number(&mut self) {
         let Self { random, trace, .. } = self;
         if !random.one_in(3) {
@@ -469,7 +470,7 @@ impl Maker {
             *id
         };
         let mut last = 0;
-        // Domains before, among and after the ranges that are in them.
+        // Half of the events come before the ranges, half after.
         let before = trace.events.len() / 2;
         trace.events[..before].iter_mut().for_each(|event| event.id = next(&mut last));
         trace.ranges.iter_mut().for_each(|range| range.id = next(&mut last));
@@ -486,7 +487,7 @@ impl Maker {
 }
 
 impl Trace {
-    /// Writes it as an export of the newest common schema; a file that is there is replaced.
+    /// Writes the trace as an export of the newest common version, replacing an existing file.
     pub fn write(&self, path: &Path) {
         if path.exists() {
             std::fs::remove_file(path).unwrap();
@@ -528,7 +529,7 @@ impl Trace {
         for kind in OP_KINDS {
             let ops: Vec<&Op> = self.ops.iter().filter(|op| op.kind == kind).collect();
             table(kind.table(), ops.len());
-            // Columns that may not be null, and mean nothing here.
+            // Columns that must not be null and have no meaning here.
             let (others, values) = match kind {
                 OpKind::Kernel => (
                     "demangledName, shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, \
@@ -551,7 +552,7 @@ impl Trace {
         file.execute_batch("COMMIT").unwrap();
     }
 
-    /// Smaller traces: without some of the rows, many at a time first.
+    /// Smaller traces: each leaves out some rows, from many at a time to one.
     pub fn reductions(&self) -> impl Iterator<Item = Self> + '_ {
         [16, 8, 4, 2, 1].into_iter().flat_map(move |chunk: usize| {
             let without = move |len: usize| (0..len.div_ceil(chunk)).map(move |nth| nth * chunk);

@@ -1,4 +1,4 @@
-//! Reports with a token in every place that could hold a secret, and tokens where data are.
+//! Reports with a secret token in every place that could hold a secret, and data tokens in names.
 
 #![allow(unreachable_pub)]
 
@@ -7,36 +7,31 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Part of every token that nobody may see.
+/// Part of every secret token.
 pub const SECRET: &str = "S3CRET";
-/// Part of every number under which the string table keeps such a token.
+/// Part of every string id under which the string table keeps a secret token.
 pub const SECRET_ID: &str = "98765432";
-/// Parts of a kernel's and of a range's name: what a program called them is data.
+/// Parts of the names of a kernel and a range. Names given by the program are data.
 pub const KERNEL: &str = "D4TA_kernel";
 pub const RANGE: &str = "D4TA_range";
 
-/// What a text column of an export holds.
+/// Whether a text column of an export is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// No output shows it.
+    /// Never shown.
     Hidden,
-    /// It is what was asked for.
+    /// Shown.
     Data,
-    /// The string table: what events refer to is data, all else is hidden.
+    /// The string table: strings that events refer to are data, all others are hidden.
     Strings,
 }
 use Kind::{Data, Hidden, Strings};
 
-/// Every text column of the tables in `fixtures/schema` and [`MORE`], and why it is what it is.
+/// The kind of every text column in `fixtures/schema` and [`MORE`], and the reason.
 pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
-    (
-        "META_DATA_CAPTURE",
-        "name",
-        Hidden,
-        "names of variables may stand in it; known settings are let through",
-    ),
+    ("META_DATA_CAPTURE", "name", Hidden, "may contain names of variables; known settings are shown"),
     ("META_DATA_CAPTURE", "value", Hidden, "environment, command line, user and working directory"),
-    ("META_DATA_EXPORT", "name", Hidden, "as its value; known facts are let through"),
+    ("META_DATA_EXPORT", "name", Hidden, "like its value; known facts are shown"),
     ("META_DATA_EXPORT", "value", Hidden, "who exported what, on which machine, in which folders"),
     ("EXPORT_META_DATA", "name", Hidden, "the same table before 2022.4"),
     ("EXPORT_META_DATA", "value", Hidden, "the same table before 2022.4"),
@@ -46,55 +41,50 @@ pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
         Hidden,
         "the machine: host names, serial numbers, mounts",
     ),
-    ("TARGET_INFO_SYSTEM_ENV", "name", Hidden, "as its value"),
+    ("TARGET_INFO_SYSTEM_ENV", "name", Hidden, "like its value"),
     ("TARGET_INFO_SYSTEM_ENV", "value", Hidden, "the machine: host names, serial numbers, mounts"),
-    ("ANALYSIS_FILE", "filename", Hidden, "a path on the profiled machine; the content is a string"),
+    ("ANALYSIS_FILE", "filename", Hidden, "a path on the profiled machine"),
     ("DIAGNOSTIC_EVENT", "text", Hidden, "messages of the profiler name files and commands"),
-    ("StringIds", "value", Strings, "names of events, beside output of the processes and paths"),
-    (
-        "PROCESSES",
-        "name",
-        Data,
-        "name of the executable, without arguments: answers tell processes apart by it",
-    ),
-    ("NVTX_EVENTS", "text", Data, "what the program wrote into its own annotation"),
+    ("StringIds", "value", Strings, "names of events, but also paths and output of the processes"),
+    ("PROCESSES", "name", Data, "the executable without arguments; identifies processes in answers"),
+    ("NVTX_EVENTS", "text", Data, "the text of the program's own annotation"),
     ("NVTX_EVENTS", "jsonText", Data, "payload of an annotation; no relation has it"),
     ("NVTX_EVENTS", "binaryData", Data, "payload of an annotation; no relation has it"),
     ("CUDA_GPU_MEMORY_USAGE_EVENTS", "name", Data, "a variable of the program"),
     ("CUPTI_ACTIVITY_KIND_KERNEL", "tensorSizeMinusOneElements", Data, "numbers of a launch"),
-    ("MPI_COMMUNICATORS", "members", Data, "numbers of ranks"),
+    ("MPI_COMMUNICATORS", "members", Data, "rank numbers"),
     ("TARGET_INFO_CUDA_CONTEXT_INFO", "tpcMask", Data, "a bit mask"),
-    ("TARGET_INFO_CUDA_DEVICE", "uuid", Data, "a GPU, which people look up"),
-    ("TARGET_INFO_CUDA_GPU", "name", Data, "a product"),
-    ("TARGET_INFO_CUDA_GPU", "pciBusId", Data, "a slot"),
-    ("TARGET_INFO_GPU", "busLocation", Data, "a slot"),
-    ("TARGET_INFO_GPU", "chipName", Data, "a product"),
+    ("TARGET_INFO_CUDA_DEVICE", "uuid", Data, "identifies a GPU"),
+    ("TARGET_INFO_CUDA_GPU", "name", Data, "a product name"),
+    ("TARGET_INFO_CUDA_GPU", "pciBusId", Data, "a PCI slot"),
+    ("TARGET_INFO_GPU", "busLocation", Data, "a PCI slot"),
+    ("TARGET_INFO_GPU", "chipName", Data, "a product name"),
     ("TARGET_INFO_GPU", "ctrlDevPath", Data, "a device file such as /dev/nvidia0, the same everywhere"),
     ("TARGET_INFO_GPU", "ctxswDevPath", Data, "a device file"),
-    ("TARGET_INFO_GPU", "name", Data, "a product"),
-    ("TARGET_INFO_GPU", "uuid", Data, "a GPU, which people look up"),
-    ("TARGET_INFO_GPU_METRICS", "metricName", Data, "a metric of NVIDIA's"),
-    ("TARGET_INFO_GPU_METRICS", "typeName", Data, "a metric set of NVIDIA's"),
+    ("TARGET_INFO_GPU", "name", Data, "a product name"),
+    ("TARGET_INFO_GPU", "uuid", Data, "identifies a GPU"),
+    ("TARGET_INFO_GPU_METRICS", "metricName", Data, "the name of a metric"),
+    ("TARGET_INFO_GPU_METRICS", "typeName", Data, "the name of a metric set"),
     ("TARGET_INFO_SESSION_START_TIME", "localTime", Data, "a time"),
     ("TARGET_INFO_SESSION_START_TIME", "utcTime", Data, "a time"),
-    ("ENUM", "name", Data, "NVIDIA's words"),
-    ("ENUM", "label", Data, "NVIDIA's words"),
-    // ProcessStreams has numbers of strings only: what a process was called and what it printed.
-    ("ProcessStreams", "filenameId", Hidden, "numbers of paths and of output"),
-    ("ProcessStreams", "contentId", Hidden, "numbers of paths and of output"),
-    ("ANALYSIS_FILE", "contentId", Hidden, "numbers of the contents of files"),
-    ("sqlite_stat4", "sample", Hidden, "SQLite's samples of indexed values, whatever the table"),
+    ("ENUM", "name", Data, "NVIDIA's enumerations"),
+    ("ENUM", "label", Data, "NVIDIA's enumerations"),
+    // ProcessStreams has only string ids, of the output files of a process and what it printed.
+    ("ProcessStreams", "filenameId", Hidden, "string ids of paths"),
+    ("ProcessStreams", "contentId", Hidden, "string ids of output"),
+    ("ANALYSIS_FILE", "contentId", Hidden, "string ids of file contents"),
+    ("sqlite_stat4", "sample", Hidden, "SQLite's samples of indexed values of any table"),
     (
         "OSRT_FILE_ACCESS_DESCRIPTORS",
         "filePath",
         Data,
-        "events of --osrt-file-access, asked for as such; no relation",
+        "recorded only with --osrt-file-access; no relation has it",
     ),
     ("TARGET_INFO_NIC_INFO", "name", Data, "a network card"),
     ("TARGET_INFO_NIC_INFO", "stateName", Data, "a network card"),
 ];
 
-/// Tables of real exports that `fixtures/schema` leaves out, since nsq reads nothing of them.
+/// Tables of real exports that `fixtures/schema` leaves out because nsq does not read them.
 const MORE: &str = "
     CREATE TABLE IF NOT EXISTS META_DATA_CAPTURE (name TEXT NOT NULL, value TEXT);
     CREATE TABLE IF NOT EXISTS TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT NOT NULL, name TEXT NOT NULL,
@@ -106,7 +96,7 @@ const MORE: &str = "
     CREATE TABLE IF NOT EXISTS DIAGNOSTIC_EVENT (timestamp INTEGER NOT NULL, timestampType INTEGER NOT NULL,
         source INTEGER NOT NULL, severity INTEGER NOT NULL, text TEXT NOT NULL, globalPid INTEGER);";
 
-/// Every text column of `fixtures/schema`, as table and column.
+/// The table and name of every text column in `fixtures/schema` and [`MORE`].
 pub fn text_columns() -> Vec<(String, String)> {
     let mut found = BTreeMap::new();
     for version in versions() {
@@ -127,7 +117,8 @@ pub fn text_columns() -> Vec<(String, String)> {
     found.into_keys().collect()
 }
 
-/// Builds `trace` as an export of `version` at `path`, with a token in every hidden place, and data tokens.
+/// Builds `trace` as an export of `version` at `path`, with secret tokens in every hidden place, and
+/// data tokens.
 pub fn plant(version: &str, trace: &str, path: &Path) {
     build(version, trace, path);
     let connection = Connection::open(path).unwrap();
@@ -137,7 +128,7 @@ pub fn plant(version: &str, trace: &str, path: &Path) {
             .prepare(&format!("SELECT 1 FROM \"{table}\" LIMIT 1"))
             .is_ok_and(|mut statement| statement.exists([]).is_ok())
     };
-    // A secret that no event refers to, and those that only secret tables refer to.
+    // A string that nothing refers to, and strings that only hidden tables refer to.
     for (number, place) in
         ["unreferenced", "stream_name", "stream_content", "file_content"].iter().enumerate()
     {
@@ -189,7 +180,7 @@ pub fn plant(version: &str, trace: &str, path: &Path) {
                    (SELECT min(rowid) FROM NVTX_EVENTS WHERE eventType IN (59, 60))";
         connection.execute(sql, [RANGE]).unwrap();
     }
-    // SQLite's own copies of values: an index and what ANALYZE keeps of it.
+    // SQLite's own copies of values: an index and its ANALYZE samples.
     connection
         .execute_batch(
             "CREATE INDEX values_of_capture ON META_DATA_CAPTURE (value); ANALYZE META_DATA_CAPTURE",
@@ -201,7 +192,7 @@ fn id(number: usize) -> i64 {
     format!("{SECRET_ID}{number}").parse().unwrap()
 }
 
-/// A PyTorch trace with tokens where one keeps what is not an event, and in its names.
+/// A PyTorch trace with secret tokens outside event names, and data tokens in event names.
 pub fn trace() -> String {
     let event = |category: &str, name: &str, pid: u32, start: u32, dur: u32, args: &str| {
         format!(

@@ -1,5 +1,7 @@
-//! A made capture in the layout of a real one: a GPU and a program that are simulated, twice, once for
-//! each recorder. The writers of export, trace and truth share nothing but what happened.
+//! A simulated capture in the layout of a real one.
+//!
+//! A program and its GPU are simulated once per recorder. The writers of the export, the trace and the
+//! truth share only the simulated events.
 
 #![allow(unreachable_pub)]
 
@@ -10,24 +12,24 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// One thing that is wrong with a capture.
+/// A single fault of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// A kernel of a measured step is not in the export.
+    /// The export lacks a kernel of a measured step.
     KernelMissing,
-    /// The kernels of the export take half as long again.
+    /// The kernels of the export take 1.5 times as long.
     KernelsLonger,
-    /// PyTorch's summary has a call too many.
+    /// PyTorch's summary has a wrong number of calls.
     SummaryMiscounts,
-    /// The CUDA events of the run under nsys say twice the time.
+    /// The CUDA events of the run under nsys show twice the time.
     EventsLonger,
-    /// The ranges `backward` of the export end half-way, as if half the work were another's.
+    /// The `backward` ranges of the export end halfway.
     PhaseCutShort,
-    /// The program's FLOPs are twice those of its shape.
+    /// The program reports twice the FLOPs of its shape.
     FlopsDoubled,
-    /// Attention's first product has a name that says nothing.
+    /// The range of attention's first product is named `x`.
     RangeUnnamed,
-    /// The trace has lost a step.
+    /// The trace lacks a step.
     StepMissing,
 }
 
@@ -41,7 +43,7 @@ const ADAM: &str = "void at::native::multi_tensor_apply_kernel<at::native::Adam>
 const LAYERS: i64 = 2;
 const STEPS: usize = 3;
 const PID: i64 = 100;
-/// The thread of the program, and autograd's.
+/// The thread ids of the program and of autograd.
 const MAIN: i64 = 100;
 const AUTOGRAD: i64 = 101;
 
@@ -54,18 +56,18 @@ struct Range {
 struct Kernel {
     name: &'static str,
     thread: i64,
-    /// Of the call that launched it.
+    /// Start and end of the call that launched it.
     call: (i64, i64),
     start: i64,
     end: i64,
 }
 
-/// One run of the program: its CPU works through the ranges, its GPU through the kernels, in order.
+/// One run of the program: the CPU runs the ranges and the GPU the kernels, both in order.
 struct Simulated {
     now: i64,
     gpu_free: i64,
     thread: i64,
-    /// How long everything on the GPU takes, in percent.
+    /// Duration of the GPU work, in percent of the normal duration.
     pace: i64,
     ranges: Vec<Range>,
     kernels: Vec<Kernel>,
@@ -119,7 +121,7 @@ impl Simulated {
         self.gpu_free = end;
     }
 
-    /// When the GPU gets to an event that is recorded now.
+    /// The time at which the GPU reaches an event recorded now.
     fn mark(&mut self) -> i64 {
         self.now += 1_000;
         self.gpu_free.max(self.now)
@@ -190,7 +192,7 @@ impl Simulated {
         })
     }
 
-    /// Kernels by name: calls and time.
+    /// Calls and time of the kernels, by name.
     fn summary(&self) -> Json {
         let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
         for kernel in &self.kernels {
@@ -275,7 +277,7 @@ fn pack(path: &Path, content: &[u8]) {
     file.finish().unwrap();
 }
 
-/// Writes `nsys.sqlite.gz`, `torch.json.gz` and `truth.json`, right but for the fault.
+/// Writes `nsys.sqlite.gz`, `torch.json.gz` and `truth.json`, with at most one fault.
 pub fn make(folder: &Path, fault: Option<Fault>) {
     let (mut nsys, mut torch) = (Simulated::run(100), Simulated::run(102));
     let mut truth =

@@ -1,6 +1,6 @@
-//! Made traces: one list of what happened, written as a PyTorch trace and as an nsys export.
+//! Synthetic traces: one list of events, written as a PyTorch trace and as an nsys export.
 //!
-//! The two writers share nothing but the list, so that what they agree on is what the import means.
+//! The two writers share only the list, so equal answers show that the import maps events correctly.
 
 #![allow(unreachable_pub)]
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// A small generator of numbers (SplitMix64): the same seed, the same trace.
+/// A small random number generator (SplitMix64): equal seeds give equal traces.
 pub struct Random(pub u64);
 
 impl Random {
@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// Kernels by their full and their short name.
+/// The full and the short names of kernels.
 const KERNELS: [(&str, &str); 6] = [
     (
         "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)",
@@ -75,7 +75,7 @@ enum What {
         registers: i64,
         graph_node: Option<i64>,
     },
-    /// HtoD, DtoH or DtoD, by its place in nsys's list.
+    /// HtoD, DtoH or DtoD, by nsys's number (1, 2 or 8).
     Memcpy {
         kind: i64,
         bytes: i64,
@@ -83,7 +83,7 @@ enum What {
     Memset {
         bytes: i64,
     },
-    /// What waits for a stream (3) or for everything (4).
+    /// A wait for a stream (3) or for the context (4).
     Sync {
         kind: i64,
     },
@@ -103,38 +103,38 @@ struct Event {
     what: What,
     start_ns: i64,
     dur_ns: i64,
-    /// Of a CPU event its thread, of GPU work its stream.
+    /// The thread of a CPU event, or the stream of GPU work.
     lane: i64,
     device: i64,
     correlation: Option<i64>,
 }
 
-pub struct Made {
+pub struct SyntheticTrace {
     events: Vec<Event>,
     pid: i64,
-    /// When the profiler's own span began.
+    /// The start of the profiler's own span.
     begin_ns: i64,
 }
 
-impl Made {
-    /// Threads that run operators, each with calls inside, and the GPU work that these launch.
+impl SyntheticTrace {
+    /// Threads that run operators with CUDA calls inside, and the GPU work that the calls launch.
     pub fn random(seed: u64) -> Self {
         let mut random = Random(seed);
         let begin_ns = random.pick(&[1_700_000_000_123_456_000, 4_458_676_388_068_751, 0]);
-        let mut made = Self { events: Vec::new(), pid: 1000 + random.below(1000) as i64, begin_ns };
+        let mut trace = Self { events: Vec::new(), pid: 1000 + random.below(1000) as i64, begin_ns };
         let mut correlation = 100;
         let devices = 1 + random.below(2);
         for thread in 0..1 + random.below(3) as i64 {
             let mut now_ns = begin_ns + 1_000 + random.below(5_000) as i64;
             for _ in 0..random.below(25) {
-                made.operator(&mut random, thread, &mut now_ns, devices, &mut correlation);
+                trace.operator(&mut random, thread, &mut now_ns, devices, &mut correlation);
             }
         }
-        // The profiler writes in no order that could be relied on.
-        for place in (1..made.events.len()).rev() {
-            made.events.swap(place, random.below(place as u64 + 1) as usize);
+        // The profiler writes events in no particular order.
+        for place in (1..trace.events.len()).rev() {
+            trace.events.swap(place, random.below(place as u64 + 1) as usize);
         }
-        made
+        trace
     }
 
     fn operator(
@@ -214,7 +214,7 @@ impl Made {
             });
         }
         let Some(what) = what else { return };
-        // Some overlap on a stream, some start together, some take no time.
+        // Some operations overlap on a stream, some start together, and some take no time.
         self.events.push(Event {
             what,
             start_ns: start_ns + random.below(8) as i64 * 700,
@@ -225,7 +225,7 @@ impl Made {
         });
     }
 
-    /// The trace as Kineto would write it, its freedoms taken at random.
+    /// The trace as Kineto would write it, with random spacing, member order and extra events.
     pub fn json(&self, seed: u64) -> String {
         let mut random = Random(seed);
         let mut text = String::from(
@@ -247,7 +247,7 @@ impl Made {
         ];
         for event in &self.events {
             let (category, name, args) = event.kineto(&mut random);
-            let pid = if event.is_of_gpu() { event.device } else { self.pid };
+            let pid = if event.is_gpu() { event.device } else { self.pid };
             let times = format!("\"ts\": {}, \"dur\": {}", micros(event.start_ns), micros(event.dur_ns));
             let who = format!("\"pid\": {pid}, \"tid\": {}", event.lane);
             let name = format!("\"name\": {}", serde_json::Value::from(name));
@@ -274,7 +274,7 @@ impl Made {
         text
     }
 
-    /// The same as an export of nsys.
+    /// Writes the same events as an nsys export.
     pub fn export(&self, path: &Path) {
         let connection = Connection::open(path).unwrap();
         connection.execute_batch("PRAGMA synchronous = OFF; BEGIN").unwrap();
@@ -297,7 +297,7 @@ impl Made {
         }
         let global_pid = (1 << 48) + self.pid * (1 << 24);
         let mut ids: BTreeMap<&str, i64> = BTreeMap::new();
-        // Numbers that no import would give, but in the order of first use: ties go by them.
+        // Ids that no import would give. Their order is that of first use, because it decides ties.
         let mut id = |text: &'static str| {
             let next = 5000 + ids.len() as i64;
             *ids.entry(text).or_insert(next)
@@ -312,7 +312,7 @@ impl Made {
                 (event.start_ns - self.begin_ns, event.start_ns - self.begin_ns + event.dur_ns);
             let (device, lane, correlation) = (event.device, event.lane, event.correlation);
             let global_tid = global_pid + lane;
-            if event.is_of_gpu() {
+            if event.is_gpu() {
                 streams.insert(lane);
             }
             match event.what {
@@ -408,7 +408,7 @@ impl Made {
         for (text, id) in &ids {
             insert("INSERT INTO StringIds VALUES (?, ?)", params![id, text]);
         }
-        if self.events.iter().any(|event| !event.is_of_gpu()) {
+        if self.events.iter().any(|event| !event.is_gpu()) {
             insert("INSERT INTO PROCESSES VALUES (?, ?, 'python3')", params![global_pid, self.pid]);
         }
         let ends = self.events.iter().map(|event| event.start_ns + event.dur_ns).max();
@@ -438,7 +438,7 @@ impl Made {
 }
 
 impl Event {
-    fn is_of_gpu(&self) -> bool {
+    fn is_gpu(&self) -> bool {
         !matches!(self.what, What::Call { .. } | What::Range { .. })
     }
 
