@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Data flows from left to right. A stage may use earlier stages and the types of [`table`], but never
-//! a later stage; `tests/layering.rs` checks this. The documentation of each stage starts with its input
+//! a later stage; `tests/suite/layering.rs` checks this. The documentation of each stage starts with its input
 //! and output. The questions are in `queries/`, one SQL file each. This crate only makes all reports
 //! look the same, runs the questions, and prints the rows.
 

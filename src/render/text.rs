@@ -384,7 +384,7 @@ mod tests {
     fn detail_is_dropped_first_and_named() {
         let all = drawn(None);
         assert!(all.contains("longest\n") && !all.contains("not shown"), "{all}");
-        let narrow = drawn(Some(45));
+        let narrow = drawn(Some(34));
         assert!(narrow.contains("kernel name") && narrow.contains("total"), "{narrow}");
         assert!(narrow.contains("not shown: longest of all"), "{narrow}");
         let narrower = drawn(Some(26));

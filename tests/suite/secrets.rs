@@ -487,7 +487,7 @@ const ATTACKS: &[(Outcome, &str)] = &[
     (Rows, "SELECT sum(pgsize) FROM dbstat"),
     (Error, "SELECT * FROM sqlite_dbpage"),
     (Rows, "SELECT * FROM pragma_table_info('META_DATA_CAPTURE')"),
-    (Error, "PRAGMA table_info(META_DATA_CAPTURE)"),
+    (Rows, "PRAGMA table_info(META_DATA_CAPTURE)"),
     (Error, "PRAGMA writable_schema = 1"),
     (Error, "ATTACH 'copy.sqlite' AS copy"),
     (Error, "VACUUM INTO 'copy.sqlite'"),
