@@ -119,6 +119,21 @@ fn each_broken_rule_is_reported_with_line_and_help() {
         ("dur_ns >= :least_ns", "'a' LIKE :least_ns", "/good.sql:19: Q12 LIKE is not allowed"),
         ("dur_ns DESC, kernel_id", "dur_ns DESC, kernel_id;", "/good.sql:20: Q12 a semicolon"),
         ("limits: None", "see_also: [nothing_such]\nlimits: None", "Q13 unknown query 'nothing_such'"),
+        (
+            "type: id, doc",
+            "type: id, label: dur, doc",
+            "/good.sql:14: Q18 the header 'dur' of column dur_ns is the header of another column",
+        ),
+        (
+            "type: id, doc",
+            "type: id, label: the kernel that ran for so long, doc",
+            "/good.sql:13: Q18 the label of column kernel_id is too long",
+        ),
+        (
+            "type: id, doc",
+            "type: id, priority: 9, doc",
+            "/good.sql:13: Q18 the priority of column kernel_id is out of range",
+        ),
         ("dur_ns >= :least_ns", "dur_nss >= :least_ns", "/good.sql:19: Q17 no such column: dur_nss"),
     ];
     for (from, to, expected) in faults {
@@ -129,6 +144,33 @@ fn each_broken_rule_is_reported_with_line_and_help() {
             "{to}: want {expected}\n{out}"
         );
     }
+}
+
+#[test]
+fn a_share_names_its_whole() {
+    let share = "  - {name: share_pct, type: percent, unit: percent, doc: \"Share of it all.\"}\nlimits";
+    let with_share = GOOD
+        .replace("SELECT kernel_id, dur_ns\n", "SELECT kernel_id, dur_ns, 100.0 AS share_pct\n")
+        .replace("limits", share);
+    let (code, out) = check(&with_share);
+    assert!(code == 1 && out.contains("Q18 column share_pct does not name the whole"), "{out}");
+    let labelled = with_share.replace("unit: percent, doc", "unit: percent, label: share of all, doc");
+    assert_eq!(check(&labelled).0, 0, "{}", check(&labelled).1);
+}
+
+#[test]
+fn an_order_by_position_is_an_order() {
+    let grouped = |order: &str| {
+        GOOD.replace("SELECT kernel_id, dur_ns\n", "SELECT min(kernel_id) AS kernel_id, dur_ns\n")
+            .replace("ORDER BY dur_ns DESC, kernel_id", &format!("GROUP BY 2 ORDER BY {order}"))
+    };
+    let (code, out) = check(&grouped("2"));
+    assert_eq!(code, 0, "{out}");
+    let by_value = GOOD
+        .replace("SELECT kernel_id, dur_ns\n", "SELECT count(*) AS kernel_id, dur_ns\n")
+        .replace("ORDER BY dur_ns DESC, kernel_id", "GROUP BY 2 ORDER BY 3 - 1");
+    let (code, out) = check(&by_value);
+    assert!(code == 1 && out.contains("Q11"), "{out}");
 }
 
 #[test]

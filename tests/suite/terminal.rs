@@ -216,3 +216,38 @@ fn a_statement_is_blamed_for_its_own_faults() {
     assert!(code == 1 && error.contains("reports are read-only"), "{error}");
     assert!(!error.contains("export the report again"), "{error}");
 }
+
+#[test]
+fn what_is_written_is_noted() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("plain.sqlite");
+    let (code, _, error) = outcome(&["materialize", report, "-o", out.to_str().unwrap()]);
+    assert!(
+        code == 0 && error.contains("plain.sqlite: 3.") && error.contains("from a report of"),
+        "{error}"
+    );
+    assert!(error.contains("names are repeated in every row"), "{error}");
+    let breakdown = ["breakdown", report, "--out-dir", folder.path().to_str().unwrap()];
+    assert_eq!(outcome(&breakdown).2, "");
+    let (_, _, error) = outcome(&breakdown);
+    assert!(error.contains("note: replaced ") && error.contains("result.html"), "{error}");
+}
+
+#[test]
+fn a_class_map_that_matches_nothing_is_noted() {
+    let report = project("fixtures/example.sqlite");
+    let folder = tempfile::tempdir().unwrap();
+    let map = folder.path().join("flat.json");
+    let ask = |text: &str| {
+        std::fs::write(&map, text).unwrap();
+        let map = map.to_str().unwrap();
+        outcome(&["run", report.to_str().unwrap(), "-q", "class_sum", "--classes", map]).2
+    };
+    let error = ask("{\"(?i)flash\": \"X\"}");
+    assert!(error.contains("'(?i)flash' is matched as plain text"), "{error}");
+    let error = ask("{\"m\": {\"n\": {\"nothing_such\": \"X\"}}}");
+    assert!(error.contains("matches none of the"), "{error}");
+    assert_eq!(ask("{\"nvjet\": \"X\"}"), "");
+}
