@@ -7,7 +7,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 51] = [
+const NEED_NSQ: [&str; 52] = [
     "class_sum",
     "comm_overlap",
     "cuda_api_costs",
@@ -23,6 +23,7 @@ const NEED_NSQ: [&str; 51] = [
     "gap_pairs",
     "gpu_elapsed",
     "gpu_gaps",
+    "gpu_idle_cause_sum",
     "gpu_idle_causes",
     "gpu_share",
     "gpu_time",
@@ -64,7 +65,6 @@ const NEED_NSQ: [&str; 51] = [
 /// Queries whose script runs in any SQLite shell.
 const RUN_ANYWHERE: [&str; 17] = [
     "api_errors",
-    "attention_flops",
     "cuda_api_sync",
     "cuda_api_trace",
     "cuda_gpu_trace",
@@ -75,6 +75,7 @@ const RUN_ANYWHERE: [&str; 17] = [
     "gpu_span",
     "mpi_event_trace",
     "report_info",
+    "scope_ids",
     "share_change",
     "timing_compare",
     "um_cpu_page_faults_sum",
