@@ -21,6 +21,7 @@ columns:
   - {name: after_calls, type: int, unit: count, label: "calls after", doc: "Executions of the class in the second selection."}
 checks:
   - before_pct BETWEEN 0 AND 100.000001 AND after_pct BETWEEN 0 AND 100.000001
+when_empty: "no rows are given: pass rows of class_sum with -p before=JSON and -p after=JSON"
 limits: >-
   change_pct is a difference of shares, so a class can take more time and still have a smaller share. Each side is
   compared with its own total, which is in the last row. A side without any time has shares of 0.

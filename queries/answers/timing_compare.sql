@@ -29,6 +29,7 @@ columns:
   - {name: difference_ns, type: duration, unit: ns, label: "elapsed minus measured", priority: 1, doc: "elapsed_ns - timed_ns; null without elapsed_ns."}
 checks:
   - timed_ns > 0
+when_empty: "no timing is given, or none matches: pass timings with -p timings=JSON"
 limits: >-
   Profiling adds CPU time to every range and launch. So a range takes longer than the same code without the profiler,
   and the more it launches, the longer it takes. If the range does not end with a synchronisation, elapsed_ns includes

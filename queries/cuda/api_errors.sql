@@ -25,6 +25,7 @@ checks:
   - share_pct BETWEEN 0 AND 100
   - return_value <> 0
   - first_start_ns <= last_start_ns
+when_empty: "no CUDA API call failed"
 limits: >-
   No rows means that no call failed. A PyTorch trace does not record return values, so there every function has a row.
   Value 600 (not ready) of cudaEventQuery, cudaStreamQuery and similar calls is an answer, not a failure, and is listed

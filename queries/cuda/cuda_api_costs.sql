@@ -19,6 +19,7 @@ columns:
 checks:
   - calls >= 1 AND stddev_ns >= 0
   - (calls = 1) = (mean_error_ns IS NULL)
+when_empty: "no CUDA API call was recorded"
 limits: >-
   Sums cover all processes and threads. A call that waits, for the GPU or for room in a queue, takes as long as the wait
   lasts, so a longer call is not always a slower one. A driver call inside a runtime call counts again.

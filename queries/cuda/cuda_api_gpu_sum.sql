@@ -27,6 +27,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no CUDA API call, kernel, copy or fill was recorded"
 limits: >-
   Times of all threads and GPUs are added up into one total, so shares only tell what is large and what is small. A
   driver call inside a runtime call counts again. Two ABI versions of one function are two rows. Work in a CUDA graph

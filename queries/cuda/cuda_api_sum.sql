@@ -23,6 +23,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no CUDA API call was recorded"
 limits: >-
   A driver call inside a runtime call counts again. Threads that wait at the same time count in full. Two ABI versions
   of one function are two rows with the same api_name.

@@ -22,6 +22,7 @@ columns:
   - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}
 checks:
   - dur_ns >= 0
+when_empty: "no CUDA API call was recorded"
 limits: >-
   A runtime call and the driver call inside it are two rows. If a thread has several names, NVIDIA's report prints its
   calls once per name. nsq prints them once, with the name that has the smallest thread_priority.

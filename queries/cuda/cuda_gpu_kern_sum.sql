@@ -25,6 +25,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no kernel was recorded"
 limits: >-
   Durations are added up over all devices, processes and streams, so the sum can exceed the length of the capture.
   Kernels of a CUDA graph traced as a whole are not included.

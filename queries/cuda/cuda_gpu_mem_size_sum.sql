@@ -20,6 +20,7 @@ columns:
 checks:
   - calls >= 1
   - median_bytes BETWEEN min_bytes AND max_bytes
+when_empty: "no copy or fill was recorded"
 limits: >-
   Copies and fills in a CUDA graph traced as a whole are not included. NVIDIA's report leaves out copies of an unknown
   kind; nsq has a row for them.

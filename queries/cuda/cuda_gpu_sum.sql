@@ -26,6 +26,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no kernel, copy or fill was recorded"
 limits: >-
   Durations are added up over all devices, processes and streams, so the sum can exceed the length of the capture. Work
   in a CUDA graph traced as a whole is not included. NVIDIA's report leaves out copies of an unknown kind; nsq has a row

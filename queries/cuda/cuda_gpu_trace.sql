@@ -39,6 +39,7 @@ columns:
 checks:
   - dur_ns >= 0
   - op_kind <> 'kernel' OR size_bytes IS NULL
+when_empty: "no kernel, copy or fill was recorded"
 limits: >-
   Work in a CUDA graph traced as a whole is not included. gpu_name comes from the process's own list of GPUs. Exports
   before schema 3.17 lack that list, so there it comes from the list that the profiler saw without CUDA_VISIBLE_DEVICES.

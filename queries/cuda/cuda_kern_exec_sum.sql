@@ -44,6 +44,7 @@ checks:
   - calls >= 1 AND queued_calls BETWEEN 0 AND calls
   - kernel_median_ns BETWEEN kernel_min_ns AND kernel_max_ns
   - span_mean_ns IS NULL OR span_mean_ns >= kernel_mean_ns
+when_empty: "no kernel was recorded"
 limits: >-
   NVIDIA's report drops kernels whose launching call was not recorded; nsq keeps them as rows without a call. If a
   runtime call and the driver call inside it have the same correlation ID, NVIDIA counts the kernel for both; nsq counts

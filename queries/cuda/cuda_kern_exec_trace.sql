@@ -36,6 +36,7 @@ columns:
 checks:
   - dur_ns >= kernel_dur_ns
   - queue_dur_ns IS NULL OR queue_dur_ns >= 0
+when_empty: "no kernel was recorded"
 limits: >-
   NVIDIA's report drops kernels whose launching call was not recorded; nsq keeps them as rows without a call. If a
   runtime call and the driver call inside it have the same correlation ID, NVIDIA prints the kernel twice; nsq prints it

@@ -24,6 +24,7 @@ columns:
 checks:
   - calls >= 1 AND stddev_ns >= 0
   - (calls = 1) = (mean_error_ns IS NULL)
+when_empty: "no kernel was recorded"
 limits: >-
   Sums cover all processes, devices and streams. The launch shape stands for the amount of work, which can be wrong:
   matrix products of one output size can differ in their inner dimension. mean_error_ns covers the spread within the

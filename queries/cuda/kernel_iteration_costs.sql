@@ -26,6 +26,7 @@ columns:
 checks:
   - calls >= iteration_count AND iteration_count >= 1
   - (iteration_count = 1) = (mean_error_ns IS NULL)
+when_empty: "no range that launched kernels matches the tag: range_names lists the names, and -p tag=GLOB takes one"
 limits: >-
   A kernel belongs to the iteration of its process that started last before the launch, even if that iteration had
   ended. Use --iter to leave out what no iteration launched. Kernels without a recorded launch, and kernels of a CUDA

@@ -30,6 +30,7 @@ checks:
   - calls >= 1 AND name_count BETWEEN 1 AND calls
   - calls_pct BETWEEN 0 AND 100 AND time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no kernel was recorded"
 limits: >-
   Functions of one name in different namespaces share a row. So do all instances of a template, which can do very
   different work: cutlass names its matrix products Kernel or Kernel2. Mangled names are not shortened. Durations are

@@ -37,6 +37,7 @@ checks:
   - calls >= 1 AND queued_calls BETWEEN 0 AND calls AND launches BETWEEN 0 AND calls
   - launch_bound_pct IS NULL OR launch_bound_pct BETWEEN 0 AND 100
   - api_max_ns IS NULL OR api_median_ns <= api_max_ns
+when_empty: "no kernel was recorded"
 limits: >-
   Rows are sorted by api_total_ns, the cost on the CPU. A long queue time alone is not a fault: it means that the CPU is
   ahead of the GPU. A call that blocks because the queue is full counts as API time. Executions without a recorded call

@@ -30,6 +30,7 @@ checks:
   - calls >= 1 AND copied_bytes >= 0
   - rate_bytes_per_s IS NULL OR rate_bytes_per_s >= 0
   - min_rate_bytes_per_s IS NULL OR median_rate_bytes_per_s BETWEEN min_rate_bytes_per_s AND max_rate_bytes_per_s
+when_empty: "no copy was recorded"
 limits: >-
   The percentiles count every copy alike, however small; rate_bytes_per_s weighs copies by their time. A copy within one
   GPU both reads and writes its bytes, so the memory moves twice the bytes shown. A copy of 0 ns has no bandwidth of its

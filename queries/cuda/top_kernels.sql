@@ -29,6 +29,7 @@ checks:
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
   - p90_ns <= p99_ns AND p99_ns <= max_ns
+when_empty: "no kernel was recorded"
 limits: >-
   Durations are added up, so concurrent kernels can exceed the length of the capture. Kernels of a CUDA graph traced as
   a whole are not included.

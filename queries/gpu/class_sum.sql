@@ -21,6 +21,7 @@ checks:
   - names BETWEEN 1 AND calls
   - busy_ns <= total_ns AND busy_ns >= 0
   - time_pct BETWEEN 0 AND 100
+when_empty: "no kernel was recorded; -p ops=all also counts copies, fills and CUDA graphs traced as a whole"
 limits: >-
   Classes can run at the same time, so busy_ns does not add up to the time in which the GPU was busy. --time cuts
   busy_ns to the window, but not total_ns; under --window, operations count whole in both. Kernels of a CUDA graph

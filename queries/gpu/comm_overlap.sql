@@ -22,6 +22,7 @@ columns:
 checks:
   - hidden_ns + exposed_ns = total_ns
   - longest_exposed_ns <= exposed_ns
+when_empty: "no kernel is a collective: there is no communication to overlap"
 limits: >-
   A collective's kernel also runs while it waits for other ranks, so exposed time is not all transfer. If collectives
   run at the same time, exposed_ns counts each of them; gpu_time counts their exposed time once.

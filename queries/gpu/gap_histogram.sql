@@ -32,6 +32,7 @@ checks:
   - gap_count >= 0 AND total_ns >= 0
   - part <> 'bin' OR from_ns <= to_ns
   - p50_ns <= p90_ns AND p90_ns <= p99_ns AND p99_ns <= max_ns
+when_empty: "no stream has a gap between two kernels; -p memory=true also counts gaps at copies and fills"
 limits: >-
   These are gaps of streams, not of the GPU: during a gap of one stream, other streams may run work. All rows together
   hold every gap. The rows below and above are always present, unless the report has no gaps. If all gaps in range have

@@ -28,6 +28,7 @@ checks:
   - gap_count >= 1 AND min_ns > 0
   - mean_ns BETWEEN min_ns AND max_ns AND total_ns >= max_ns
   - idle_ns BETWEEN 0 AND total_ns
+when_empty: "no stream has a gap between two kernels; -p memory=true also counts gaps at copies and fills"
 limits: >-
   These are gaps of streams, not of the GPU: during a gap of one stream, other streams may run work. idle_ns is the part
   in which none did. If several streams wait at once, idle time counts in each of their gaps. A pair tells what ran

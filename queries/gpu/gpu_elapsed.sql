@@ -28,6 +28,7 @@ checks:
   - calls >= 1
   - elapsed_ns >= 0
   - elapsed_ns <= total_ns
+when_empty: "no GPU operation was recorded"
 limits: >-
   Overlapped time is counted once, for the operation that started first. If several started together, it counts for the
   longest, then for the one with the lowest GPU, stream, kind and row. So elapsed_ns tells what an operation adds to a

@@ -34,6 +34,7 @@ checks:
   - sync_ns + alloc_ns + api_ns + no_api_ns + launch_ns + queued_ns + unknown_ns = dur_ns
   - idle_ns BETWEEN 0 AND dur_ns
   - sync_ns >= 0 AND alloc_ns >= 0 AND api_ns >= 0 AND no_api_ns >= 0 AND launch_ns >= 0 AND queued_ns >= 0
+when_empty: "no GPU had a gap: each was busy from its first operation to its last"
 limits: >-
   The parts describe one thread, the one that launched the operation after the gap. If it waited for another thread,
   that time is outside the CUDA API. cause is the largest part, and api_name is the API function with the most time
@@ -41,7 +42,7 @@ limits: >-
   a CUDA graph counts from the graph's launch. Nested calls count once. Only the name of a call tells whether it waits:
   cudaMemset on device memory usually does not, nor does a small copy from pageable memory. With --nvtx, --process and
   similar options, a gap is a time without work in the scope; see idle_ns.
-see_also: [gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
+see_also: [gpu_idle_cause_sum, gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH

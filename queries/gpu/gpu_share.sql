@@ -24,6 +24,7 @@ columns:
 checks:
   - busy_ns >= 0 AND busy_ns <= window_ns
   - (share_kind = 'idle') = (calls IS NULL)
+when_empty: "no GPU operation was recorded"
 limits: >-
   Shares overlap: a copy under a kernel counts for both, so the rows of a GPU can add up to more than 100 %; idle is
   exact. Without --time or --window, the time before the first and after the last operation of a GPU does not count.

@@ -35,11 +35,12 @@ checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns = busy_ns
   - idle_ns >= 0 AND exposed_communication_ns <= communication_ns AND exposed_memory_ns <= memory_ns
   - op_ns >= busy_ns
+when_empty: "no GPU operation was recorded"
 limits: >-
   The parts tell when the GPU ran something, not how well: a kernel on a single multiprocessor fills the GPU here. A
   CUDA graph traced as a whole counts as compute, whatever it contains. Copies count on the GPU that ran them. With
   --device, --stream, --process or --nvtx, only work in the scope counts, and all other time is idle.
-see_also: [gpu_time_by_range, comm_overlap, gpu_idle_causes, stream_concurrency, gpu_gaps]
+see_also: [gpu_time_by_range, comm_overlap, gpu_idle_cause_sum, gpu_idle_causes, stream_concurrency, gpu_gaps]
 ---*/
 WITH
 part (gpu_id, rank, most, part_ns) AS (

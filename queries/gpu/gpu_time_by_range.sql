@@ -39,6 +39,8 @@ columns:
 checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = window_ns
   - idle_ns >= 0 AND exposed_communication_ns <= communication_ns AND exposed_memory_ns <= memory_ns
+when_empty: >-
+  no matching range launched GPU work: range_names lists the names, and -p span=cpu also shows ranges without GPU work
 limits: >-
   Everything that runs on the GPU in that time counts, not only what the range launched: earlier work that still runs,
   other streams, other processes. Ranges that launched nothing have no projected time and no row; with span=cpu they

@@ -22,6 +22,7 @@ columns:
 checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
+when_empty: "no kernel has this class; without -p class, the rows show every class"
 limits: >-
   The class comes from the name alone. Kernels of a CUDA graph traced as a whole are not included.
 see_also: [class_sum, nccl_sum, top_kernels]

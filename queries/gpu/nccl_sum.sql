@@ -22,6 +22,7 @@ checks:
   - calls >= 1
   - median_ns BETWEEN min_ns AND max_ns
   - time_pct BETWEEN 0 AND 100
+when_empty: "no kernel is a collective"
 limits: >-
   A communication kernel runs from its launch until all ranks have done their part, so its time includes waiting for the
   slowest rank. The report does not record how many bytes moved. NCCL, RCCL and custom kernels are recognised by name.

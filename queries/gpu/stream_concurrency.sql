@@ -19,6 +19,7 @@ columns:
 checks:
   - dur_ns > 0 AND streams >= 0 AND processes >= 1
   - time_pct BETWEEN 0 AND 100
+when_empty: "no GPU operation was recorded"
 limits: >-
   The rows of a GPU add up to its window, which is the time that --time or --window selects, or the time from its first
   to its last operation. A stream is at work while a kernel, a copy, a fill or a CUDA graph traced as a whole runs on

@@ -34,6 +34,7 @@ checks:
   - gap_idle_ns BETWEEN 0 AND gap_ns
   - gpu_idle_ns <= gpu_no_kernel_ns AND gpu_no_kernel_ns <= gpu_window_ns
   - (gap_count = 0) = (max_ns IS NULL)
+when_empty: "no kernel was recorded; -p memory=true also counts copies and fills"
 limits: >-
   A gap of one stream is not idle GPU time: during it, other streams may run work. So gap_ns of several streams can add
   up to more than the GPU idled, and gap_idle_ns counts idle time once per waiting stream. gpu_idle_ns is the idle time

@@ -25,6 +25,7 @@ checks:
   - calls >= 1 AND stddev_ns >= 0
   - time_pct BETWEEN 0 AND 100
   - mean_ns BETWEEN min_ns AND max_ns
+when_empty: "no copy or fill was recorded"
 limits: >-
   Sums cover all processes and devices. Times are those of the GPU; cuda_api_sum has what the calls cost the host.
   Copies in a CUDA graph traced as a whole are not included.

@@ -32,6 +32,7 @@ checks:
   - busy_ns BETWEEN 0 AND total_ns
   - (rate_bytes_per_s IS NULL) = (busy_ns = 0 OR total_bytes IS NULL)
   - (from_bytes IS NULL) = (total_bytes IS NULL)
+when_empty: "no copy or fill was recorded"
 limits: >-
   Times are those of the GPU; cuda_api_sum has what the calls cost the host. Rows can overlap in time, so their busy_ns
   does not add up to the time in which the GPU moved memory. The rows do not tell how much of that time kernels hid. A

@@ -17,6 +17,7 @@ columns:
 checks:
   - cpu_faults >= pages AND pages >= 1
   - first_ns <= last_ns
+when_empty: "no page of unified memory faulted on the CPU"
 limits: >-
   Page faults are recorded only with --cuda-um-cpu-page-faults=true. Functions of one name in different libraries share
   a row.

@@ -23,6 +23,7 @@ columns:
 checks:
   - migrations + cpu_faults + gpu_faults >= 1
   - (rate_bytes_per_s IS NULL) = (total_ns = 0)
+when_empty: "no page of unified memory migrated or faulted"
 limits: >-
   Migrations from GPU to GPU are not included. A migration and a fault share a row if they have the same address, so a
   migration of many pages gets only the faults of its first page. The query needs recorded CPU or GPU page faults.

@@ -25,6 +25,7 @@ columns:
 checks:
   - dur_ns >= 0
   - mpi_kind IN ('p2p', 'collective', 'start_wait', 'other')
+when_empty: "no MPI call was recorded"
 limits: >-
   A call that waits for several requests, such as MPI_Waitall, has one row per request, all with the same times. Do not
   add up dur_ns over such rows. MPI_Sendrecv has two rows if what it sends and what it receives differ. Only the thread

@@ -36,6 +36,8 @@ checks:
   - iteration >= 0 AND slowest >= 1
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0
   - (op_count = 0) = (span_ns IS NULL)
+when_empty: >-
+  no range looks like an iteration or matches the tag, or skip leaves none; range_names lists the names for -p tag=GLOB
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
   else epoch. Among several it takes the outermost. Names of a phase, such as optimizer step, and C++ names (with ::)

@@ -6,7 +6,8 @@ summary: GPU work inside and outside NVTX ranges, and why work is outside.
 why: To know how complete figures per range are, and how to make them complete.
 kind: sum
 tags: [capture, cuda, nvtx]
-reads: [nvtx_op, scope]
+reads: [import_count, nvtx_op, scope]
+requires: [nvtx_op]
 columns:
   - {name: is_attributed, type: bool, label: "in a range", doc: "1 if the work is in an NVTX range."}
   - {name: reason, type: text, priority: 0, doc: "attributed; attributed, graph-level trace; or why the work is in no range: no API row, no open range, other thread, graph-level trace."}
@@ -15,17 +16,22 @@ columns:
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of their durations; overlapping operations count in full."}
   - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the sum of all rows; null if the sum is 0."}
   - {name: op_share_pct, type: percent, unit: percent, label: "share of operations", priority: 1, doc: "op_count as a share of the sum of all rows."}
-  - {name: advice, type: text, priority: 1, doc: "What to do about it; null if nothing is needed."}
+  - {name: advice, type: text, priority: 1, doc: "What to do about it, for the tool that recorded the report; null if nothing is needed."}
   - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
 checks:
   - op_count >= 1 AND gpu_ns >= 0 AND op_share_pct BETWEEN 0 AND 100
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100
+when_empty: "no GPU operation was recorded"
 limits: >-
   An operation counts as attributed in any range, even in one around the whole program. Reasons without operations have
   no row. The kernels of a CUDA graph traced as a whole are not recorded, whether the graph is in a range or not.
 see_also: [nvtx_tree, phases, nvtx_gpu_proj_trace]
 ---*/
 WITH
+-- Only a report made from a PyTorch trace has these rows.
+source AS (
+  SELECT EXISTS (SELECT 1 FROM import_count) AS is_torch
+),
 by_reason AS (
   SELECT
     coalesce(unattributed, iif(op_kind = 'graph', 'attributed, graph-level trace', 'attributed')) AS reason,
@@ -51,10 +57,21 @@ SELECT
   CASE reason
     WHEN 'attributed, graph-level trace' THEN 'kernels are hidden: capture with --cuda-graph-trace=node'
     WHEN 'graph-level trace' THEN 'launched in no range as a whole graph: capture with --cuda-graph-trace=node'
-    WHEN 'no API row' THEN 'launched before the capture or its API trace began: capture with -t cuda from the start'
-    WHEN 'no open range' THEN 'launched while no range was open: annotate the code around the launches'
+    WHEN 'no API row' THEN
+      iif(
+        source.is_torch,
+        'launched before the trace began, or its call was not recorded: start the profiler a step earlier',
+        'launched before the capture or its API trace began: capture with -t cuda from the start'
+      )
+    WHEN 'no open range' THEN
+      iif(
+        source.is_torch,
+        'launched outside operators and record_function: put record_function around the launches',
+        'launched while no range was open: annotate the code around the launches'
+      )
     WHEN 'other thread' THEN 'a range was open on another thread of the process: try --attribute process'
   END AS advice,
   (SELECT attribution FROM scope) AS attribution
 FROM ranked
+CROSS JOIN source
 ORDER BY is_attributed DESC, reason_ns DESC, reason, gpu_ns DESC, op_kind

@@ -28,6 +28,7 @@ columns:
 checks:
   - range_count >= 1 AND launch_count >= range_count AND op_count >= launch_count
   - proj_median_ns BETWEEN proj_min_ns AND proj_max_ns
+when_empty: "no named range launched GPU work; --attribute process also counts what other threads launch meanwhile"
 limits: >-
   A span includes idle time and other work of the GPU; gpu_ns does not. Do not add up rows: nested ranges count in each
   other, and spans of ranges side by side can overlap. Ranges without a name are left out, as in NVIDIA's report. CUDA

@@ -29,6 +29,7 @@ checks:
   - op_count >= launch_count AND launch_count >= 1 AND graph_count BETWEEN 0 AND op_count
   - dur_ns >= 0 AND gpu_ns >= 0
   - (range_id IS NULL) = (range_stack IS NULL)
+when_empty: "no GPU operation has a recorded launch: nvtx_coverage says why"
 limits: >-
   A range holds what its own thread launches inside it. Work that another thread launches meanwhile, such as PyTorch's
   backward pass, belongs to that thread; with --attribute process it belongs to the range. Operations outside any range

@@ -28,6 +28,7 @@ checks:
   - calls >= 1 AND range_count >= 0
   - (range_kind IS NULL) = (range_count = 0)
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no kernel was recorded"
 limits: >-
   A kernel counts in every range around its launch, so do not add up rows of nested ranges; nvtx_kernels counts each
   kernel once. Inside two nested ranges of one name, the time of a kernel counts twice and the call once. If a runtime

@@ -29,6 +29,7 @@ columns:
 checks:
   - gpu_ns >= self_gpu_ns AND self_gpu_ns >= 0 AND op_count >= launch_count
   - backward_gpu_ns >= self_backward_gpu_ns AND self_backward_gpu_ns >= 0
+when_empty: "no layer matches: range_names lists the folded names, and -p layer=GLOB takes one"
 limits: >-
   Add up only the self columns; the other columns count work in every layer around it. Backward work is matched to
   layers by PyTorch's sequence numbers, which emit_nvtx writes into the name and a PyTorch trace stores beside it. An

@@ -27,6 +27,7 @@ columns:
 checks:
   - range_count >= 1 AND gpu_ns >= 0 AND gpu_stddev_ns >= 0
   - (op_count > 0) OR gpu_ns = 0
+when_empty: "no layer matches: range_names lists the folded names, and -p layer=GLOB takes one"
 limits: >-
   Do not add up rows: nested ranges hold the same work. If a path covers different work, such as an operator called with
   several shapes, the spread includes that. Work that other threads launch, such as PyTorch's backward pass, is not

@@ -21,6 +21,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no range was pushed and popped: nvtx_startend_sum has the start/end ranges"
 limits: >-
   Times are CPU times and include nested ranges: time in a nested range counts in both ranges, so do not add up the
   shares of nested ranges. A range that was never popped usually lasts until the end of the capture.

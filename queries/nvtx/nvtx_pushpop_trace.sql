@@ -26,6 +26,7 @@ checks:
   - dur_ns >= 0 AND dur_ns = end_ns - start_ns AND self_ns = dur_ns - child_ns
   - (depth = 0) = (parent_id IS NULL)
   - (child_count = 0) = (child_ns = 0) OR child_count > 0
+when_empty: "no range was pushed and popped: nvtx_startend_sum has the start/end ranges"
 limits: >-
   Ranges nest by time, across domains, although each domain has its own stack. If two ranges have the same start and
   end, the later row is inside the other; NVIDIA loses both and all ranges inside them. A range that was never popped

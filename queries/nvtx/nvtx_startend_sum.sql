@@ -21,6 +21,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no range was started and ended by ID: nvtx_pushpop_sum has the push/pop ranges"
 limits: >-
   Times are CPU times. Overlapping ranges count in full, so shares are not shares of the capture. A range that never
   ended usually lasts until the end of the capture. Ranges that another thread ended are included.

@@ -22,6 +22,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no NVTX range was recorded"
 limits: >-
   Times are CPU times and include nested ranges: time in a nested range counts in both ranges, so do not add up the
   shares of nested ranges. A range that never ended usually lasts until the end of the capture. Ranges that another

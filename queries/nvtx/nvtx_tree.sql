@@ -34,6 +34,7 @@ checks:
   - gpu_ns >= self_gpu_ns AND self_gpu_ns >= 0 AND op_count >= self_op_count
   - busy_ns IS NULL OR busy_ns <= gpu_ns
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100.000001
+when_empty: "no path matches: without -p path, the rows show the whole tree"
 limits: >-
   Ranges with the same path of names share a row, across threads and processes. Shares are of summed durations, so
   overlapping work counts in full; busy_ns counts overlaps once. Do not add up share_pct of nested rows. self_share_pct

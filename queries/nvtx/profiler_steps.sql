@@ -33,6 +33,8 @@ checks:
   - (range_id IS NULL) = (unattributed IS NOT NULL)
   - thread_op_count <= op_count AND kernel_count <= op_count
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0
+when_empty: >-
+  no range matches the tag, by default ProfilerStep#*: range_names lists the names, and -p tag=GLOB takes one
 limits: >-
   An operation belongs to the step on its launching thread that is open during the whole call. If there is none, it
   belongs to the step of its process that started last, if that one is open during the whole call. So the backward pass

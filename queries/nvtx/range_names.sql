@@ -19,6 +19,7 @@ columns:
   - {name: layer_name, type: text, label: "folded name", doc: "range_name with each number replaced by *; (unnamed) if range_name is null."}
 checks:
   - range_count >= 1 AND depth >= 0
+when_empty: "no NVTX range was recorded"
 limits: >-
   Ranges that another thread ended are counted. Work launched by threads without ranges is in no range, unless you give
   --attribute process.

@@ -34,6 +34,7 @@ checks:
   - elapsed_ns >= cpu_ns
   - (op_count = 0) = (span_ns IS NULL)
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0 AND unlaunched_ns >= 0
+when_empty: "no range that ended matches: range_names lists the names, and -p ranges=GLOB takes one"
 limits: >-
   A range inside another range of these names is not counted. Ranges that overlap without nesting are; work inside both
   counts for the later one in unlaunched_ns. While these ranges idle, other work can run on the GPU. Work that other

@@ -26,6 +26,7 @@ columns:
 checks:
   - range_count >= 1
   - mean_ns BETWEEN min_ns AND max_ns AND median_ns BETWEEN min_ns AND max_ns
+when_empty: "no range that ended matches: range_names lists the names, and -p ranges=GLOB takes one"
 limits: >-
   A range inside another range of these names is not counted. Ranges that overlap without nesting are; work inside both
   counts for the later one in unlaunched_ns. While these ranges idle, other work can run on the GPU. Work that other

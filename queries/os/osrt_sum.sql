@@ -22,6 +22,7 @@ checks:
   - calls >= 1
   - time_pct BETWEEN 0 AND 100
   - median_ns BETWEEN min_ns AND max_ns
+when_empty: "no call of the C library or POSIX threads was recorded"
 limits: >-
   Only calls of NVIDIA's event class 27, the OS runtime, count. Times of all threads are added up, so threads that only
   wait dominate. A call inside another traced call counts again. Calls shorter than the capture's threshold (1

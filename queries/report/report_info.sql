@@ -181,29 +181,30 @@ info AS (
   FROM active_process
   LEFT JOIN process USING (global_pid)
   UNION ALL
-  SELECT 5, gpu_id, 1, 'GPU ' || gpu_id, 'name', gpu_name, NULL
+  -- Exports of 2020 have two tables of GPUs, and both can name the same one.
+  SELECT DISTINCT 5, gpu_id, 1, 'GPU ' || gpu_id, 'name', gpu_name, NULL
   FROM gpu
   UNION ALL
-  SELECT 5, gpu_id, 2, 'GPU ' || gpu_id, 'memory', printf('%.2f GB', memory_bytes / 1e9), memory_bytes
+  SELECT DISTINCT 5, gpu_id, 2, 'GPU ' || gpu_id, 'memory', printf('%.2f GB', memory_bytes / 1e9), memory_bytes
   FROM gpu
   WHERE memory_bytes > 0
   UNION ALL
-  SELECT
+  SELECT DISTINCT
     5, gpu_id, 3, 'GPU ' || gpu_id, 'peak memory bandwidth',
     printf('%.0f GB/s', peak_bandwidth_bytes_per_s / 1e9),
     cast(peak_bandwidth_bytes_per_s AS INTEGER)
   FROM gpu
   WHERE peak_bandwidth_bytes_per_s > 0
   UNION ALL
-  SELECT 5, gpu_id, 4, 'GPU ' || gpu_id, 'SMs', printf('%,d', sm_count), sm_count
+  SELECT DISTINCT 5, gpu_id, 4, 'GPU ' || gpu_id, 'SMs', printf('%,d', sm_count), sm_count
   FROM gpu
   WHERE sm_count > 0
   UNION ALL
-  SELECT 5, gpu_id, 5, 'GPU ' || gpu_id, 'compute capability', compute_capability, NULL
+  SELECT DISTINCT 5, gpu_id, 5, 'GPU ' || gpu_id, 'compute capability', compute_capability, NULL
   FROM gpu
   WHERE sm_count > 0
   UNION ALL
-  SELECT 5, gpu_id, 6, 'GPU ' || gpu_id, 'PCI address', bus_location, NULL
+  SELECT DISTINCT 5, gpu_id, 6, 'GPU ' || gpu_id, 'PCI address', bus_location, NULL
   FROM gpu
   WHERE bus_location <> ''
   UNION ALL
@@ -271,4 +272,4 @@ info AS (
 )
 SELECT section, fact, value, number
 FROM info
-ORDER BY section_id, member_id, fact_id, fact
+ORDER BY section_id, member_id, fact_id, fact, value, number

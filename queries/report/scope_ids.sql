@@ -16,6 +16,7 @@ columns:
   - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "Kernels, copies and fills with this ID; 0 for a device or process without any."}
 checks:
   - op_count >= 0
+when_empty: "the report names no such device, stream or process"
 limits: Scope options leave out nothing here. The same stream ID may exist in several contexts and processes.
 see_also: [report_info, gpu_span]
 ---*/

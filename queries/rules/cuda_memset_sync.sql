@@ -28,6 +28,7 @@ columns:
 checks:
   - dur_ns >= 0 AND call_dur_ns >= 0
   - memory IN ('Pinned', 'Managed')
+when_empty: "no synchronous fill writes pinned or managed memory: nothing to fix here"
 limits: >-
   The query covers only the runtime API, as NVIDIA's rule does, and only fills whose call was recorded. It looks for the
   call in the fill's own process. NVIDIA's rule also takes calls of other processes with the same correlation ID.

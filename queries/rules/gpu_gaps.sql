@@ -31,6 +31,7 @@ columns:
 checks:
   - dur_ns > 0 AND dur_ns = end_ns - start_ns
   - idle_ns BETWEEN 0 AND dur_ns
+when_empty: "no gap is longer than gap_ms, by default 500 ms; a smaller -p gap_ms=N reports shorter gaps"
 limits: >-
   The query looks at each device of each process by itself, between its first operation and its last, as NVIDIA's rule
   does. Time before and after them, or between processes, is not a gap. dur_ns is about kernels, copies and fills; the

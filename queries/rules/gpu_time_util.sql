@@ -32,6 +32,7 @@ checks:
   - dur_ns = end_ns - start_ns AND dur_ns > 0 AND chunks >= 1
   - busy_ns BETWEEN 0 AND dur_ns AND gpu_busy_ns BETWEEN 0 AND dur_ns
   - busy_ns <= total_ns
+when_empty: "every chunk of time reaches the threshold, by default 50 % in use; a higher -p threshold=N reports more"
 limits: >-
   The query looks at each device of each process by itself, from its first operation to its last, as NVIDIA's rule does.
   Only time counts: one small copy uses the GPU as much as a kernel on all its cores. total_pct adds up operations that

@@ -159,6 +159,9 @@ pub struct Param {
     /// Value if the user gives none. Absent means null.
     #[serde(default)]
     pub default: serde_yaml::Value,
+    /// Whether the query refuses to run without it.
+    #[serde(default)]
+    pub required: bool,
     /// Minimum, for numbers.
     pub min: Option<f64>,
     /// Maximum, for numbers.

@@ -38,7 +38,9 @@ impl LockEntry {
             contract.push_str(&format!("{} {:?} {:?}\n", column.name, column.kind, column.unit));
         }
         for param in &header.params {
-            contract.push_str(&format!(":{} {:?} {:?}\n", param.name, param.kind, param.values));
+            let required = if param.required { " required" } else { "" };
+            contract
+                .push_str(&format!(":{} {:?} {:?}{required}\n", param.name, param.kind, param.values));
         }
         Self { version: header.version, body: hash(&query.sql), contract: hash(&contract) }
     }

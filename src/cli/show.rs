@@ -98,7 +98,8 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     let plan = match is_relation {
         // For a relation, the script defines it and selects all its rows.
         true => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
-        false => Plan::new(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
+        // A required parameter without a value stays `:name`, which SQLite shells can set.
+        false => Plan::without_values(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
     };
     let schema = match &args.report {
         Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
@@ -205,7 +206,8 @@ fn params(page: &mut String, params: &[Param]) {
             [] => format!("{:?}", param.kind).to_lowercase(),
             values => values.join("|"),
         };
-        item(page, &param.name, &format!("{} [{kind}, default {default}]", param.doc));
+        let default = if param.required { "required".to_owned() } else { format!("default {default}") };
+        item(page, &param.name, &format!("{} [{kind}, {default}]", param.doc));
     }
 }
 

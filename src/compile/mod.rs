@@ -49,8 +49,15 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans a query with the arguments of an invocation.
+    /// Plans a query with the arguments of an invocation. Fails if a required parameter is missing.
     pub fn new(query: &Query, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        let plan = Self::without_values(query, invocation, layout)?;
+        params::require(query, &plan.bindings)?;
+        Ok(plan)
+    }
+
+    /// Plans a query whose required parameters may be missing: to read what it needs, not to run it.
+    pub fn without_values(query: &Query, invocation: &Invocation, layout: &Layout) -> Result<Self> {
         let header = &query.header;
         let bindings = params::bind(query, invocation)?;
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();

@@ -6,7 +6,8 @@ use crate::error::{Error, Result, nearest};
 use crate::table::Value;
 use std::collections::BTreeMap;
 
-/// The value of each parameter of the query: from `-p`, from a colon argument, or the default.
+/// The value of each parameter of the query: from `-p`, from a colon argument, or the default. A
+/// required parameter that was not given is left out.
 pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String, Value)>> {
     let header = &query.header;
     let mut given: BTreeMap<&str, String> = BTreeMap::new();
@@ -58,9 +59,10 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
     header
         .params
         .iter()
+        .filter(|param| !param.required || given.contains_key(param.name.as_str()))
         .map(|param| {
-            let text = match given.remove(param.name.as_str()) {
-                Some(text) => Some(text),
+            let text = match given.get(param.name.as_str()) {
+                Some(text) => Some(text.clone()),
                 None if param.default.is_null() => None,
                 None => Some(scalar(&param.default)),
             };
@@ -71,6 +73,35 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
             Ok((param.name.clone(), value))
         })
         .collect()
+}
+
+/// Fails if a required parameter has no value.
+pub(super) fn require(query: &Query, bindings: &[(String, Value)]) -> Result<()> {
+    let header = &query.header;
+    let is_missing =
+        |param: &&Param| param.required && !bindings.iter().any(|(name, _)| *name == param.name);
+    let missing: Vec<&Param> = header.params.iter().filter(is_missing).collect();
+    let Some(first) = missing.first() else { return Ok(()) };
+    let options: Vec<String> = missing
+        .iter()
+        .map(|param| match param.kind {
+            ParamType::Int | ParamType::Real => format!("-p {}=N", param.name),
+            ParamType::Bool => format!("-p {}=true", param.name),
+            ParamType::Duration => format!("-p {}=1ms", param.name),
+            ParamType::Enum => format!("-p {}={}", param.name, param.values.join("|")),
+            ParamType::List => format!("-p {}=A,B", param.name),
+            ParamType::Text => format!("-p {}=TEXT", param.name),
+        })
+        .collect();
+    Err(Error::usage(
+        format!(
+            "missing parameter '{}' of query '{}': {}",
+            first.name,
+            header.name,
+            first.doc.trim_end_matches('.')
+        ),
+        format!("give {}", options.join(" ")),
+    ))
 }
 
 /// A default value from front matter, as the user would type it.

@@ -174,6 +174,13 @@ impl Check<'_> {
             {
                 self.add("P04", &format!("name: {}", param.name), first_line(&error.to_string()));
             }
+            if param.required {
+                self.add(
+                    "P04",
+                    &format!("name: {}", param.name),
+                    format!("'{}' cannot be required: list it in `given` of an answer", param.name),
+                );
+            }
             if self.playbook.pattern(&param.name).is_some() {
                 self.add(
                     "P04",
@@ -264,6 +271,11 @@ impl Check<'_> {
             if !columns.contains(&column.as_str()) {
                 self.add("P06", &near, format!("unknown column '{column}' of query '{}'", ask.query));
             }
+        }
+        let required = query.header.params.iter().filter(|param| param.required);
+        for param in required.filter(|param| !ask.params.contains_key(&param.name)) {
+            let message = format!("query '{}' needs the parameter '{}'", ask.query, param.name);
+            self.add("P06", &near, message);
         }
         for (name, text) in &ask.params {
             if !query.header.params.iter().any(|param| param.name == *name) {

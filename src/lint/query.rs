@@ -62,6 +62,19 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
             add("Q03", field, format!("`{field}` must end in a full stop"), "write a full sentence");
         }
     }
+    if let Some(text) = &header.when_empty
+        && (text.is_empty() || text.ends_with('.') || text.chars().count() > 160)
+    {
+        add(
+            "Q03",
+            "when_empty:",
+            format!(
+                "`when_empty` ({} characters) must have at most 160 characters and no full stop",
+                text.chars().count()
+            ),
+            "say what it means that there are no rows; it is printed after `NAME returned no rows: `",
+        );
+    }
     for tag in header.tags.iter().filter(|tag| !TAGS.contains(&tag.as_str())) {
         add("Q04", tag, format!("unknown tag '{tag}'"), &format!("known tags: {}", TAGS.join(", ")));
     }
@@ -161,6 +174,14 @@ fn check_params(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
         let needle = format!("name: {},", param.name);
         let what = format!("parameter {}", param.name);
         check_doc(place, "Q08", &needle, &what, &param.name, &param.doc, findings);
+        if param.required && !param.default.is_null() {
+            findings.push(place.finding(
+                "Q05",
+                &needle,
+                format!("{what} is required and has a default"),
+                "remove `required` or `default`",
+            ));
+        }
     }
 }
 
@@ -362,7 +383,7 @@ fn column_names(
     catalog: &Catalog,
     empty_report: &EmptyReport,
 ) -> Result<Vec<String>> {
-    let plan = Plan::new(query, &Invocation::default(), layout)?;
+    let plan = Plan::without_values(query, &Invocation::default(), layout)?;
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), roots)?;
     let mut connection = empty_report.connect()?;

@@ -1,6 +1,8 @@
 //! `nsq check`: the SQL library passes all rules, and each rule finds a query that breaks it.
 
-use crate::support::{Fixtures, nsq, outcome, project, queries, shared_exports, traces};
+use crate::support::{
+    Fixtures, NEED_PARAMETERS, build, every_query, nsq, outcome, project, shared_exports, stdout, traces,
+};
 use std::fs;
 
 #[test]
@@ -32,7 +34,7 @@ fn check_on(report: &std::path::Path) {
 
 #[test]
 fn every_query_has_a_page_and_a_script() {
-    for query in queries() {
+    for query in every_query() {
         let (code, page, error) = outcome(&["show", &query]);
         assert_eq!(code, 0, "{error}");
         assert!(page.contains("COLUMNS") && page.contains("LIMITS"), "{page}");
@@ -40,6 +42,34 @@ fn every_query_has_a_page_and_a_script() {
         assert_eq!(code, 0, "{error}");
         assert!(script.contains(&format!("-- {query}@")), "{script}");
     }
+}
+
+#[test]
+fn queries_that_need_parameters_are_known() {
+    let is_needy = |query: &String| stdout(&["show", query]).contains(", required]");
+    let needy: Vec<String> = every_query().into_iter().filter(is_needy).collect();
+    assert_eq!(needy, NEED_PARAMETERS);
+}
+
+/// Exports of 2020 have both tables of GPUs: each GPU is in both.
+#[test]
+fn two_tables_of_gpus_leave_no_ties() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.sqlite");
+    build("pre-2.9", "two_streams_overlap", &report);
+    let connection = rusqlite::Connection::open(&report).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE TARGET_INFO_GPU
+               (vmId INTEGER, id INTEGER, deviceId INTEGER, name TEXT, busLocation TEXT);
+             INSERT INTO TARGET_INFO_GPU SELECT vmId, deviceId, deviceId, name, pciBusId FROM TARGET_INFO_CUDA_GPU",
+        )
+        .unwrap();
+    drop(connection);
+    check_on(&report);
+    let report = report.to_str().unwrap();
+    let info = stdout(&["run", report, "-q", "report_info", "-f", "csv"]);
+    assert_eq!(info.matches("GPU 0,name,").count(), 1, "{info}");
 }
 
 /// A query that passes all rules.
@@ -90,6 +120,12 @@ fn each_broken_rule_is_reported_with_line_and_help() {
         ("kind: sum", "kind: trace", "/good.sql:7: Q04 a query of kind trace needs the column start_ns"),
         ("WHERE dur_ns >= :least_ns\n", "", "/good.sql:11: Q05 parameter least_ns is not used"),
         (":least_ns\nORDER", ":most_ns\nORDER", "Q05 parameter :most_ns is not declared"),
+        (
+            "default: 0,",
+            "default: 0, required: true,",
+            "Q05 parameter least_ns is required and has a default",
+        ),
+        ("limits: None", "when_empty: No kernel.\nlimits: None", "Q03 `when_empty` (10 characters)"),
         (
             "SELECT kernel_id, dur_ns",
             "SELECT kernel_id, dur_ns, start_ns",

@@ -204,6 +204,50 @@ fn a_scope_that_does_not_apply_prints_a_note() {
 }
 
 #[test]
+fn no_rows_are_explained() {
+    let (_fixtures, report) = fixture("gpu_idle");
+    let cases: [(&[&str], &str); 4] = [
+        (&["-q", "nccl_sum"], "note: nccl_sum returned no rows: no kernel is a collective\n"),
+        (
+            &["-q", "gpu_gaps", "-p", "gap_ms=5000"],
+            "note: gpu_gaps returned no rows with -p gap_ms=5000: no gap is longer than gap_ms",
+        ),
+        (
+            &["-q", "top_kernels", "-p", "limit=0"],
+            "note: top_kernels returned no rows: the parameter limit is 0\n",
+        ),
+        // A parameter of another query.
+        (
+            &["-q", "nccl_sum", "-q", "top_kernels", "-p", "limit=1"],
+            "note: nccl_sum returned no rows: no kernel is a collective\n",
+        ),
+    ];
+    for (words, expected) in cases {
+        let (code, _, error) = outcome(&[&["run", &report][..], words].concat());
+        assert!(code == 0 && error.contains(expected), "want {expected}\n{error}");
+    }
+}
+
+#[test]
+fn advice_fits_the_tool_that_recorded() {
+    let advice = |report: &Path| {
+        let report = report.to_str().unwrap();
+        stdout(&["run", report, "-q", "nvtx_coverage", "--columns", "advice", "-f", "csv"])
+    };
+    let fixtures = Fixtures::new();
+    let from_nsys = advice(&fixtures.trace("kernel_gaps"));
+    assert!(from_nsys.contains("capture with -t cuda"), "{from_nsys}");
+    let trace = fixtures.path().join("trace.json");
+    // A kernel whose call is not in the trace.
+    let event = r#"{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1,
+        "args": {"device": 0, "context": 1, "stream": 7, "correlation": 5}}"#;
+    fs::write(&trace, format!("{{\"traceEvents\": [{event}]}}")).unwrap();
+    let from_torch = advice(&trace);
+    assert!(from_torch.contains("start the profiler a step earlier"), "{from_torch}");
+    assert!(!from_torch.contains("-t cuda"), "{from_torch}");
+}
+
+#[test]
 fn schema_lists_which_queries_can_run() {
     let (_fixtures, report) = fixture("nvtx_only");
     let documents = json(&["schema", &report, "--format", "json"]);

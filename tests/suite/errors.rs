@@ -123,6 +123,32 @@ fn unknown_names_get_a_suggestion() {
 }
 
 #[test]
+fn required_parameters_are_asked_for() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_only");
+    let mut line = vec!["run", report.to_str().unwrap(), "-q", "attention_flops", "-f", "csv"];
+    line.extend(["-p", "batch_size=2", "-p", "context_length=8"]);
+    let (code, out, error) = outcome(&line);
+    assert!(code == 2 && out.is_empty(), "{out}{error}");
+    let expected = "error: missing parameter 'num_heads' of query 'attention_flops': Attention heads per layer\n  \
+                    help: give -p num_heads=N -p d_head=N";
+    assert!(error.contains(expected), "{error}");
+    // 2 * 4 heads of 8 * 8 scores: 512 values, with 2 * 16 FLOPs each in a product and 5 each in softmax.
+    let rest = "num_heads=4 d_head=16 scores_ns=1000 softmax_ns=2000 values_ns=1000";
+    line.extend(rest.split(' ').flat_map(|param| ["-p", param]));
+    let (code, out, error) = outcome(&line);
+    assert_eq!(code, 0, "{error}");
+    let rows: Vec<&str> = out.lines().skip(1).collect();
+    let expected = [
+        "scores,16384,1000.0,16.384,6.4,0.5,,",
+        "softmax,2560,2000.0,1.28,1.0,1.0,,",
+        "values,16384,1000.0,16.384,6.4,0.5,,",
+        "products,32768,2000.0,16.384,12.8,1.0,,",
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn invalid_time_ranges_are_rejected() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");

@@ -1,8 +1,9 @@
 //! The rules about idle GPUs with non-default arguments. `fixtures/traces/gpu_idle.sql` derives the
 //! values.
 
-use crate::support::{NEWEST_COMMON, build, outcome};
+use crate::support::{Fixtures, NEWEST_COMMON, build, outcome, project, traces};
 use rusqlite::Connection;
+use std::collections::BTreeMap;
 use tempfile::TempDir;
 
 /// The trace with two data flushes of the profiler on process 12001: one at 1600 to 1700 ms, and one
@@ -53,6 +54,64 @@ fn ms(rows: &[[&str; 4]]) -> Vec<Vec<String>> {
         vec![format!("{start}{MS}"), format!("{dur}{MS}"), (*before).to_owned(), (*after).to_owned()]
     };
     rows.iter().map(row).collect()
+}
+
+/// The parts of a gap in `gpu_idle_causes`, and what `gpu_idle_cause_sum` calls them.
+const CAUSES: [(&str, &str); 7] = [
+    ("sync_ns", "host sync"),
+    ("alloc_ns", "memory allocation"),
+    ("api_ns", "other API call"),
+    ("no_api_ns", "outside CUDA API"),
+    ("launch_ns", "launch call"),
+    ("queued_ns", "queued"),
+    ("unknown_ns", "unknown"),
+];
+
+#[test]
+fn the_causes_of_all_gaps_add_up() {
+    let fixtures = Fixtures::new();
+    let mut reports: Vec<_> = traces().iter().map(|trace| fixtures.trace(trace)).collect();
+    reports.push(project("fixtures/example.sqlite"));
+    let (mut gaps, number) = (0, |text: &String| text.parse::<i64>().unwrap_or_default());
+    for report in reports {
+        let report = report.to_str().unwrap();
+        if outcome(&["run", report, "--query", "gpu_idle_causes"]).0 == 3 {
+            continue;
+        }
+        for at_least in [0, 100] {
+            // Per GPU and cause: the time, the gaps of which it is the largest part, their time, the longest.
+            let mut sums: BTreeMap<(String, String), [i64; 4]> = BTreeMap::new();
+            let columns: Vec<&str> =
+                ["gpu_id", "cause", "dur_ns"].into_iter().chain(CAUSES.map(|(part, _)| part)).collect();
+            for row in rows(report, "gpu_idle_causes", &["limit=-1"], &columns) {
+                let dur = number(&row[2]);
+                if dur < at_least {
+                    continue;
+                }
+                gaps += 1;
+                for (place, (_, cause)) in CAUSES.iter().enumerate() {
+                    let sum = sums.entry((row[0].clone(), (*cause).to_owned())).or_default();
+                    sum[0] += number(&row[3 + place]);
+                    if row[1] == *cause {
+                        *sum = [sum[0], sum[1] + 1, sum[2] + dur, sum[3].max(dur)];
+                    }
+                }
+            }
+            sums.retain(|_, sum| sum[0] > 0);
+            let columns = ["gpu_id", "cause", "total_ns", "gap_count", "gap_ns", "max_ns"];
+            let param = format!("at_least={at_least}ns");
+            let summed: BTreeMap<(String, String), [i64; 4]> =
+                rows(report, "gpu_idle_cause_sum", &[&param], &columns)
+                    .into_iter()
+                    .map(|row| {
+                        let sum = [&row[2], &row[3], &row[4], &row[5]].map(number);
+                        ((row[0].clone(), row[1].clone()), sum)
+                    })
+                    .collect();
+            assert_eq!(summed, sums, "{report}, at least {at_least} ns");
+        }
+    }
+    assert!(gaps > 1000, "{gaps} gaps");
 }
 
 #[test]

@@ -37,6 +37,18 @@ fn a_timeout_stops_every_native_relation() {
     }
 }
 
+/// A join that compares each gap with each call would take minutes.
+#[test]
+fn causes_of_tens_of_thousands_of_gaps_take_seconds() {
+    let count = "SELECT count(*) FROM gpu_gap WHERE level = 'gpu'";
+    let gaps: usize =
+        stdout(&["sql", large(), count, "-f", "csv", "--no-header"]).trim().parse().unwrap();
+    assert!(gaps > 10_000, "{gaps} gaps");
+    let (code, _, error) =
+        outcome(&["run", large(), "-q", "gpu_idle_cause_sum", "-f", "csv", "--timeout", "8s"]);
+    assert_eq!(code, 0, "{error}");
+}
+
 #[test]
 fn one_timeout_covers_the_whole_command() {
     let reports = vec![large(); 3];

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Stdio;
 
-/// Queries whose script needs nsq's functions.
-const NEED_NSQ: [&str; 51] = [
+/// Queries whose script needs functions of nsq.
+const NEED_NSQ: [&str; 52] = [
     "class_sum",
     "comm_overlap",
     "cuda_api_costs",
@@ -25,6 +25,7 @@ const NEED_NSQ: [&str; 51] = [
     "gap_pairs",
     "gpu_elapsed",
     "gpu_gaps",
+    "gpu_idle_cause_sum",
     "gpu_idle_causes",
     "gpu_share",
     "gpu_time",
@@ -64,9 +65,8 @@ const NEED_NSQ: [&str; 51] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 18] = [
+const RUN_ANYWHERE: [&str; 17] = [
     "api_errors",
-    "attention_flops",
     "cuda_api_sync",
     "cuda_api_trace",
     "cuda_gpu_trace",

@@ -288,7 +288,8 @@ impl<'a> OpenReports<'a> {
         let (mut plans, mut lacking) = (Vec::new(), Vec::new());
         for one in group {
             let query = self.questions.catalog.query(&one.ask.query)?;
-            let mut plan = Plan::new(query, &Invocation::parse(&one.ask.query), &Layout::Own)?;
+            let invocation = Invocation::parse(&one.ask.query);
+            let mut plan = Plan::without_values(query, &invocation, &Layout::Own)?;
             plan.requires.extend(one.ask.requires.iter().cloned());
             match self.missing_data(&plan, one.report_index)? {
                 None => plans.push(plan),

@@ -7,6 +7,7 @@ use crate::compile::{Plan, words_in};
 use crate::error::Result;
 use crate::execute::{Limits, Session};
 use crate::normalize::{Attribute, Scope, UNSCOPED};
+use crate::table::Value;
 use std::collections::BTreeSet;
 
 /// The relation that says of each GPU operation whether it is in a range.
@@ -93,13 +94,25 @@ impl Explainer<'_> {
                 }
             }
         }
-        let header = plan.query.as_ref().and_then(|(name, _)| self.catalog.query(name).ok());
-        let reason = match (header.and_then(|query| query.header.when_empty.as_ref()), params) {
-            (Some(reason), _) => reason.trim_end_matches('.').to_owned(),
-            (None, []) => "the report has the tables, but nothing in them matches".to_owned(),
-            (None, params) => format!("nothing matches -p {}", params.join(" -p ")),
+        if plan.bindings.contains(&("limit".to_owned(), Value::Int(0))) {
+            return Ok(format!("{query} returned no rows: the parameter limit is 0"));
+        }
+        // Parameters of other queries say nothing about this one.
+        let is_own = |param: &&String| {
+            let name = param.split('=').next().unwrap_or_default().trim();
+            plan.bindings.iter().any(|(own, _)| own == name)
         };
-        Ok(format!("{query} returned no rows: {reason}"))
+        let given: Vec<&str> = params.iter().filter(is_own).map(String::as_str).collect();
+        let header = plan.query.as_ref().and_then(|(name, _)| self.catalog.query(name).ok());
+        let reason = header
+            .and_then(|query| query.header.when_empty.as_ref())
+            .map_or("the report has the tables, but nothing in them matches", |reason| {
+                reason.trim_end_matches('.')
+            });
+        Ok(match given.as_slice() {
+            [] => format!("{query} returned no rows: {reason}"),
+            given => format!("{query} returned no rows with -p {}: {reason}", given.join(" -p ")),
+        })
     }
 
     /// What the scope leaves out, if it leaves nothing of a relation.

@@ -121,6 +121,12 @@ pub(super) trait Relation: Copy + 'static {
         false
     }
 
+    /// Rows that the query planner assumes for a look-up. If this is far too low, SQLite joins what comes
+    /// from it row by row.
+    fn rows_per_key(self) -> i64 {
+        1
+    }
+
     /// The data of an input, read on first use.
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
 

@@ -88,8 +88,8 @@ unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
             }
             info.set_idx_num(LOOKUP);
             info.set_order_by_consumed(self.comes_in(info));
-            info.set_estimated_cost(1.0);
-            info.set_estimated_rows(1);
+            info.set_estimated_cost(self.relation.rows_per_key() as f64);
+            info.set_estimated_rows(self.relation.rows_per_key());
             return Ok(true);
         }
         if self.relation.is_asked_by_key()

@@ -71,7 +71,9 @@ impl Asker {
     pub fn new() -> Self {
         let catalog = Catalog::load(&[]).unwrap();
         let plan = |query| Plan::new(query, &Invocation::default(), &Layout::Own).unwrap();
-        let plans = catalog.queries().unwrap().into_iter().map(plan).collect();
+        let mut queries = catalog.queries().unwrap();
+        queries.retain(|query| query.header.params.iter().all(|param| !param.required));
+        let plans = queries.into_iter().map(plan).collect();
         Self { catalog, plans }
     }
 

@@ -201,6 +201,13 @@ impl Relation for Table {
         self == Self::Window
     }
 
+    fn rows_per_key(self) -> i64 {
+        match self {
+            Self::Busy | Self::Gap => 100_000,
+            Self::Overlap | Self::Window => 1,
+        }
+    }
+
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Answers>> {
         natives.occupancy(input)
     }
