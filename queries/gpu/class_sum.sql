@@ -16,7 +16,7 @@ columns:
   - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping operations count in full."}
   - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a GPU ran at least one operation of the class, added up over GPUs; overlaps count once."}
-  - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of total", priority: 1, doc: "total_ns as a share of the sum over all rows."}
 checks:
   - names BETWEEN 1 AND calls
   - busy_ns <= total_ns AND busy_ns >= 0

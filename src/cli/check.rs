@@ -34,6 +34,13 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    if let Some(folder) = args.folder.as_ref().filter(|folder| !folder.is_dir()) {
+        let reason = if folder.exists() { "is not a folder" } else { "does not exist" };
+        return Err(Error::usage(
+            format!("{} {reason}", folder.display()),
+            "give a folder of query files, such as `nsq check my_queries`",
+        ));
+    }
     let mut library = args.library.clone();
     library.queries.extend(args.folder.clone());
     let catalog = library.load()?;

@@ -37,6 +37,7 @@ use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::{Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
@@ -95,6 +96,13 @@ pub fn main() -> ExitCode {
         Err(e) => {
             // --help and --version print to standard output and exit with 0.
             let code = if e.use_stderr() { EXIT_USAGE } else { 0 };
+            if let Some(report) = report_instead_of_verb() {
+                let report = report.display();
+                return ExitCode::from(complain(&Error::usage(
+                    format!("no command given for '{report}'"),
+                    format!("try `nsq schema {report}` or `nsq run {report} --query gpu_time`"),
+                )));
+            }
             let text = e.render().to_string();
             let printed = match e.use_stderr() && text.len() > LONG_USAGE {
                 true => {
@@ -129,6 +137,11 @@ fn stop() {
     }
     interrupt();
     deadline::arm_interrupt();
+}
+
+/// The first argument, if it is a file: somebody looks at a report for the first time.
+fn report_instead_of_verb() -> Option<PathBuf> {
+    std::env::args_os().nth(1).map(PathBuf::from).filter(|path| path.is_file())
 }
 
 fn dispatch(command: Command) -> Result<u8> {

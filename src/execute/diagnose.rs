@@ -57,7 +57,8 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
         };
     }
     if message.starts_with("no such table: ") {
-        return "`nsq list --relations` lists all relations".to_owned();
+        return "`nsq list --relations` lists all relations; a query file must name those that it uses in `reads`"
+            .to_owned();
     }
     if let Some(function) = message.strip_prefix("not authorized to use function: ") {
         return format!("reports are read-only, and {function}() does more than read: remove it");

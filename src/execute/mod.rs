@@ -24,6 +24,7 @@ use crate::schema::Schema;
 use crate::table::{Column, RowSink, Value};
 use guard::Rights;
 use native::texts::readable;
+use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 use std::path::Path;
@@ -47,6 +48,8 @@ impl<'a> Session<'a> {
         installation: &Installation,
         limits: &Limits,
     ) -> Result<Self> {
+        // A misspelt "column" is an error, not a text.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         functions::register(connection, &installation.classes)?;
         guard::watch(connection, limits)?;
         let path = file_of(connection);
@@ -220,6 +223,20 @@ fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
             Value::Int(int) => statement.raw_bind_parameter(index, int)?,
             Value::Real(real) => statement.raw_bind_parameter(index, real)?,
             Value::Text(text) => statement.raw_bind_parameter(index, text)?,
+        }
+    }
+    // SQLite would take NULL for it, and find nothing without a word.
+    let is_bound =
+        |name: &str| plan.bindings.iter().any(|(bound, _)| name.strip_prefix(':') == Some(bound));
+    for index in 1..=statement.parameter_count() {
+        let name = statement.parameter_name(index).unwrap_or("?");
+        if !is_bound(name) {
+            return Err(Error::Sql {
+                message: format!("parameter {name} has no value"),
+                excerpt: format!("  --> {}:{}", plan.origin.0, plan.origin.1),
+                help: "write the value into the statement; in a query file, declare it in `params`"
+                    .to_owned(),
+            });
         }
     }
     Ok(())

@@ -218,6 +218,27 @@ fn a_statement_is_blamed_for_its_own_faults() {
 }
 
 #[test]
+fn what_would_be_silently_wrong_is_refused_or_noted() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let (code, _, error) = outcome(&["sql", report, "SELECT dur_ns FROM kernel WHERE dur_ns > :x"]);
+    assert!(code == 1 && error.contains("parameter :x has no value"), "{error}");
+    let (code, _, error) = outcome(&["sql", report, "SELECT \"short_nam\" FROM kernel"]);
+    assert!(code == 1 && error.contains("no such column"), "{error}");
+    let cut = ["run", report, "-q", "gpu_idle_causes", "-f", "csv"];
+    assert!(
+        outcome(&cut)
+            .2
+            .contains("gpu_idle_causes stopped at its limit of 20 rows; -p limit=-1 returns all")
+    );
+    assert_eq!(outcome(&[&cut[..], &["-p", "limit=20"]].concat()).2, "");
+    let (code, _, error) = outcome(&[report]);
+    assert!(code == 2 && error.contains("try `nsq schema "), "{error}");
+    let (code, _, error) = outcome(&["check", report]);
+    assert!(code == 2 && error.contains("is not a folder"), "{error}");
+}
+
+#[test]
 fn what_is_written_is_noted() {
     let report = project("fixtures/example.sqlite");
     let report = report.to_str().unwrap();

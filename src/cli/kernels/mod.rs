@@ -11,6 +11,7 @@ use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
 use crate::error::{Error, Result};
 use crate::render::Heading;
+use crate::table::ResultTable;
 use answer::{Answer, Question};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Takes the command line of profiler.py. Prints a ranked table of kernels; with --gaps also the gaps of
 /// each stream, their histogram, and the pairs of kernels around them. Can write two detailed text files.
-/// The figures come from the queries kernel_stats, stream_gaps, gap_histogram and gap_pairs.
+/// The figures come from the queries kernel_stats, stream_gaps, gap_histogram and gap_pairs. On a terminal,
+/// the tables fit it; in a pipe and in files they have profiler.py's layout.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -227,12 +229,26 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 
 /// The rows as tables that fit the terminal: profiler.py's layout is 200 columns wide.
 fn show_tables(args: &Args, answer: &Answer) -> Result<()> {
-    let output = OutputArgs { rows: Some(args.top), wide: args.wide, ..OutputArgs::default() };
+    let output = OutputArgs { rows: Some(0), wide: args.wide || args.verbose, ..OutputArgs::default() };
     // The histogram of the file, which comes last, has other bins.
     let shown = if args.gaps { answer.tables.len().min(SHOWN_TABLES) } else { 1 };
     output.write(shown, |writer| {
-        for (title, table) in &answer.tables[..shown] {
-            let heading = Heading { title: title.clone(), ..Heading::default() };
+        for (index, (title, table)) in answer.tables[..shown].iter().enumerate() {
+            let (title, rows) = match index {
+                0 => (
+                    format!(
+                        "{title}: {} of {}, by {}",
+                        args.top.min(table.rows.len()),
+                        table.rows.len(),
+                        args.sort.label()
+                    ),
+                    args.top,
+                ),
+                _ => (title.clone(), table.rows.len()),
+            };
+            let rows = table.rows.iter().take(rows).cloned().collect();
+            let table = ResultTable { columns: table.columns.clone(), rows };
+            let heading = Heading { title, ..Heading::default() };
             writer.result(&heading, |sink| table.replay(sink))?;
         }
         Ok(())

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 
 /// The relation that says of each GPU operation whether it is in a range.
 const OPS: &str = "nvtx_op";
+/// The parameter that ends the rows of a query.
+const LIMIT: &str = "limit";
 /// The relation with the names that class maps look up.
 const NAMED: &str = "gpu_op";
 /// Relations whose figures depend on how launches are attributed to ranges.
@@ -94,7 +96,7 @@ impl Explainer<'_> {
                 }
             }
         }
-        if plan.bindings.contains(&("limit".to_owned(), Value::Int(0))) {
+        if plan.bindings.contains(&(LIMIT.to_owned(), Value::Int(0))) {
             return Ok(format!("{query} returned no rows: the parameter limit is 0"));
         }
         // Parameters of other queries say nothing about this one.
@@ -113,6 +115,18 @@ impl Explainer<'_> {
             [] => format!("{query} returned no rows: {reason}"),
             given => format!("{query} returned no rows with -p {}: {reason}", given.join(" -p ")),
         })
+    }
+
+    /// That the plan's own limit ended its rows, unless the user asked for that limit.
+    pub(super) fn why_short(plan: &Plan, rows: usize, params: &[String]) -> Option<String> {
+        let (name, _) = plan.query.as_ref()?;
+        let is_given = params.iter().any(|param| param.trim_start().starts_with(LIMIT));
+        let limit = plan.bindings.iter().find_map(|(bound, value)| match value {
+            Value::Int(limit) if bound == LIMIT => usize::try_from(*limit).ok(),
+            _ => None,
+        })?;
+        (rows == limit && rows > 0 && !is_given)
+            .then(|| format!("{name} stopped at its limit of {limit} rows; -p {LIMIT}=-1 returns all"))
     }
 
     /// What the scope leaves out, if it leaves nothing of a relation.
