@@ -505,8 +505,8 @@ fn iterations_are_found_and_compared() {
 
     let named = stdout(&["diff", example, &slower, "--iter", "step", "--skip", "1"]);
     assert!(named.contains("per iteration: `step`, 8 in A and 8 in B"), "{named}");
-    let none = stdout(&["diff", example, &slower, "--iter", "epoch"]);
-    assert!(none.contains("per call: no range in A matches --iter epoch"), "{none}");
+    let (code, _, error) = outcome(&["diff", example, &slower, "--iter", "epoch", "--gate", "5"]);
+    assert!(code == 2 && error.contains("no range in either report matches --iter epoch"), "{error}");
     let (code, _, error) = outcome(&["diff", example, &slower, "--iter", "step", "2..3", "--skip", "1"]);
     assert!(code == 2 && error.contains("--skip"), "{error}");
 }

@@ -45,11 +45,23 @@ pub(super) fn choose(
                     "leave out --skip, or the INDEX of --iter",
                 ));
             }
+            let mut lacking = Vec::new();
             for (report, scope) in reports.iter().zip(&outer) {
                 if found(report, scope, &selector.name)?.is_none() {
-                    let why =
-                        format!("no range in {} matches --iter {}", report.label, selector.spelled);
-                    return Ok(Err(why));
+                    lacking.push(report.label);
+                }
+            }
+            match lacking.as_slice() {
+                [] => {}
+                [label] => {
+                    return Ok(Err(format!("no range in {label} matches --iter {}", selector.spelled)));
+                }
+                // A gate must not pass because a name is misspelt.
+                _ => {
+                    return Err(Error::usage(
+                        format!("no range in either report matches --iter {}", selector.spelled),
+                        "`nsq run REPORT --query range_names` lists the names of ranges",
+                    ));
                 }
             }
             let selector = Selector { instances: instances.or(selector.instances), ..selector.clone() };
