@@ -17,12 +17,31 @@ impl Work {
         (done < total).then_some((done, total))
     }
 
-    pub(super) fn will_read(&self, rows: u64) {
+    /// Rows that are about to be read. They count as read when the value is dropped.
+    pub(super) fn reading(&self, rows: u64) -> Reading<'_> {
         self.total.fetch_add(rows, Ordering::Relaxed);
+        Reading { work: self, left: rows }
     }
+}
 
-    pub(super) fn has_read(&self, rows: u64) {
-        self.done.fetch_add(rows, Ordering::Relaxed);
+/// Rows of which some are not read yet.
+pub(super) struct Reading<'a> {
+    work: &'a Work,
+    left: u64,
+}
+
+impl Reading<'_> {
+    /// Some more are read.
+    pub(super) fn advance(&mut self, rows: u64) {
+        let rows = rows.min(self.left);
+        self.left -= rows;
+        self.work.done.fetch_add(rows, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.advance(self.left);
     }
 }
 
@@ -40,5 +59,23 @@ impl Progress {
         if let Some(show) = self.show {
             show(&self.work);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_to_be_read_is_read_in_the_end() {
+        let work = Work::default();
+        let mut reading = work.reading(100);
+        reading.advance(30);
+        assert_eq!(work.share(), Some((30, 100)));
+        reading.advance(900);
+        drop(reading);
+        assert_eq!(work.share(), None);
+        drop(work.reading(5));
+        assert_eq!(work.share(), None, "nothing is left to read");
     }
 }

@@ -98,15 +98,13 @@ impl<'a> Reader<'a> {
         let table = if is_large { self.table(relation, id, columns)? } else { None };
         let (limits, path, database) = (&self.limits, &self.path, &self.database);
         let work = &limits.progress.work;
-        let all = parts.iter().map(|&(from, to)| to.abs_diff(from));
-        // Row numbers have gaps at most where rows were deleted.
-        work.will_read(all.sum());
         // Returns `None` if the pages could not be decoded.
         let read = |connection: &Connection,
                     (from, to): (i64, i64),
                     table: Option<&pages::Table>|
          -> Result<Option<T>> {
             let sql = format!("SELECT {columns} FROM {relation} WHERE {id} BETWEEN {from} AND {to}");
+            let mut reading = work.reading(to.abs_diff(from));
             let mut part = T::default();
             let mut rows = Rows::new(connection, database, &sql)?;
             if let Some(table) = table {
@@ -121,7 +119,7 @@ impl<'a> Reader<'a> {
                     if count % ROWS_A_LOOK != 0 {
                         return true;
                     }
-                    work.has_read(ROWS_A_LOOK as u64);
+                    reading.advance(ROWS_A_LOOK as u64);
                     !guard::is_over(limits)
                 };
                 let take =
