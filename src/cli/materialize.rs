@@ -45,7 +45,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Result<u8> {
     output::must_be_free(&args.output, args.force)?;
     let catalog = args.library.load()?;
-    let mut report = Report::open(&args.report, &args.open.export_options())?;
+    let report = Report::open(&args.report, &args.open.export_options())?;
     output::must_differ(Some(&args.output), [report.path.as_path(), report.database.as_path()])?;
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     installation.notes.iter().for_each(|text| note(text));
     let limits = args.limits.limits();
     let name = report.name();
-    let session = Session::begin(&mut report.connection, &installation, &limits)?;
+    let session = Session::begin(report.connect()?, &installation, &limits)?;
     output::replace(&args.output, |path| {
         let writer = TableWriter::create(path)?;
         writer.describe(&[

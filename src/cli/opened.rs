@@ -3,12 +3,14 @@
 use super::options::OpenArgs;
 use super::{deadline, note, scope_ids};
 use crate::catalog::Catalog;
+use crate::compile::Plan;
 use crate::error::Result;
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Scope};
 use crate::render::Heading;
 use crate::report::Report;
 use crate::schema::Schema;
+use crate::table::ResultTable;
 use std::path::Path;
 
 /// An open report and its schema.
@@ -41,19 +43,32 @@ impl Opened {
         heading
     }
 
+    /// Answers the plans within the scope.
+    pub(super) fn ask(
+        &self,
+        catalog: &Catalog,
+        scope: &Scope,
+        plans: &[Plan],
+        limits: &Limits,
+    ) -> Result<Vec<ResultTable>> {
+        let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
+        let session = self.session(catalog, scope, roots, limits)?;
+        plans.iter().map(|plan| session.table(plan, limits)).collect()
+    }
+
     /// Begins a session with the relations `roots` limited to the scope. Prints a note where the scope
     /// cannot be applied. Fails if the scope names a device, stream or process that the report lacks.
     pub(super) fn session<'a>(
-        &mut self,
+        &self,
         catalog: &'a Catalog,
         scope: &Scope,
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
-    ) -> Result<Session<'_>> {
+    ) -> Result<Session> {
         let roots = roots.into_iter().chain(scope_ids::relations(catalog, scope)?);
         let installation = normalize::plan(&self.schema, catalog, scope, roots)?;
         installation.notes.iter().for_each(|text| note(text));
-        let session = Session::begin(&mut self.report.connection, &installation, limits)?;
+        let session = Session::begin(self.report.connect()?, &installation, limits)?;
         scope_ids::check(&session, catalog, scope, limits)?;
         Ok(session)
     }

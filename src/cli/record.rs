@@ -34,10 +34,8 @@ impl Record {
 }
 
 /// Runs a plan and returns its rows.
-pub(super) fn rows_of(session: &Session<'_>, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
-    let mut table = ResultTable::default();
-    session.run(plan, limits, &mut table)?;
-    Ok(records(&table))
+pub(super) fn rows_of(session: &Session, plan: &Plan, limits: &Limits) -> Result<Vec<Record>> {
+    Ok(records(&session.table(plan, limits)?))
 }
 
 /// The rows of a table.

@@ -38,7 +38,7 @@ const CAPTURED: &str = "report_info";
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
-    let mut opened = Opened::open(&args.report, &args.open)?;
+    let opened = Opened::open(&args.report, &args.open)?;
     let answers = answers(&catalog, &opened.schema)?;
     let captured = Plan::new(catalog.query(CAPTURED)?, &Invocation::default(), &Layout::Own)?;
     let shared = opened.heading(&Scope::default());

@@ -30,12 +30,7 @@ pub(super) fn relations<'c>(catalog: &'c Catalog, scope: &Scope) -> Result<Vec<&
 }
 
 /// Fails if the report has no device, stream or process with a given ID.
-pub(super) fn check(
-    session: &Session<'_>,
-    catalog: &Catalog,
-    scope: &Scope,
-    limits: &Limits,
-) -> Result<()> {
+pub(super) fn check(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limits) -> Result<()> {
     for (option, ids) in given(scope) {
         let invocation = Invocation::parse(QUERY).with_params(&[format!("option={option}")])?;
         let plan = Plan::new(catalog.query(QUERY)?, &invocation, &Layout::Own)?;

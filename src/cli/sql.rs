@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let opened = Opened::open(&args.report, &args.open)?;
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
-    let Opened { mut report, schema } = opened;
+    let Opened { report, schema } = opened;
     let mut preamble = preamble.to_vec();
     let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
     let redefined = created.iter().map(String::as_str).filter(|name| {
@@ -115,7 +115,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     installation.notes.iter().for_each(|text| note(text));
     let mut limits = args.limits.limits();
     limits.max_rows = args.max_rows;
-    let session = Session::begin_script(&mut report.connection, &installation, &preamble, &limits)?;
+    let session = Session::begin_script(report.connect()?, &installation, &preamble, &limits)?;
     args.output.write(questions.len(), |writer| {
         for question in questions {
             let answer = writer.result(&heading, |sink| session.run(question, &limits, sink));

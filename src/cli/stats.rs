@@ -10,7 +10,7 @@ use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NsysFormat};
 use crate::render::{self, Style, visible};
-use crate::report::{ExportOptions, Listener, Report};
+use crate::report::{Listener, Report};
 use crate::schema::Schema;
 use crate::table::ResultTable;
 use std::io::IsTerminal;
@@ -340,13 +340,8 @@ fn rows_of(
 ) -> Result<ResultTable> {
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(schema, catalog, scope, roots)?;
-    let mut table = ResultTable::default();
-    // Each report gets its own connection, so that it does not see the TEMP objects of another.
-    let mut report = Report::open(&report.database, &ExportOptions::default())?;
     let limits = Limits::default();
-    let session = Session::begin(&mut report.connection, &installation, &limits)?;
-    session.run(plan, &limits, &mut table)?;
-    Ok(table)
+    Session::begin(report.connect()?, &installation, &limits)?.table(plan, &limits)
 }
 
 /// The text that `nsq stats --report NAME` prints. Fails if the data is missing.

@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::normalize::{Installation, Times, strings_of_events};
 use crate::report::{path_of, plain_message};
 use crate::schema::Schema;
-use crate::table::{Column, RowSink, Value};
+use crate::table::{Column, ResultTable, RowSink, Value};
 use guard::Rights;
 use native::texts::readable;
 use rusqlite::config::DbConfig;
@@ -32,8 +32,8 @@ use std::sync::Arc;
 
 /// A locked-down connection with nsq's functions and the relations that a plan reads.
 #[derive(Debug)]
-pub struct Session<'a> {
-    connection: &'a Connection,
+pub struct Session {
+    connection: Connection,
     natives: Option<Arc<Natives>>,
     rights: Rights,
     limits: Limits,
@@ -41,25 +41,25 @@ pub struct Session<'a> {
     path: String,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Creates the relations, then allows reading only.
     pub fn begin(
-        connection: &'a mut Connection,
+        mut connection: Connection,
         installation: &Installation,
         limits: &Limits,
     ) -> Result<Self> {
         // A misspelt "column" is an error, not a text.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-        functions::register(connection, &installation.classes)?;
-        guard::watch(connection, limits)?;
-        let path = file_of(connection);
-        let (natives, rights) = install(connection, installation, limits, &path)?;
+        functions::register(&connection, &installation.classes)?;
+        guard::watch(&mut connection, limits)?;
+        let path = file_of(&connection);
+        let (natives, rights) = install(&mut connection, installation, limits, &path)?;
         Ok(Self { connection, natives, rights, limits: limits.clone(), path })
     }
 
     /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
     pub fn begin_script(
-        connection: &'a mut Connection,
+        connection: Connection,
         installation: &Installation,
         preamble: &[Plan],
         limits: &Limits,
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
         if preamble.is_empty() {
             return Ok(session);
         }
-        let (connection, rights) = (session.connection, &session.rights);
+        let (connection, rights) = (&session.connection, &session.rights);
         rights.with_all(connection, || {
             rights.only_temp(rights.has_strings());
             preamble.iter().try_for_each(|plan| {
@@ -124,12 +124,19 @@ impl<'a> Session<'a> {
         Ok(count)
     }
 
+    /// Runs the plan and returns its rows.
+    pub fn table(&self, plan: &Plan, limits: &Limits) -> Result<ResultTable> {
+        let mut table = ResultTable::default();
+        self.run(plan, limits, &mut table)?;
+        Ok(table)
+    }
+
     /// The error of a step. A table function, such as a pragma's, is authorized only when it is stepped.
     fn explain_step(&self, plan: &Plan, limits: &Limits, error: rusqlite::Error) -> Error {
         let is_denied = plain_message(&error).starts_with(guard::NOT_AUTHORIZED);
         // Without views in the report, only the statement itself can ask for more than reading.
         if is_denied && !plan.is_built_in && !self.report_has_views().unwrap_or(true) {
-            return diagnose::statement_error(plan, error, self.connection, &self.rights);
+            return diagnose::statement_error(plan, error, &self.connection, &self.rights);
         }
         self.explain(limits, error)
     }
@@ -162,11 +169,11 @@ impl<'a> Session<'a> {
         if !guard::names_strings(&plan.sql) && !self.report_has_views()? {
             return Ok(());
         }
-        rights.with_all(self.connection, || {
+        rights.with_all(&self.connection, || {
             let failed = |e| self.explain(&self.limits, e);
             // Roll back on failure, so that the next statement finds the old state.
             let whole = self.connection.unchecked_transaction().map_err(failed)?;
-            for statement in strings_of_events(&Schema::read(self.connection)?)? {
+            for statement in strings_of_events(&Schema::read(&self.connection)?)? {
                 self.connection.execute_batch(&statement).map_err(failed)?;
             }
             whole.commit().map_err(failed)?;
@@ -175,13 +182,13 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn prepare(&self, plan: &Plan) -> Result<Statement<'a>> {
+    fn prepare(&self, plan: &Plan) -> Result<Statement<'_>> {
         self.copy_strings_for(plan)?;
         self.rights.forget_denied();
         let statement = self
             .connection
             .prepare(&plan.sql)
-            .map_err(|e| diagnose::statement_error(plan, e, self.connection, &self.rights))?;
+            .map_err(|e| diagnose::statement_error(plan, e, &self.connection, &self.rights))?;
         if statement.column_count() == 0 {
             return Err(Error::Sql {
                 message: "the statement returns no rows".to_owned(),
@@ -338,7 +345,6 @@ mod tests {
     use super::*;
     use crate::catalog::Catalog;
     use crate::normalize;
-    use crate::table::ResultTable;
 
     const REPORT: &str = "
         CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
@@ -347,14 +353,14 @@ mod tests {
         CREATE TABLE ThreadNames (priority, globalTid, x);
         INSERT INTO ThreadNames (x) VALUES (1);";
 
-    fn asking(script: &str, test: impl FnOnce(&Session<'_>, &dyn Fn(&str) -> Result<usize>)) {
-        let mut connection = Connection::open_in_memory().unwrap();
+    fn asking(script: &str, test: impl FnOnce(&Session, &dyn Fn(&str) -> Result<usize>)) {
+        let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&format!("{REPORT}{script}")).unwrap();
         let (schema, catalog) = (Schema::read(&connection).unwrap(), Catalog::built_in().unwrap());
         let scope = normalize::Scope::default();
         let installation = normalize::plan(&schema, catalog, &scope, ["string"]).unwrap();
         let limits = Limits::default();
-        let session = Session::begin(&mut connection, &installation, &limits).unwrap();
+        let session = Session::begin(connection, &installation, &limits).unwrap();
         test(&session, &|sql| {
             let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
             session.run(&plan, &limits, &mut ResultTable::default())

@@ -44,7 +44,7 @@ impl TableWriter {
     }
 }
 
-impl Session<'_> {
+impl Session {
     /// Copies the rows of `relation` that match `condition` to a table called `name`. The rows are read
     /// from the relation of that same name: `relation` itself, or its `all_…` version.
     pub fn copy_relation(

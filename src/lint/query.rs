@@ -386,9 +386,9 @@ fn column_names(
     let plan = Plan::without_values(query, &Invocation::default(), layout)?;
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), roots)?;
-    let mut connection = empty_report.connect()?;
+    let connection = empty_report.connect()?;
     let session =
-        Session::begin(&mut connection, &installation, &Limits::default()).map_err(|e| match e {
+        Session::begin(connection, &installation, &Limits::default()).map_err(|e| match e {
             Error::Sqlite(e) => Error::usage(e.to_string(), "fix the relation"),
             other => other,
         })?;

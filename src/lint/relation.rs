@@ -94,10 +94,10 @@ fn prepared(
     let name = relation.header.name.as_str();
     let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), [name])
         .map_err(|e| e.to_string())?;
-    let mut connection = empty_report.connect().map_err(|e| e.to_string())?;
+    let connection = empty_report.connect().map_err(|e| e.to_string())?;
     let origin = (relation.file.clone(), relation.sql_line);
     let all = Plan::ad_hoc(&format!("SELECT * FROM {name}"), origin, catalog);
-    let names = Session::begin(&mut connection, &installation, &Limits::default())
+    let names = Session::begin(connection, &installation, &Limits::default())
         .and_then(|session| session.column_names(&all));
     names.map_err(|e| match e {
         Error::Sqlite(e) => plain_message(&e),

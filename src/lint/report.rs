@@ -16,7 +16,7 @@ use std::path::Path;
 /// R11, R16: runs each query that the report at `path` has data for. Queries with required parameters
 /// are left out.
 pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
-    let mut report = Report::open(path, &ExportOptions::default())?;
+    let report = Report::open(path, &ExportOptions::default())?;
     let schema = Schema::detect(&report)?;
     let presence = Presence::new(&schema, catalog);
     let mut queries = Vec::new();
@@ -33,7 +33,7 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     }
     let roots = queries.iter().flat_map(|query| query.header.reads.iter().map(String::as_str));
     let installation = normalize::plan(&schema, catalog, &Scope::default(), roots)?;
-    let session = Session::begin(&mut report.connection, &installation, &Limits::default())?;
+    let session = Session::begin(report.connect()?, &installation, &Limits::default())?;
     let mut findings = Vec::new();
     for query in queries {
         let mut add = |rule, needle: &str, message: String, help: &str| {
@@ -62,7 +62,7 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
 }
 
 /// The counts of [`audit`]: ties first, then the rows that break each check.
-fn audit_counts(session: &Session<'_>, query: &Query) -> Result<Vec<i64>> {
+fn audit_counts(session: &Session, query: &Query) -> Result<Vec<i64>> {
     let mut plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
     plan.sql = audit(&plan.sql, &query.header.checks);
     plan.columns.clear();

@@ -29,16 +29,17 @@ use rusqlite::{Connection, OpenFlags};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// An open report.
+/// An open report. Any number of sessions, in any number of threads, may ask it.
 #[derive(Debug)]
 pub struct Report {
     /// The path as the user gave it.
     pub path: PathBuf,
     /// The SQLite file that is read: the same file, or an export of it.
     pub database: PathBuf,
-    /// A read-only connection. TEMP objects may be made on it; the file is never written.
-    pub connection: Connection,
+    /// The connection that opening it left behind, until a session takes it.
+    spare: Mutex<Option<Connection>>,
     /// Keeps the database from being removed while it is used.
     _kept: Option<cache::Kept>,
 }
@@ -58,7 +59,22 @@ impl Report {
             }
         };
         let connection = open_read_only(path, &database)?;
-        Ok(Self { path: path.to_owned(), database, connection, _kept: kept })
+        let spare = Mutex::new(Some(connection));
+        Ok(Self { path: path.to_owned(), database, spare, _kept: kept })
+    }
+
+    /// A read-only connection of its own, for one session: TEMP objects may be made on it. The file is
+    /// never written.
+    pub fn connect(&self) -> Result<Connection> {
+        match self.spare.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(connection) => Ok(connection),
+            None => open_read_only(&self.path, &self.database),
+        }
+    }
+
+    /// Gives back a connection on which nothing was made, for the next session.
+    pub fn spare(&self, connection: Connection) {
+        *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
     }
 
     /// The name of this report in output: its file name.

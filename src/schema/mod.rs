@@ -54,7 +54,9 @@ impl Table {
 impl Schema {
     /// Reads the schema of a report. Fails if the database was not written by `nsys` or nsq.
     pub fn detect(report: &Report) -> Result<Self> {
-        let schema = Self::read(&report.connection)?;
+        let connection = report.connect()?;
+        let schema = Self::read(&connection)?;
+        report.spare(connection);
         if schema.is_materialized || schema.looks_like_nsys() {
             return Ok(schema);
         }

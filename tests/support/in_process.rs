@@ -19,13 +19,13 @@ thread_local! {
 pub fn answer(report: &Path, query: &str) -> Result<String, Error> {
     CATALOG.with(|catalog| {
         let plan = Plan::new(catalog.query(query)?, &Invocation::default(), &Layout::Own)?;
-        let mut opened = Report::open(report, &ExportOptions::default())?;
+        let opened = Report::open(report, &ExportOptions::default())?;
         let schema = Schema::detect(&opened)?;
         plan.check_presence(&Presence::new(&schema, catalog), report)?;
         let roots = plan.reads.iter().map(String::as_str);
         let installation = normalize::plan(&schema, catalog, &Scope::default(), roots)?;
         let limits = Limits::default();
-        let session = Session::begin(&mut opened.connection, &installation, &limits)?;
+        let session = Session::begin(opened.connect()?, &installation, &limits)?;
         let mut csv = Vec::new();
         let mut writer = Writer::new(&mut csv, Format::Csv, Style::default(), 1);
         writer.result(&Heading::default(), |sink| session.run(&plan, &limits, sink))?;

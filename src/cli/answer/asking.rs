@@ -10,7 +10,6 @@ use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
-use crate::report::{ExportOptions, Report};
 use crate::table::{Column, ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
@@ -214,10 +213,8 @@ impl<'a> OpenReports<'a> {
         if let Some(reason) = self.missing_data(&plan, report_index)? {
             return Ok(Err(reason));
         }
-        let mut report = self.reopen(report_index)?;
-        let (session, _) = self.session(&mut report, report_index, &Scope::default(), &[&plan])?;
-        let mut table = ResultTable::default();
-        session.run(&plan, &self.limits, &mut table)?;
+        let (session, _) = self.session(report_index, &Scope::default(), &[&plan])?;
+        let table = session.table(&plan, &self.limits)?;
         let place = |name: &str| table.columns.iter().position(|column| column.name == name);
         let text = |row: &[Cell], name: &str| match place(name).and_then(|at| row.get(at)) {
             Some(Cell::Text(text)) => text.clone(),
@@ -298,7 +295,6 @@ impl<'a> OpenReports<'a> {
             }
         }
         let Some(first) = group.first() else { return Ok(Ok(Vec::new())) };
-        let mut report: Option<Report> = None;
         let mut replies = Vec::new();
         let mut rest = group;
         while let [one, others @ ..] = rest {
@@ -322,9 +318,8 @@ impl<'a> OpenReports<'a> {
         if rest.is_empty() {
             return Ok(Ok(replies));
         }
-        let report = report.insert(self.reopen(first.report_index)?);
         let needed: Vec<&Plan> = plans.iter().collect();
-        let (session, notes) = self.session(report, first.report_index, &first.scope, &needed)?;
+        let (session, notes) = self.session(first.report_index, &first.scope, &needed)?;
         for one in rest {
             let (plan, key) = match self.bind(one, context)? {
                 Ok(bound) => bound,
@@ -334,8 +329,7 @@ impl<'a> OpenReports<'a> {
                 _ if lacking.contains(&one.ask.name.as_str()) => (ResultTable::default(), Vec::new()),
                 Some(known) => known.clone(),
                 None => {
-                    let mut table = ResultTable::default();
-                    session.run(&plan, &self.limits, &mut table)?;
+                    let table = session.table(&plan, &self.limits)?;
                     let notes = if plan.reads.is_empty() { Vec::new() } else { notes.clone() };
                     self.memo.insert(key, (table.clone(), notes.clone()));
                     (table, notes)
@@ -453,22 +447,16 @@ impl<'a> OpenReports<'a> {
         }
     }
 
-    /// Opens another connection to the report: each scope defines its own relations.
-    fn reopen(&self, report_index: usize) -> Result<Report> {
-        Report::open(&self.reports[report_index].opened.report.database, &ExportOptions::default())
-    }
-
-    fn session<'r>(
+    fn session(
         &self,
-        report: &'r mut Report,
         report_index: usize,
         scope: &Scope,
         plans: &[&Plan],
-    ) -> Result<(Session<'r>, Vec<String>)> {
+    ) -> Result<(Session, Vec<String>)> {
         let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let schema = &self.reports[report_index].opened.schema;
+        let Opened { report, schema } = &self.reports[report_index].opened;
         let installation = normalize::plan(schema, self.questions.catalog, scope, roots)?;
-        let session = Session::begin(&mut report.connection, &installation, &self.limits)?;
+        let session = Session::begin(report.connect()?, &installation, &self.limits)?;
         Ok((session, installation.notes))
     }
 }

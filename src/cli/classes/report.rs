@@ -45,7 +45,7 @@ pub(super) fn load(
     with_mem: bool,
 ) -> Result<Loaded> {
     let opened = Opened::open(path, &args.open)?;
-    let report = Report { args, catalog, path, limits: args.limits.limits() };
+    let report = Report { opened: &opened, catalog, limits: args.limits.limits() };
     let mut scope = args.scope.resolve(&opened.schema)?;
     let tag = match (tag, scope.iterations.first()) {
         (None, Some(selector)) => Some(Tag::new(&selector.name)?),
@@ -80,7 +80,7 @@ pub(super) fn load(
     if only_tagged {
         plans.push(Plan::ad_hoc(PARTS, ("the names of the ranges".to_owned(), 1), catalog));
     }
-    let mut answers = report.ask(opened, &scope, &plans)?;
+    let mut answers = report.ask(&scope, &plans)?;
     let parts = if only_tagged { answers.pop() } else { None };
     let [kernels, rest @ .., extent] = answers.as_slice() else { return Err(lacks(KERNELS)) };
     let (ranges, memory) = match rest {
@@ -112,7 +112,7 @@ pub(super) fn load(
         _ if args.seed_compat.is_some() => Vec::new(),
         // The scope options may exclude everything, so there may be no row.
         _ => report
-            .ask(Opened::open(path, &args.open)?, &outer, &[plan(catalog, WHOLE, &[])?])?
+            .ask(&outer, &[plan(catalog, WHOLE, &[])?])?
             .first()
             .map(windows_of)
             .transpose()?
@@ -127,23 +127,15 @@ pub(super) fn load(
 
 /// A report, and the options to query it with.
 struct Report<'a> {
-    args: &'a Args,
+    opened: &'a Opened,
     catalog: &'a Catalog,
-    path: &'a Path,
     limits: Limits,
 }
 
 impl Report<'_> {
     /// Runs the plans and returns one table per plan.
-    fn ask(&self, mut opened: Opened, scope: &Scope, plans: &[Plan]) -> Result<Vec<ResultTable>> {
-        let roots = plans.iter().flat_map(|plan| &plan.reads).map(String::as_str);
-        let session = opened.session(self.catalog, scope, roots, &self.limits)?;
-        let answer = |plan: &Plan| {
-            let mut table = ResultTable::default();
-            session.run(plan, &self.limits, &mut table)?;
-            Ok(table)
-        };
-        plans.iter().map(answer).collect()
+    fn ask(&self, scope: &Scope, plans: &[Plan]) -> Result<Vec<ResultTable>> {
+        self.opened.ask(self.catalog, scope, plans, &self.limits)
     }
 
     /// Measures how each GPU spent the windows of `ranges`, including work launched elsewhere that ran in
@@ -155,7 +147,7 @@ impl Report<'_> {
             plans.push(plan(self.catalog, WINDOWS, &[format!("range={glob}"), "limit=-1".to_owned()])?);
         }
         let wanted: BTreeSet<i64> = ranges.iter().filter_map(|range| range.range_id).collect();
-        let answers = self.ask(Opened::open(self.path, &self.args.open)?, scope, &plans)?;
+        let answers = self.ask(scope, &plans)?;
         let [extent, windows @ ..] = answers.as_slice() else { return Err(lacks(WINDOWS)) };
         // Two patterns can match the same range, because a name of one can be the text of another.
         let mut measured = BTreeMap::new();

@@ -173,18 +173,16 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     args.classes.choose(&mut catalog, statements.iter().map(String::as_str))?;
     let [a, b] = [Opened::open(&args.a, &args.open)?, Opened::open(&args.b, &args.open)?];
     let limits = args.limits.limits();
-    let input = |path, label| InputReport {
+    let input = |opened, label| InputReport {
         catalog: &catalog,
-        path,
-        open: &args.open,
+        opened,
         limits: &limits,
         label,
         notes: RefCell::new(BTreeSet::new()),
     };
-    let reports = [input(args.a.as_path(), "A"), input(args.b.as_path(), "B")];
+    let reports = [input(&a, "A"), input(&b, "B")];
     let scopes = [args.scope.resolve(&a.schema)?, args.scope.resolve(&b.schema)?];
     let headings = [a.heading(&scopes[0]), b.heading(&scopes[1])];
-    let captures = [a.schema, b.schema];
     let found = iterations::choose([&reports[0], &reports[1]], [&scopes[0], &scopes[1]], args.skip)?;
     let known = found.as_ref().ok();
     let answers =
@@ -219,7 +217,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let facts = Facts {
         iterations,
         kernels: [answers[0].kernels, answers[1].kernels],
-        windows: windows(&answers, &captures, is_timed(&scopes)),
+        windows: windows(&answers, [&a.schema, &b.schema], is_timed(&scopes)),
         is_timed: is_timed(&scopes),
         is_idle: answers
             .iter()
@@ -272,7 +270,7 @@ fn is_timed(scopes: &[Scope; 2]) -> bool {
 /// Window lengths of both sides: the longest GPU window of each, or the length of the captures.
 fn windows(
     answers: &[Answer; 2],
-    schemas: &[Schema; 2],
+    schemas: [&Schema; 2],
     is_timed: bool,
 ) -> Option<([i64; 2], &'static str)> {
     let on_gpu = |answer: &Answer| {

@@ -3,7 +3,6 @@
 use super::iterations::{self, Instances, Iterations};
 use crate::catalog::Catalog;
 use crate::cli::opened::Opened;
-use crate::cli::options::OpenArgs;
 use crate::comparison::{Named, Sample, Section, Side, Window};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
@@ -12,7 +11,6 @@ use crate::normalize::{self, Presence, Scope};
 use crate::table::{ResultTable, Value};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 const KERNELS: &str = "kernel_costs";
 const KERNELS_BY_ITERATION: &str = "kernel_iteration_costs";
@@ -52,8 +50,7 @@ pub(super) fn queries_of(
 /// One of the two reports, and how to query it.
 pub(super) struct InputReport<'a> {
     pub(super) catalog: &'a Catalog,
-    pub(super) path: &'a Path,
-    pub(super) open: &'a OpenArgs,
+    pub(super) opened: &'a Opened,
     pub(super) limits: &'a Limits,
     /// A or B.
     pub(super) label: &'static str,
@@ -82,33 +79,29 @@ impl InputReport<'_> {
         scope: &Scope,
         queries: &[(&'static str, Vec<String>)],
     ) -> Result<Vec<Option<Rows>>> {
-        let Opened { mut report, schema } = Opened::open(self.path, self.open)?;
-        let presence = Presence::new(&schema, self.catalog);
+        let Opened { report, schema } = self.opened;
+        let presence = Presence::new(schema, self.catalog);
         let mut plans = Vec::new();
         for (name, params) in queries {
             let invocation = Invocation::parse(name).with_params(params)?;
             let plan = Plan::new(self.catalog.query(name)?, &invocation, &Layout::Own)?;
-            plans.push(match plan.check_presence(&presence, self.path) {
+            plans.push(match plan.check_presence(&presence, &self.opened.report.path) {
                 Ok(()) => Some(plan),
                 Err(Error::LacksData { .. }) => None,
                 Err(error) => return Err(error),
             });
         }
         let roots = plans.iter().flatten().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let installation = normalize::plan(&schema, self.catalog, scope, roots)?;
+        let installation = normalize::plan(schema, self.catalog, scope, roots)?;
         self.notes.borrow_mut().extend(installation.notes.iter().cloned());
         if plans.iter().flatten().next().is_none() {
             return Ok(plans.iter().map(|_| None).collect());
         }
-        let session = Session::begin(&mut report.connection, &installation, self.limits)?;
+        let session = Session::begin(report.connect()?, &installation, self.limits)?;
         let mut answers = Vec::new();
         for (plan, (name, _)) in plans.iter().zip(queries) {
             answers.push(match plan {
-                Some(plan) => {
-                    let mut table = ResultTable::default();
-                    session.run(plan, self.limits, &mut table)?;
-                    Some(Rows(table, name))
-                }
+                Some(plan) => Some(Rows(session.table(plan, self.limits)?, name)),
                 None => None,
             });
         }

@@ -108,17 +108,16 @@ impl Answer {
     /// Queries the report of the command line.
     pub(super) fn ask(args: &Args, catalog: &Catalog, question: &Question) -> Result<Self> {
         let plans = Plans::new(catalog, question)?;
-        let mut opened = Opened::open(&args.report, &args.open)?;
+        let opened = Opened::open(&args.report, &args.open)?;
         let limits = args.limits.limits();
         let path = opened.report.path.clone();
         plans.check_presence(&Presence::new(&opened.schema, catalog), &path)?;
         let mut scope = args.scope.resolve(&opened.schema)?;
         if let Some(number) = args.pstep {
-            scope.iterations = step::selectors(&mut opened, catalog, number, &limits)?;
+            scope.iterations = step::selectors(&opened, catalog, number, &limits)?;
             if args.scope.attribute.is_none() {
                 scope.attribute = Attribute::Process;
             }
-            opened = Opened::open(&args.report, &args.open)?;
         }
         let roots = plans.all().flat_map(|plan| plan.reads.iter().map(String::as_str));
         let session = opened.session(catalog, &scope, roots, &limits)?;

@@ -24,7 +24,7 @@ ORDER BY step, domain_name";
 
 /// Selectors for the ranges of step `number`. If there is no such step, the error lists the steps of the report.
 pub(super) fn selectors(
-    opened: &mut Opened,
+    opened: &Opened,
     catalog: &Catalog,
     number: u64,
     limits: &Limits,

@@ -27,7 +27,7 @@ const NOTABLE_PCT: f64 = 1.0;
 /// A session that can be asked about what it answered.
 pub(super) struct Explainer<'a> {
     pub(super) catalog: &'a Catalog,
-    pub(super) session: &'a Session<'a>,
+    pub(super) session: &'a Session,
     pub(super) scope: &'a Scope,
     pub(super) limits: &'a Limits,
 }

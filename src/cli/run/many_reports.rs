@@ -137,7 +137,7 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
             catalog.add_file(path)?;
         }
     }
-    let mut opened = clock.pause(|| Opened::open(path, &args.open))?;
+    let opened = clock.pause(|| Opened::open(path, &args.open))?;
     let limits = clock.limits();
     let (answerable, lacks) = answerable(&opened, &catalog, plans)?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
@@ -145,7 +145,7 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
     let facts = opened.heading(&scope).facts;
     let roots = roots(&answerable).chain(scope_ids::relations(&catalog, &scope)?);
     let installation = normalize::plan(&opened.schema, &catalog, &scope, roots)?;
-    let session = Session::begin(&mut opened.report.connection, &installation, &limits)?;
+    let session = Session::begin(opened.report.connect()?, &installation, &limits)?;
     scope_ids::check(&session, &catalog, &scope, &limits)?;
     let mut tables = Vec::with_capacity(plans.len());
     for plan in plans {
@@ -153,9 +153,7 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
             tables.push(None);
             continue;
         }
-        let mut table = ResultTable::default();
-        session.run(plan, &limits, &mut table)?;
-        tables.push(Some(table));
+        tables.push(Some(session.table(plan, &limits)?));
     }
     Ok(Answer { facts, tables, lacks, notes: installation.notes })
 }

@@ -169,7 +169,7 @@ fn one_report(
     path: &Path,
 ) -> Result<u8> {
     args.threads.allow();
-    let mut opened = Opened::open(path, &args.open)?;
+    let opened = Opened::open(path, &args.open)?;
     let limits = args.limits.limits();
     let (answerable, lacks) = answerable(&opened, catalog, plans)?;
     let code = lacks.iter().fold(0, |_, error| complain(error));

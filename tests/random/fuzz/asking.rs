@@ -131,10 +131,10 @@ impl Asker {
         scope: &Scope,
         plans: &[&Plan],
         limits: &Limits,
-    ) -> nsq::error::Result<Session<'r>> {
+    ) -> nsq::error::Result<Session> {
         let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
         let installation = normalize::plan(schema, &self.catalog, scope, roots)?;
-        Session::begin(&mut report.connection, &installation, limits)
+        Session::begin(report.connect()?, &installation, limits)
     }
 }
 
@@ -179,12 +179,7 @@ fn scope(variant: u64) -> Scope {
     }
 }
 
-fn answer(
-    session: &Session<'_>,
-    plan: &Plan,
-    format: Format,
-    limits: &Limits,
-) -> nsq::error::Result<()> {
+fn answer(session: &Session, plan: &Plan, format: Format, limits: &Limits) -> nsq::error::Result<()> {
     let mut nowhere = std::io::sink();
     let style = Style { max_rows: Some(100), width: Some(100), ..Style::default() };
     let mut writer = Writer::new(&mut nowhere, format, style, 1);

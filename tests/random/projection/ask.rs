@@ -71,15 +71,14 @@ impl Asker {
     }
 
     pub fn ask(&self, path: &Path) -> Result<Answered> {
-        let mut report = Report::open(path, &ExportOptions::default())?;
+        let report = Report::open(path, &ExportOptions::default())?;
         let schema = Schema::detect(&report)?;
         let plans = self.preamble.iter().chain(&self.oracle).chain(&self.native);
         let plans = plans.chain([&self.names, &self.range_keys, &self.op_keys]);
         let roots = plans.flat_map(|plan| plan.reads.iter().map(String::as_str));
         let installation = normalize::plan(&schema, &self.catalog, &self.scope, roots)?;
         let limits = Limits::default();
-        let session =
-            Session::begin_script(&mut report.connection, &installation, &self.preamble, &limits)?;
+        let session = Session::begin_script(report.connect()?, &installation, &self.preamble, &limits)?;
         let run = |plan: &Plan| -> Result<ResultTable> {
             let mut table = ResultTable::default();
             session.run(plan, &limits, &mut table)?;
