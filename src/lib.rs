@@ -28,6 +28,7 @@ pub mod interval;
 pub mod lint;
 pub mod normalize;
 pub mod occupancy;
+pub mod page;
 pub mod projection;
 pub mod render;
 pub mod report;

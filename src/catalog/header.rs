@@ -76,6 +76,11 @@ pub struct QueryHeader {
     pub tags: Vec<String>,
     /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
+    /// Queries whose answers the statement reads, instead of relations. Each is a table of the query's
+    /// name, with the columns `report` and `side` before its own and the rows of all reports. A parameter
+    /// of the statement sets the parameter of the same name of these queries.
+    #[serde(default)]
+    pub asks: Vec<String>,
     /// Relations that the report must have data for, each `a` or `a | b`. Default: all of `reads`.
     pub requires: Option<Vec<String>>,
     /// Parameters: exactly the `:name`s in the statement.

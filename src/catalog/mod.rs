@@ -10,6 +10,7 @@ mod document;
 mod front_matter;
 mod header;
 pub mod lock;
+mod page;
 mod playbook;
 mod rules;
 mod source;
@@ -23,6 +24,7 @@ pub use header::{
     ArgSpec, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param,
     ParamType, Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
 };
+pub use page::{Page, PageLayout, PageTable};
 pub use playbook::{
     Alternative, Answer, Ask, Attribution, Fact, FileSpec, NamePattern, Part, Pattern, PatternUse,
     Playbook, Preset, PresetValue,
@@ -70,6 +72,8 @@ const VIEWS: &str = "views";
 const CLASSES: &str = "classes";
 /// Subfolder with playbooks.
 const PLAYBOOKS: &str = "playbooks";
+/// Subfolder with pages, one folder each.
+const PAGES: &str = "pages";
 /// Subfolder with rules about NVTX range names.
 const NAMES: &str = "names";
 
@@ -92,7 +96,7 @@ impl<T> Entry<T> {
     }
 }
 
-/// All queries, relations, source specs, name rules, class maps and playbooks of the library.
+/// All queries, relations, source specs, name rules, class maps, playbooks and pages of the library.
 #[derive(Debug, Default)]
 pub struct Catalog {
     queries: BTreeMap<String, Entry<Query>>,
@@ -103,6 +107,7 @@ pub struct Catalog {
     /// Class maps of GPU operations.
     classes: ClassMaps,
     playbooks: BTreeMap<String, Entry<Playbook>>,
+    pages: BTreeMap<String, page::PageFiles>,
 }
 
 impl Catalog {
@@ -173,7 +178,7 @@ impl Catalog {
                     // Skip pipes and devices.
                 } else if matches!(
                     path.extension().and_then(|e| e.to_str()),
-                    Some("sql" | "yml" | "yaml" | "json")
+                    Some("sql" | "yml" | "yaml" | "json" | page::LAYOUT)
                 ) {
                     let bytes = bounded_file::read(&path, Origin::Found, bounded_file::MAX_TEXT_BYTES)?;
                     // Invalid UTF-8 must not fail here: it would break queries that do not use this
@@ -206,6 +211,12 @@ impl Catalog {
         } else if extension == "yml" && domain == PLAYBOOKS {
             let entry = Entry { file, domain, text, parsed: OnceLock::new() };
             self.playbooks.insert(stem, entry);
+        } else if let Some(page) = domain.strip_prefix(PAGES).and_then(|name| name.strip_prefix('/'))
+            && (extension == "yml" || extension == page::LAYOUT)
+        {
+            let (page, extension) = (page.to_owned(), extension.to_string_lossy().into_owned());
+            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
+            self.add_to_page(&page, stem, &extension, entry);
         } else if inside.starts_with(CLASSES)
             && ["yml", "yaml", "json"].iter().any(|known| extension == *known)
         {
@@ -272,7 +283,8 @@ impl Catalog {
         let sources = self.sources.values().filter_map(|entry| entry.get(Source::parse).err());
         let rules = self.rules.values().flatten().filter_map(|entry| entry.get(Rules::parse).err());
         let playbooks = self.playbooks.values().filter_map(|entry| entry.get(Playbook::parse).err());
-        let broken = queries.chain(relations).chain(sources).chain(rules).chain(playbooks);
+        let pages = self.page_names().filter_map(|name| self.page(name).err());
+        let broken = queries.chain(relations).chain(sources).chain(rules).chain(playbooks).chain(pages);
         broken.chain(self.classes.broken()).collect()
     }
 

@@ -286,7 +286,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resul
 }
 
 /// Reads a map of scalars, with each value converted to text.
-fn scalars<'de, D: Deserializer<'de>>(
+pub(super) fn scalars<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<String, String>, D::Error> {
     let written = BTreeMap::<String, serde_yaml::Value>::deserialize(deserializer)?;

@@ -20,6 +20,7 @@ mod materialize;
 mod opened;
 mod options;
 mod output;
+mod page;
 mod progress;
 mod record;
 mod run;
@@ -76,6 +77,7 @@ enum Command {
     Stats(stats::Args),
     Classes(classes::Args),
     Breakdown(breakdown::Args),
+    Page(page::Args),
     Kernels(kernels::Args),
     Answer(answer::Args),
     Diff(diff::Args),
@@ -157,6 +159,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Stats(args) => stats::run(&args),
         Command::Classes(args) => classes::run(&args),
         Command::Breakdown(args) => breakdown::run(&args),
+        Command::Page(args) => page::run(&args),
         Command::Kernels(args) => kernels::run(&args),
         Command::Answer(args) => answer::run(&args),
         Command::Diff(args) => diff::run(&args),

@@ -11,7 +11,8 @@ use crate::render::Heading;
 use crate::report::Report;
 use crate::schema::Schema;
 use crate::table::ResultTable;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 /// An open report and its schema.
 pub(super) struct Opened {
@@ -79,4 +80,34 @@ pub(super) fn nsq_heading() -> Heading {
     let mut heading = Heading::default();
     heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
     heading
+}
+
+/// The shortest ends of the paths that tell them apart: file names, or as many folders as it takes.
+pub(super) fn shortest_names(paths: &[PathBuf]) -> Vec<String> {
+    let longest = paths.iter().map(|path| path.components().count()).max().unwrap_or(0);
+    let ends = |kept: usize| -> Vec<String> {
+        let end = |path: &PathBuf| {
+            let skipped = path.components().count().saturating_sub(kept);
+            path.components().skip(skipped).collect::<PathBuf>().display().to_string()
+        };
+        paths.iter().map(end).collect()
+    };
+    let are_distinct = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
+    // The same path twice is never told apart.
+    (1..=longest).map(ends).find(are_distinct).unwrap_or_else(|| ends(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_have_the_shortest_distinct_names() {
+        let names =
+            |paths: &[&str]| shortest_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(names(&["/x/a.sqlite", "/x/b.sqlite"]), ["a.sqlite", "b.sqlite"]);
+        assert_eq!(names(&["/x/1/r.sqlite", "/x/2/r.sqlite"]), ["1/r.sqlite", "2/r.sqlite"]);
+        assert_eq!(names(&["r", "/a/r"]), ["r", "a/r"]);
+        assert_eq!(names(&["/x/r", "/x/r"]), ["r", "r"]);
+    }
 }

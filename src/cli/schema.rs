@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let catalog = args.library.load()?;
     let opened = Opened::open(&args.report, &args.open)?;
     let answers = answers(&catalog, &opened.schema)?;
-    let captured = Plan::new(catalog.query(CAPTURED)?, &Invocation::default(), &Layout::Own)?;
+    let captured = Plan::new(&catalog, &Invocation::parse(CAPTURED), &Layout::Own)?;
     let shared = opened.heading(&Scope::default());
     let heading = |title: &str| {
         let mut heading = Heading { title: title.to_owned(), facts: shared.facts.clone() };

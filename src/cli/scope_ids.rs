@@ -33,7 +33,7 @@ pub(super) fn relations<'c>(catalog: &'c Catalog, scope: &Scope) -> Result<Vec<&
 pub(super) fn check(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limits) -> Result<()> {
     for (option, ids) in given(scope) {
         let invocation = Invocation::parse(QUERY).with_params(&[format!("option={option}")])?;
-        let plan = Plan::new(catalog.query(QUERY)?, &invocation, &Layout::Own)?;
+        let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
         let rows = rows_of(session, &plan, limits)?;
         let known: Vec<i64> = rows.iter().filter_map(|row| row.int("id")).collect();
         // An export without processes or GPU work cannot tell.

@@ -289,7 +289,7 @@ impl Stats<'_> {
                 ),
             ));
         }
-        let plan = Plan::new(query, &invocation, &Layout::Nsys(self.args.timeunit))?;
+        let plan = Plan::new(self.catalog, &invocation, &Layout::Nsys(self.args.timeunit))?;
         if let Some(path) = path.as_ref().filter(|path| path.exists() && !self.args.force_overwrite) {
             return Err(Error::usage(
                 format!("{} already exists", path.display()),
@@ -351,8 +351,7 @@ pub(super) fn text_of(
     schema: &Schema,
     name: &str,
 ) -> Result<Vec<u8>> {
-    let query = catalog.query(name)?;
-    let plan = Plan::new(query, &Invocation::parse(name), &Layout::Nsys(TimeUnit::Ns))?;
+    let plan = Plan::new(catalog, &Invocation::parse(name), &Layout::Nsys(TimeUnit::Ns))?;
     plan.check_presence(&Presence::new(schema, catalog), &report.path)?;
     let table = rows_of(&plan, catalog, report, schema, &Scope::default())?;
     let mut text = format!("Processing [{}] with [{name}]... \n", visible(&report.name())).into_bytes();

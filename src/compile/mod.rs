@@ -19,7 +19,7 @@ pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{Catalog, Query, is_built_in};
+use crate::catalog::{Catalog, Query, is_built_in, line_of};
 use crate::error::{Error, Result};
 use crate::normalize::Presence;
 use crate::table::{Column, Type, Unit, Value};
@@ -40,8 +40,10 @@ pub struct Plan {
     pub bindings: Vec<(String, Value)>,
     /// The columns it returns. Empty for a user's statement: its column names are used.
     pub columns: Vec<Column>,
-    /// The relations it reads.
+    /// The relations that it and the queries of `asks` read.
     pub reads: Vec<String>,
+    /// The queries whose answers it reads. If there are any, it reads no relation itself.
+    pub asks: Vec<Plan>,
     /// The relations that the report must have, each `a` or `a | b`.
     pub requires: Vec<String>,
     /// Whether the statement comes from the embedded library, not from a user.
@@ -49,25 +51,44 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans a query with the arguments of an invocation. Fails if a required parameter is missing.
-    pub fn new(query: &Query, invocation: &Invocation, layout: &Layout) -> Result<Self> {
-        let plan = Self::without_values(query, invocation, layout)?;
-        params::require(query, &plan.bindings)?;
+    /// Plans the query that an invocation names, with its arguments. Fails if a required parameter is
+    /// missing.
+    pub fn new(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        let plan = Self::without_values(catalog, invocation, layout)?;
+        params::require(catalog.query(&invocation.query)?, &plan.bindings)?;
         Ok(plan)
     }
 
     /// Plans a query whose required parameters may be missing: to read what it needs, not to run it.
-    pub fn without_values(query: &Query, invocation: &Invocation, layout: &Layout) -> Result<Self> {
-        let header = &query.header;
+    pub fn without_values(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        let query = catalog.query(&invocation.query)?;
         let bindings = params::bind(query, invocation)?;
+        Self::bound(catalog, query, bindings, &invocation.args, layout)
+    }
+
+    /// Plans a query with the values of all its parameters.
+    fn bound(
+        catalog: &Catalog,
+        query: &Query,
+        bindings: Vec<(String, Value)>,
+        args: &[String],
+        layout: &Layout,
+    ) -> Result<Self> {
+        let header = &query.header;
+        let asks = header
+            .asks
+            .iter()
+            .map(|name| Self::asked(catalog, query, name, &bindings))
+            .collect::<Result<Vec<Self>>>()?;
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
         let (sql, columns) = match layout {
             Layout::Own => (query.sql.clone(), own),
             Layout::Nsys(unit) => layout::nsys(query, *unit)?,
         };
         let mut requires = header.requires.as_ref().unwrap_or(&header.reads).clone();
+        requires.extend(asks.iter().flat_map(|plan| plan.requires.iter().cloned()));
         for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
-            if invocation.args.contains(&arg.name) {
+            if args.contains(&arg.name) {
                 requires.extend(arg.requires.iter().cloned());
             }
         }
@@ -81,10 +102,48 @@ impl Plan {
             origin: (query.file.clone(), query.sql_line),
             bindings,
             columns,
-            reads: header.reads.clone(),
+            reads: header
+                .reads
+                .iter()
+                .chain(asks.iter().flat_map(|plan| &plan.reads))
+                .cloned()
+                .collect(),
             requires,
-            is_built_in: is_built_in(&query.header.name, &query.text),
+            is_built_in: is_built_in(&query.header.name, &query.text)
+                && asks.iter().all(|plan| plan.is_built_in),
+            asks,
         })
+    }
+
+    /// Plans a query of `asks`. It takes the values of the parameters that `asking` has too.
+    fn asked(
+        catalog: &Catalog,
+        asking: &Query,
+        name: &str,
+        bindings: &[(String, Value)],
+    ) -> Result<Self> {
+        let refuse = |reason: String, help: &str| {
+            let line = line_of(&asking.text, "asks:");
+            Error::catalog(&asking.file, line, reason, help)
+        };
+        let query = catalog
+            .query(name)
+            .map_err(|error| refuse(error.to_string(), "`asks` names queries; `nsq list` shows them"))?;
+        if !query.header.asks.is_empty() {
+            return Err(refuse(
+                format!("{name} itself asks other queries"),
+                "ask the queries that read relations",
+            ));
+        }
+        let mut own = params::bind(query, &Invocation::parse(name))?;
+        for param in &query.header.params {
+            if let Some((_, value)) = bindings.iter().find(|(given, _)| *given == param.name) {
+                own.retain(|(bound, _)| *bound != param.name);
+                own.push((param.name.clone(), value.clone()));
+            }
+        }
+        params::require(query, &own)?;
+        Self::bound(catalog, query, own, &[], &Layout::Own)
     }
 
     /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.
@@ -100,6 +159,7 @@ impl Plan {
             origin,
             bindings: Vec::new(),
             columns: Vec::new(),
+            asks: Vec::new(),
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),
             is_built_in: false,

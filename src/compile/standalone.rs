@@ -5,8 +5,8 @@ use crate::normalize::Installation;
 use crate::table::Value;
 
 /// The plan and its TEMP objects as one script. `native` lists the functions and relations of nsq that
-/// it needs.
-pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> String {
+/// it needs. `report` is the name of the report, for the answers of queries that the plan asks.
+pub fn script(plan: &Plan, installation: &Installation, native: &[String], report: &str) -> String {
     let mut script = String::new();
     if !native.is_empty() {
         script.push_str(&format!("-- needs nsq: {}\n", native.join(", ")));
@@ -22,6 +22,14 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String]) -> St
     for statement in installation.statements.iter() {
         script.push_str(statement);
         script.push_str(";\n\n");
+    }
+    for asked in &plan.asks {
+        let name = asked.query.as_ref().map_or("", |(name, _)| name);
+        let (report, sql) =
+            (literal(&Value::Text(report.to_owned())), with_literals(&asked.sql, &asked.bindings));
+        script.push_str(&format!(
+            "CREATE TEMP TABLE {name} AS SELECT {report} AS report, 0 AS side, * FROM (\n{sql}\n);\n\n"
+        ));
     }
     script.push_str(&with_literals(&plan.sql, &plan.bindings));
     script.push_str(";\n");

@@ -3,6 +3,7 @@
 //! Creates the relations that the plan needs, locks the connection down, binds parameters, steps through
 //! the rows, and locates errors in the SQL file. Formatting and the meaning of columns live elsewhere.
 
+mod combine;
 mod diagnose;
 mod functions;
 mod guard;
@@ -10,12 +11,14 @@ mod native;
 mod progress;
 mod table_writer;
 
+pub use combine::{Partial, REPORT_COLUMNS};
 pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;
 pub use native::{Natives, check_rules};
 pub use progress::{Progress, Work};
 pub use table_writer::TableWriter;
 
+use crate::catalog::ClassMaps;
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
 use crate::normalize::{Installation, Times, strings_of_events};
@@ -36,6 +39,8 @@ pub struct Session {
     connection: Connection,
     natives: Option<Arc<Natives>>,
     rights: Rights,
+    /// The class maps, for the sessions over the answers of this one.
+    classes: ClassMaps,
     limits: Limits,
     /// The file, for messages.
     path: String,
@@ -54,7 +59,8 @@ impl Session {
         guard::watch(&mut connection, limits)?;
         let path = file_of(&connection);
         let (natives, rights) = install(&mut connection, installation, limits, &path)?;
-        Ok(Self { connection, natives, rights, limits: limits.clone(), path })
+        let classes = installation.classes.clone();
+        Ok(Self { connection, natives, rights, classes, limits: limits.clone(), path })
     }
 
     /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
@@ -85,7 +91,38 @@ impl Session {
     }
 
     /// Runs the plan and passes its rows to `sink`. Returns the number of rows.
+    ///
+    /// If the plan asks other queries, these are asked first, each for itself.
     pub fn run(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
+        if plan.asks.is_empty() {
+            return self.run_statement(plan, limits, sink);
+        }
+        let answers = plan.asks.iter().map(|asked| self.table(asked, limits));
+        let answers = answers.collect::<Result<Vec<ResultTable>>>()?;
+        self.run_over(plan, &answers.iter().collect::<Vec<_>>(), limits, sink)
+    }
+
+    /// Runs a plan over the answers of this report to the queries that it asks, in their order.
+    pub fn run_over(
+        &self,
+        plan: &Plan,
+        answers: &[&ResultTable],
+        limits: &Limits,
+        sink: &mut dyn RowSink,
+    ) -> Result<usize> {
+        self.over_own(plan, answers, limits)?.run_statement(plan, limits, sink)
+    }
+
+    /// A session over answers of this report alone.
+    fn over_own(&self, plan: &Plan, answers: &[&ResultTable], limits: &Limits) -> Result<Self> {
+        let report = Path::new(&self.path).file_name().unwrap_or_default().to_string_lossy();
+        let partial = |table| vec![Partial { report: &report, side: 0, table }];
+        let answers: Vec<_> = answers.iter().map(|table| partial(*table)).collect();
+        Session::over(plan, &answers, &self.classes, limits)
+    }
+
+    /// Runs the statement of a plan, whose tables this session has.
+    pub fn run_statement(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
         let columns = columns(&statement, plan);
@@ -154,8 +191,17 @@ impl Session {
 
     /// The names of the columns that a plan's statement returns.
     pub fn column_names(&self, plan: &Plan) -> Result<Vec<String>> {
-        let statement = self.prepare(plan)?;
-        Ok(statement.column_names().map(str::to_owned).collect())
+        let names = |session: &Self| -> Result<Vec<String>> {
+            let statement = session.prepare(plan)?;
+            Ok(statement.column_names().map(str::to_owned).collect())
+        };
+        match plan.asks.len() {
+            0 => names(self),
+            asked => {
+                let none = ResultTable::default();
+                names(&self.over_own(plan, &vec![&none; asked], &self.limits)?)
+            }
+        }
     }
 
     /// Replaces the table of all strings by a copy of those that events refer to, if a user's statement

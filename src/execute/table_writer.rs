@@ -61,6 +61,7 @@ impl Session {
             sql: format!("SELECT * FROM {name} WHERE {condition}"),
             origin: (relation.file.clone(), relation.sql_line),
             bindings: Vec::new(),
+            asks: Vec::new(),
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
             reads: vec![name.to_owned()],
             requires: Vec::new(),
@@ -118,7 +119,8 @@ impl RowSink for Table<'_> {
     }
 }
 
-struct Bound<'a>(&'a Value);
+/// A value to bind to a statement's parameter.
+pub(super) struct Bound<'a>(pub(super) &'a Value);
 
 impl rusqlite::ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
@@ -131,7 +133,8 @@ impl rusqlite::ToSql for Bound<'_> {
     }
 }
 
-fn declared(kind: Type) -> &'static str {
+/// The declared type of a column with such values.
+pub(super) fn declared(kind: Type) -> &'static str {
     match kind {
         Type::Text => "TEXT",
         Type::Any => "",

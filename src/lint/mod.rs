@@ -1,11 +1,12 @@
 //! Lint rules for the SQL library, used by `nsq check` and by the project's tests.
 //!
 //! Each rule has a number, a message and a remedy. The letter tells the kind of file: `Q` queries, `V`
-//! relations, `S` source specs and name rules, `C` class maps, `P` playbooks. `R` rules need a report.
+//! relations, `S` source specs and name rules, `C` class maps, `P` playbooks, `G` pages. `R` rules need a report.
 //!
 //! Users' statements in `nsq sql` are not checked, and running a query needs nothing from this module.
 
 mod names;
+mod page;
 mod playbook;
 mod query;
 mod relation;
@@ -42,7 +43,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks every file of the library. Queries, relations and playbooks are checked only if all relations
+/// Checks every file of the library. Queries, relations, playbooks and pages are checked only if all relations
 /// and source specs can be read.
 pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
     let mut findings: Vec<Finding> = catalog.broken().into_iter().map(unreadable).collect();
@@ -61,6 +62,9 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         }
         for playbook in catalog.readable_playbooks() {
             playbook::check_playbook(playbook, catalog, &mut findings);
+        }
+        for page in catalog.readable_pages() {
+            page::check_page(page, catalog, &mut findings);
         }
         for query in catalog.readable_queries() {
             query::check_query(query, catalog, &empty_report, &mut findings);

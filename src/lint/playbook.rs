@@ -2,11 +2,11 @@
 
 use super::Finding;
 use super::names::{Place, check_stem};
-use crate::answer::{NO_ANSWER, Templates};
 use crate::catalog::ParamType;
 use crate::catalog::{Answer, Ask, Catalog, NamePattern, PatternUse, Playbook, line_of};
 use crate::compile::{parse_param, scalar};
 use crate::normalize::RangePattern;
+use crate::page::{NO_ANSWER, Templates};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

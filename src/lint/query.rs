@@ -22,7 +22,7 @@ pub(super) fn check_query(
     check_header(query, &place, catalog, findings);
     check_columns(&place, ["Q07", "Q08"], &query.header.columns, findings);
     check_labels(query, &place, findings);
-    check_params(query, &place, findings);
+    check_params(query, &place, catalog, findings);
     check_body(&query.sql, query.sql_line, &query.file, findings);
     check_reads(query, &place, catalog, findings);
     check_order(query, &place, findings);
@@ -150,11 +150,15 @@ fn check_labels(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// Q05, Q08: the statement uses exactly the declared parameters, and each has a doc.
-fn check_params(query: &Query, place: &Place<'_>, findings: &mut Vec<Finding>) {
+fn check_params(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &mut Vec<Finding>) {
     let used = parameters(&query.sql);
     let declared: BTreeSet<String> =
         query.header.params.iter().map(|param| param.name.clone()).collect();
-    for name in declared.difference(&used) {
+    // A parameter may be meant for a query that this one asks.
+    let asked = query.header.asks.iter().filter_map(|name| catalog.query(name).ok());
+    let passed: BTreeSet<&str> =
+        asked.flat_map(|asked| &asked.header.params).map(|param| param.name.as_str()).collect();
+    for name in declared.difference(&used).filter(|name| !passed.contains(name.as_str())) {
         findings.push(place.finding(
             "Q05",
             &format!("name: {name},"),
@@ -230,9 +234,18 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             return;
         }
     };
-    let declared: BTreeSet<String> = query.header.reads.iter().cloned().collect();
+    let header = &query.header;
+    let declared: BTreeSet<String> = header.reads.iter().chain(&header.asks).cloned().collect();
     compare_reads(place, "Q09", &used, &declared, findings);
-    for name in &used {
+    if !header.asks.is_empty() && !header.reads.is_empty() {
+        findings.push(place.finding(
+            "Q10",
+            "asks:",
+            "the query has both `asks` and `reads`".to_owned(),
+            "read relations, or the answers of queries: the two are in different databases",
+        ));
+    }
+    for name in used.iter().filter(|name| !header.asks.contains(name)) {
         let plain = name.strip_prefix("all_").unwrap_or(name);
         let (message, help) = if name.starts_with("src_") {
             (
@@ -243,8 +256,8 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             continue;
         } else if catalog.query_names().any(|query| query == name) {
             (
-                format!("{name} is a query: a query cannot read another query"),
-                "move the shared part to views/",
+                format!("{name} is a query"),
+                "list it in `asks` to read its answers, or move the shared part to views/",
             )
         } else {
             (
@@ -383,7 +396,7 @@ fn column_names(
     catalog: &Catalog,
     empty_report: &EmptyReport,
 ) -> Result<Vec<String>> {
-    let plan = Plan::without_values(query, &Invocation::default(), layout)?;
+    let plan = Plan::without_values(catalog, &Invocation::parse(&query.header.name), layout)?;
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), roots)?;
     let connection = empty_report.connect()?;

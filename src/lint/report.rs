@@ -3,14 +3,14 @@
 use super::Finding;
 use super::names::Place;
 use super::statement::audit;
-use crate::catalog::{Catalog, Query};
+use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
-use crate::table::{ResultTable, Value};
+use crate::table::Value;
 use std::path::Path;
 
 /// R11, R16: runs each query that the report at `path` has data for. Queries with required parameters
@@ -19,23 +19,23 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     let report = Report::open(path, &ExportOptions::default())?;
     let schema = Schema::detect(&report)?;
     let presence = Presence::new(&schema, catalog);
-    let mut queries = Vec::new();
+    let mut plans = Vec::new();
     for query in catalog.readable_queries() {
         if query.header.params.iter().any(|param| param.required) {
             continue;
         }
-        let plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
+        let plan = Plan::new(catalog, &Invocation::parse(&query.header.name), &Layout::Own)?;
         match plan.check_presence(&presence, path) {
-            Ok(()) => queries.push(query),
+            Ok(()) => plans.push((query, plan)),
             Err(Error::LacksData { .. }) => {}
             Err(error) => return Err(error),
         }
     }
-    let roots = queries.iter().flat_map(|query| query.header.reads.iter().map(String::as_str));
+    let roots = plans.iter().flat_map(|(_, plan)| plan.reads.iter().map(String::as_str));
     let installation = normalize::plan(&schema, catalog, &Scope::default(), roots)?;
     let session = Session::begin(report.connect()?, &installation, &Limits::default())?;
     let mut findings = Vec::new();
-    for query in queries {
+    for (query, plan) in plans {
         let mut add = |rule, needle: &str, message: String, help: &str| {
             let place = Place { file: &query.file, text: &query.text };
             findings.push(place.finding(
@@ -45,7 +45,7 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
                 help,
             ));
         };
-        let counts = audit_counts(&session, query)?;
+        let counts = audit_counts(&session, plan, &query.header.checks)?;
         let (ties, broken) = counts.split_first().unwrap_or((&0, &[]));
         for (check, broken) in query.header.checks.iter().zip(broken).filter(|(_, broken)| **broken > 0)
         {
@@ -62,12 +62,10 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
 }
 
 /// The counts of [`audit`]: ties first, then the rows that break each check.
-fn audit_counts(session: &Session, query: &Query) -> Result<Vec<i64>> {
-    let mut plan = Plan::new(query, &Invocation::default(), &Layout::Own)?;
-    plan.sql = audit(&plan.sql, &query.header.checks);
+fn audit_counts(session: &Session, mut plan: Plan, checks: &[String]) -> Result<Vec<i64>> {
+    plan.sql = audit(&plan.sql, checks);
     plan.columns.clear();
-    let mut table = ResultTable::default();
-    session.run(&plan, &Limits::default(), &mut table)?;
+    let table = session.table(&plan, &Limits::default())?;
     let count = |value: &Value| match value {
         Value::Int(count) => *count,
         _ => 0,

@@ -616,7 +616,7 @@ fn users_can_write_playbooks() {
 #[test]
 fn the_filters_are_documented() {
     let readme = std::fs::read_to_string(project("queries/README.md")).unwrap();
-    for (name, doc) in nsq::answer::FILTERS {
+    for (name, doc) in nsq::page::FILTERS {
         assert!(readme.contains(&format!("`{name}`")) && doc.ends_with('.'), "{name}");
     }
 }

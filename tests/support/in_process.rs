@@ -18,7 +18,7 @@ thread_local! {
 /// Runs a query on a report and returns its result as CSV.
 pub fn answer(report: &Path, query: &str) -> Result<String, Error> {
     CATALOG.with(|catalog| {
-        let plan = Plan::new(catalog.query(query)?, &Invocation::default(), &Layout::Own)?;
+        let plan = Plan::new(catalog, &Invocation::parse(query), &Layout::Own)?;
         let opened = Report::open(report, &ExportOptions::default())?;
         let schema = Schema::detect(&opened)?;
         plan.check_presence(&Presence::new(&schema, catalog), report)?;

@@ -1,8 +1,7 @@
 //! The open reports of one call, and the queries that run on them.
 
 use super::Questions;
-use super::settings::value;
-use crate::answer::{Found, Missing, RangeName, Ranges, Trouble};
+use crate::answer::{Found, Missing, RangeName, Ranges};
 use crate::catalog::{Ask, Attribution, PatternUse};
 use crate::cli::opened::Opened;
 use crate::cli::options::{AttributeArg, ScopeArgs};
@@ -10,7 +9,8 @@ use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
-use crate::table::{Column, ResultTable, Value as Cell};
+use crate::page::{Trouble, rows};
+use crate::table::{ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -208,8 +208,7 @@ impl<'a> OpenReports<'a> {
 
     fn read_ranges(&self, report_index: usize) -> Result<std::result::Result<Ranges, String>> {
         let catalog = self.questions.catalog;
-        let plan =
-            Plan::new(catalog.query(RANGE_NAMES)?, &Invocation::parse(RANGE_NAMES), &Layout::Own)?;
+        let plan = Plan::new(catalog, &Invocation::parse(RANGE_NAMES), &Layout::Own)?;
         if let Some(reason) = self.missing_data(&plan, report_index)? {
             return Ok(Err(reason));
         }
@@ -284,9 +283,8 @@ impl<'a> OpenReports<'a> {
     ) -> Result<std::result::Result<Vec<Reply>, Reason>> {
         let (mut plans, mut lacking) = (Vec::new(), Vec::new());
         for one in group {
-            let query = self.questions.catalog.query(&one.ask.query)?;
             let invocation = Invocation::parse(&one.ask.query);
-            let mut plan = Plan::without_values(query, &invocation, &Layout::Own)?;
+            let mut plan = Plan::without_values(self.questions.catalog, &invocation, &Layout::Own)?;
             plan.requires.extend(one.ask.requires.iter().cloned());
             match self.missing_data(&plan, one.report_index)? {
                 None => plans.push(plan),
@@ -372,7 +370,7 @@ impl<'a> OpenReports<'a> {
                 invocation.params.push((key.clone(), value));
             }
         }
-        let plan = Plan::new(self.questions.catalog.query(&one.ask.query)?, &invocation, &Layout::Own)?;
+        let plan = Plan::new(self.questions.catalog, &invocation, &Layout::Own)?;
         let key =
             format!("{}\n{}\n{:?}\n{:?}", one.report_index, one.ask.query, plan.bindings, one.scope);
         Ok(Ok((plan, key)))
@@ -459,28 +457,6 @@ impl<'a> OpenReports<'a> {
         let session = Session::begin(report.connect()?, &installation, &self.limits)?;
         Ok((session, installation.notes))
     }
-}
-
-/// Rows as templates see them: `rows`, `first` if there is one, and `by`, rows by the value of a column.
-fn rows(table: &ResultTable, key: Option<&str>) -> Value {
-    let names: Vec<&str> = table.columns.iter().map(|column: &Column| column.name.as_str()).collect();
-    let key = key.and_then(|key| names.iter().position(|name| *name == key));
-    let mut all = Vec::with_capacity(table.rows.len());
-    let mut by = BTreeMap::<String, Value>::new();
-    for row in &table.rows {
-        let cells = names.iter().map(|name| (*name).to_owned()).zip(row.iter().map(value));
-        let object = Value::from(cells.collect::<BTreeMap<String, Value>>());
-        if let Some(Cell::Text(text)) = key.and_then(|key| row.get(key)) {
-            by.insert(text.clone(), object.clone());
-        }
-        all.push(object);
-    }
-    let mut fields = BTreeMap::from([("by".to_owned(), Value::from(by))]);
-    if let Some(first) = all.first() {
-        fields.insert("first".to_owned(), first.clone());
-    }
-    fields.insert("rows".to_owned(), Value::from(all));
-    Value::from(fields)
 }
 
 /// The longest parameter, in bytes, that a printed command contains.

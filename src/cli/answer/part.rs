@@ -1,9 +1,10 @@
 //! One part of a playbook: its pieces, each with an answer or the reason why there is none.
 
 use super::asking::{OpenReports, Reply};
-use crate::answer::{Block, Trouble, blocks, to_json};
+use crate::answer::{Block, blocks};
 use crate::catalog::{Answer, Part};
 use crate::error::Result;
+use crate::page::{Trouble, to_json};
 use minijinja::Value;
 use std::collections::BTreeMap;
 

@@ -5,6 +5,7 @@ use crate::bounded_file::{self, Origin};
 use crate::catalog::{FileSpec, Playbook};
 use crate::compile::{parse_param, scalar};
 use crate::error::{Error, Result};
+use crate::page::value;
 use crate::table::Value as Cell;
 use minijinja::Value;
 use std::collections::BTreeMap;
@@ -112,16 +113,6 @@ impl Settings {
 
 fn values(row: &BTreeMap<String, Cell>) -> BTreeMap<String, Value> {
     row.iter().map(|(name, cell)| (name.clone(), value(cell))).collect()
-}
-
-/// Converts a cell to a template value.
-pub(super) fn value(cell: &Cell) -> Value {
-    match cell {
-        Cell::Null => Value::from(()),
-        Cell::Int(int) => Value::from(*int),
-        Cell::Real(real) => Value::from(*real),
-        Cell::Text(text) => Value::from(text.as_str()),
-    }
 }
 
 fn files(playbook: &Playbook, args: &Args) -> Result<BTreeMap<String, Vec<BTreeMap<String, Cell>>>> {

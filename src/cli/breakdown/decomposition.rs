@@ -20,7 +20,7 @@ pub(super) struct Decomposition {
 
 /// Plans the query.
 pub(super) fn plan(catalog: &Catalog) -> Result<Plan> {
-    Plan::new(catalog.query(QUERY)?, &Invocation::parse(QUERY), &Layout::Own)
+    Plan::new(catalog, &Invocation::parse(QUERY), &Layout::Own)
 }
 
 /// Adds the row of each device to it.

@@ -119,7 +119,7 @@ impl Answer {
     ) -> Result<Self> {
         let plan = |name: &str, params: &[String]| {
             let invocation = Invocation::parse(name).with_params(params)?;
-            Plan::new(catalog.query(name)?, &invocation, &Layout::Own)
+            Plan::new(catalog, &invocation, &Layout::Own)
         };
         let elapsed = |per_gpu: bool| {
             let params = [format!("per_gpu={per_gpu}"), format!("graphs={}", question.graphs)];

@@ -168,7 +168,7 @@ fn first_line(error: &Error) -> String {
 }
 
 fn plan(catalog: &Catalog, name: &str, params: &[String]) -> Result<Plan> {
-    Plan::new(catalog.query(name)?, &Invocation::parse(name).with_params(params)?, &Layout::Own)
+    Plan::new(catalog, &Invocation::parse(name).with_params(params)?, &Layout::Own)
 }
 
 fn selector(tag: &Tag) -> Selector {

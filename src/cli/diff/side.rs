@@ -84,7 +84,7 @@ impl InputReport<'_> {
         let mut plans = Vec::new();
         for (name, params) in queries {
             let invocation = Invocation::parse(name).with_params(params)?;
-            let plan = Plan::new(self.catalog.query(name)?, &invocation, &Layout::Own)?;
+            let plan = Plan::new(self.catalog, &invocation, &Layout::Own)?;
             plans.push(match plan.check_presence(&presence, &self.opened.report.path) {
                 Ok(()) => Some(plan),
                 Err(Error::LacksData { .. }) => None,

@@ -2,25 +2,16 @@
 
 use crate::catalog::Catalog;
 use crate::cli::opened::Opened;
-use crate::cli::record::rows_of;
-use crate::compile::Plan;
+use crate::cli::record::records;
+use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::{Presence, Scope, Selector};
 
 /// The name of a step in PyTorch, before its number.
 const NAME: &str = "ProfilerStep#";
-/// The steps of a report and their domains. `emit_nvtx` uses the default domain, a PyTorch trace uses
-/// user_annotation. gpu_user_annotation repeats the steps on the GPU's timeline, where nothing is launched.
-const STEPS: &str = "\
-SELECT DISTINCT
-  CAST(substr(range_text, 14) AS INTEGER) AS step,
-  coalesce(domain_name, '') AS domain_name
-FROM nvtx_range
-WHERE range_text = 'ProfilerStep#' || CAST(substr(range_text, 14) AS INTEGER)
-  AND range_text GLOB 'ProfilerStep#[0-9]*'
-  AND coalesce(domain_name, '') <> 'gpu_user_annotation'
-ORDER BY step, domain_name";
+/// The query that lists the steps of a report.
+const STEPS: &str = "profiler_step_names";
 
 /// Selectors for the ranges of step `number`. If there is no such step, the error lists the steps of the report.
 pub(super) fn selectors(
@@ -38,15 +29,15 @@ pub(super) fn selectors(
         help: "leave out --pstep, or select other ranges with --nvtx NAME --attribute process"
             .to_owned(),
     };
-    let has_ranges = Presence::new(&opened.schema, catalog).lack("nvtx_range")?.is_none();
-    if !has_ranges {
-        return Err(none());
+    let plan = Plan::new(catalog, &Invocation::parse(STEPS), &Layout::Own)?;
+    match plan.check_presence(&Presence::new(&opened.schema, catalog), &path) {
+        Err(Error::LacksData { .. }) => return Err(none()),
+        present => present?,
     }
-    let plan = Plan::ad_hoc(STEPS, ("the steps of the report".to_owned(), 1), catalog);
-    let session =
-        opened.session(catalog, &Scope::default(), plan.reads.iter().map(String::as_str), limits)?;
-    let found: Vec<(i64, String)> = rows_of(&session, &plan, limits)?
+    let steps = opened.ask(catalog, &Scope::default(), &[plan], limits)?;
+    let found: Vec<(i64, String)> = steps
         .iter()
+        .flat_map(records)
         .filter_map(|row| Some((row.int("step")?, row.text("domain_name")?)))
         .collect();
     if found.is_empty() {

@@ -1,7 +1,7 @@
 //! `nsq run` on several reports: processed in parallel, with a first column `report` in the results.
 
 use super::{Args, answerable, heading_of, roots};
-use crate::cli::opened::{Opened, nsq_heading};
+use crate::cli::opened::{Opened, nsq_heading, shortest_names};
 use crate::cli::options::Clock;
 use crate::cli::{complain, note, scope_ids};
 use crate::compile::{Invocation, Plan};
@@ -11,7 +11,6 @@ use crate::normalize;
 use crate::render::Writer;
 use crate::table::{Column, ResultTable, Value};
 use crate::threads;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -176,21 +175,6 @@ impl Answer {
     }
 }
 
-/// The shortest ends of the paths that tell them apart: file names, or as many folders as it takes.
-fn shortest_names(paths: &[PathBuf]) -> Vec<String> {
-    let longest = paths.iter().map(|path| path.components().count()).max().unwrap_or(0);
-    let ends = |kept: usize| -> Vec<String> {
-        let end = |path: &PathBuf| {
-            let skipped = path.components().count().saturating_sub(kept);
-            path.components().skip(skipped).collect::<PathBuf>().display().to_string()
-        };
-        paths.iter().map(end).collect()
-    };
-    let are_distinct = |names: &Vec<String>| names.iter().collect::<BTreeSet<_>>().len() == names.len();
-    // The same path twice is never told apart.
-    (1..=longest).map(ends).find(are_distinct).unwrap_or_else(|| ends(1))
-}
-
 /// The more severe of two exit codes: a failure outweighs missing data.
 fn worse(a: u8, b: u8) -> u8 {
     let weight = |code: u8| match code {
@@ -199,19 +183,4 @@ fn worse(a: u8, b: u8) -> u8 {
         _ => 2,
     };
     if weight(b) > weight(a) { b } else { a }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reports_have_the_shortest_distinct_names() {
-        let names =
-            |paths: &[&str]| shortest_names(&paths.iter().map(PathBuf::from).collect::<Vec<_>>());
-        assert_eq!(names(&["/x/a.sqlite", "/x/b.sqlite"]), ["a.sqlite", "b.sqlite"]);
-        assert_eq!(names(&["/x/1/r.sqlite", "/x/2/r.sqlite"]), ["1/r.sqlite", "2/r.sqlite"]);
-        assert_eq!(names(&["r", "/a/r"]), ["r", "a/r"]);
-        assert_eq!(names(&["/x/r", "/x/r"]), ["r", "r"]);
-    }
 }

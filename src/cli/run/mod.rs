@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     // Report errors in the command line before any report is opened.
     let plans = invocations
         .iter()
-        .map(|invocation| Plan::new(catalog.query(&invocation.query)?, invocation, &layout))
+        .map(|invocation| Plan::new(&catalog, invocation, &layout))
         .collect::<Result<Vec<Plan>>>()?;
     let chosen = if is_nsys { &[] } else { chosen_columns(args, &plans)? };
     args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;

@@ -1,6 +1,6 @@
 //! Runs queries of the catalogue on one database and counts the outcomes.
 
-use nsq::catalog::Catalog;
+use nsq::catalog::{Catalog, Query};
 use nsq::compile::{Invocation, Layout, Plan};
 use nsq::error::Error;
 use nsq::execute::{Limits, Session};
@@ -70,7 +70,9 @@ pub struct Asker {
 impl Asker {
     pub fn new() -> Self {
         let catalog = Catalog::load(&[]).unwrap();
-        let plan = |query| Plan::new(query, &Invocation::default(), &Layout::Own).unwrap();
+        let plan = |query: &Query| {
+            Plan::new(&catalog, &Invocation::parse(&query.header.name), &Layout::Own).unwrap()
+        };
         let mut queries = catalog.queries().unwrap();
         queries.retain(|query| query.header.params.iter().all(|param| !param.required));
         let plans = queries.into_iter().map(plan).collect();

@@ -1,18 +1,15 @@
-//! `nsq kernels`: kernels by simple name, and the gaps between them.
+//! `nsq kernels`: the page `kernels`, with the command line and the layouts of profiler.py.
 
-mod answer;
-mod gap_text;
-mod histogram;
-mod kernel_text;
-mod layout;
 mod step;
 
+use super::opened::{Opened, nsq_heading};
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
+use super::page::{Input, ask, show, write_files};
 use crate::error::{Error, Result};
-use crate::render::Heading;
-use crate::table::ResultTable;
-use answer::{Answer, Question};
+use crate::normalize::Attribute;
+use crate::page::PageRequest;
+use crate::render::visible;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -20,8 +17,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Takes the command line of profiler.py. Prints a ranked table of kernels; with --gaps also the gaps of
 /// each stream, their histogram, and the pairs of kernels around them. Can write two detailed text files.
-/// The figures come from the queries kernel_stats, stream_gaps, gap_histogram and gap_pairs. On a terminal,
-/// the tables fit it; in a pipe and in files they have profiler.py's layout.
+/// The figures come from the queries of the page `kernels`. On a terminal, the tables fit it; in a pipe and
+/// in files they have profiler.py's layout.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -48,8 +45,8 @@ pub(super) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Order of kernels; duration is the average, percentage the share of launches.
-    #[arg(short, long, value_enum, default_value = "count")]
-    sort: Sort,
+    #[arg(short, long, value_parser = SORT, default_value = SORT[0])]
+    sort: String,
     /// Show a full name below each simple name.
     #[arg(short, long)]
     verbose: bool,
@@ -66,8 +63,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = 15)]
     gap_top: usize,
     /// Order of pairs: number of gaps, or average, maximum, standard deviation, total or GPU idle time of the gaps.
-    #[arg(long, value_enum, default_value = "avg")]
-    gap_sort: GapSort,
+    #[arg(long, value_parser = GAP_SORT, default_value = "avg")]
+    gap_sort: String,
     /// Shortest gap in the histogram, in μs; affects only the histogram.
     #[arg(long, value_name = "US", value_parser = microseconds)]
     hist_min: Option<i64>,
@@ -75,8 +72,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "US", value_parser = microseconds)]
     hist_max: Option<i64>,
     /// Bins of the histogram: log is 1, 2, 5, 10, … μs; linear is 15 equal bins (20 in the file).
-    #[arg(long, value_enum, default_value = "log")]
-    hist_scale: Scale,
+    #[arg(long, value_parser = ["log", "linear"], default_value = "log")]
+    hist_scale: String,
     /// Copies and fills also end a gap.
     #[arg(long)]
     memory: bool,
@@ -90,90 +87,8 @@ pub(super) struct Args {
     library: LibraryArgs,
 }
 
-/// Order of kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
-    Count,
-    Duration,
-    Percentage,
-    DurationPercentage,
-}
-
-impl Sort {
-    /// The value of the query's parameter.
-    fn param(self) -> &'static str {
-        match self {
-            Self::Count => "count",
-            Self::Duration => "duration",
-            Self::Percentage => "percentage",
-            Self::DurationPercentage => "duration-percentage",
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Count => "count",
-            Self::Duration => "average duration",
-            Self::Percentage => "percentage of total launches",
-            Self::DurationPercentage => "percentage of total duration",
-        }
-    }
-}
-
-/// Order of pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum GapSort {
-    Count,
-    Avg,
-    Avggap,
-    Max,
-    Maxgap,
-    Stdev,
-    Total,
-    Idle,
-}
-
-impl GapSort {
-    /// The value of the query's parameter.
-    fn param(self) -> &'static str {
-        match self {
-            Self::Count => "count",
-            Self::Avg | Self::Avggap => "avg",
-            Self::Max | Self::Maxgap => "max",
-            Self::Stdev => "stdev",
-            Self::Total => "total",
-            Self::Idle => "idle",
-        }
-    }
-
-    fn label(self) -> &'static str {
-        match self {
-            Self::Count => "gap count",
-            Self::Avg | Self::Avggap => "average gap duration",
-            Self::Max | Self::Maxgap => "maximum gap duration",
-            Self::Stdev => "standard deviation of gap duration",
-            Self::Total => "total gap duration",
-            Self::Idle => "idle GPU time",
-        }
-    }
-}
-
-/// Bins of the histogram.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Scale {
-    Log,
-    Linear,
-}
-
-impl Scale {
-    /// The value of the query's parameter.
-    fn param(self) -> &'static str {
-        match self {
-            Self::Log => "log",
-            Self::Linear => "linear",
-        }
-    }
-}
+const SORT: [&str; 4] = ["count", "duration", "percentage", "duration-percentage"];
+const GAP_SORT: [&str; 8] = ["count", "avg", "avggap", "max", "maxgap", "stdev", "total", "idle"];
 
 fn microseconds(text: &str) -> Result<i64, String> {
     let us: f64 =
@@ -186,77 +101,60 @@ fn microseconds(text: &str) -> Result<i64, String> {
     Ok(ns.round() as i64)
 }
 
+impl Args {
+    /// The parameters of the page.
+    fn params(&self) -> Vec<String> {
+        let mut params = vec![
+            format!("top={}", self.top),
+            format!("sort={}", self.sort),
+            format!("verbose={}", self.verbose),
+            format!("gaps={}", self.gaps || self.gap_output.is_some()),
+            format!("gap_top={}", self.gap_top),
+            format!("gap_sort={}", self.gap_sort),
+            format!("every_pair={}", self.gap_output.is_some()),
+            format!("scale={}", self.hist_scale),
+            format!("memory={}", self.memory),
+        ];
+        params.extend(self.pstep.map(|step| format!("step={step}")));
+        params.extend(self.hist_min.map(|ns| format!("at_least={ns}ns")));
+        params.extend(self.hist_max.map(|ns| format!("at_most={ns}ns")));
+        params
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<u8> {
     check(args)?;
     let catalog = args.library.load()?;
-    let question = Question {
-        sort: args.sort.param(),
-        with_gaps: args.gaps || args.gap_output.is_some(),
-        gap_sort: args.gap_sort.param(),
-        // The file lists every pair.
-        pairs: if args.gap_output.is_some() { None } else { Some(args.gap_top) },
-        memory: args.memory,
-        scale: args.hist_scale.param(),
-        range_ns: (args.hist_min, args.hist_max),
-        file_bins: args.gap_output.is_some(),
-    };
-    let answer = Answer::ask(args, &catalog, &question)?;
-    let mut files: Vec<(&Path, String)> = Vec::new();
-    if let Some(path) = &args.output {
-        files.push((path, kernel_text::file(args, &answer)));
+    let request = PageRequest::new(&catalog, "kernels", &args.params(), visible)?;
+    let opened = Opened::open(&args.report, &args.open)?;
+    let limits = args.limits.limits();
+    let mut scope = args.scope.resolve(&opened.schema)?;
+    if let Some(number) = args.pstep {
+        scope.iterations = step::selectors(&opened, &catalog, number, &limits)?;
+        if args.scope.attribute.is_none() {
+            scope.attribute = Attribute::Process;
+        }
     }
-    if let (Some(path), Some(gaps)) = (&args.gap_output, &answer.gaps) {
-        files.push((path, gap_text::file(args, gaps)));
+    let input = Input { name: opened.report.name(), opened, scope };
+    let answer = ask(&request, &catalog, std::slice::from_ref(&input), &limits, "nsq kernels")?;
+    let mut files: Vec<(&Path, String)> = Vec::new();
+    for (path, layout) in [(&args.output, "kernels"), (&args.gap_output, "gaps")] {
+        if let Some(path) = path {
+            files.push((path, answer.layout(layout)?));
+        }
     }
     let mut console = String::new();
     if io::stdout().is_terminal() {
-        show_tables(args, &answer)?;
+        // The console layout is 200 columns wide.
+        let wide = args.wide || args.verbose;
+        show(&answer, &OutputArgs { rows: Some(0), wide, ..OutputArgs::default() }, &nsq_heading())?;
     } else {
-        console.push_str(&kernel_text::console(args, &answer));
-        if let (true, Some(gaps)) = (args.gaps, &answer.gaps) {
-            console.push_str(&gap_text::console(args, gaps));
-        }
+        console = answer.layout("console")?;
     }
-    for (path, text) in &files {
-        write_to(Some(path), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
-        if *path != Path::new("-") {
-            console.push_str(&layout::wrote(path, text.len()));
-        }
-    }
+    console.push_str(&write_files(&files)?);
     write_to(None, |out| out.write_all(console.as_bytes()).map_err(Error::Output))?;
     Ok(0)
 }
-
-/// The rows as tables that fit the terminal: profiler.py's layout is 200 columns wide.
-fn show_tables(args: &Args, answer: &Answer) -> Result<()> {
-    let output = OutputArgs { rows: Some(0), wide: args.wide || args.verbose, ..OutputArgs::default() };
-    // The histogram of the file, which comes last, has other bins.
-    let shown = if args.gaps { answer.tables.len().min(SHOWN_TABLES) } else { 1 };
-    output.write(shown, |writer| {
-        for (index, (title, table)) in answer.tables[..shown].iter().enumerate() {
-            let (title, rows) = match index {
-                0 => (
-                    format!(
-                        "{title}: {} of {}, by {}",
-                        args.top.min(table.rows.len()),
-                        table.rows.len(),
-                        args.sort.label()
-                    ),
-                    args.top,
-                ),
-                _ => (title.clone(), table.rows.len()),
-            };
-            let rows = table.rows.iter().take(rows).cloned().collect();
-            let table = ResultTable { columns: table.columns.clone(), rows };
-            let heading = Heading { title, ..Heading::default() };
-            writer.result(&heading, |sink| table.replay(sink))?;
-        }
-        Ok(())
-    })
-}
-
-/// Kernels, histogram, streams and pairs.
-const SHOWN_TABLES: usize = 4;
 
 /// The canonical path of a file. For a file that does not exist yet, its canonical folder and its name.
 fn place(path: &Path) -> PathBuf {

@@ -1,10 +1,11 @@
 //! Renders templates from rows: sentences with numbers, query parameters, and facts.
 
-use crate::classify::FunctionName;
-use crate::table::{Column, Type, Unit, Value as Cell, humanize};
+use super::{filters, layout};
+use crate::catalog::PageLayout;
+use crate::table::{ResultTable, Value as Cell};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Value, ValueKind};
-use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, Template, UndefinedBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -13,27 +14,6 @@ use std::io;
 const MAX_STEPS: u64 = 20_000_000;
 /// Maximum number of bytes that a template may write.
 const MAX_BYTES: usize = 16 << 20;
-
-/// Maximum number of characters of a name in a sentence. Tables have the full name.
-const NAME_CHARS: usize = 100;
-
-/// The filters of templates: name and description.
-pub const FILTERS: [(&str, &str); 11] = [
-    ("time", "Formats nanoseconds with a suitable unit: 54.82 ms."),
-    ("pct", "Formats a percentage: 76.0 %."),
-    ("points", "Formats a difference of percentages with its sign: +9.0 points."),
-    ("count", "Formats an integer with commas, and other numbers with two decimals."),
-    ("number", "Formats a number with two decimals; number(3) uses three."),
-    ("flop", "Formats floating-point operations: 1.61 GFLOP."),
-    ("flop_rate", "Formats a rate given in GFLOP/s: 8.05 TFLOP/s."),
-    ("list_of", "The items of a parameter of type list."),
-    ("name", "Quotes the name of a range, kernel or file safely, and shortens a long name."),
-    ("whole", "Quotes a name safely, without shortening it."),
-    (
-        "kernel",
-        "Quotes a kernel's short name, with what a PyTorch template computes in parentheses; kernel(names) uses the full name if another of these names has the same short name.",
-    ),
-];
 
 /// Name of the function with which a template declares that there is no answer, and why.
 pub const NO_ANSWER: &str = "no_answer";
@@ -75,19 +55,20 @@ impl From<&Fault> for Trouble {
 }
 
 /// Marks an error about an infinite number, which a division by 0 gives.
-const NOT_FINITE: &str = "is not finite";
+pub(super) const NOT_FINITE: &str = "is not finite";
 
 /// Renders templates: as text for people, or as query parameters.
 #[derive(Debug)]
 pub struct Templates {
     text: Environment<'static>,
     plain: Environment<'static>,
+    layout: Environment<'static>,
 }
 
 impl Templates {
     /// `visible` makes text from a report safe to print.
     pub fn new(visible: fn(&str) -> String) -> Self {
-        let mut text = environment(visible);
+        let mut text = environment(visible, false);
         text.set_formatter(move |out, _, value| {
             let shown = value.to_string();
             let is_own = value.is_safe() || value.is_number();
@@ -98,23 +79,55 @@ impl Templates {
             out.write_str(&if is_own { shown } else { visible(&shown).replace('`', "'") })
                 .map_err(Fault::from)
         });
-        let mut plain = environment(visible);
+        let mut plain = environment(visible, false);
         plain.set_formatter(|out, _, value| match value.is_none() {
             // A null parameter is not set.
             true => Ok(()),
             false => out.write_str(&value.to_string()).map_err(Fault::from),
         });
-        Self { text, plain }
+        let mut layout = environment(visible, true);
+        layout.set_formatter(move |out, _, value| {
+            if value.is_none() {
+                return Err(Fault::new(ErrorKind::InvalidOperation, "null is not text"));
+            }
+            let shown = value.to_string();
+            let is_own = value.is_safe() || value.is_number();
+            out.write_str(&if is_own { shown } else { visible(&shown) }).map_err(Fault::from)
+        });
+        Self { text, plain, layout }
     }
 
     /// Renders sentences for people.
     pub fn sentences(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
-        render(&self.text, source, context)
+        let template = self.text.template_from_str(source).map_err(|e| Trouble::from(&e))?;
+        render(&template, MAX_BYTES, context)
     }
 
     /// Renders the value of a query parameter.
     pub fn parameter(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
-        render(&self.plain, source, context)
+        let template = self.plain.template_from_str(source).map_err(|e| Trouble::from(&e))?;
+        render(&template, MAX_BYTES, context)
+    }
+
+    /// Renders one of the layouts of a page. It may include the others.
+    pub fn layout<'l>(
+        &self,
+        layouts: impl Iterator<Item = (&'l str, &'l PageLayout)>,
+        name: &str,
+        context: &BTreeMap<String, Value>,
+    ) -> Result<String, Trouble> {
+        let (mut environment, mut is_built_in) = (self.layout.clone(), true);
+        for (name, layout) in layouts {
+            let added = environment.add_template_owned(name.to_owned(), layout.text.clone());
+            added.map_err(|e| Trouble::from(&e))?;
+            is_built_in &= layout.is_built_in;
+        }
+        if is_built_in {
+            // nsq's own layouts write as much as a report holds.
+            environment.set_fuel(None);
+        }
+        let template = environment.get_template(name).map_err(|e| Trouble::from(&e))?;
+        render(&template, if is_built_in { usize::MAX } else { MAX_BYTES }, context)
     }
 
     /// Evaluates an expression.
@@ -125,7 +138,7 @@ impl Templates {
             return Err(Trouble::Fault(format!("`{source}` has no value")));
         }
         if value.is_number() {
-            number(&value).map_err(|e| Trouble::from(&e))?;
+            filters::number(&value).map_err(|e| Trouble::from(&e))?;
         }
         Ok(value)
     }
@@ -152,27 +165,30 @@ impl Templates {
 }
 
 fn render(
-    environment: &Environment<'static>,
-    source: &str,
+    template: &Template<'_, '_>,
+    most: usize,
     context: &BTreeMap<String, Value>,
 ) -> Result<String, Trouble> {
-    let template = environment.template_from_str(source).map_err(|e| Trouble::from(&e))?;
-    let mut output = LimitedBuffer(Vec::new());
+    let mut output = LimitedBuffer { bytes: Vec::new(), most };
     template
         .render_captured_to(Value::from(context.clone()), &mut output)
         .map_err(|e| Trouble::from(&e))?;
-    String::from_utf8(output.0).map_err(|_| Trouble::Fault("writes bytes that are not UTF-8".to_owned()))
+    String::from_utf8(output.bytes)
+        .map_err(|_| Trouble::Fault("writes bytes that are not UTF-8".to_owned()))
 }
 
-/// Output of a template, with an error beyond [`MAX_BYTES`].
-struct LimitedBuffer(Vec<u8>);
+/// Output of a template, with an error beyond `most` bytes.
+struct LimitedBuffer {
+    bytes: Vec<u8>,
+    most: usize,
+}
 
 impl io::Write for LimitedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.len() + bytes.len() > MAX_BYTES {
+        if self.bytes.len() + bytes.len() > self.most {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        self.0.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -191,7 +207,8 @@ fn reason(fault: &Fault) -> String {
     }
 }
 
-fn environment(visible: fn(&str) -> String) -> Environment<'static> {
+/// `keeps_end`: whether a newline at the end of a template is kept.
+fn environment(visible: fn(&str) -> String, keeps_end: bool) -> Environment<'static> {
     let mut environment = Environment::new();
     environment.set_fuel(Some(MAX_STEPS));
     environment.set_auto_escape_callback(|_| AutoEscape::None);
@@ -199,178 +216,16 @@ fn environment(visible: fn(&str) -> String) -> Environment<'static> {
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     // A tag on its own line leaves no blank line.
     let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true);
+    syntax.trim_blocks(true).lstrip_blocks(true).keep_trailing_newline(keeps_end);
     if let Ok(syntax) = syntax.build() {
         environment.set_syntax(syntax);
     }
-    environment.add_filter("time", |value: Value| Ok::<_, Fault>(unit(number(&value)?, Unit::Ns)));
-    environment.add_filter("pct", |value: Value| Ok::<_, Fault>(percent(number(&value)?)));
-    environment
-        .add_filter("points", |value: Value| Ok::<_, Fault>(format!("{:+.1} points", number(&value)?)));
-    environment.add_filter("count", |value: Value| {
-        let real = number(&value)?;
-        let column = Column { unit: Some(Unit::Count), ..Column::untyped("") };
-        Ok::<_, Fault>(match value.as_i64() {
-            Some(int) => humanize(&Cell::Int(int), &column),
-            None if real.fract() == 0.0 && real.abs() < 1e15 => {
-                humanize(&Cell::Int(real as i64), &column)
-            }
-            None => format!("{real:.2}"),
-        })
-    });
-    environment.add_filter("number", |value: Value, decimals: Option<usize>| {
-        Ok::<_, Fault>(format!("{:.*}", decimals.unwrap_or(2), number(&value)?))
-    });
-    environment.add_filter("flop", |value: Value| Ok::<_, Fault>(scaled(number(&value)?, "FLOP")));
-    environment
-        .add_filter("flop_rate", |value: Value| Ok::<_, Fault>(scaled(1e9 * number(&value)?, "FLOP/s")));
-    environment.add_filter("list_of", |value: Value| {
-        let items: Vec<String> = serde_json::from_str(value.as_str().unwrap_or_default())
-            .map_err(|_| Fault::new(ErrorKind::InvalidOperation, format!("'{value}' is not a list")))?;
-        Ok::<_, Fault>(Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>()))
-    });
-    environment.add_filter("name", move |value: Value| {
-        if value.is_none() {
-            return Value::from_safe_string("(no name)".to_owned());
-        }
-        Value::from_safe_string(quoted(&shortened(&visible(&value.to_string()))))
-    });
-    environment.add_filter("whole", move |value: Value| match value.is_none() {
-        true => Value::from_safe_string("(no name)".to_owned()),
-        false => Value::from_safe_string(quoted(&visible(&value.to_string()))),
-    });
-    environment.add_filter("kernel", move |value: Value, among: Option<Vec<String>>| {
-        if value.is_none() {
-            return Value::from_safe_string("(no name)".to_owned());
-        }
-        let short = |name: &str| shortened(&visible(&kernel(name)));
-        let name = value.to_string();
-        let own = short(&name);
-        let is_alike = among.iter().flatten().any(|other| *other != name && short(other) == own);
-        Value::from_safe_string(quoted(&if is_alike { visible(&name) } else { own }))
-    });
+    filters::add(&mut environment, visible);
+    layout::add(&mut environment, visible);
     environment.add_function(NO_ANSWER, |reason: String| {
         Err::<Value, _>(Fault::new(ErrorKind::InvalidOperation, format!("{NO_ANSWER_PREFIX}{reason}")))
     });
     environment
-}
-
-/// The value as a finite number.
-fn number(value: &Value) -> Result<f64, Fault> {
-    let refuse = || {
-        let what = if value.is_none() { "null".to_owned() } else { format!("'{value}'") };
-        Fault::new(ErrorKind::InvalidOperation, format!("{what} is not a number"))
-    };
-    match value.kind() {
-        ValueKind::Number => {
-            let real = f64::try_from(value.clone()).map_err(|_| refuse())?;
-            match real.is_finite() {
-                true => Ok(real),
-                false => Err(Fault::new(ErrorKind::InvalidOperation, format!("'{value}' {NOT_FINITE}"))),
-            }
-        }
-        _ => Err(refuse()),
-    }
-}
-
-fn unit(number: f64, unit: Unit) -> String {
-    let column = Column { kind: Type::Duration, unit: Some(unit), ..Column::untyped("") };
-    let value = if number.fract() == 0.0 { Cell::Int(number as i64) } else { Cell::Real(number) };
-    humanize(&value, &column)
-}
-
-/// Formats a percentage. Only exact values show as 0 % or 100 %.
-fn percent(share: f64) -> String {
-    if share > 0.0 && share < 0.05 {
-        "< 0.1 %".to_owned()
-    } else if (99.95..100.0).contains(&share) {
-        "> 99.9 %".to_owned()
-    } else {
-        format!("{share:.1} %")
-    }
-}
-
-fn scaled(number: f64, unit: &str) -> String {
-    const STEPS: [(f64, &str); 5] = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    let step = STEPS.iter().find(|(factor, _)| number.abs() >= factor * 0.999_995);
-    match step {
-        Some((factor, prefix)) => format!("{:.2} {prefix}{unit}", number / factor),
-        None => format!("{number:.0} {unit}"),
-    }
-}
-
-/// Puts a name in backquotes, and replaces backquotes inside it.
-fn quoted(name: &str) -> String {
-    format!("`{}`", name.replace('`', "'"))
-}
-
-/// Shortens a long name in its middle.
-fn shortened(name: &str) -> String {
-    let count = name.chars().count();
-    if count <= NAME_CHARS {
-        return name.to_owned();
-    }
-    let tail = NAME_CHARS / 3;
-    let head: String = name.chars().take(NAME_CHARS - tail - 1).collect();
-    let tail: String = name.chars().skip(count - tail).collect();
-    format!("{head}…{tail}")
-}
-
-/// `void at::native::elementwise_kernel<…MulFunctor<float>…>(…)` → `elementwise_kernel (MulFunctor)`.
-///
-/// The short name of a kernel: its function, and up to two words of its template arguments that tell
-/// what it computes.
-fn kernel(name: &str) -> String {
-    let own = FunctionName::of(name).own;
-    let end = name.find(own).map_or(name.len(), |at| at + own.len());
-    let says = |word: &&str| {
-        const ENDS: [&str; 6] =
-            ["Functor", "_kernel_cuda", "_kernel_impl", "Ops", "_functor", "_cuda_out"];
-        let is_wrapper = word.starts_with("gpu_kernel_impl");
-        !is_wrapper && ENDS.iter().any(|end| word.contains(end)) || word.starts_with("cutlass_")
-    };
-    let mut words: Vec<&str> = Vec::new();
-    for word in name[end..].split(|c: char| !c.is_alphanumeric() && c != '_').filter(says) {
-        if !words.contains(&word) && words.len() < 2 {
-            words.push(word);
-        }
-    }
-    match words.as_slice() {
-        [] => own.to_owned(),
-        words => format!("{own} ({})", words.join(" ")),
-    }
-}
-
-/// A block of text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
-    /// A paragraph, joined to one line.
-    Paragraph(String),
-    /// A list item, joined to one line.
-    Item(String),
-}
-
-/// Splits a rendered template into blocks. An empty line ends a paragraph, and `- ` starts an item.
-pub fn blocks(text: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut is_open = false;
-    for line in text.lines().map(str::trim) {
-        if let Some(item) = line.strip_prefix("- ") {
-            blocks.push(Block::Item(item.trim().to_owned()));
-            is_open = true;
-        } else if line.is_empty() {
-            is_open = false;
-        } else if let (true, Some(Block::Paragraph(last) | Block::Item(last))) =
-            (is_open, blocks.last_mut())
-        {
-            last.push(' ');
-            last.push_str(line);
-        } else {
-            blocks.push(Block::Paragraph(line.to_owned()));
-            is_open = true;
-        }
-    }
-    blocks
 }
 
 /// Converts a template value to JSON.
@@ -396,6 +251,38 @@ pub fn to_json(value: &Value) -> serde_json::Value {
         }
         _ => serde_json::Value::Null,
     }
+}
+
+/// Converts a cell to a template value.
+pub fn value(cell: &Cell) -> Value {
+    match cell {
+        Cell::Null => Value::from(()),
+        Cell::Int(int) => Value::from(*int),
+        Cell::Real(real) => Value::from(*real),
+        Cell::Text(text) => Value::from(text.as_str()),
+    }
+}
+
+/// Rows as templates see them: `rows`, `first` if there is one, and `by`, rows by the value of a column.
+pub fn rows(table: &ResultTable, key: Option<&str>) -> Value {
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    let key = key.and_then(|key| names.iter().position(|name| *name == key));
+    let mut all = Vec::with_capacity(table.rows.len());
+    let mut by = BTreeMap::<String, Value>::new();
+    for row in &table.rows {
+        let cells = names.iter().map(|name| (*name).to_owned()).zip(row.iter().map(value));
+        let object = Value::from(cells.collect::<BTreeMap<String, Value>>());
+        if let Some(Cell::Text(text)) = key.and_then(|key| row.get(key)) {
+            by.insert(text.clone(), object.clone());
+        }
+        all.push(object);
+    }
+    let mut fields = BTreeMap::from([("by".to_owned(), Value::from(by))]);
+    if let Some(first) = all.first() {
+        fields.insert("first".to_owned(), first.clone());
+    }
+    fields.insert("rows".to_owned(), Value::from(all));
+    Value::from(fields)
 }
 
 #[cfg(test)]
@@ -494,40 +381,6 @@ mod tests {
         assert_eq!(say("{{ 'void f<a>(int)'|kernel }}"), "`f`");
         let long = "x".repeat(300);
         assert_eq!(say(&format!("{{{{ '{long}'|whole }}}}")), format!("`{long}`"));
-    }
-
-    #[test]
-    fn kernels_are_named_by_what_they_compute() {
-        for (full, short) in [
-            ("ampere_sgemm_128x32_tn", "ampere_sgemm_128x32_tn"),
-            (
-                "void at::native::vectorized_elementwise_kernel<(int)4, at::native::BinaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float>>>(int, T2)",
-                "vectorized_elementwise_kernel (BinaryFunctor MulFunctor)",
-            ),
-            (
-                "void at::native::elementwise_kernel<(int)128, void at::native::gpu_kernel_impl_nocast<at::native::<unnamed>::where_kernel_impl(at::TensorIterator &)::[lambda() (instance 1)]>(int)>",
-                "elementwise_kernel (where_kernel_impl)",
-            ),
-            (
-                "void at::native::<unnamed>::CatArrayBatchedCopy<at::native::<unnamed>::OpaqueType<4>>(T1 *)",
-                "CatArrayBatchedCopy",
-            ),
-            (
-                "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x128>(T1::Params)",
-                "Kernel2 (cutlass_80_tensorop_s1688gemm_128x128)",
-            ),
-            ("heat(float *)", "heat"),
-        ] {
-            assert_eq!(kernel(full), short);
-        }
-    }
-
-    #[test]
-    fn lines_become_paragraphs_and_items() {
-        let read = blocks("One\n  two.\n\nThree.\n- a\n  b\n- c\n\n");
-        let paragraph = |text: &str| Block::Paragraph(text.to_owned());
-        let item = |text: &str| Block::Item(text.to_owned());
-        assert_eq!(read, [paragraph("One two."), paragraph("Three."), item("a b"), item("c")]);
     }
 
     #[test]

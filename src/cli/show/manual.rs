@@ -1,150 +1,16 @@
-//! `nsq show`: prints the manual page of a query or relation, or its SQL.
+//! The manual pages of queries, relations, sources, class maps, playbooks and pages.
 
-use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
-use super::output::write_to;
+use super::Args;
 use crate::catalog::{Catalog, ColumnSpec, Param, Query, Relation, Source};
 use crate::classify::Pattern;
-use crate::compile::{Invocation, Layout, Plan, functions_in, script};
-use crate::error::{Error, Result};
-use crate::execute::FUNCTIONS;
-use crate::lint::EmptyReport;
-use crate::normalize::{self, Installation};
-use crate::report::Report;
-use crate::schema::Schema;
+use crate::error::Result;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-/// Describe a query or relation column by column, or print its SQL
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  nsq show top_kernels
-  nsq show kernel                                       a relation (normalised table)
-  nsq show vllm/llama                                   a class map
-  nsq show cs336                                        a playbook: its questions and parameters
-  nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
-  nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
-
-The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
-with `nsq sql REPORT --file` instead.")]
-pub(super) struct Args {
-    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, or the path of a .sql or .yml file.
-    #[arg(value_name = "NAME")]
-    name: String,
-    /// Print a standalone SQL script: views, scope and query.
-    #[arg(long)]
-    sql: bool,
-    /// Adapt the script to the tables of this report.
-    #[arg(long, value_name = "REPORT", requires = "sql")]
-    report: Option<PathBuf>,
-    /// Set a parameter of the query in the script; may be repeated.
-    #[arg(short, long = "param", value_name = "KEY=VALUE", requires = "sql")]
-    param: Vec<String>,
-    #[command(flatten)]
-    scope: ScopeArgs,
-    #[command(flatten)]
-    open: OpenArgs,
-    #[command(flatten)]
-    library: LibraryArgs,
-}
-
-pub(super) fn run(args: &Args) -> Result<u8> {
-    let mut catalog = args.library.load()?;
-    if let Some(page) = class_page(args, &catalog)? {
-        write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
-        return Ok(0);
-    }
-    if let Some(page) = playbook_page(args, &mut catalog)? {
-        write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
-        return Ok(0);
-    }
-    let mut invocation = Invocation::parse(&args.name).with_params(&args.param)?;
-    if let Some(path) = invocation.path().map(Path::to_owned) {
-        invocation.query = catalog.add_file(&path)?;
-    }
-    let text = if args.sql {
-        standalone(args, &catalog, &invocation)?
-    } else if let Some(relation) = catalog.relation(&args.name) {
-        relation_page(relation?)
-    } else if let Some(source) = catalog.source(&args.name) {
-        source_page(source?)
-    } else {
-        query_page(
-            catalog.query(&invocation.query).map_err(|error| suggest(error, &args.name, &catalog))?,
-        )
-    };
-    write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
-    Ok(0)
-}
-
-/// For an unknown name, suggests both queries and relations.
-fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
-    match error {
-        Error::Unknown { .. } => {
-            let names = catalog.query_names().chain(catalog.relation_names());
-            Error::unknown(
-                "query or relation",
-                name,
-                names,
-                "`nsq list` lists the queries and `nsq list --relations` the relations.",
-            )
-        }
-        other => other,
-    }
-}
-
-fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
-    let is_relation = catalog.relation(&args.name).is_some() || catalog.source(&args.name).is_some();
-    let plan = match is_relation {
-        // For a relation, the script defines it and selects all its rows.
-        true => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
-        // A required parameter without a value stays `:name`, which SQLite shells can set.
-        false => Plan::without_values(catalog.query(&invocation.query)?, invocation, &Layout::Own)?,
-    };
-    let schema = match &args.report {
-        Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
-        None => EmptyReport::new(catalog)?.schema().clone(),
-    };
-    let scope = args.scope.resolve(&schema)?;
-    let installation = normalize::plan(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
-    let text = script(&plan, &installation, &native(&plan, &installation));
-    Ok(match args.report {
-        Some(_) => text,
-        None => text.replacen(
-            "-- ",
-            "-- for an export with every table; --report REPORT adapts it to a report\n-- ",
-            usize::from(!text.starts_with("-- needs nsq")),
-        ),
-    })
-}
-
-/// The SQL functions and native relations of nsq that a script needs and plain sqlite3 lacks.
-fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
-    let called = installation
-        .statements
-        .iter()
-        .chain([&plan.sql])
-        .flat_map(|sql| functions_in(sql).unwrap_or_default())
-        .collect::<std::collections::BTreeSet<String>>();
-    let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
-    let relations = installation.natives.iter().map(|native| &native.relation);
-    let is_needed = |name: &&String| plan.requires.is_empty() || plan.requires.contains(name);
-    // If the query requires none of the native relations, it can run with them empty.
-    let relations: Vec<&String> = match relations.clone().any(|name| is_needed(&name)) {
-        true => relations.collect(),
-        false => Vec::new(),
-    };
-    functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect()
-}
+use std::path::Path;
 
 /// The page of a playbook. A query or relation of the same name takes precedence.
-fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option<String>> {
+pub(super) fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option<String>> {
     let is_file = args.name.ends_with(".yml");
-    let is_other = catalog.query(&args.name).is_ok()
-        || catalog.relation(&args.name).is_some()
-        || catalog.source(&args.name).is_some()
-        || args.sql;
-    if is_other || !is_file && !catalog.playbook_names().any(|name| name == args.name) {
+    if is_other(args, catalog) || !is_file && !catalog.playbook_names().any(|name| name == args.name) {
         return Ok(None);
     }
     let name = if is_file { catalog.add_playbook(Path::new(&args.name))? } else { args.name.clone() };
@@ -211,7 +77,7 @@ fn params(page: &mut String, params: &[Param]) {
     }
 }
 
-fn query_page(query: &Query) -> String {
+pub(super) fn query_page(query: &Query) -> String {
     let header = &query.header;
     let mut page = format!("{}@{} - {}\n\n", header.name, header.version, header.title);
     paragraph(&mut page, &header.summary);
@@ -265,11 +131,59 @@ fn query_page(query: &Query) -> String {
         paragraph(&mut page, &header.see_also.join(", "));
     }
     page.push_str("\nSOURCE\n");
-    paragraph(&mut page, &format!("{}, reading {}", query.file, header.reads.join(", ")));
+    let (verb, inputs) = match header.asks.as_slice() {
+        [] => ("reading", &header.reads),
+        _ => ("over the answers of", &header.asks),
+    };
+    paragraph(&mut page, &format!("{}, {verb} {}", query.file, inputs.join(", ")));
     page
 }
 
-fn relation_page(relation: &Relation) -> String {
+/// The page of a page of queries. A query or relation of the same name takes precedence.
+pub(super) fn page_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
+    if is_other(args, catalog) || !catalog.page_names().any(|name| name == args.name) {
+        return Ok(None);
+    }
+    let shown = catalog.page(&args.name)?;
+    let mut page = format!("{}@{} - {} (a page)\n\n", shown.name, shown.version, shown.title);
+    paragraph(&mut page, &shown.doc);
+    if !shown.params.is_empty() {
+        page.push_str("\nPARAMETERS (-p name=value)\n");
+        params(&mut page, &shown.params);
+    }
+    page.push_str("\nTABLES\n");
+    for table in &shown.tables {
+        let summary = catalog.query(&table.query).map(|query| query.header.summary.clone())?;
+        let when = table.when.as_ref().map_or(String::new(), |when| format!(", if {when}"));
+        let hidden = if table.hidden { ", for layouts only" } else { "" };
+        item(&mut page, &table.name, &format!("{summary} [{}{when}{hidden}]", table.query));
+    }
+    if !shown.facts.is_empty() {
+        page.push_str("\nFACTS\n");
+        for fact in &shown.facts {
+            item(&mut page, &fact.name, &fact.expression);
+        }
+    }
+    let layouts: Vec<&str> = catalog.layouts(&shown.name).map(|(name, _)| name).collect();
+    if !layouts.is_empty() {
+        page.push_str("\nLAYOUTS (--layout NAME)\n");
+        paragraph(&mut page, &layouts.join(", "));
+    }
+    page.push_str("\nSOURCE\n");
+    paragraph(&mut page, &shown.file);
+    Ok(Some(page))
+}
+
+/// Whether the name is meant as something that has SQL.
+fn is_other(args: &Args, catalog: &Catalog) -> bool {
+    let name = &args.name;
+    catalog.query(name).is_ok()
+        || catalog.relation(name).is_some()
+        || catalog.source(name).is_some()
+        || args.sql
+}
+
+pub(super) fn relation_page(relation: &Relation) -> String {
     let header = &relation.header;
     let mut page = format!("{} - a relation (normalised table)\n\n", header.name);
     paragraph(&mut page, &header.summary);
@@ -290,7 +204,7 @@ fn relation_page(relation: &Relation) -> String {
     page
 }
 
-fn source_page(source: &Source) -> String {
+pub(super) fn source_page(source: &Source) -> String {
     let mut page =
         format!("{} - {}, from {}\n\n", source.view, source.title, source.tables.join(" or "));
     paragraph(&mut page, &source.doc);
@@ -311,13 +225,9 @@ fn source_page(source: &Source) -> String {
 }
 
 /// The page of a class map. A query or relation of the same name takes precedence.
-fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
+pub(super) fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
     let name = &args.name;
-    let is_other = catalog.query(name).is_ok()
-        || catalog.relation(name).is_some()
-        || catalog.source(name).is_some()
-        || args.sql;
-    if is_other || !catalog.classes().names().contains(name) {
+    if is_other(args, catalog) || !catalog.classes().names().contains(name) {
         return Ok(None);
     }
     let map = catalog.classes().map(name)?;
@@ -378,7 +288,7 @@ fn item(page: &mut String, name: &str, text: &str) {
 }
 
 /// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(in crate::cli) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());

@@ -1,0 +1,136 @@
+//! Pages: several queries shown together, as tables and in layouts of their own.
+
+use super::front_matter::read_yaml;
+use super::header::Param;
+use super::playbook::{Fact, scalars};
+use super::{Catalog, Entry};
+use crate::error::{Error, Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// The manifest of a page: `pages/<name>/page.yml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Page {
+    /// The file, as the user would open it.
+    #[serde(skip)]
+    pub file: String,
+    /// The full text of the file.
+    #[serde(skip)]
+    pub text: String,
+    /// Name: the folder of the file.
+    pub name: String,
+    /// Version. It goes up when tables, parameters or meanings change.
+    pub version: u32,
+    /// Heading, without a full stop.
+    pub title: String,
+    /// What it shows, and when to look at it.
+    pub doc: String,
+    /// Parameters, which the user sets with `-p name=value`.
+    #[serde(default)]
+    pub params: Vec<Param>,
+    /// The tables, in the order in which they are asked and shown.
+    pub tables: Vec<PageTable>,
+    /// Values for the layouts, in order. Each can use earlier ones.
+    #[serde(default)]
+    pub facts: Vec<Fact>,
+}
+
+/// A table of a page: the answer of a query.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageTable {
+    /// Name of its rows in layouts and facts.
+    #[serde(rename = "as")]
+    pub name: String,
+    /// Name of a query in the catalog.
+    pub query: String,
+    /// Its parameters: templates over `params`. An empty result leaves the parameter unset.
+    #[serde(default, deserialize_with = "scalars")]
+    pub params: BTreeMap<String, String>,
+    /// Ask the query only if this expression over `params` is true. Absent: always.
+    pub when: Option<String>,
+    /// Heading: a template over rows, facts and `params`. Absent: the title of the query.
+    pub title: Option<String>,
+    /// Most rows to show: an expression over `params`. Absent: all.
+    pub rows: Option<String>,
+    /// What the rows are, such as `kernels`. The page has no answer without any, and says so.
+    pub required: Option<String>,
+    /// Whether only layouts show it.
+    #[serde(default)]
+    pub hidden: bool,
+}
+
+impl Page {
+    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
+        let page: Self = read_yaml(file, 1, text.trim_start_matches('\u{feff}'))?;
+        Ok(Self { file: file.to_owned(), text: text.to_owned(), ..page })
+    }
+}
+
+/// A template that lays a page out as text.
+#[derive(Debug, Clone)]
+pub struct PageLayout {
+    /// The file, as the user would open it.
+    pub file: String,
+    /// Its text.
+    pub text: String,
+    /// Whether it is nsq's own, which is not limited in what it writes.
+    pub is_built_in: bool,
+}
+
+/// The manifest of a page and its layouts, by the stem of their files.
+#[derive(Debug, Default)]
+pub(super) struct PageFiles {
+    manifest: Option<Entry<Page>>,
+    layouts: BTreeMap<String, PageLayout>,
+}
+
+/// File name of a page's manifest, without its extension.
+const MANIFEST: &str = "page";
+/// Extension of layouts.
+pub(super) const LAYOUT: &str = "jinja";
+
+impl Catalog {
+    /// Adds a file of the page `name`: its manifest or a layout. Other files are queries.
+    pub(super) fn add_to_page(&mut self, name: &str, stem: String, extension: &str, entry: Entry<Page>) {
+        let page = self.pages.entry(name.to_owned()).or_default();
+        if extension == LAYOUT {
+            let Entry { file, text, .. } = entry;
+            let is_built_in = file.starts_with(super::BUILT_IN);
+            page.layouts.insert(stem, PageLayout { file, text: text.into_owned(), is_built_in });
+        } else if stem == MANIFEST {
+            page.manifest = Some(entry);
+        }
+    }
+
+    /// The page with this name.
+    pub fn page(&self, name: &str) -> Result<&Page> {
+        match self.pages.get(name).and_then(|files| files.manifest.as_ref()) {
+            Some(entry) => entry.get(Page::parse),
+            None => Err(Error::unknown(
+                "page",
+                name,
+                self.page_names(),
+                "`nsq list --pages` shows all pages.",
+            )),
+        }
+    }
+
+    /// The names of all pages, including unreadable ones.
+    pub fn page_names(&self) -> impl Iterator<Item = &str> {
+        let is_whole = |(_, files): &(&String, &PageFiles)| files.manifest.is_some();
+        self.pages.iter().filter(is_whole).map(|(name, _)| name.as_str())
+    }
+
+    /// All readable pages, sorted by name. [`Catalog::broken`] lists the others.
+    pub fn readable_pages(&self) -> Vec<&Page> {
+        self.page_names().filter_map(|name| self.page(name).ok()).collect()
+    }
+
+    /// The layouts of a page, by name.
+    pub fn layouts(&self, page: &str) -> impl Iterator<Item = (&str, &PageLayout)> {
+        let layouts = self.pages.get(page).into_iter().flat_map(|files| &files.layouts);
+        layouts.map(|(name, layout)| (name.as_str(), layout))
+    }
+}

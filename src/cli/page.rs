@@ -1,0 +1,180 @@
+//! `nsq page`: shows the tables of a page for one or more reports.
+
+use super::note;
+use super::opened::{Opened, nsq_heading, shortest_names};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
+use super::output::{OutputArgs, must_differ, write_to};
+use crate::catalog::Catalog;
+use crate::error::{Error, Result};
+use crate::execute::Limits;
+use crate::normalize::{Presence, Scope};
+use crate::page::{NoRows, PageAnswer, PageRequest};
+use crate::render::{Heading, Writer, visible};
+use std::path::{Path, PathBuf};
+
+/// Show a page: the tables of several queries together, for one or more reports
+///
+/// A page is a folder with a manifest, queries and layouts: built-in, or your own in a --queries folder.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq page kernels report.sqlite -p gaps=true
+  nsq page kernels rank0.sqlite rank1.sqlite -o kernels.html
+  nsq page kernels report.sqlite --layout console
+  nsq page my_page report.sqlite --queries my_queries
+
+`nsq list --pages` lists the pages; `nsq show PAGE` describes one.")]
+pub(super) struct Args {
+    /// Page to show.
+    #[arg(value_name = "PAGE")]
+    page: String,
+    /// SQLite exports, .nsys-rep files or PyTorch traces.
+    #[arg(required = true, value_name = "REPORT")]
+    reports: Vec<PathBuf>,
+    /// Set a parameter of the page; may be repeated.
+    #[arg(short, long = "param", value_name = "KEY=VALUE")]
+    param: Vec<String>,
+    /// Print one of the page's layouts instead of its tables.
+    #[arg(long, value_name = "NAME", conflicts_with = "format")]
+    layout: Option<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    threads: ThreadArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    must_differ(args.output.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
+    if args.layout.is_none() {
+        args.output.format()?;
+    }
+    let mut catalog = args.library.load()?;
+    // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
+    args.classes.choose(&mut catalog, [])?;
+    let request = PageRequest::new(&catalog, &args.page, &args.param, visible)?;
+    args.threads.allow();
+    let mut inputs = Vec::new();
+    for (path, name) in args.reports.iter().zip(shortest_names(&args.reports)) {
+        let opened = Opened::open(path, &args.open)?;
+        let scope = args.scope.resolve(&opened.schema)?;
+        inputs.push(Input { name, opened, scope });
+    }
+    let asker = format!("page {}", args.page);
+    let answer = ask(&request, &catalog, &inputs, &args.limits.limits(), &asker)?;
+    answer.notes.iter().for_each(|text| note(text));
+    if let Some(layout) = &args.layout {
+        let text = answer.layout(layout)?;
+        write_to(args.output.output.as_deref(), |out| {
+            out.write_all(text.as_bytes()).map_err(Error::Output)
+        })?;
+        return Ok(0);
+    }
+    let mut heading = nsq_heading();
+    let reports: Vec<_> = inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
+    heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
+    heading.facts.insert("page".to_owned(), args.page.as_str().into());
+    heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
+    show(&answer, &args.output, &heading)?;
+    Ok(0)
+}
+
+/// An open report, and the scope in which a page asks it.
+pub(super) struct Input {
+    /// Name in output.
+    pub(super) name: String,
+    pub(super) opened: Opened,
+    pub(super) scope: Scope,
+}
+
+/// Answers a page. `asker` is who needs the data, for the error if there is none.
+pub(super) fn ask<'r>(
+    request: &'r PageRequest<'r>,
+    catalog: &Catalog,
+    inputs: &[Input],
+    limits: &Limits,
+    asker: &str,
+) -> Result<PageAnswer<'r>> {
+    let mut reports = Vec::new();
+    for Input { name, opened, scope } in inputs {
+        let presence = Presence::new(&opened.schema, catalog);
+        let lack =
+            |plan: &crate::compile::Plan| match plan.check_presence(&presence, &opened.report.path) {
+                Ok(()) => Ok(None),
+                Err(error @ Error::LacksData { .. }) => Ok(Some(error)),
+                Err(error) => Err(error),
+            };
+        let lacks = request.partials().iter().map(lack).collect::<Result<Vec<_>>>()?;
+        let answered = request.partials().iter().zip(&lacks).filter(|(_, lack)| lack.is_none());
+        let roots = answered.flat_map(|(plan, _)| plan.reads.iter().map(String::as_str));
+        let session = opened.session(catalog, scope, roots, limits)?;
+        reports.push(request.ask(name.clone(), &session, lacks, limits)?);
+    }
+    request.answer(reports, limits)?.map_err(|none| no_rows(none, inputs, asker))
+}
+
+/// The error of a page without the rows that it needs.
+fn no_rows(none: NoRows<'_>, inputs: &[Input], asker: &str) -> Error {
+    if let Some(error) = none.lack {
+        return error;
+    }
+    let is_whole = inputs.iter().all(|input| input.scope.is_whole());
+    let (needs, detail, help) = match is_whole {
+        true => (
+            none.what.to_owned(),
+            format!("  its table of {} is empty", none.what),
+            "capture with `nsys profile --trace=cuda …` while the GPU works",
+        ),
+        false => (
+            format!("{} within the scope", none.what),
+            format!("  the scope options exclude all of its {}", none.what),
+            "leave out some of --device, --stream, --process, --time, --nvtx, --iter or other scope options",
+        ),
+    };
+    Error::LacksData {
+        query: asker.to_owned(),
+        needs,
+        report: inputs.first().map_or_else(PathBuf::new, |input| input.opened.report.path.clone()),
+        detail,
+        help: help.to_owned(),
+    }
+}
+
+/// Prints the tables of a page.
+pub(super) fn show(answer: &PageAnswer<'_>, output: &OutputArgs, shared: &Heading) -> Result<()> {
+    let shown = || answer.tables.iter().filter(|table| !table.hidden && !table.table.columns.is_empty());
+    output.write(shown().count(), |writer: &mut Writer<'_>| {
+        for table in shown() {
+            let mut heading = Heading { title: table.title.clone(), facts: shared.facts.clone() };
+            if let Some((name, version)) = &table.plan.query {
+                heading.facts.insert("query".to_owned(), name.as_str().into());
+                heading.facts.insert("version".to_owned(), (*version).into());
+            }
+            let rows = table.shown();
+            writer.result(&heading, |sink| rows.replay(sink))?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes texts to files, each completely or not at all, and returns a line about each.
+pub(super) fn write_files(files: &[(&Path, String)]) -> Result<String> {
+    let mut lines = String::new();
+    for (path, text) in files {
+        write_to(Some(path), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+        if *path != Path::new("-") {
+            let name = visible(&path.display().to_string());
+            lines.push_str(&format!("\nwrote {name} ({} bytes)\n", text.len()));
+        }
+    }
+    Ok(lines)
+}

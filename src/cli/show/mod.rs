@@ -1,0 +1,148 @@
+//! `nsq show`: prints the manual page of a query or relation, or its SQL.
+
+mod manual;
+
+use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
+use super::output::write_to;
+use crate::catalog::Catalog;
+use crate::compile::{Invocation, Layout, Plan, functions_in, script};
+use crate::error::{Error, Result};
+use crate::execute::FUNCTIONS;
+use crate::lint::EmptyReport;
+use crate::normalize::{self, Installation};
+use crate::report::Report;
+use crate::schema::Schema;
+use manual::{class_page, page_page, playbook_page, query_page, relation_page, source_page};
+use std::path::{Path, PathBuf};
+
+pub(super) use manual::wrapped;
+
+/// Describe a query or relation column by column, or print its SQL
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq show top_kernels
+  nsq show kernel                                       a relation (normalised table)
+  nsq show vllm/llama                                   a class map
+  nsq show cs336                                        a playbook: its questions and parameters
+  nsq show kernels                                      a page: its tables and layouts
+  nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
+  nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
+
+The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
+with `nsq sql REPORT --file` instead.")]
+pub(super) struct Args {
+    /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, or the path of a .sql or .yml file.
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Print a standalone SQL script: views, scope and query.
+    #[arg(long)]
+    sql: bool,
+    /// Adapt the script to the tables of this report.
+    #[arg(long, value_name = "REPORT", requires = "sql")]
+    report: Option<PathBuf>,
+    /// Set a parameter of the query in the script; may be repeated.
+    #[arg(short, long = "param", value_name = "KEY=VALUE", requires = "sql")]
+    param: Vec<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let mut catalog = args.library.load()?;
+    let page = match class_page(args, &catalog)? {
+        Some(page) => Some(page),
+        None => match page_page(args, &catalog)? {
+            Some(page) => Some(page),
+            None => playbook_page(args, &mut catalog)?,
+        },
+    };
+    if let Some(page) = page {
+        write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
+        return Ok(0);
+    }
+    let mut invocation = Invocation::parse(&args.name).with_params(&args.param)?;
+    if let Some(path) = invocation.path().map(Path::to_owned) {
+        invocation.query = catalog.add_file(&path)?;
+    }
+    let text = if args.sql {
+        standalone(args, &catalog, &invocation)?
+    } else if let Some(relation) = catalog.relation(&args.name) {
+        relation_page(relation?)
+    } else if let Some(source) = catalog.source(&args.name) {
+        source_page(source?)
+    } else {
+        query_page(
+            catalog.query(&invocation.query).map_err(|error| suggest(error, &args.name, &catalog))?,
+        )
+    };
+    write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+    Ok(0)
+}
+
+/// For an unknown name, suggests both queries and relations.
+fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
+    match error {
+        Error::Unknown { .. } => {
+            let names = catalog.query_names().chain(catalog.relation_names());
+            Error::unknown(
+                "query or relation",
+                name,
+                names,
+                "`nsq list` lists the queries and `nsq list --relations` the relations.",
+            )
+        }
+        other => other,
+    }
+}
+
+fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
+    let is_relation = catalog.relation(&args.name).is_some() || catalog.source(&args.name).is_some();
+    let plan = match is_relation {
+        // For a relation, the script defines it and selects all its rows.
+        true => Plan::ad_hoc(&format!("SELECT * FROM {}", args.name), Default::default(), catalog),
+        // A required parameter without a value stays `:name`, which SQLite shells can set.
+        false => Plan::without_values(catalog, invocation, &Layout::Own)?,
+    };
+    let schema = match &args.report {
+        Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
+        None => EmptyReport::new(catalog)?.schema().clone(),
+    };
+    let scope = args.scope.resolve(&schema)?;
+    let installation = normalize::plan(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
+    let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());
+    let natives = native(&plan, &installation);
+    let text = script(&plan, &installation, &natives, &report.to_string_lossy());
+    Ok(match args.report {
+        Some(_) => text,
+        None => text.replacen(
+            "-- ",
+            "-- for an export with every table; --report REPORT adapts it to a report\n-- ",
+            usize::from(!text.starts_with("-- needs nsq")),
+        ),
+    })
+}
+
+/// The SQL functions and native relations of nsq that a script needs and plain sqlite3 lacks.
+fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
+    let called = installation
+        .statements
+        .iter()
+        .chain([&plan.sql])
+        .chain(plan.asks.iter().map(|asked| &asked.sql))
+        .flat_map(|sql| functions_in(sql).unwrap_or_default())
+        .collect::<std::collections::BTreeSet<String>>();
+    let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
+    let relations = installation.natives.iter().map(|native| &native.relation);
+    let is_needed = |name: &&String| plan.requires.is_empty() || plan.requires.contains(name);
+    // If the query requires none of the native relations, it can run with them empty.
+    let relations: Vec<&String> = match relations.clone().any(|name| is_needed(&name)) {
+        true => relations.collect(),
+        false => Vec::new(),
+    };
+    functions.filter(|name| called.contains(name)).chain(relations.into_iter().cloned()).collect()
+}

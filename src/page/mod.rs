@@ -1,0 +1,15 @@
+//! Pages: the answers of several queries, as tables and in layouts.
+//!
+//! In stage one, each report answers the queries of the page in its own session and scope. In stage two,
+//! queries that ask other queries run over these answers, of all reports together.
+//!
+//! A layout never computes. The numbers that it shows are columns of rows, or facts of the manifest.
+
+mod filters;
+mod layout;
+mod request;
+mod template;
+
+pub use filters::FILTERS;
+pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer};
+pub use template::{NO_ANSWER, Templates, Trouble, rows, to_json, value};

@@ -1,0 +1,341 @@
+//! A page with the values of its parameters, and its answer.
+
+use super::template::{Templates, Trouble, rows, to_json, value};
+use crate::catalog::{Catalog, Page, PageTable, line_of};
+use crate::compile::{Invocation, Layout, Plan, parse_param, scalar};
+use crate::error::{Error, Result, nearest};
+use crate::execute::{Limits, Partial, Session};
+use crate::table::{Column, ResultTable, Type, Value as Cell};
+use minijinja::Value;
+use std::collections::BTreeMap;
+
+/// A page with the values of its parameters, planned.
+#[derive(Debug)]
+pub struct PageRequest<'a> {
+    catalog: &'a Catalog,
+    page: &'a Page,
+    templates: Templates,
+    /// `params`, for templates and expressions.
+    params: Value,
+    tables: Vec<Planned<'a>>,
+    /// The queries that reports answer, each once.
+    partials: Vec<Plan>,
+}
+
+/// A table of the page whose `when` is true.
+#[derive(Debug)]
+struct Planned<'a> {
+    spec: &'a PageTable,
+    plan: Plan,
+}
+
+/// The answers of one report, for a page.
+#[derive(Debug)]
+pub struct PageReport {
+    /// Name of the report, as output shows it.
+    name: String,
+    /// Its rows; an error where it lacks the data.
+    tables: Vec<std::result::Result<ResultTable, Error>>,
+}
+
+/// A page has no answer, because a table that it needs has no rows.
+#[derive(Debug)]
+pub struct NoRows<'a> {
+    /// What the rows would be, such as `kernels`.
+    pub what: &'a str,
+    /// The reason, if a report lacks the data. `None`: it has the data, but the scope leaves no rows.
+    pub lack: Option<Error>,
+}
+
+/// The answer of a page.
+#[derive(Debug)]
+pub struct PageAnswer<'a> {
+    request: &'a PageRequest<'a>,
+    /// The tables, in the order of the manifest.
+    pub tables: Vec<PageTableAnswer<'a>>,
+    /// `params`, tables and facts, as layouts see them.
+    context: BTreeMap<String, Value>,
+    /// The facts of the manifest.
+    pub facts: serde_json::Map<String, serde_json::Value>,
+    /// What reports lack, a line each.
+    pub notes: Vec<String>,
+}
+
+/// A table of an answered page.
+#[derive(Debug)]
+pub struct PageTableAnswer<'a> {
+    /// Heading.
+    pub title: String,
+    /// The query behind it.
+    pub plan: &'a Plan,
+    /// Most rows to show of each report. `None`: all.
+    rows: Option<usize>,
+    /// Whether only layouts show it.
+    pub hidden: bool,
+    /// All rows. Those of several reports begin with the column `report`.
+    pub table: ResultTable,
+}
+
+impl<'a> PageRequest<'a> {
+    /// Plans the page `name`. `given` has the user's parameters, as `key=value`.
+    pub fn new(
+        catalog: &'a Catalog,
+        name: &str,
+        given: &[String],
+        visible: fn(&str) -> String,
+    ) -> Result<Self> {
+        let page = catalog.page(name)?;
+        let params = bind(page, given)?;
+        let templates = Templates::new(visible);
+        let context = BTreeMap::from([("params".to_owned(), params.clone())]);
+        let (mut tables, mut partials) = (Vec::new(), Vec::<Plan>::new());
+        for spec in &page.tables {
+            if let Some(when) = &spec.when {
+                let is_wanted = templates.value(when, &context);
+                if !is_wanted.map_err(|trouble| fault(page, when, trouble))?.is_true() {
+                    continue;
+                }
+            }
+            let mut invocation = Invocation::parse(&spec.query);
+            for (key, text) in &spec.params {
+                let set = templates.parameter(text, &context);
+                let set = set.map_err(|trouble| fault(page, text, trouble))?;
+                if !set.is_empty() {
+                    invocation.params.push((key.clone(), set));
+                }
+            }
+            let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
+            let asked = if plan.asks.is_empty() { std::slice::from_ref(&plan) } else { &plan.asks };
+            for one in asked {
+                if !partials.iter().any(|known| is_same(known, one)) {
+                    partials.push(one.clone());
+                }
+            }
+            tables.push(Planned { spec, plan });
+        }
+        Ok(Self { catalog, page, templates, params, tables, partials })
+    }
+
+    /// The queries that each report answers, each once.
+    pub fn partials(&self) -> &[Plan] {
+        &self.partials
+    }
+
+    /// Stage one: the answers of the report called `name`. `lacks` has an entry for each of
+    /// [`PageRequest::partials`]: the error if the report lacks its data.
+    pub fn ask(
+        &self,
+        name: String,
+        session: &Session,
+        lacks: Vec<Option<Error>>,
+        limits: &Limits,
+    ) -> Result<PageReport> {
+        let answer = |(plan, lack): (&Plan, Option<Error>)| match lack {
+            Some(error) => Ok(Err(error)),
+            None => session.table(plan, limits).map(Ok),
+        };
+        let tables = self.partials.iter().zip(lacks).map(answer).collect::<Result<_>>()?;
+        Ok(PageReport { name, tables })
+    }
+
+    /// Stage two: the page, from the answers of all reports.
+    pub fn answer(
+        &'a self,
+        reports: Vec<PageReport>,
+        limits: &Limits,
+    ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
+        let mut context = BTreeMap::from([("params".to_owned(), self.params.clone())]);
+        let mut tables = Vec::new();
+        for Planned { spec, plan } in &self.tables {
+            let table = match plan.asks.as_slice() {
+                [] => together(&self.partials_of(plan, &reports)),
+                asks => {
+                    let answers: Vec<_> =
+                        asks.iter().map(|one| self.partials_of(one, &reports)).collect();
+                    let session = Session::over(plan, &answers, self.catalog.classes(), limits)?;
+                    let mut table = ResultTable::default();
+                    session.run_statement(plan, limits, &mut table)?;
+                    table
+                }
+            };
+            if let (Some(what), true) = (&spec.required, table.rows.is_empty()) {
+                let lack = self.lack_of(plan, reports);
+                return Ok(Err(NoRows { what, lack }));
+            }
+            context.insert(spec.name.clone(), rows(&table, None));
+            tables.push(table);
+        }
+        let mut facts = serde_json::Map::new();
+        for fact in &self.page.facts {
+            let result = match self.templates.value(&fact.expression, &context) {
+                Ok(result) => result,
+                Err(Trouble::NoAnswer(_)) => Value::from(()),
+                Err(trouble) => return Err(fault(self.page, &fact.expression, trouble)),
+            };
+            facts.insert(fact.name.clone(), to_json(&result));
+            context.insert(fact.name.clone(), result);
+        }
+        let answered = self.tables.iter().zip(tables);
+        let tables = answered.map(|(planned, table)| self.shown(planned, table, &context));
+        let tables = tables.collect::<Result<Vec<_>>>()?;
+        let mut notes: Vec<String> = Vec::new();
+        for error in reports.iter().flat_map(|report| &report.tables).filter_map(|t| t.as_ref().err()) {
+            let note = error.to_string().lines().next().unwrap_or_default().to_owned();
+            notes.extend((!notes.contains(&note)).then_some(note));
+        }
+        Ok(Ok(PageAnswer { request: self, tables, context, facts, notes }))
+    }
+
+    /// The answers of all reports to one of the partial queries.
+    fn partials_of<'r>(&self, plan: &Plan, reports: &'r [PageReport]) -> Vec<Partial<'r>> {
+        let place = self.partials.iter().position(|known| is_same(known, plan));
+        let of = |(side, report): (usize, &'r PageReport)| {
+            let table = report.tables.get(place?)?.as_ref().ok()?;
+            Some(Partial { report: &report.name, side, table })
+        };
+        reports.iter().enumerate().filter_map(of).collect()
+    }
+
+    /// Why a table has no rows, if a report lacks the data.
+    fn lack_of(&self, plan: &Plan, reports: Vec<PageReport>) -> Option<Error> {
+        let asked = if plan.asks.is_empty() { std::slice::from_ref(plan) } else { &plan.asks };
+        let is_asked = |partial: &Plan| asked.iter().any(|one| is_same(one, partial));
+        let of = |report: PageReport| {
+            let answers = self.partials.iter().zip(report.tables);
+            answers.filter(|(partial, _)| is_asked(partial)).find_map(|(_, answer)| answer.err())
+        };
+        reports.into_iter().find_map(of)
+    }
+
+    fn shown(
+        &'a self,
+        Planned { spec, plan }: &'a Planned<'a>,
+        table: ResultTable,
+        context: &BTreeMap<String, Value>,
+    ) -> Result<PageTableAnswer<'a>> {
+        let title = match &spec.title {
+            Some(source) => self.templates.parameter(source, context),
+            None => Ok(plan.title.clone()),
+        };
+        let title = title.map_err(|trouble| fault(self.page, "title:", trouble))?;
+        let rows = match &spec.rows {
+            Some(source) => {
+                let count = self.templates.value(source, context);
+                let count = count.map_err(|trouble| fault(self.page, source, trouble))?;
+                count.as_i64().and_then(|count| usize::try_from(count).ok())
+            }
+            None => None,
+        };
+        Ok(PageTableAnswer { title, plan, rows, hidden: spec.hidden, table })
+    }
+}
+
+impl PageTableAnswer<'_> {
+    /// The rows to show.
+    pub fn shown(&self) -> ResultTable {
+        let by_report = self.plan.asks.is_empty() && self.table.columns.len() > self.plan.columns.len();
+        let most = self.rows.unwrap_or(usize::MAX);
+        let mut counts = BTreeMap::<&str, usize>::new();
+        let is_shown = |row: &&Vec<Cell>| {
+            let report = match row.first() {
+                Some(Cell::Text(report)) if by_report => report.as_str(),
+                _ => "",
+            };
+            let count = counts.entry(report).or_default();
+            *count += 1;
+            *count <= most
+        };
+        let rows = self.table.rows.iter().filter(is_shown).cloned().collect();
+        ResultTable { columns: self.table.columns.clone(), rows }
+    }
+}
+
+impl PageAnswer<'_> {
+    /// The page in one of its layouts.
+    pub fn layout(&self, name: &str) -> Result<String> {
+        let layouts = || self.request.catalog.layouts(&self.request.page.name);
+        let Some((_, layout)) = layouts().find(|(known, _)| *known == name) else {
+            let known = layouts().map(|(name, _)| name);
+            return Err(Error::unknown("layout", name, known, "A layout is a .jinja file of the page."));
+        };
+        self.request.templates.layout(layouts(), name, &self.context).map_err(|trouble| {
+            let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
+            Error::catalog(&layout.file, 1, reason, HELP)
+        })
+    }
+}
+
+const HELP: &str = "see \"Pages\" in queries/README.md";
+
+/// An error in the manifest, near a text in it.
+fn fault(page: &Page, near: &str, trouble: Trouble) -> Error {
+    let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
+    Error::catalog(&page.file, line_of(&page.text, near), reason, HELP)
+}
+
+/// Whether both plans are the same query with the same parameters.
+fn is_same(a: &Plan, b: &Plan) -> bool {
+    a.query == b.query && a.bindings == b.bindings
+}
+
+/// The values of the page's parameters, by name. Null: neither a value nor a default.
+fn bind(page: &Page, given: &[String]) -> Result<Value> {
+    let mut typed = BTreeMap::<&str, &str>::new();
+    for text in given {
+        let (key, text) = text.split_once('=').ok_or_else(|| {
+            Error::usage(
+                format!("invalid parameter '{text}': expected key=value"),
+                format!("`nsq show {}` lists the parameters of the page", page.name),
+            )
+        })?;
+        let names = page.params.iter().map(|param| param.name.as_str());
+        if !names.clone().any(|name| name == key.trim()) {
+            return Err(Error::Unknown {
+                what: "parameter",
+                name: key.trim().to_owned(),
+                near: nearest(key.trim(), names.clone()),
+                help: format!("Parameters of {}: {}.", page.name, names.collect::<Vec<_>>().join(", ")),
+            });
+        }
+        typed.insert(key.trim(), text);
+    }
+    let mut values = BTreeMap::new();
+    for param in &page.params {
+        let text = match typed.get(param.name.as_str()) {
+            Some(text) => Some((*text).to_owned()),
+            None if param.default.is_null() => None,
+            None => Some(scalar(&param.default)),
+        };
+        let cell = match text {
+            Some(text) => parse_param(&page.name, param, &text)?,
+            None => Cell::Null,
+        };
+        values.insert(param.name.clone(), value(&cell));
+    }
+    Ok(Value::from(values))
+}
+
+/// The rows of all reports. With several reports, a first column names the report of each row.
+fn together(partials: &[Partial<'_>]) -> ResultTable {
+    let [first, others @ ..] = partials else { return ResultTable::default() };
+    if others.is_empty() {
+        return first.table.clone();
+    }
+    let report = Column {
+        kind: Type::Text,
+        priority: 0,
+        doc: "Report that the row comes from.".to_owned(),
+        ..Column::untyped("report")
+    };
+    let mut all = ResultTable {
+        columns: std::iter::once(report).chain(first.table.columns.iter().cloned()).collect(),
+        rows: Vec::new(),
+    };
+    for partial in partials {
+        let named = |row: &Vec<Cell>| {
+            std::iter::once(Cell::Text(partial.report.to_owned())).chain(row.iter().cloned()).collect()
+        };
+        all.rows.extend(partial.table.rows.iter().map(named));
+    }
+    all
+}
