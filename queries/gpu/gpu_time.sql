@@ -11,7 +11,7 @@ requires: [gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
-  - {name: window_ns, type: duration, unit: ns, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
+  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
   - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which at least one operation ran: the sum of the first three parts."}
   - {name: compute_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a compute kernel ran."}
   - {name: exposed_communication_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a communication kernel ran and no compute kernel did."}
@@ -39,9 +39,9 @@ when_empty: "no GPU operation was recorded"
 limits: >-
   The parts tell when the GPU ran something, not how well: a kernel on a single multiprocessor fills the GPU here. A
   CUDA graph traced as a whole counts as compute, whatever it contains. Copies count on the GPU that ran them. With
-  --device, --stream, --process or --nvtx, only work in the scope counts, and all other time is idle. The window of a GPU
-  goes from its own first operation to its own last; the elapsed time of nsq breakdown, which is span_ns of gpu_span,
-  also covers other GPUs and API calls, and gpu_elapsed splits busy_ns alone.
+  --device, --stream, --process or --nvtx, only work in the scope counts, and all other time is idle. The window covers
+  one GPU's operations only; the elapsed time of nsq breakdown is that of the whole run, or from the first to the last
+  CUDA activity of the capture, with API calls. gpu_elapsed has no window: it splits busy_ns.
 see_also: [gpu_time_by_range, comm_overlap, gpu_idle_cause_sum, gpu_idle_causes, stream_concurrency, gpu_gaps]
 ---*/
 WITH

@@ -45,8 +45,8 @@ limits: >-
   Everything that runs on the GPU in that time counts, not only what the range launched: earlier work that still runs,
   other streams, other processes. Ranges that launched nothing have no projected time and no row; with span=cpu they
   have a row. A process that uses several GPUs has a row for each, even if the range used only one. Nested ranges cover
-  the same time, so do not add them up. Folded names come in order of their time, the longest first. The ranges of one
-  folded name are in order of their start.
+  the same time, so do not add them up. Ranges of the same folded name are listed together, in order of time; the name
+  with the longest range comes first.
 see_also: [gpu_time, iterations, nvtx_gpu_proj_trace]
 ---*/
 WITH
@@ -110,7 +110,7 @@ JOIN used
   ON used.pid = instance.pid
   AND used.gpu_id = gpu.gpu_id
 ORDER BY
-  sum(gpu.window_ns) OVER (PARTITION BY instance.layer_name) DESC,
+  max(gpu.window_ns) OVER (PARTITION BY instance.layer_name) DESC,
   instance.layer_name,
   instance.from_ns,
   instance.to_ns DESC,

@@ -41,12 +41,12 @@ when_empty: >-
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
   else epoch. Among several it takes the outermost. Names of a phase, such as optimizer step, and C++ names (with ::)
-  are never picked. If no name fits, there are no rows. A range inside another one of the same folded name and thread is a
-  part of that iteration, not an iteration of its own; only the numbers of --iter count it too. Instances left out by
-  skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the GPU.
-  In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range has the time in which nothing
-  ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in ranges of the main thread.
-  Give --attribute process to count it.
+  are never picked. If no name fits, there are no rows. A range inside another one of the same folded name and thread is
+  a part of that iteration, not an iteration of its own; only the numbers of --iter count it too. Instances left out by
+  skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the
+  GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range has the time in which
+  nothing ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in ranges of the main
+  thread. Give --attribute process to count it.
 see_also: [phases, nvtx_layers, gpu_time_by_range, nvtx_gpu_proj_trace]
 ---*/
 WITH

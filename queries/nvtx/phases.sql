@@ -18,7 +18,7 @@ columns:
   - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Outermost ranges of the phase; 0 if no range has this phase; null for work in no range."}
   - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Sum of the CPU durations of these ranges; null for work in no range."}
   - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
-  - {name: top_ranges, type: text, priority: 1, doc: "Up to five folded names of these ranges, largest GPU time first; or, in parentheses, that no range fits or why the work is in no range."}
+  - {name: top_ranges, type: text, doc: "Up to five folded names of these ranges, largest GPU time first; or, in parentheses, that no range fits or why the work is in no range."}
 checks:
   - (phase IS NULL) = (unattributed IS NOT NULL)
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100

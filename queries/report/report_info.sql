@@ -38,8 +38,8 @@ checks:
   - section <> '' AND fact <> ''
   - value IS NOT NULL OR number IS NULL
 limits: >-
-  Only processes with events are listed, and for a GPU only what is known. N in GPU N is the gpu_id of other queries. The
-  fact CUDA device is the ordinal by which processes use this GPU, which --device takes. A relation with 0 rows was
+  Only processes with events are listed, and for a GPU only what is known. N in GPU N is the gpu_id of other queries.
+  The fact CUDA device is the ordinal by which processes use this GPU, which --device takes. A relation with 0 rows was
   empty or not recorded. Counts and times follow the scope options. Times are on the report's clock, whose 0 can lie
   before the capture. The count of failed calls leaves out calls that returned 600 (not ready).
 see_also: [api_errors, cuda_gpu_sum]
