@@ -1,15 +1,15 @@
 /*---
 name: kernel_iteration_costs
-version: 1
+version: 2
 title: Cost of kernels by iteration
 summary: Mean duration per kernel and launch shape, with its error over iterations.
 why: To measure noise between iterations. Calls that differ in the same way within every iteration add none.
 kind: sum
 tags: [cuda, kernel, nvtx]
-reads: [kernel, nvtx_name, nvtx_op, nvtx_projection, string]
+reads: [all_nvtx_span, kernel, nvtx_name, nvtx_op, nvtx_projection, string]
 requires: [kernel, nvtx_projection]
 params:
-  - {name: tag, type: text, default: "step *", doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. The matching ranges are the iterations."}
+  - {name: tag, type: text, default: "step *", doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. The matching ranges are the iterations, as in the query iterations: of nested ranges with the same folded name, the outermost."}
 columns:
   - {name: calls, type: int, unit: count, priority: 1, doc: "Executions that an iteration launched."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of execution times; overlapping kernels count in full."}
@@ -36,20 +36,35 @@ limits: >-
 see_also: [kernel_costs, iterations, nvtx_kernels]
 ---*/
 WITH
-instance AS (
+-- reached_ns shows which ranges lie inside another range of their sequence. A range that never ended contains none.
+reached AS (
   SELECT
-    range.global_pid,
-    range.range_id,
-    range.start_ns,
-    row_number() OVER (PARTITION BY range.global_pid ORDER BY range.start_ns, range.range_id) AS place,
-    -- One step of all ranks is one measurement, because the ranks share its disturbances.
-    row_number() OVER (PARTITION BY range.global_tid ORDER BY range.start_ns, range.range_id) AS iteration
+    range.*,
+    max(
+      iif(range.range_id IN (SELECT range_id FROM all_nvtx_span WHERE end_ns IS NULL), NULL, range.end_ns)
+    ) OVER (
+      PARTITION BY name.layer_name, range.global_tid
+      ORDER BY range.start_ns, range.end_ns DESC, range.range_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS reached_ns
   FROM nvtx_name AS name
   JOIN nvtx_projection AS range
     ON range.name_id = name.name_id
   WHERE name.layer_name GLOB :tag
     OR name.range_name GLOB :tag
     OR name.range_text GLOB :tag
+),
+instance AS (
+  SELECT
+    global_pid,
+    range_id,
+    start_ns,
+    row_number() OVER (PARTITION BY global_pid ORDER BY start_ns, range_id) AS place,
+    -- One step of all ranks is one measurement, because the ranks share its disturbances.
+    row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) AS iteration
+  FROM reached
+  WHERE reached_ns IS NULL
+    OR end_ns > reached_ns
 ),
 -- Iterations and launches in order of time. A launch belongs to the iteration that started last.
 event AS (

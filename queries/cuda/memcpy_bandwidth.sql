@@ -12,8 +12,8 @@ columns:
   - {name: src_memory, type: text, label: "source memory", priority: 0, doc: "Kind of source memory, such as Pinned; null if unknown."}
   - {name: dst_memory, type: text, label: "destination memory", priority: 0, doc: "Kind of memory written, such as Device; null if unknown."}
   - {name: device_id, type: id, label: "CUDA device", doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
-  - {name: src_device_id, type: id, label: "source GPU", priority: 3, doc: "Source GPU; null if none or unknown."}
-  - {name: dst_device_id, type: id, label: "destination GPU", priority: 3, doc: "Destination GPU; null if none or unknown."}
+  - {name: src_device_id, type: id, label: "source CUDA device", priority: 3, doc: "CUDA device ordinal of the source; null if none or unknown."}
+  - {name: dst_device_id, type: id, label: "destination CUDA device", priority: 3, doc: "CUDA device ordinal of the destination; null if none or unknown."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Number of copies."}
   - {name: copied_bytes, type: bytes, unit: bytes, priority: 1, doc: "Sum of bytes copied."}
   - {name: mean_size_bytes, type: bytes, unit: bytes, doc: "Mean size of a copy."}

@@ -1,16 +1,16 @@
 /*---
 name: comm_overlap
-version: 1
+version: 2
 title: Communication, hidden and exposed
 summary: Hidden and exposed time of each collective.
 why: To see how much time more overlap with compute could save, and which collective costs most.
 kind: sum
 tags: [cuda, gpu, communication]
-reads: [gpu_overlap]
+reads: [gpu_overlap, gpu_window]
 requires: [kernel, gpu_overlap]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "Lowest CUDA device ordinal of the GPU in a process that uses it; the number that --device takes."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: collective, type: text, priority: 0, doc: "Collective, such as AllReduce, from the kernel name; unknown if the name does not tell."}
   - {name: calls, type: int, unit: count, doc: "Number of kernels."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of their durations inside the window."}
@@ -36,7 +36,6 @@ by_name AS (
     op_kind,
     name_id,
     min(op_id) AS any_op_id,
-    min(device_id) AS device_id,
     count(*) AS calls,
     sum(in_window_ns) AS total_ns,
     sum(exposed_ns) AS exposed_ns,
@@ -64,7 +63,7 @@ named AS (
 )
 SELECT
   gpu_id,
-  min(device_id) AS device_id,
+  (SELECT device_id FROM gpu_window WHERE gpu_window.gpu_id = named.gpu_id) AS device_id,
   collective,
   sum(calls) AS calls,
   sum(total_ns) AS total_ns,

@@ -1,6 +1,6 @@
 /*---
 name: gap_histogram
-version: 1
+version: 2
 title: Gaps by length
 summary: Histogram of the gaps between kernels of one stream.
 why: To tell the many short gaps of normal launching from the few long gaps worth a look.
@@ -15,19 +15,19 @@ params:
   - {name: at_most, type: duration, doc: "Longest gap in range. Longer gaps are in the row above. Default: no upper bound."}
   - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
-  - {name: rank, type: int, priority: 3, doc: "Position by gap length, from 1."}
   - {name: part, type: text, priority: 0, doc: "Kind of row: bin, below for gaps shorter than at_least, or above for gaps longer than at_most."}
   - {name: from_ns, type: duration, unit: ns, priority: 0, doc: "Shortest gap of a bin; at_most in the row above, whose gaps are longer; null in the row below and without at_most."}
   - {name: to_ns, type: duration, unit: ns, priority: 0, doc: "Upper bound. A gap of exactly this length is in the next row, except in the last linear bin; null in the row above."}
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Number of gaps."}
-  - {name: count_pct, type: percent, unit: percent, label: "share of gaps", priority: 1, doc: "gap_count as a share of all gaps."}
-  - {name: upto_pct, type: percent, unit: percent, label: "cumulative share of gaps", priority: 1, doc: "Share of all gaps that are in this row or an earlier one."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of gap durations."}
+  - {name: count_pct, type: percent, unit: percent, label: "share of gaps", priority: 1, doc: "gap_count as a share of all gaps."}
   - {name: time_pct, type: percent, unit: percent, label: "share of gap time", priority: 1, doc: "total_ns as a share of the sum of all gaps."}
+  - {name: upto_pct, type: percent, unit: percent, label: "cumulative share of gaps", doc: "Share of all gaps that are in this row or an earlier one."}
   - {name: p50_ns, type: duration, unit: ns, label: "median of all gaps", priority: 3, doc: "Median of all gaps, in range or not; the same in all rows."}
   - {name: p90_ns, type: duration, unit: ns, label: "p90 of all gaps", priority: 3, doc: "Length that nine of ten gaps do not exceed, in range or not; the same in all rows."}
   - {name: p99_ns, type: duration, unit: ns, label: "p99 of all gaps", priority: 3, doc: "Length that 99 of 100 gaps do not exceed, in range or not; the same in all rows."}
   - {name: max_ns, type: duration, unit: ns, label: "longest of all gaps", priority: 3, doc: "Longest gap, in range or not; the same in all rows."}
+  - {name: rank, type: int, priority: 3, doc: "Position by gap length, from 1."}
 checks:
   - gap_count >= 0 AND total_ns >= 0
   - part <> 'bin' OR from_ns <= to_ns
@@ -151,19 +151,19 @@ counted AS (
     AND filled.bin IS NOT DISTINCT FROM row.bin
 )
 SELECT
-  row_number() OVER (ORDER BY counted.place, counted.bin) AS rank,
   counted.part,
   counted.from_ns,
   counted.to_ns,
   counted.gap_count,
-  100.0 * counted.gap_count / whole.gap_count AS count_pct,
-  100.0 * sum(counted.gap_count) OVER (ORDER BY counted.place, counted.bin) / whole.gap_count AS upto_pct,
   counted.total_ns,
+  100.0 * counted.gap_count / whole.gap_count AS count_pct,
   100.0 * counted.total_ns / nullif(whole.total_ns, 0) AS time_pct,
+  100.0 * sum(counted.gap_count) OVER (ORDER BY counted.place, counted.bin) / whole.gap_count AS upto_pct,
   whole.p50_ns,
   whole.p90_ns,
   whole.p99_ns,
-  whole.max_ns
+  whole.max_ns,
+  row_number() OVER (ORDER BY counted.place, counted.bin) AS rank
 FROM counted
 CROSS JOIN whole
 WHERE whole.gap_count > 0

@@ -17,7 +17,7 @@ columns:
   - {name: rank, type: int, priority: 3, doc: "Rank in the chosen order, from 1."}
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Gaps between the two operations, on any stream."}
   - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean gap."}
-  - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Longest gap."}
+  - {name: max_ns, type: duration, unit: ns, doc: "Longest gap."}
   - {name: min_ns, type: duration, unit: ns, priority: 3, doc: "Shortest gap; always greater than 0."}
   - {name: stddev_ns, type: duration, unit: ns, priority: 3, doc: "Sample standard deviation of the gaps; 0 for one gap."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of the gaps. The stream waited; other streams may have run work."}

@@ -1,19 +1,19 @@
 /*---
 name: gpu_elapsed
-version: 1
+version: 2
 title: GPU time without overlap, by operation
 summary: Time that each kernel, copy and fill adds to the busy time of its GPU.
 why: To split the busy time of a GPU among its operations, so that the parts add up to it.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
-reads: [gpu_overlap, graph_trace, memcpy, memset, scope]
+reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, scope]
 requires: [gpu_overlap]
 params:
   - {name: per_gpu, type: bool, default: true, doc: "true treats each GPU by itself; false takes the time in which any GPU was busy."}
   - {name: graphs, type: bool, default: true, doc: "Count CUDA graphs traced as a whole; false leaves them out."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers; null over all GPUs."}
-  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "Lowest CUDA device ordinal of the GPU in a process that uses it; null over all GPUs."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes; null over all GPUs."}
   - {name: class, type: text, priority: 0, doc: "Class of op_name from the class map; cuda_graph for a CUDA graph traced as a whole."}
   - {name: op_kind, type: text, label: "kind", priority: 3, doc: "Kind of operation: kernel, memcpy, memset or graph."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Number of executions."}
@@ -44,7 +44,6 @@ WITH
 placed AS (
   SELECT
     overlap.gpu_id,
-    overlap.device_id,
     overlap.stream_id,
     overlap.op_kind,
     overlap.op_id,
@@ -61,7 +60,6 @@ placed AS (
 swept AS (
   SELECT
     iif(:per_gpu, gpu_id, NULL) AS gpu_id,
-    device_id,
     op_kind,
     op_id,
     name_id,
@@ -77,7 +75,6 @@ swept AS (
 by_name AS (
   SELECT
     gpu_id,
-    min(device_id) AS device_id,
     op_kind,
     graph_number,
     count(*) AS calls,
@@ -117,7 +114,7 @@ named AS (
 )
 SELECT
   gpu_id,
-  iif(:per_gpu, min(min(device_id)) OVER (PARTITION BY gpu_id), NULL) AS device_id,
+  (SELECT device_id FROM gpu_window WHERE gpu_window.gpu_id = named.gpu_id) AS device_id,
   CASE op_kind WHEN 'graph' THEN 'cuda_graph' ELSE op_class(op_name) END AS class,
   op_kind,
   sum(calls) AS calls,

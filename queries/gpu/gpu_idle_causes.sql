@@ -1,6 +1,6 @@
 /*---
 name: gpu_idle_causes
-version: 1
+version: 2
 title: Why the GPU idled
 summary: Longest gaps of the GPUs, and what the launching thread did in the meantime.
 why: To see whether the GPU waited for a sync, an allocation, Python or the launch itself, and where.
@@ -17,11 +17,12 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the gap, which is the sum of the seven parts below."}
   - {name: cause, type: text, priority: 0, doc: "Largest of the seven parts: host sync, memory allocation, other API call, outside CUDA API, launch call, queued or unknown."}
-  - {name: sync_ns, type: duration, unit: ns, label: "host sync", priority: 1, doc: "Time before the launch in a call that waits: a call named Synchronize, or a copy or fill without Async in its name."}
+  - {name: cause_ns, type: duration, unit: ns, label: "in cause", priority: 1, doc: "Length of the part that cause names."}
+  - {name: sync_ns, type: duration, unit: ns, label: "host sync", doc: "Time before the launch in a call that waits: a call named Synchronize, or a copy or fill without Async in its name."}
   - {name: alloc_ns, type: duration, unit: ns, label: "memory allocation", doc: "Time before the launch in a call that allocates, frees, maps or pins memory, and in no call that waits."}
   - {name: api_ns, type: duration, unit: ns, label: "other API call", doc: "Time before the launch in any other CUDA API call."}
-  - {name: no_api_ns, type: duration, unit: ns, label: "outside CUDA API", priority: 1, doc: "Time before the launch in no CUDA API call: the thread ran its own code or other libraries, or waited for another thread."}
-  - {name: launch_ns, type: duration, unit: ns, label: "launch call", priority: 1, doc: "Time in the call that launched the operation after the gap."}
+  - {name: no_api_ns, type: duration, unit: ns, label: "outside CUDA API", doc: "Time before the launch in no CUDA API call: the thread ran its own code or other libraries, or waited for another thread."}
+  - {name: launch_ns, type: duration, unit: ns, label: "launch call", doc: "Time in the call that launched the operation after the gap."}
   - {name: queued_ns, type: duration, unit: ns, doc: "Time after that call returned: the operation waited for an event, another stream or the hardware."}
   - {name: unknown_ns, type: duration, unit: ns, priority: 3, doc: "The whole gap if the launching call was not recorded or if nothing follows; else 0."}
   - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 3, doc: "Part of the gap in which nothing ran on the GPU; less than dur_ns if work outside the scope ran."}
@@ -31,6 +32,7 @@ columns:
   - {name: before_name, type: text, label: "before", priority: 3, doc: "Last operation to end before the gap; null at the start of the window."}
   - {name: after_name, type: text, label: "after", doc: "Operation that starts at the end of the gap; null at the end of the window."}
 checks:
+  - cause_ns = max(sync_ns, alloc_ns, api_ns, no_api_ns, launch_ns, queued_ns, unknown_ns)
   - sync_ns + alloc_ns + api_ns + no_api_ns + launch_ns + queued_ns + unknown_ns = dur_ns
   - idle_ns BETWEEN 0 AND dur_ns
   - sync_ns >= 0 AND alloc_ns >= 0 AND api_ns >= 0 AND no_api_ns >= 0 AND launch_ns >= 0 AND queued_ns >= 0
@@ -180,6 +182,10 @@ part AS (
   LEFT JOIN most
     ON most.rank = longest.rank
     AND most.nth = 1
+),
+measured AS (
+  SELECT *, max(sync_ns, alloc_ns, api_ns, no_api_ns, launch_ns, queued_ns, unknown_ns) AS cause_ns
+  FROM part
 )
 SELECT
   rank,
@@ -187,7 +193,7 @@ SELECT
   device_id,
   start_ns,
   dur_ns,
-  CASE max(sync_ns, alloc_ns, api_ns, no_api_ns, launch_ns, queued_ns, unknown_ns)
+  CASE cause_ns
     WHEN sync_ns THEN 'host sync'
     WHEN alloc_ns THEN 'memory allocation'
     WHEN api_ns THEN 'other API call'
@@ -196,6 +202,7 @@ SELECT
     WHEN queued_ns THEN 'queued'
     ELSE 'unknown'
   END AS cause,
+  cause_ns,
   sync_ns,
   alloc_ns,
   api_ns,
@@ -209,5 +216,5 @@ SELECT
   pid,
   before_name,
   after_name
-FROM part
+FROM measured
 ORDER BY rank

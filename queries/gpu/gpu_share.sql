@@ -10,7 +10,7 @@ reads: [device, gpu, gpu_overlap, gpu_window, memcpy, memset, scope]
 requires: [gpu_overlap]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "Lowest CUDA device ordinal of the GPU in a process that uses it."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: gpu_name, type: text, label: "GPU name", priority: 3, doc: "Marketing name of the GPU; null if unknown."}
   - {name: rank, type: int, priority: 3, doc: "Rank by busy_ns on the GPU; 1 is the largest."}
   - {name: share_kind, type: text, label: "kind", priority: 0, doc: "Kind of row: class (kernels of one class), memcpy, memset, graph (CUDA graphs traced as a whole) or idle."}

@@ -1,6 +1,6 @@
 /*---
 name: gpu_time_by_range
-version: 1
+version: 2
 title: GPU time by NVTX range
 summary: Compute, exposed communication, exposed copies and idle time per NVTX range.
 why: To see what a step, a layer or a phase waits for, in parts that add up to its time on the GPU.
@@ -11,7 +11,7 @@ requires: [nvtx_projection, gpu_window]
 params:
   - {name: range, type: text, default: "*", doc: "GLOB pattern for the range name, with or without its domain, or for its folded name."}
   - {name: span, type: enum, values: [projected, cpu], default: projected, doc: "Time of a range: projected is the time from its first GPU operation to its last; cpu is its own time on the CPU."}
-  - {name: limit, type: int, default: 1000, min: -1, doc: "Number of rows to return, in order of time; -1 returns all rows."}
+  - {name: limit, type: int, default: 1000, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:
   - {name: instance, type: int, priority: 0, doc: "Position by start among the ranges of the same folded name and thread, from 0."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
@@ -19,11 +19,11 @@ columns:
   - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Length of the time of the range, cut to --time or --window."}
   - {name: compute_ns, type: duration, unit: ns, doc: "Time in which a compute kernel ran on the GPU, from any range or process."}
   - {name: exposed_communication_ns, type: duration, unit: ns, doc: "Time in which a communication kernel ran and no compute kernel did."}
-  - {name: exposed_memory_ns, type: duration, unit: ns, doc: "Time in which a copy or fill ran and no kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", doc: "Time in which a copy or fill ran and no kernel did."}
   - {name: idle_ns, type: duration, unit: ns, doc: "Time in which nothing ran: the rest of window_ns."}
   - {name: compute_pct, type: percent, unit: percent, label: "compute % of window", priority: 1, doc: "compute_ns as a share of window_ns."}
   - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of window", priority: 1, doc: "exposed_communication_ns as a share of window_ns."}
-  - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed memory % of window", priority: 1, doc: "exposed_memory_ns as a share of window_ns."}
+  - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of window", priority: 1, doc: "exposed_memory_ns as a share of window_ns."}
   - {name: idle_pct, type: percent, unit: percent, label: "idle % of window", priority: 1, doc: "idle_ns as a share of window_ns."}
   - {name: communication_ns, type: duration, unit: ns, priority: 3, doc: "Time in which a communication kernel ran, hidden or exposed."}
   - {name: memory_ns, type: duration, unit: ns, priority: 3, doc: "Time in which a copy or fill ran, hidden or exposed."}
@@ -45,7 +45,8 @@ limits: >-
   Everything that runs on the GPU in that time counts, not only what the range launched: earlier work that still runs,
   other streams, other processes. Ranges that launched nothing have no projected time and no row; with span=cpu they
   have a row. A process that uses several GPUs has a row for each, even if the range used only one. Nested ranges cover
-  the same time, so do not add them up.
+  the same time, so do not add them up. Ranges of the same folded name are listed together, in order of time; the name
+  with the longest range comes first.
 see_also: [gpu_time, iterations, nvtx_gpu_proj_trace]
 ---*/
 WITH
@@ -108,5 +109,11 @@ JOIN gpu_window AS gpu
 JOIN used
   ON used.pid = instance.pid
   AND used.gpu_id = gpu.gpu_id
-ORDER BY instance.from_ns, instance.to_ns DESC, instance.range_id, gpu.gpu_id
+ORDER BY
+  max(gpu.window_ns) OVER (PARTITION BY instance.layer_name) DESC,
+  instance.layer_name,
+  instance.from_ns,
+  instance.to_ns DESC,
+  instance.range_id,
+  gpu.gpu_id
 LIMIT :limit

@@ -1,6 +1,6 @@
 /*---
 name: stream_concurrency
-version: 1
+version: 2
 title: Concurrent streams
 summary: Time in which each GPU had no stream, one stream, two streams or more at work.
 why: To see whether streams really overlap, and how long the GPU had nothing to do.
@@ -10,7 +10,7 @@ reads: [gpu_busy, gpu_window]
 requires: [gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal of the GPU; null if its processes number it differently."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID; null if unknown or if several processes used the GPU."}
   - {name: processes, type: int, unit: count, priority: 3, doc: "Number of processes that used the GPU."}
   - {name: streams, type: int, unit: count, label: "streams at work", priority: 0, doc: "Number of streams at work at the same time; 0 means an idle GPU."}
@@ -60,15 +60,14 @@ spent AS (
 used_by AS (
   SELECT
     gpu_id,
-    CASE WHEN min(device_id) = max(device_id) THEN min(device_id) END AS device_id,
     CASE WHEN count(DISTINCT coalesce(pid, -1)) = 1 THEN min(pid) END AS pid,
     count(DISTINCT coalesce(pid, -1)) AS processes
-  FROM (SELECT DISTINCT gpu_id, device_id, pid FROM gpu_busy WHERE level = 'stream' AND activity = 'any')
+  FROM (SELECT DISTINCT gpu_id, pid FROM gpu_busy WHERE level = 'stream' AND activity = 'any')
   GROUP BY gpu_id
 )
 SELECT
   spent.gpu_id,
-  used_by.device_id,
+  gpu_window.device_id,
   used_by.pid,
   used_by.processes,
   spent.streams,

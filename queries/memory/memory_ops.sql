@@ -25,8 +25,8 @@ columns:
   - {name: median_rate_bytes_per_s, type: real, unit: bytes_per_s, label: "median bandwidth", priority: 3, doc: "Median bandwidth of an operation by itself; null if all operations took 0 ns."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID; null if unknown."}
   - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
-  - {name: src_device_id, type: id, label: "source GPU", priority: 3, doc: "Source GPU; null if none or unknown."}
-  - {name: dst_device_id, type: id, label: "destination GPU", priority: 3, doc: "Destination GPU; null if none or unknown."}
+  - {name: src_device_id, type: id, label: "source CUDA device", priority: 3, doc: "CUDA device ordinal of the source; null if none or unknown."}
+  - {name: dst_device_id, type: id, label: "destination CUDA device", priority: 3, doc: "CUDA device ordinal of the destination; null if none or unknown."}
 checks:
   - calls >= 1 AND (total_bytes IS NULL OR total_bytes >= 0)
   - busy_ns BETWEEN 0 AND total_ns

@@ -1,21 +1,21 @@
 /*---
 name: iterations
-version: 1
+version: 2
 title: Iterations
 summary: One row per iteration of an NVTX range, with its GPU time.
-why: To see whether iterations take the same time, which ones are slow, and how long the GPU idles in each.
+why: To see whether iterations take the same time, which ones are slow, and how long the gaps in their GPU work are.
 kind: sum
 tags: [cuda, nvtx]
-reads: [nvtx_name, nvtx_path, nvtx_projection, scope]
+reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection, scope]
 requires: [nvtx_projection, nvtx_op]
 params:
   - {name: tag, type: text, doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. Default: the range that looks most like an iteration."}
   - {name: skip, type: int, default: 0, min: 0, doc: "Instances to leave out at the start of each sequence, as warm-up."}
 columns:
-  - {name: iteration, type: int, priority: 0, doc: "Position by start among the ranges of the same folded name and thread, from 0. Instances left out by skip count."}
+  - {name: iteration, type: int, priority: 0, doc: "Position by start among the outermost ranges of the same folded name and thread, from 0. Instances left out by skip count."}
   - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "proj_end_ns - proj_start_ns; null without GPU work."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran, on any device; null without GPU work."}
-  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null without GPU work."}
+  - {name: idle_ns, type: duration, unit: ns, label: "gaps in own work", priority: 1, doc: "span_ns - busy_ns: in these gaps no operation of the range ran, but other work may have run; null without GPU work."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of its operations; 0 without GPU work."}
   - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Duration of the range on the CPU."}
   - {name: slowest, type: int, label: "rank by GPU span", priority: 3, doc: "Rank by span_ns in its sequence; 1 is the longest. Instances without GPU work come last."}
@@ -41,10 +41,13 @@ when_empty: >-
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
   else epoch. Among several it takes the outermost. Names of a phase, such as optimizer step, and C++ names (with ::)
-  are never picked. If no name fits, there are no rows. Instances left out by skip do not count in the mean or in
-  slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the GPU. Work that other threads launch,
-  such as PyTorch's backward pass, is not counted in ranges of the main thread. Give --attribute process to count it.
-see_also: [phases, nvtx_layers, nvtx_gpu_proj_trace]
+  are never picked. If no name fits, there are no rows. A range inside another one of the same folded name and thread is
+  a part of that iteration, not an iteration of its own; only the numbers of --iter count it too. Instances left out by
+  skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the
+  GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range has the time in which
+  nothing ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in ranges of the main
+  thread. Give --attribute process to count it.
+see_also: [phases, nvtx_layers, gpu_time_by_range, nvtx_gpu_proj_trace]
 ---*/
 WITH
 word (word, place) AS (
@@ -83,30 +86,34 @@ wanted AS (
     OR range_text GLOB :tag
     OR :tag IS NULL AND layer_name = (SELECT layer_name FROM likeliest)
 ),
-instance AS (
+-- reached_ns shows which ranges lie inside another range of their sequence. A range that never ended contains none.
+reached AS (
   SELECT
     wanted.layer_name,
-    range.range_id,
-    range.range_name,
-    range.pid,
-    range.tid,
-    range.global_tid,
-    range.start_ns,
-    range.dur_ns AS cpu_ns,
-    range.op_count,
-    range.launch_count,
-    range.gpu_ns,
-    range.busy_ns,
-    range.proj_start_ns,
-    range.proj_end_ns,
-    range.proj_end_ns - range.proj_start_ns AS span_ns,
-    row_number() OVER (
+    range.*,
+    max(
+      iif(range.range_id IN (SELECT range_id FROM all_nvtx_span WHERE end_ns IS NULL), NULL, range.end_ns)
+    ) OVER (
       PARTITION BY wanted.layer_name, range.global_tid
       ORDER BY range.start_ns, range.end_ns DESC, range.range_id
-    ) - 1 AS iteration
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS reached_ns
   FROM wanted
   JOIN nvtx_projection AS range
     ON range.name_id = wanted.name_id
+),
+instance AS (
+  SELECT
+    *,
+    dur_ns AS cpu_ns,
+    proj_end_ns - proj_start_ns AS span_ns,
+    row_number() OVER (
+      PARTITION BY layer_name, global_tid
+      ORDER BY start_ns, end_ns DESC, range_id
+    ) - 1 AS iteration
+  FROM reached
+  WHERE reached_ns IS NULL
+    OR end_ns > reached_ns
 ),
 kept AS (
   SELECT *

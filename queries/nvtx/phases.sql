@@ -1,6 +1,6 @@
 /*---
 name: phases
-version: 1
+version: 2
 title: GPU time by phase
 summary: GPU time of forward, backward, optimizer, loss, data and the rest.
 why: To see how a training step divides into phases, and how much of it is in no phase.
@@ -10,7 +10,7 @@ reads: [nvtx_name, nvtx_op, nvtx_path, scope]
 requires: [nvtx_path, nvtx_op]
 columns:
   - {name: phase, type: text, priority: 0, doc: "forward, backward, optimizer, loss, data, or other for ranges without a phase; null for work in no range."}
-  - {name: unattributed, type: text, label: "why in no range", priority: 0, doc: "Why the work is in no range: no API row, no open range, other thread or graph-level trace; null if it is in one."}
+  - {name: unattributed, type: text, label: "why in no range", priority: 3, doc: "Why the work is in no range: no API row, no open range, other thread or graph-level trace; null if it is in one."}
   - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the sum of all rows; null if the sum is 0."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the operations; overlapping operations count in full."}
   - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations: kernels, copies, fills and CUDA graphs traced as a whole."}
@@ -18,7 +18,7 @@ columns:
   - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Outermost ranges of the phase; 0 if no range has this phase; null for work in no range."}
   - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 1, doc: "Sum of the CPU durations of these ranges; null for work in no range."}
   - {name: attribution, type: text, priority: 3, doc: "How launches are attributed to ranges: thread, process or capture."}
-  - {name: top_ranges, type: text, doc: "Up to five folded names of these ranges, largest GPU time first; otherwise a note that no range fits or what to try, or null."}
+  - {name: top_ranges, type: text, doc: "Up to five folded names of these ranges, largest GPU time first; or, in parentheses, that no range fits or why the work is in no range."}
 checks:
   - (phase IS NULL) = (unattributed IS NOT NULL)
   - share_pct IS NULL OR share_pct BETWEEN 0 AND 100
@@ -133,7 +133,7 @@ line AS (
     count(DISTINCT call_id) AS launch_count,
     NULL AS range_count,
     NULL AS cpu_ns,
-    CASE unattributed WHEN 'other thread' THEN '(see --attribute process)' END AS top_ranges
+    '(' || unattributed || iif(unattributed = 'other thread', ', see --attribute process)', ')') AS top_ranges
   FROM nvtx_op
   WHERE unattributed IS NOT NULL
   GROUP BY unattributed

@@ -19,7 +19,7 @@ columns:
   - {name: kernel_count, type: int, unit: count, label: "kernels", doc: "Operations of op_count that are kernels."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of the operations."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of the operations ran, on any device."}
-  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null if span_ns is null."}
+  - {name: idle_ns, type: duration, unit: ns, label: "gaps in own work", priority: 1, doc: "span_ns - busy_ns: in these gaps no operation of the range ran, but other work may have run; null if span_ns is null."}
   - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "proj_end_ns - proj_start_ns; null without a range or without GPU work."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock; null without a range."}
   - {name: proj_start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 3, doc: "Start of the first operation on the GPU; null without GPU work."}

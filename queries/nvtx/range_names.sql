@@ -1,6 +1,6 @@
 /*---
 name: range_names
-version: 1
+version: 2
 title: Names of NVTX ranges
 summary: One row per NVTX range name, with count, CPU time and GPU work.
 why: To see which names --nvtx can take, and which ones are outermost.
@@ -49,4 +49,4 @@ SELECT
 FROM nvtx_name
 JOIN by_name
   ON by_name.name_id = nvtx_name.name_id
-ORDER BY by_name.depth, by_name.cpu_ns DESC, nvtx_name.range_name, nvtx_name.domain_name, nvtx_name.name_id
+ORDER BY by_name.cpu_ns DESC, by_name.depth, nvtx_name.range_name, nvtx_name.domain_name, nvtx_name.name_id

@@ -16,7 +16,7 @@ columns:
   - {name: elapsed_ns, type: duration, unit: ns, priority: 1, doc: "Time from the start of the range to its end or to the end of its last GPU operation, whichever is later."}
   - {name: span_ns, type: duration, unit: ns, label: "GPU span", doc: "Time from the start of its first GPU operation to the end of its last; null without GPU work."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran, on any device; null without GPU work."}
-  - {name: idle_ns, type: duration, unit: ns, label: "GPU idle", priority: 1, doc: "span_ns - busy_ns, the part of the span in which no operation of the range ran; null without GPU work."}
+  - {name: idle_ns, type: duration, unit: ns, label: "gaps in own work", priority: 1, doc: "span_ns - busy_ns: in these gaps no operation of the range ran, but other work may have run; null without GPU work."}
   - {name: unlaunched_ns, type: duration, unit: ns, priority: 1, doc: "Part of idle_ns in which the call that launches the next operation had not returned, so the GPU waited for the CPU; null without GPU work."}
   - {name: queued_ns, type: duration, unit: ns, doc: "Time from the end of the first launching call to the start of the first operation, which waited for the GPU; 0 if the operation started earlier; null without GPU work."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", doc: "Sum of the durations of its operations; 0 without GPU work."}

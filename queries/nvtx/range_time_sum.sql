@@ -11,7 +11,7 @@ requires: [nvtx_projection]
 params:
   - {name: ranges, type: list, doc: "GLOB patterns for the range name, with or without its domain, or for its folded name; JSON array or comma-separated. Default: all ranges."}
 columns:
-  - {name: measure, type: text, priority: 0, doc: "What was measured: cpu, elapsed, span, busy, idle, unlaunched, queued or gpu. Each is the column of range_time with that name."}
+  - {name: measure, type: text, priority: 0, doc: "What was measured: cpu, elapsed, span, busy, idle, unlaunched, queued or gpu. Each is the column of range_time with that name; idle is the time of gaps in own work."}
   - {name: range_count, type: int, unit: count, label: "ranges", priority: 1, doc: "Ranges that have the measure. Ranges without GPU work have no span, busy, idle, unlaunched and queued."}
   - {name: mean_ns, type: duration, unit: ns, priority: 1, doc: "Mean over the ranges."}
   - {name: stddev_ns, type: duration, unit: ns, doc: "Sample standard deviation; 0 for one range."}

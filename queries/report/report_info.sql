@@ -1,6 +1,6 @@
 /*---
 name: report_info
-version: 1
+version: 2
 title: About the report
 summary: Facts about the report, such as versions, GPUs, processes and event counts.
 why: The first look at an unknown report, to see what it holds and how it was made.
@@ -22,6 +22,7 @@ reads:
   - nvtx_range
   - os_call
   - process
+  - process_device
   - um_cpu_page_fault
   - um_gpu_page_fault
 requires:
@@ -37,9 +38,10 @@ checks:
   - section <> '' AND fact <> ''
   - value IS NOT NULL OR number IS NULL
 limits: >-
-  Only processes with events are listed, and for a GPU only what is known. A relation with 0 rows was empty or not
-  recorded. Counts and times follow the scope options. Times are on the report's clock, whose 0 can lie before the
-  capture. The count of failed calls leaves out calls that returned 600 (not ready).
+  Only processes with events are listed, and for a GPU only what is known. N in GPU N is the gpu_id of other queries.
+  The fact CUDA device is the ordinal by which processes use this GPU, which --device takes. A relation with 0 rows was
+  empty or not recorded. Counts and times follow the scope options. Times are on the report's clock, whose 0 can lie
+  before the capture. The count of failed calls leaves out calls that returned 600 (not ready).
 see_also: [api_errors, cuda_gpu_sum]
 ---*/
 WITH
@@ -207,6 +209,17 @@ info AS (
   SELECT DISTINCT 5, gpu_id, 6, 'GPU ' || gpu_id, 'PCI address', bus_location, NULL
   FROM gpu
   WHERE bus_location <> ''
+  UNION ALL
+  SELECT
+    5, gpu_id, 7, 'GPU ' || gpu_id, 'CUDA device',
+    CASE
+      WHEN min(device_id) = max(device_id) THEN '' || min(device_id)
+      ELSE group_concat(device_id || ' in pid ' || coalesce(pid, '(unknown)'), ', ')
+    END,
+    NULL
+  FROM (SELECT DISTINCT gpu_id, device_id, pid FROM process_device ORDER BY device_id, pid)
+  WHERE gpu_id IS NOT NULL
+  GROUP BY gpu_id
   UNION ALL
   SELECT 6, 0, 1, 'GPU work', 'CUDA devices used', device_ids, devices
   FROM work

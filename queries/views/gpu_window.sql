@@ -6,7 +6,7 @@ present_if: [gpu_op, graph_trace]
 reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: device_id, type: id, doc: "CUDA device ordinal within the first process that uses the GPU."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the window. Compare it with a time, as in start_ns = 5, to choose your own window."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the window. Compare it with a time to choose your own window."}
   - {name: window_ns, type: duration, unit: ns, doc: "compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns."}

@@ -16,8 +16,8 @@ columns:
   - {name: dst_kind, type: id, doc: "CUPTI code of the destination memory; 0 is pageable, 1 is pinned."}
   - {name: src_memory, type: text, doc: "Kind of source memory, such as Pinned; null if unknown."}
   - {name: dst_memory, type: text, doc: "Kind of memory written, such as Device; null if unknown."}
-  - {name: src_device_id, type: id, doc: "Source GPU; null if none or unknown."}
-  - {name: dst_device_id, type: id, doc: "Destination GPU; null if none or unknown."}
+  - {name: src_device_id, type: id, doc: "CUDA device ordinal of the source; null if none or unknown."}
+  - {name: dst_device_id, type: id, doc: "CUDA device ordinal of the destination; null if none or unknown."}
   - {name: migration_cause, type: text, doc: "Why unified memory migrated; null for other copies."}
   - {name: virtual_address, type: id, doc: "First address of the migrated unified memory; null for other copies."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
