@@ -235,17 +235,17 @@ impl PageTableAnswer<'_> {
     pub fn shown(&self) -> ResultTable {
         let by_report = self.plan.asks.is_empty() && self.table.columns.len() > self.plan.columns.len();
         let most = self.rows.unwrap_or(usize::MAX);
-        let mut counts = BTreeMap::<&str, usize>::new();
-        let is_shown = |row: &&Vec<Cell>| {
-            let report = match row.first() {
-                Some(Cell::Text(report)) if by_report => report.as_str(),
-                _ => "",
-            };
-            let count = counts.entry(report).or_default();
-            *count += 1;
-            *count <= most
-        };
-        let rows = self.table.rows.iter().filter(is_shown).cloned().collect();
+        // The rows of a report stand together.
+        let (mut above, mut count) = (None, 0);
+        let mut rows = Vec::new();
+        for row in &self.table.rows {
+            let report = if by_report { row.first() } else { None };
+            count = if report == above { count + 1 } else { 1 };
+            above = report;
+            if count <= most {
+                rows.push(row.clone());
+            }
+        }
         ResultTable { columns: self.table.columns.clone(), rows }
     }
 }

@@ -288,6 +288,7 @@ pub fn rows(table: &ResultTable, key: Option<&str>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::FILTERS;
 
     fn templates() -> Templates {
         Templates::new(|text| text.replace('\u{1b}', "ESC"))
