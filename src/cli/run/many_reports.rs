@@ -1,6 +1,6 @@
 //! `nsq run` on several reports: processed in parallel, with a first column `report` in the results.
 
-use super::{Args, answerable, heading_of, roots};
+use super::{Args, answerable, explain, heading_of, roots};
 use crate::cli::opened::{Opened, nsq_heading};
 use crate::cli::options::Clock;
 use crate::cli::{complain, note, scope_ids};
@@ -62,6 +62,7 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
             Some(Ok(answer)) => {
                 code = answer.lacks.iter().map(complain).fold(code, worse);
                 answer.notes.iter().for_each(|text| note(text));
+                answer.explanations.iter().for_each(|text| note(&format!("{name}: {text}")));
                 facts.push(answer.facts.clone().into());
                 answer.merge_into(&mut tables, name);
             }
@@ -124,6 +125,8 @@ struct Answer {
     /// Why some queries have no result. Printed in the order of the reports.
     lacks: Vec<Error>,
     notes: Vec<String>,
+    /// What the user must know about this report's rows.
+    explanations: Vec<String>,
 }
 
 fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result<Answer> {
@@ -141,23 +144,35 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
     let limits = clock.limits();
     let (answerable, lacks) = answerable(&opened, &catalog, plans)?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
+    let is_for_people = args.output.format()?.is_for_people();
     let scope = args.scope.resolve(&opened.schema)?;
     let facts = opened.heading(&scope).facts;
-    let roots = roots(&answerable).chain(scope_ids::relations(&catalog, &scope)?);
+    let explained = if is_for_people { answerable.as_slice() } else { &[] };
+    let more = explain::relations(&catalog, explained, &scope)?;
+    let ids = scope_ids::relations(&catalog, &scope)?;
+    let roots = roots(&answerable).chain(more.iter().map(String::as_str)).chain(ids);
     let installation = normalize::plan(&opened.schema, &catalog, &scope, roots)?;
     let session = Session::begin(&mut opened.report.connection, &installation, &limits)?;
     scope_ids::check(&session, &catalog, &scope, &limits)?;
-    let mut tables = Vec::with_capacity(plans.len());
+    let (mut tables, mut answered) = (Vec::with_capacity(plans.len()), Vec::new());
     for plan in plans {
         if !names.contains(&plan.query) {
             tables.push(None);
             continue;
         }
         let mut table = ResultTable::default();
-        session.run(plan, &limits, &mut table)?;
+        answered.push(explain::run(&session, plan, &limits, &mut table)?);
         tables.push(Some(table));
     }
-    Ok(Answer { facts, tables, lacks, notes: installation.notes })
+    let explainer = explain::Explainer {
+        catalog: &catalog,
+        session: &session,
+        scope: &scope,
+        limits: &limits,
+        args,
+    };
+    let explanations = explainer.notes(&answered, is_for_people)?;
+    Ok(Answer { facts, tables, lacks, notes: installation.notes, explanations })
 }
 
 impl Answer {
