@@ -262,12 +262,15 @@ fn selector(text: &str, by_thread: bool) -> Result<Selector> {
         _ => (text, None),
     };
     if let Some((first, last)) = instances.filter(|(first, last)| first > last) {
-        let (option, gap) = if by_thread { ("--iter", " ") } else { ("--nvtx", "/") };
+        let right = match by_thread {
+            true => format!("--iter '{rest}' {last}..{first}"),
+            false => format!("'{rest}/{last}..{first}'"),
+        };
         return Err(Error::usage(
             format!(
                 "invalid instances {first}..{last} of NVTX range '{rest}': the first is after the last"
             ),
-            format!("give the smaller number first: {option} '{rest}{gap}{last}..{first}'"),
+            format!("write {right}"),
         ));
     }
     let (name, domain) = match rest.rsplit_once('@') {

@@ -223,14 +223,12 @@ impl Explainer<'_> {
             });
         }
         let selector = self.scope.iterations.iter().chain(&self.scope.nvtx).next()?;
-        let looked_for = match patterns.as_slice() {
-            [] => format!("looks like a range for {param}"),
+        let (inside, wanted) = (self.args.scope.words().join(" "), selector.name.trim_end_matches('*'));
+        let lack = match patterns.as_slice() {
+            [] => "is one that the query picks by itself".to_owned(),
             patterns => format!("matches the default {param}={}", patterns.join(",")),
         };
-        let (inside, wanted) = (self.args.scope.words().join(" "), selector.name.trim_end_matches('*'));
-        Some(format!(
-            "inside {inside}, no range {looked_for}; add -p {param}='{wanted}*' to list the ranges"
-        ))
+        Some(format!("no range inside {inside} {lack}; name the ranges with -p {param}='{wanted}*'"))
     }
 
     /// What the scope leaves out, if it leaves nothing of what the plan reads.
@@ -250,11 +248,11 @@ impl Explainer<'_> {
                         emptied = None;
                         break;
                     }
-                    Left::None(reason) => emptied = emptied.or(Some(reason)),
+                    Left::None(count, reason) => emptied = emptied.max(Some((count, reason))),
                     Left::NeverAny => {}
                 }
             }
-            let Some(reason) = emptied else { continue };
+            let Some((_, reason)) = emptied else { continue };
             let is_cuda = relations.iter().any(|relation| {
                 relation.header.scope.op.is_some() || relation.header.name.starts_with("cuda")
             });
@@ -287,9 +285,9 @@ impl Explainer<'_> {
             _ => String::new(),
         };
         let (options, count) = (self.args.scope.words().join(" "), count("row_count"));
-        Ok(Left::None(format!(
-            "{options} leaves none of the {count} rows of `{name}` in the report{when}"
-        )))
+        let reason =
+            format!("{options} leaves none of the {count} rows of `{name}` in the report{when}");
+        Ok(Left::None(count, reason))
     }
 
     /// That the processes of `--process` use no GPU, if that is so.
@@ -308,7 +306,10 @@ impl Explainer<'_> {
             return Ok(None);
         }
         let named = |row: &&Record| {
-            let name = row.text("process_name").map(|name| format!(" ({name})"));
+            let name = row
+                .text("process_name")
+                .filter(|name| !name.is_empty())
+                .map(|name| format!(" ({name})"));
             format!("{}{}", row.int("pid").unwrap_or_default(), name.unwrap_or_default())
         };
         let names: Vec<String> = chosen.iter().map(named).collect();
@@ -382,8 +383,8 @@ impl Explainer<'_> {
         };
         Ok(is_notable.then(|| {
             format!(
-                "the thread of {ranges} launched {} of GPU time; `--attribute process` includes {} more, which \
-                 other threads launched meanwhile, such as PyTorch's autograd thread",
+                "the threads of {ranges} launched {} of GPU time; `--attribute process` adds {} that other threads, \
+                 such as PyTorch's autograd thread, launched meanwhile",
                 shown(time.thread_ns),
                 shown(lost_ns)
             )
@@ -417,8 +418,8 @@ impl Explainer<'_> {
 /// What the scope leaves of a relation.
 enum Left {
     Some,
-    /// No row, for this reason.
-    None(String),
+    /// None of this many rows, for this reason.
+    None(i64, String),
     /// The report has no such rows.
     NeverAny,
 }

@@ -303,6 +303,9 @@ fn no_such_range(names: &Names, rules: &LazyRules, selector: &Selector) -> Error
     let begins_alike = |layer: &&String| !typed.is_empty() && layer.to_lowercase().starts_with(&typed);
     let mut near: Vec<String> = layers.iter().filter(begins_alike).cloned().collect();
     near.sort_by_key(|layer| (layer.len(), layer.clone()));
+    if near.len() > 1 {
+        near.insert(0, format!("{}*", selector.name));
+    }
     let alike = nearest(&selector.name, layers.iter().map(String::as_str));
     near.extend(alike.into_iter().filter(|layer| !begins_alike(&layer)));
     near.truncate(MOST_SUGGESTED);
