@@ -1,6 +1,6 @@
 //! An open report, and the facts about it that accompany every result.
 
-use super::options::OpenArgs;
+use super::options::{OpenArgs, no_instances};
 use super::{deadline, note, scope_ids};
 use crate::catalog::Catalog;
 use crate::compile::Plan;
@@ -22,7 +22,8 @@ pub(super) struct Opened {
 
 impl Opened {
     pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<Self> {
-        let report = deadline::pause(|| Report::open(path, &args.export_options()))?;
+        let report =
+            deadline::pause(|| Report::open(path, &args.export_options())).map_err(no_instances)?;
         let schema = Schema::detect(&report)?;
         Ok(Self { report, schema })
     }

@@ -220,15 +220,39 @@ pub(super) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsSt
     joined
 }
 
-/// Parses `N` or `A..B` into the first and the last instance.
+/// Parses `N` or `A..B` into the first and the last instance, which may be in the wrong order.
 fn instances(text: &str) -> Option<(usize, usize)> {
     match text.split_once("..") {
-        Some((first, last)) => {
-            let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-            (first <= last).then_some((first, last))
-        }
+        Some((first, last)) => Some((first.parse().ok()?, last.parse().ok()?)),
         None => text.parse().ok().map(|instance| (instance, instance)),
     }
+}
+
+/// Splits a name from the instances that are written after it as in `--iter`, or as people write them:
+/// `step/3`, `step 2..4`, `step[2..4]`.
+pub(super) fn split_instances(text: &str) -> Option<(&str, &str)> {
+    let bracketed = text.strip_suffix(']').and_then(|open| open.rsplit_once('['));
+    // A single number after a space is a part of the name.
+    let spaced = || text.rsplit_once(' ').filter(|(_, index)| index.contains(".."));
+    let (name, index) = bracketed.or_else(|| text.rsplit_once('/')).or_else(spaced)?;
+    (instances(index).is_some() && !name.trim().is_empty()).then_some((name.trim(), index))
+}
+
+/// Explains a missing report whose path looks like the instances of a range: `--nvtx step 3`.
+pub(super) fn no_instances(error: Error) -> Error {
+    match error {
+        Error::Report { path, reason, .. } if !path.exists() && looks_like_instances(&path) => {
+            let help = "instances follow the name of their range: --iter step 2..4, or --nvtx step/2..4 (first \
+                        and last, counted from 0)";
+            Error::Report { path, reason, help: help.to_owned() }
+        }
+        error => error,
+    }
+}
+
+fn looks_like_instances(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| "0123456789.-:,=[]".contains(c))
 }
 
 /// Parses `NAME[@DOMAIN][/INDEX]`.
@@ -237,6 +261,18 @@ fn selector(text: &str, by_thread: bool) -> Result<Selector> {
         Some((rest, index)) if instances(index).is_some() => (rest, instances(index)),
         _ => (text, None),
     };
+    if let Some((first, last)) = instances.filter(|(first, last)| first > last) {
+        let right = match by_thread {
+            true => format!("--iter '{rest}' {last}..{first}"),
+            false => format!("'{rest}/{last}..{first}'"),
+        };
+        return Err(Error::usage(
+            format!(
+                "invalid instances {first}..{last} of NVTX range '{rest}': the first is after the last"
+            ),
+            format!("write {right}"),
+        ));
+    }
     let (name, domain) = match rest.rsplit_once('@') {
         Some((name, domain)) => (name, Some(domain.to_owned())),
         None => (rest, None),

@@ -14,7 +14,7 @@ mod statements;
 pub use dialect::parse;
 pub use invocation::Invocation;
 pub use layout::{Layout, TimeUnit};
-pub use params::{parse_duration, parse_param, scalar};
+pub use params::{names_ranges, parse_duration, parse_param, scalar};
 pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;

@@ -6,6 +6,9 @@ use crate::error::{Error, Result, nearest};
 use crate::table::Value;
 use std::collections::BTreeMap;
 
+/// What people call a parameter that names ranges.
+const RANGE_WORDS: [&str; 7] = ["tag", "range", "ranges", "iter-tag", "iter_tag", "iter", "nvtx"];
+
 /// The value of each parameter of the query: from `-p`, from a colon argument, or the default. A
 /// required parameter that was not given is left out.
 pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String, Value)>> {
@@ -44,10 +47,16 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
     for (key, value) in &invocation.params {
         let Some(param) = header.params.iter().find(|param| param.name == *key) else {
             let names: Vec<&str> = header.params.iter().map(|param| param.name.as_str()).collect();
+            // A range is `tag` in one query and `range` in another.
+            let of_ranges = header.params.iter().filter(|param| names_ranges(param));
+            let near = match RANGE_WORDS.contains(&key.as_str()) {
+                true => of_ranges.map(|param| param.name.clone()).collect(),
+                false => nearest(key, names.iter().copied()),
+            };
             return Err(Error::Unknown {
                 what: "parameter",
                 name: key.clone(),
-                near: nearest(key, names.iter().copied()),
+                near,
                 help: match names.as_slice() {
                     [] => format!("{} has no parameters.", header.name),
                     names => format!("Parameters of {}: {}.", header.name, names.join(", ")),
@@ -102,6 +111,12 @@ pub(super) fn require(query: &Query, bindings: &[(String, Value)]) -> Result<()>
         ),
         format!("give {}", options.join(" ")),
     ))
+}
+
+/// Whether the values of a parameter are names of NVTX ranges, as GLOB patterns.
+pub fn names_ranges(param: &Param) -> bool {
+    matches!(param.kind, ParamType::Text | ParamType::List)
+        && ["tag", "range", "ranges"].contains(&param.name.as_str())
 }
 
 /// A default value from front matter, as the user would type it.

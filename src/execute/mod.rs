@@ -14,7 +14,7 @@ mod table_writer;
 pub use combine::{Partial, REPORT_COLUMNS};
 pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;
-pub use native::{Natives, check_rules};
+pub use native::{AttributedTime, Natives, check_rules};
 pub use progress::{Progress, Work};
 pub use table_writer::TableWriter;
 
@@ -166,6 +166,13 @@ impl Session {
         let mut table = ResultTable::default();
         self.run(plan, limits, &mut table)?;
         Ok(table)
+    }
+
+    /// GPU time in the ranges that the scope selects, else in ranges with these names (GLOB patterns or folded
+    /// names), by each rule of attribution. Without names: in any range. Call it after the statements ran:
+    /// `None` if none of them read the ranges, or if attribution is by process.
+    pub fn attributed_time(&self, names: &[String]) -> Result<Option<AttributedTime>> {
+        self.natives.as_ref().map_or(Ok(None), |natives| natives.attributed_time(names))
     }
 
     /// The error of a step. A table function, such as a pragma's, is authorized only when it is stepped.

@@ -183,7 +183,7 @@ fn plan_with<'a>(
         installation: Installation { reveals_secrets, ..Installation::default() },
     };
     if scope.selects_ranges() {
-        let whole = scope.unfiltered();
+        let whole = scope.without_ranges();
         planner.installation.selecting = Some(planner.input(&whole, &RANGE_READS)?);
         planner.installation.scope = Some(scope.clone());
     }

@@ -7,9 +7,11 @@
 
 mod filters;
 mod layout;
+mod partials;
 mod request;
 mod template;
 
 pub use filters::FILTERS;
+pub use partials::{Partials, ReportAnswers};
 pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer};
 pub use template::{NO_ANSWER, Templates, Trouble, rows, to_json, value};

@@ -1,11 +1,12 @@
 //! A page with the values of its parameters, and its answer.
 
+use super::partials::{Partials, ReportAnswers};
 use super::template::{Templates, Trouble, rows, to_json, value};
 use crate::catalog::{Catalog, Page, PageTable, line_of};
 use crate::compile::{Invocation, Layout, Plan, parse_param, scalar};
 use crate::error::{Error, Result, nearest};
-use crate::execute::{Limits, Partial, Session};
-use crate::table::{Column, ResultTable, Type, Value as Cell};
+use crate::execute::{Limits, Session};
+use crate::table::{ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
 
@@ -18,8 +19,7 @@ pub struct PageRequest<'a> {
     /// `params`, for templates and expressions.
     params: Value,
     tables: Vec<Planned<'a>>,
-    /// The queries that reports answer, each once.
-    partials: Vec<Plan>,
+    partials: Partials,
 }
 
 /// A table of the page whose `when` is true.
@@ -32,10 +32,9 @@ struct Planned<'a> {
 /// The answers of one report, for a page.
 #[derive(Debug)]
 pub struct PageReport {
-    /// Name of the report, as output shows it.
-    name: String,
-    /// Its rows; an error where it lacks the data.
-    tables: Vec<std::result::Result<ResultTable, Error>>,
+    answers: ReportAnswers,
+    /// The error where it lacks the data.
+    lacks: Vec<Option<Error>>,
 }
 
 /// A page has no answer, because a table that it needs has no rows.
@@ -88,7 +87,7 @@ impl<'a> PageRequest<'a> {
         let params = bind(page, given)?;
         let templates = Templates::new(visible);
         let context = BTreeMap::from([("params".to_owned(), params.clone())]);
-        let (mut tables, mut partials) = (Vec::new(), Vec::<Plan>::new());
+        let mut tables = Vec::new();
         for spec in &page.tables {
             if let Some(when) = &spec.when {
                 let is_wanted = templates.value(when, &context);
@@ -104,21 +103,15 @@ impl<'a> PageRequest<'a> {
                     invocation.params.push((key.clone(), set));
                 }
             }
-            let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
-            let asked = if plan.asks.is_empty() { std::slice::from_ref(&plan) } else { &plan.asks };
-            for one in asked {
-                if !partials.iter().any(|known| is_same(known, one)) {
-                    partials.push(one.clone());
-                }
-            }
-            tables.push(Planned { spec, plan });
+            tables.push(Planned { spec, plan: Plan::new(catalog, &invocation, &Layout::Own)? });
         }
+        let partials = Partials::of(tables.iter().map(|planned| &planned.plan));
         Ok(Self { catalog, page, templates, params, tables, partials })
     }
 
     /// The queries that each report answers, each once.
     pub fn partials(&self) -> &[Plan] {
-        &self.partials
+        self.partials.plans()
     }
 
     /// Stage one: the answers of the report called `name`. `lacks` has an entry for each of
@@ -130,12 +123,12 @@ impl<'a> PageRequest<'a> {
         lacks: Vec<Option<Error>>,
         limits: &Limits,
     ) -> Result<PageReport> {
-        let answer = |(plan, lack): (&Plan, Option<Error>)| match lack {
-            Some(error) => Ok(Err(error)),
-            None => session.table(plan, limits).map(Ok),
+        let answer = |(plan, lack): (&Plan, &Option<Error>)| match lack {
+            Some(_) => Ok(None),
+            None => session.table(plan, limits).map(Some),
         };
-        let tables = self.partials.iter().zip(lacks).map(answer).collect::<Result<_>>()?;
-        Ok(PageReport { name, tables })
+        let tables = self.partials().iter().zip(&lacks).map(answer).collect::<Result<_>>()?;
+        Ok(PageReport { answers: ReportAnswers { name, tables }, lacks })
     }
 
     /// Stage two: the page, from the answers of all reports.
@@ -145,25 +138,21 @@ impl<'a> PageRequest<'a> {
         limits: &Limits,
     ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
         let mut context = BTreeMap::from([("params".to_owned(), self.params.clone())]);
-        let mut tables = Vec::new();
-        for Planned { spec, plan } in &self.tables {
-            let table = match plan.asks.as_slice() {
-                [] => together(&self.partials_of(plan, &reports)),
-                asks => {
-                    let answers: Vec<_> =
-                        asks.iter().map(|one| self.partials_of(one, &reports)).collect();
-                    let session = Session::over(plan, &answers, self.catalog.classes(), limits)?;
-                    let mut table = ResultTable::default();
-                    session.run_statement(plan, limits, &mut table)?;
-                    table
-                }
-            };
+        let (answers, lacks): (Vec<_>, Vec<_>) =
+            reports.into_iter().map(|report| (report.answers, report.lacks)).unzip();
+        let plans: Vec<&Plan> = self.tables.iter().map(|planned| &planned.plan).collect();
+        let several = answers.len() > 1;
+        let tables = self.partials.answer(&plans, answers, several, self.catalog.classes(), limits)?;
+        for (Planned { spec, plan }, table) in self.tables.iter().zip(&tables) {
             if let (Some(what), true) = (&spec.required, table.rows.is_empty()) {
-                let lack = self.lack_of(plan, reports);
+                let places = self.partials.places(plan);
+                let of_plan = |report: Vec<Option<Error>>| {
+                    report.into_iter().enumerate().filter(|(place, _)| places.contains(place))
+                };
+                let lack = lacks.into_iter().flat_map(of_plan).find_map(|(_, lack)| lack);
                 return Ok(Err(NoRows { what, lack }));
             }
-            context.insert(spec.name.clone(), rows(&table, None));
-            tables.push(table);
+            context.insert(spec.name.clone(), rows(table, None));
         }
         let mut facts = serde_json::Map::new();
         for fact in &self.page.facts {
@@ -179,32 +168,11 @@ impl<'a> PageRequest<'a> {
         let tables = answered.map(|(planned, table)| self.shown(planned, table, &context));
         let tables = tables.collect::<Result<Vec<_>>>()?;
         let mut notes: Vec<String> = Vec::new();
-        for error in reports.iter().flat_map(|report| &report.tables).filter_map(|t| t.as_ref().err()) {
+        for error in lacks.iter().flatten().flatten() {
             let note = error.to_string().lines().next().unwrap_or_default().to_owned();
             notes.extend((!notes.contains(&note)).then_some(note));
         }
         Ok(Ok(PageAnswer { request: self, tables, context, facts, notes }))
-    }
-
-    /// The answers of all reports to one of the partial queries.
-    fn partials_of<'r>(&self, plan: &Plan, reports: &'r [PageReport]) -> Vec<Partial<'r>> {
-        let place = self.partials.iter().position(|known| is_same(known, plan));
-        let of = |(side, report): (usize, &'r PageReport)| {
-            let table = report.tables.get(place?)?.as_ref().ok()?;
-            Some(Partial { report: &report.name, side, table })
-        };
-        reports.iter().enumerate().filter_map(of).collect()
-    }
-
-    /// Why a table has no rows, if a report lacks the data.
-    fn lack_of(&self, plan: &Plan, reports: Vec<PageReport>) -> Option<Error> {
-        let asked = if plan.asks.is_empty() { std::slice::from_ref(plan) } else { &plan.asks };
-        let is_asked = |partial: &Plan| asked.iter().any(|one| is_same(one, partial));
-        let of = |report: PageReport| {
-            let answers = self.partials.iter().zip(report.tables);
-            answers.filter(|(partial, _)| is_asked(partial)).find_map(|(_, answer)| answer.err())
-        };
-        reports.into_iter().find_map(of)
     }
 
     fn shown(
@@ -273,11 +241,6 @@ fn fault(page: &Page, near: &str, trouble: Trouble) -> Error {
     Error::catalog(&page.file, line_of(&page.text, near), reason, HELP)
 }
 
-/// Whether both plans are the same query with the same parameters.
-fn is_same(a: &Plan, b: &Plan) -> bool {
-    a.query == b.query && a.bindings == b.bindings
-}
-
 /// The values of the page's parameters, by name. Null: neither a value nor a default.
 fn bind(page: &Page, given: &[String]) -> Result<Value> {
     let mut typed = BTreeMap::<&str, &str>::new();
@@ -313,29 +276,4 @@ fn bind(page: &Page, given: &[String]) -> Result<Value> {
         values.insert(param.name.clone(), value(&cell));
     }
     Ok(Value::from(values))
-}
-
-/// The rows of all reports. With several reports, a first column names the report of each row.
-fn together(partials: &[Partial<'_>]) -> ResultTable {
-    let [first, others @ ..] = partials else { return ResultTable::default() };
-    if others.is_empty() {
-        return first.table.clone();
-    }
-    let report = Column {
-        kind: Type::Text,
-        priority: 0,
-        doc: "Report that the row comes from.".to_owned(),
-        ..Column::untyped("report")
-    };
-    let mut all = ResultTable {
-        columns: std::iter::once(report).chain(first.table.columns.iter().cloned()).collect(),
-        rows: Vec::new(),
-    };
-    for partial in partials {
-        let named = |row: &Vec<Cell>| {
-            std::iter::once(Cell::Text(partial.report.to_owned())).chain(row.iter().cloned()).collect()
-        };
-        all.rows.extend(partial.table.rows.iter().map(named));
-    }
-    all
 }

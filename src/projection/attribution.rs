@@ -126,7 +126,12 @@ impl Attribution {
     /// The group of a thread: its own number, or its process by [`Reach::Process`]. Ranges are matched with
     /// launches of the same group.
     pub fn group_of(&self, thread: u32) -> u32 {
-        group_of(&self.capture, self.reach, thread)
+        self.group_by(self.reach, thread)
+    }
+
+    /// The group of a thread with another reach.
+    pub fn group_by(&self, reach: Reach, thread: u32) -> u32 {
+        group_of(&self.capture, reach, thread)
     }
 
     /// Why the operation is not in a range; `None` if it is in one.

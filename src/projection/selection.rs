@@ -22,6 +22,8 @@ pub struct Selected {
     most_on_a_thread: usize,
     /// Group, start, and the latest end so far in the group; sorted by group and start.
     reached: Vec<(u32, i64, i64)>,
+    /// The same by process.
+    reached_in_process: Vec<(u32, i64, i64)>,
 }
 
 impl Selected {
@@ -47,14 +49,21 @@ impl Selected {
         found.iter().for_each(|&index| on_thread[ranges[index].thread as usize] += 1);
         let most_on_a_thread = on_thread.into_iter().max().unwrap_or_default();
         let spans = found.iter().map(|&index| (ranges[index].start, ranges[index].end)).collect();
-        // With attribution by thread, a range that another thread ended contains nothing.
-        let holds =
-            |index: &&usize| attribution.reach == Reach::Process || !ranges[**index].is_cross_thread;
-        let reached = found.iter().filter(holds).map(|&index| {
-            let range = &ranges[index];
-            (attribution.group_of(range.thread), range.start, range.end)
-        });
-        Self { spans, most_on_a_thread, reached: reach(reached.collect()) }
+        let reached = |by: Reach| {
+            // With attribution by thread, a range that another thread ended contains nothing.
+            let holds = |index: &&usize| by == Reach::Process || !ranges[**index].is_cross_thread;
+            let spans = found.iter().filter(holds).map(|&index| {
+                let range = &ranges[index];
+                (attribution.group_by(by, range.thread), range.start, range.end)
+            });
+            reach(spans.collect())
+        };
+        Self {
+            spans,
+            most_on_a_thread,
+            reached: reached(attribution.reach),
+            reached_in_process: reached(Reach::Process),
+        }
     }
 
     /// The ranges of both selections.
@@ -62,6 +71,8 @@ impl Selected {
         self.spans.extend(other.spans);
         self.reached.extend(other.reached);
         self.reached = reach(self.reached);
+        self.reached_in_process.extend(other.reached_in_process);
+        self.reached_in_process = reach(self.reached_in_process);
         self
     }
 
@@ -77,9 +88,18 @@ impl Selected {
 
     /// Whether one of the ranges of the group contains the time from `start` to `end`.
     pub fn holds(&self, group: u32, start: i64, end: i64) -> bool {
-        let after = self.reached.partition_point(|&(g, s, _)| (g, s) <= (group, start));
-        self.reached[..after].last().is_some_and(|&(g, _, reached)| g == group && reached >= end)
+        holds(&self.reached, group, start, end)
     }
+
+    /// Whether one of the ranges of the process, on any thread, contains the time from `start` to `end`.
+    pub fn holds_in_process(&self, process: u32, start: i64, end: i64) -> bool {
+        holds(&self.reached_in_process, process, start, end)
+    }
+}
+
+fn holds(reached: &[(u32, i64, i64)], group: u32, start: i64, end: i64) -> bool {
+    let after = reached.partition_point(|&(g, s, _)| (g, s) <= (group, start));
+    reached[..after].last().is_some_and(|&(g, _, reached)| g == group && reached >= end)
 }
 
 /// Sorts the spans, and replaces each end by the latest end so far in its group.

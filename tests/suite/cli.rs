@@ -501,6 +501,10 @@ fn unknown_ranges_get_a_suggestion() {
     let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", "forwrd"]);
     assert_eq!(code, 2, "{error}");
     assert!(error.contains("did you mean 'forward'"), "{error}");
+    let (_, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", "stepp"]);
+    assert!(error.contains("did you mean 'step *'?"), "{error}");
+    let (_, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--nvtx", "aten"]);
+    assert!(error.contains("did you mean 'aten::addmm'?"), "{error}");
     let (code, _, error) = outcome(&["run", report, "--query", "nvtx_tree", "--iter", "step", "9"]);
     assert_eq!(code, 2, "{error}");
     assert!(error.contains("no instance 9 of NVTX range 'step'"), "{error}");

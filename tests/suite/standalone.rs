@@ -65,7 +65,7 @@ const NEED_NSQ: [&str; 52] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 17] = [
+const RUN_ANYWHERE: [&str; 18] = [
     "api_errors",
     "cuda_api_sync",
     "cuda_api_trace",
@@ -76,6 +76,7 @@ const RUN_ANYWHERE: [&str; 17] = [
     "cuda_memset_sync",
     "gpu_span",
     "mpi_event_trace",
+    "process_activity",
     "report_info",
     "scope_ids",
     "share_change",

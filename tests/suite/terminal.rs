@@ -6,7 +6,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use unicode_width::UnicodeWidthStr;
 
@@ -178,14 +178,109 @@ fn figures_that_leave_out_other_threads_say_how_much() {
     let report = project("fixtures/example.sqlite");
     let report = report.to_str().unwrap();
     let (_, _, error) = outcome(&["run", report, "-q", "iterations"]);
-    assert!(error.contains("61.8 % of GPU time is in no range of iterations"), "{error}");
+    // The ranges that the query chose.
+    assert!(error.contains("the threads of 'step *' launched 139.56 ms of GPU time"), "{error}");
+    assert!(error.contains("`--attribute process` adds 256.05 ms"), "{error}");
     let (_, _, error) = outcome(&["run", report, "-q", "iterations", "--attribute", "process"]);
-    assert!(!error.contains("is in no range"), "{error}");
+    assert!(!error.contains("--attribute"), "{error}");
+    let (_, _, error) = outcome(&["run", report, "-q", "range_names"]);
+    assert!(error.contains("61.8 % of GPU time is in no range of range_names"), "{error}");
+    let (_, _, error) = outcome(&["run", report, "-q", "range_time", "-p", "ranges=forward"]);
+    assert!(!error.contains("--attribute"), "{error}");
     let trace = project("fixtures/trace.json.gz");
     let asked = ["run", trace.to_str().unwrap(), "-q", "iterations", "--no-cache", "-f", "csv"];
     let by_default = stdout(&asked);
     assert_eq!(by_default, stdout(&[&asked[..], &["--attribute", "process"]].concat()));
     assert_ne!(by_default, stdout(&[&asked[..], &["--attribute", "thread"]].concat()));
+}
+
+/// The autograd thread of the trace has ranges of its own, so its launches are in a range: only not in those of
+/// the main thread. By process, `backward` holds launches 3, 4, 5, 8 and g: 200 + 20 + 100 + 150 + 200 ns.
+#[test]
+fn selected_ranges_say_what_other_threads_launched_in_them() {
+    let fixtures = Fixtures::new();
+    let (report, other) = (fixtures.trace("nvtx_projection"), fixtures.trace("gpu_idle"));
+    let (report, other) = (report.to_str().unwrap(), other.to_str().unwrap());
+    let notes = |words: &[&str]| outcome(&[&["run", report], words].concat()).2;
+    let launched = |ranges: &str, own: &str, more: &str| {
+        format!("the threads of {ranges} launched {own} of GPU time; `--attribute process` adds {more} ")
+    };
+    let cases: [(&[&str], String); 7] = [
+        (&["-q", "range_time", "-p", "ranges=backward"], launched("'backward'", "0 ns", "670 ns")),
+        (&["-q", "gpu_time_by_range", "-p", "range=step ?"], launched("'step ?'", "950 ns", "670 ns")),
+        (&["-q", "top_kernels", "--nvtx", "backward"], launched("--nvtx 'backward'", "0 ns", "670 ns")),
+        (&["-q", "nvtx_tree", "--nvtx", "backward"], launched("--nvtx 'backward'", "0 ns", "670 ns")),
+        // Launch 8 only.
+        (
+            &["-q", "top_kernels", "--iter", "backward", "1"],
+            launched("--iter 'backward/1'", "0 ns", "150 ns"),
+        ),
+        // The operations of that time: only launch 3 has run.
+        (
+            &["-q", "top_kernels", "--nvtx", "backward", "--time", "1400ns/1600ns"],
+            launched("--nvtx 'backward'", "0 ns", "200 ns"),
+        ),
+        (
+            &["-q", "range_time", "-p", "ranges=backward", "--exclude", "step 1"],
+            launched("'backward'", "0 ns", "520 ns"),
+        ),
+    ];
+    for (words, expected) in cases {
+        let error = notes(words);
+        assert!(error.contains(&expected), "want {expected}\n{error}");
+        let by_process = notes(&[words, &["--attribute", "process"]].concat());
+        assert!(!by_process.contains("`--attribute process`"), "{by_process}");
+        assert!(!notes(&[words, &["-f", "csv"]].concat()).contains("--attribute"));
+    }
+    // With several reports, each has its notes.
+    let query = ["-q", "range_time", "-p", "ranges=backward"];
+    let (_, _, error) = outcome(&[&["run", report, report, other], &query[..]].concat());
+    assert_eq!(error.matches(&launched("'backward'", "0 ns", "670 ns")).count(), 2, "{error}");
+    let (_, _, error) = outcome(&["run", report, other, "-q", "nccl_sum"]);
+    let name = Path::new(other).file_name().unwrap().to_str().unwrap();
+    assert!(error.contains(&format!("note: {name}: nccl_sum returned no rows: ")), "{error}");
+}
+
+#[test]
+fn instances_in_the_wrong_place_are_explained() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let cases: [(&[&str], &str); 12] = [
+        (&["iterations", "-p", "tag=step[2..4]"], "tag takes a name only; `--iter 'step' 2..4` selects"),
+        (&["range_time", "-p", "ranges=step/3"], "ranges takes a name only; `--iter 'step' 3` selects"),
+        (&["iterations", "-p", "tag=step 2..4"], "tag takes a name only; `--iter 'step' 2..4` selects"),
+        (&["iterations", "-p", "tag=sum@NCCL"], "tag takes no @DOMAIN; write tag='NCCL:sum'"),
+        (&["iterations", "--iter", "step", "4..2"], "invalid instances 4..2 of NVTX range 'step'"),
+        (&["iterations", "--iter", "step", "4..2"], "help: write --iter 'step' 2..4"),
+        (&["iterations", "--nvtx", "step/4..2"], "help: write 'step/2..4'"),
+        (
+            &["iterations", "--nvtx", "step", "3"],
+            "3: no such file\n  help: instances follow the name of their range",
+        ),
+        (
+            &["profiler_steps", "--iter", "forward"],
+            "no range inside --iter forward matches the default tag=ProfilerStep#*; name the ranges with -p tag='forward*'",
+        ),
+        (&["iterations", "-p", "range=step"], "unknown parameter 'range'\n  help: did you mean 'tag'?"),
+        (&["range_time", "-p", "tag=step"], "unknown parameter 'tag'\n  help: did you mean 'ranges'?"),
+        (&["nvtx_kernels", "-p", "iter-tag=step"], "help: did you mean 'range'?"),
+    ];
+    for (words, expected) in cases {
+        let (_, _, error) = outcome(&[&["run", report, "-q"], words].concat());
+        assert!(error.contains(expected), "want {expected}\n{error}");
+    }
+}
+
+#[test]
+fn a_process_without_gpu_work_is_named_as_the_reason() {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace("two_processes_one_gpu");
+    let report = path.to_str().unwrap();
+    let idle = "INSERT INTO PROCESSES (globalPid, pid, name) VALUES (77 << 24, 77, 'sleeper')";
+    rusqlite::Connection::open(&path).unwrap().execute(idle, []).unwrap();
+    let (code, _, error) = outcome(&["run", report, "-q", "top_kernels", "--process", "77"]);
+    let reason = "top_kernels returned no rows: process 77 (sleeper) has no GPU work and no CUDA calls in the report";
+    assert!(code == 0 && error.contains(reason), "{error}");
 }
 
 #[test]

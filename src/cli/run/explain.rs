@@ -1,28 +1,93 @@
 //! Why a query returned no rows, and what its figures leave out.
 
+use super::Args;
 use crate::catalog::{Catalog, Relation};
-use crate::cli::options::ScopeArgs;
+use crate::cli::options::split_instances;
 use crate::cli::record::{Record, rows_of};
-use crate::compile::{Plan, words_in};
+use crate::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
 use crate::error::Result;
 use crate::execute::{Limits, Session};
 use crate::normalize::{Attribute, Scope, UNSCOPED};
-use crate::table::Value;
+use crate::table::{Column, RowSink, Value, humanize};
 use std::collections::BTreeSet;
 
-/// The relation that says of each GPU operation whether it is in a range.
-const OPS: &str = "nvtx_op";
 /// The parameter that ends the rows of a query.
 const LIMIT: &str = "limit";
 /// The relation with the names that class maps look up.
 const NAMED: &str = "gpu_op";
 /// Relations whose figures depend on how launches are attributed to ranges.
-const ATTRIBUTED: [&str; 6] =
-    [OPS, "nvtx_path", "nvtx_path_kernel", "nvtx_projection", "nvtx_range_kernel", "nvtx_range_sum"];
+const ATTRIBUTED: [&str; 6] = [
+    "nvtx_op",
+    "nvtx_path",
+    "nvtx_path_kernel",
+    "nvtx_projection",
+    "nvtx_range_kernel",
+    "nvtx_range_sum",
+];
 /// The query that lists what is outside ranges, so that it needs no note.
 const COVERAGE: &str = "nvtx_coverage";
+/// The query that tells which processes use a GPU.
+const PROCESSES: &str = "process_activity";
+/// The column with the folded name of the ranges that a query chose itself.
+const CHOSEN: &str = "layer_name";
 /// Shares of GPU time from here on, in percent, are worth a note.
 const NOTABLE_PCT: f64 = 1.0;
+
+/// A plan that ran.
+pub(super) struct Answered<'p> {
+    plan: &'p Plan,
+    rows: usize,
+    /// The folded range name in its first row.
+    chosen: Option<String>,
+}
+
+/// Runs a plan and remembers what explanations need.
+pub(super) fn run<'p>(
+    session: &Session,
+    plan: &'p Plan,
+    limits: &Limits,
+    sink: &mut dyn RowSink,
+) -> Result<Answered<'p>> {
+    let mut watched = Watched { sink, place: None, chosen: None };
+    let rows = session.run(plan, limits, &mut watched)?;
+    Ok(Answered { plan, rows, chosen: watched.chosen })
+}
+
+/// Passes rows on, and remembers the folded range name in the first.
+struct Watched<'a> {
+    sink: &'a mut dyn RowSink,
+    place: Option<usize>,
+    chosen: Option<String>,
+}
+
+impl RowSink for Watched<'_> {
+    fn begin(&mut self, columns: &[Column]) -> Result<()> {
+        self.place = columns.iter().position(|column| column.name == CHOSEN);
+        self.sink.begin(columns)
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        self.look(row);
+        self.sink.row(row)
+    }
+
+    fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
+        self.look(row);
+        self.sink.take_row(row)
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.sink.end()
+    }
+}
+
+impl Watched<'_> {
+    fn look(&mut self, row: &[Value]) {
+        if let Some(Value::Text(name)) = self.place.take().and_then(|place| row.get(place)) {
+            self.chosen = Some(name.clone());
+        }
+    }
+}
 
 /// A session that can be asked about what it answered.
 pub(super) struct Explainer<'a> {
@@ -30,6 +95,7 @@ pub(super) struct Explainer<'a> {
     pub(super) session: &'a Session,
     pub(super) scope: &'a Scope,
     pub(super) limits: &'a Limits,
+    pub(super) args: &'a Args,
 }
 
 /// The relations that explanations read, besides those of the plans.
@@ -44,11 +110,11 @@ pub(super) fn relations(catalog: &Catalog, plans: &[&Plan], scope: &Scope) -> Re
             }));
         }
     }
+    if !scope.processes.is_empty() {
+        relations.extend(catalog.query(PROCESSES)?.header.reads.iter().cloned());
+    }
     if plans.iter().any(|plan| uses_classes(plan)) {
         relations.push(NAMED.to_owned());
-    }
-    if plans.iter().any(|plan| loses_launches(plan, scope)) {
-        relations.push(OPS.to_owned());
     }
     Ok(relations)
 }
@@ -56,13 +122,6 @@ pub(super) fn relations(catalog: &Catalog, plans: &[&Plan], scope: &Scope) -> Re
 /// Whether a plan calls the function that looks names up in the class map.
 fn uses_classes(plan: &Plan) -> bool {
     words_in(&plan.sql).iter().any(|word| word.starts_with("op_class"))
-}
-
-/// Whether the figures of a plan leave out what threads without ranges launch.
-fn loses_launches(plan: &Plan, scope: &Scope) -> bool {
-    let is_coverage = plan.query.as_ref().is_some_and(|(name, _)| name == COVERAGE);
-    let is_attributed = plan.reads.iter().any(|name| ATTRIBUTED.contains(&name.as_str()));
-    scope.attribute != Attribute::Process && is_attributed && !is_coverage
 }
 
 /// The relations behind a plan that the scope options filter.
@@ -86,51 +145,125 @@ fn filtered<'c>(catalog: &'c Catalog, plan: &Plan) -> Result<Vec<&'c Relation>> 
 }
 
 impl Explainer<'_> {
-    /// Why the plan returned no rows.
-    pub(super) fn why_empty(&self, plan: &Plan, args: &ScopeArgs, params: &[String]) -> Result<String> {
-        let query = plan.query.as_ref().map_or("the query", |(name, _)| name);
-        if !self.scope.is_whole() {
-            for relation in filtered(self.catalog, plan)? {
-                if let Some(reason) = self.why_filtered(relation, args)? {
-                    return Ok(format!("{query} returned no rows: {reason}"));
-                }
+    /// What the user must know about the answers. `people` read explanations; programs read the columns.
+    pub(super) fn notes(&self, answered: &[Answered<'_>], for_people: bool) -> Result<Vec<String>> {
+        // A program that reads the rows must know that there are more.
+        let mut notes: Vec<String> =
+            answered.iter().filter_map(|answer| self.why_short(answer)).collect();
+        if for_people {
+            for answer in answered.iter().filter(|answer| answer.rows == 0) {
+                notes.push(self.why_empty(answer.plan)?);
             }
+            notes.extend(self.unmatched_classes(answered)?);
+            notes.extend(self.lost_launches(answered)?);
+        }
+        Ok(notes)
+    }
+
+    /// That the plan's own limit ended its rows, unless the user asked for that limit.
+    fn why_short(&self, answer: &Answered<'_>) -> Option<String> {
+        let (name, _) = answer.plan.query.as_ref()?;
+        let is_given = self.args.param.iter().any(|param| param.trim_start().starts_with(LIMIT));
+        let limit = answer.plan.bindings.iter().find_map(|(bound, value)| match value {
+            Value::Int(limit) if bound == LIMIT => usize::try_from(*limit).ok(),
+            _ => None,
+        })?;
+        (answer.rows == limit && limit > 0 && !is_given)
+            .then(|| format!("{name} stopped at its limit of {limit} rows; -p {LIMIT}=-1 returns all"))
+    }
+
+    /// Why the plan returned no rows.
+    fn why_empty(&self, plan: &Plan) -> Result<String> {
+        let query = plan.query.as_ref().map_or("the query", |(name, _)| name);
+        // Parameters of other queries say nothing about this one.
+        let is_own = |param: &&String| plan.bindings.iter().any(|(own, _)| own == key_of(param));
+        let given: Vec<&str> = self.args.param.iter().filter(is_own).map(String::as_str).collect();
+        let with = match given.as_slice() {
+            [] => String::new(),
+            given => format!(" with -p {}", given.join(" -p ")),
+        };
+        if let Some(reason) = self.why_filtered(plan)? {
+            return Ok(format!("{query} returned no rows: {reason}"));
         }
         if plan.bindings.contains(&(LIMIT.to_owned(), Value::Int(0))) {
             return Ok(format!("{query} returned no rows: the parameter limit is 0"));
         }
-        // Parameters of other queries say nothing about this one.
-        let is_own = |param: &&String| {
-            let name = param.split('=').next().unwrap_or_default().trim();
-            plan.bindings.iter().any(|(own, _)| own == name)
-        };
-        let given: Vec<&str> = params.iter().filter(is_own).map(String::as_str).collect();
         let header = plan.query.as_ref().and_then(|(name, _)| self.catalog.query(name).ok());
-        let reason = header
-            .and_then(|query| query.header.when_empty.as_ref())
-            .map_or("the report has the tables, but nothing in them matches", |reason| {
-                reason.trim_end_matches('.')
+        let reason = self.why_no_range(plan).or_else(|| {
+            let when_empty = header.and_then(|query| query.header.when_empty.as_ref());
+            when_empty.map(|reason| reason.trim_end_matches('.').to_owned())
+        });
+        let reason =
+            reason.as_deref().unwrap_or("the report has the tables, but nothing in them matches");
+        Ok(format!("{query} returned no rows{with}: {reason}"))
+    }
+
+    /// The parameter that names the ranges of a plan, its value, and whether the user gave it.
+    fn range_param<'p>(&self, plan: &'p Plan) -> Option<(&'p str, &'p Value, bool)> {
+        let (query, _) = plan.query.as_ref()?;
+        let params = &self.catalog.query(query).ok()?.header.params;
+        let param = params.iter().find(|param| names_ranges(param))?;
+        let (name, value) = plan.bindings.iter().find(|(name, _)| *name == param.name)?;
+        Some((name, value, self.args.param.iter().any(|given| key_of(given) == name)))
+    }
+
+    /// Why the parameter that names ranges finds none: its value is written like a scope option, or its
+    /// default does not fit the ranges of the scope.
+    fn why_no_range(&self, plan: &Plan) -> Option<String> {
+        let (param, value, is_given) = self.range_param(plan)?;
+        let patterns = patterns_of(value);
+        if is_given {
+            return patterns.iter().find_map(|pattern| match split_instances(pattern) {
+                Some((name, instances)) => Some(format!(
+                    "{param} takes a name only; `--iter '{name}' {instances}` selects instances"
+                )),
+                None => pattern.rsplit_once('@').map(|(name, domain)| {
+                    format!("{param} takes no @DOMAIN; write {param}='{domain}:{name}'")
+                }),
             });
-        Ok(match given.as_slice() {
-            [] => format!("{query} returned no rows: {reason}"),
-            given => format!("{query} returned no rows with -p {}: {reason}", given.join(" -p ")),
-        })
+        }
+        let selector = self.scope.iterations.iter().chain(&self.scope.nvtx).next()?;
+        let (inside, wanted) = (self.args.scope.words().join(" "), selector.name.trim_end_matches('*'));
+        let lack = match patterns.as_slice() {
+            [] => "is one that the query picks by itself".to_owned(),
+            patterns => format!("matches the default {param}={}", patterns.join(",")),
+        };
+        Some(format!("no range inside {inside} {lack}; name the ranges with -p {param}='{wanted}*'"))
     }
 
-    /// That the plan's own limit ended its rows, unless the user asked for that limit.
-    pub(super) fn why_short(plan: &Plan, rows: usize, params: &[String]) -> Option<String> {
-        let (name, _) = plan.query.as_ref()?;
-        let is_given = params.iter().any(|param| param.trim_start().starts_with(LIMIT));
-        let limit = plan.bindings.iter().find_map(|(bound, value)| match value {
-            Value::Int(limit) if bound == LIMIT => usize::try_from(*limit).ok(),
-            _ => None,
-        })?;
-        (rows == limit && rows > 0 && !is_given)
-            .then(|| format!("{name} stopped at its limit of {limit} rows; -p {LIMIT}=-1 returns all"))
+    /// What the scope leaves out, if it leaves nothing of what the plan reads.
+    fn why_filtered(&self, plan: &Plan) -> Result<Option<String>> {
+        if self.scope.is_whole() {
+            return Ok(None);
+        }
+        // Kernels, copies and fills stand for each other: one kind that is left is enough.
+        let (ops, others): (Vec<&Relation>, Vec<&Relation>) = filtered(self.catalog, plan)?
+            .into_iter()
+            .partition(|relation| relation.header.scope.op.is_some());
+        for relations in std::iter::once(ops).chain(others.into_iter().map(|other| vec![other])) {
+            let mut emptied = None;
+            for relation in &relations {
+                match self.left_of(relation)? {
+                    Left::Some => {
+                        emptied = None;
+                        break;
+                    }
+                    Left::None(count, reason) => emptied = emptied.max(Some((count, reason))),
+                    Left::NeverAny => {}
+                }
+            }
+            let Some((_, reason)) = emptied else { continue };
+            let is_cuda = relations.iter().any(|relation| {
+                relation.header.scope.op.is_some() || relation.header.name.starts_with("cuda")
+            });
+            let idle = if is_cuda { self.idle_processes()? } else { None };
+            return Ok(Some(idle.unwrap_or(reason)));
+        }
+        Ok(None)
     }
 
-    /// What the scope leaves out, if it leaves nothing of a relation.
-    fn why_filtered(&self, relation: &Relation, args: &ScopeArgs) -> Result<Option<String>> {
+    /// What the scope leaves of a relation.
+    fn left_of(&self, relation: &Relation) -> Result<Left> {
         let name = &relation.header.name;
         let extent = match &relation.header.scope.time {
             Some((start, end)) => format!("min({start}) AS start_ns, max({end}) AS end_ns"),
@@ -139,45 +272,128 @@ impl Explainer<'_> {
         let row = self.row(&format!(
             "SELECT EXISTS (SELECT 1 FROM {name}) AS is_left, count(*) AS row_count, {extent} FROM {UNSCOPED}{name}"
         ))?;
-        let Some(row) = row else { return Ok(None) };
-        let (Some(0), Some(1..)) = (row.int("is_left"), row.int("row_count")) else { return Ok(None) };
-        let options = args.words().join(" ");
-        let when = match (row.int("start_ns"), row.int("end_ns")) {
-            (Some(start), Some(end)) => {
-                format!(", from {:.6} s to {:.6} s", start as f64 / 1e9, end as f64 / 1e9)
-            }
+        let count = |column| row.as_ref().and_then(|row| row.int(column)).unwrap_or_default();
+        if count("is_left") != 0 {
+            return Ok(Left::Some);
+        }
+        if count("row_count") == 0 {
+            return Ok(Left::NeverAny);
+        }
+        let seconds = |column| row.as_ref().and_then(|row| row.int(column)).map(|ns| ns as f64 / 1e9);
+        let when = match (seconds("start_ns"), seconds("end_ns")) {
+            (Some(start), Some(end)) => format!(", from {start:.6} s to {end:.6} s"),
             _ => String::new(),
         };
-        let count = row.int("row_count").unwrap_or_default();
-        Ok(Some(format!("{options} leaves none of the {count} rows of `{name}` in the report{when}")))
+        let (options, count) = (self.args.scope.words().join(" "), count("row_count"));
+        let reason =
+            format!("{options} leaves none of the {count} rows of `{name}` in the report{when}");
+        Ok(Left::None(count, reason))
     }
 
-    /// How much GPU time the figures of plans leave out, because a thread without ranges launched it.
-    pub(super) fn lost_launches(&self, plans: &[&Plan]) -> Result<Option<String>> {
-        let names: Vec<&str> = plans
-            .iter()
-            .filter(|plan| loses_launches(plan, self.scope))
-            .filter_map(|plan| plan.query.as_ref().map(|(name, _)| name.as_str()))
-            .collect();
-        if names.is_empty() {
+    /// That the processes of `--process` use no GPU, if that is so.
+    fn idle_processes(&self) -> Result<Option<String>> {
+        if self.scope.processes.is_empty() {
             return Ok(None);
         }
-        let row = self.row(&format!(
-            "SELECT 100.0 * sum(dur_ns) FILTER (WHERE unattributed = 'other thread') / sum(dur_ns) AS lost_pct FROM {OPS}"
-        ))?;
-        let lost = row.and_then(|row| row.real("lost_pct")).filter(|lost| *lost >= NOTABLE_PCT);
-        Ok(lost.map(|lost| {
+        let plan = Plan::new(self.catalog, &Invocation::parse(PROCESSES), &Layout::Own)?;
+        let is_chosen =
+            |row: &Record| row.int("pid").is_some_and(|pid| self.scope.processes.contains(&pid));
+        let is_idle = |row: &Record| row.int("op_count") == Some(0) && row.int("call_count") == Some(0);
+        let rows = rows_of(self.session, &plan, self.limits)?;
+        let chosen: Vec<&Record> = rows.iter().filter(|row| is_chosen(row)).collect();
+        if chosen.is_empty() || !chosen.iter().all(|row| is_idle(row)) {
+            return Ok(None);
+        }
+        let named = |row: &&Record| {
+            let name = row
+                .text("process_name")
+                .filter(|name| !name.is_empty())
+                .map(|name| format!(" ({name})"));
+            format!("{}{}", row.int("pid").unwrap_or_default(), name.unwrap_or_default())
+        };
+        let names: Vec<String> = chosen.iter().map(named).collect();
+        let (processes, have) =
+            if names.len() == 1 { ("process", "has") } else { ("processes", "have") };
+        Ok(Some(format!(
+            "{processes} {} {have} no GPU work and no CUDA calls in the report; `--query {PROCESSES}` lists those that do",
+            names.join(", ")
+        )))
+    }
+
+    /// How much GPU time the figures leave out, because other threads launched it.
+    fn lost_launches(&self, answered: &[Answered<'_>]) -> Result<Vec<String>> {
+        if self.scope.attribute == Attribute::Process {
+            return Ok(Vec::new());
+        }
+        // With --nvtx and --iter, the figures of all queries are about the selected ranges.
+        if !(self.scope.nvtx.is_empty() && self.scope.iterations.is_empty()) {
+            let scope = &self.args.scope;
+            let names = scope.nvtx.iter().map(|name| ("--nvtx", name));
+            let names = names.chain(scope.iter.iter().map(|name| ("--iter", name)));
+            let selected: Vec<String> =
+                names.map(|(option, name)| format!("{option} '{name}'")).collect();
+            return Ok(self.lost_in(&selected.join(" "), &[])?.into_iter().collect());
+        }
+        let (mut notes, mut anywhere) = (Vec::new(), Vec::new());
+        for answer in answered {
+            let Some((query, _)) = answer.plan.query.as_ref().filter(|(name, _)| name != COVERAGE)
+            else {
+                continue;
+            };
+            if !answer.plan.reads.iter().any(|name| ATTRIBUTED.contains(&name.as_str())) {
+                continue;
+            }
+            let ranges = match self.range_param(answer.plan) {
+                Some((_, Value::Null, _)) => answer.chosen.iter().cloned().collect(),
+                Some((_, value, _)) => patterns_of(value),
+                None => Vec::new(),
+            };
+            if ranges.is_empty() || ranges.iter().any(|range| range == "*") {
+                anywhere.push(query.as_str());
+            } else {
+                notes.extend(self.lost_in(&format!("'{}'", ranges.join("', '")), &ranges)?);
+            }
+        }
+        if anywhere.is_empty() {
+            return Ok(notes);
+        }
+        let time = self.session.attributed_time(&[])?;
+        let lost =
+            time.map(|time| 100.0 * (time.process_ns - time.thread_ns) as f64 / time.all_ns as f64);
+        notes.extend(lost.filter(|lost| *lost >= NOTABLE_PCT).map(|lost| {
             format!(
                 "{lost:.1} % of GPU time is in no range of {}: threads without ranges launched it, such as \
                  PyTorch's autograd thread; `--attribute process` includes it",
-                names.join(", ")
+                anywhere.join(", ")
+            )
+        }));
+        notes.dedup();
+        Ok(notes)
+    }
+
+    /// How much GPU time attribution by process adds to the ranges.
+    fn lost_in(&self, ranges: &str, names: &[String]) -> Result<Option<String>> {
+        let Some(time) = self.session.attributed_time(names)? else { return Ok(None) };
+        let lost_ns = time.process_ns.saturating_sub(time.thread_ns);
+        let is_notable = lost_ns > 0 && 100.0 * lost_ns as f64 >= NOTABLE_PCT * time.process_ns as f64;
+        let shown = |ns: i64| match columns_by_suffix(&["gpu_ns"]).first() {
+            Some(column) => humanize(&Value::Int(ns), column),
+            None => format!("{ns} ns"),
+        };
+        Ok(is_notable.then(|| {
+            format!(
+                "the threads of {ranges} launched {} of GPU time; `--attribute process` adds {} that other threads, \
+                 such as PyTorch's autograd thread, launched meanwhile",
+                shown(time.thread_ns),
+                shown(lost_ns)
             )
         }))
     }
 
     /// Whether the class map that the user named matches nothing.
-    pub(super) fn unmatched_classes(&self, plans: &[&Plan], map: &str) -> Result<Option<String>> {
-        if !plans.iter().any(|plan| uses_classes(plan)) {
+    fn unmatched_classes(&self, answered: &[Answered<'_>]) -> Result<Option<String>> {
+        let Some(map) = &self.args.classes.classes else { return Ok(None) };
+        if !answered.iter().any(|answer| uses_classes(answer.plan)) {
             return Ok(None);
         }
         let row = self.row(&format!(
@@ -195,5 +411,27 @@ impl Explainer<'_> {
         // A statement of nsq's own, over the library's relations.
         let plan = Plan { is_built_in: true, ..Plan::ad_hoc(sql, origin, self.catalog) };
         Ok(rows_of(self.session, &plan, self.limits)?.into_iter().next())
+    }
+}
+
+/// What the scope leaves of a relation.
+enum Left {
+    Some,
+    /// None of this many rows, for this reason.
+    None(i64, String),
+    /// The report has no such rows.
+    NeverAny,
+}
+
+/// The key of `KEY=VALUE`.
+fn key_of(param: &str) -> &str {
+    param.split('=').next().unwrap_or_default().trim()
+}
+
+/// The patterns of a parameter that names ranges: a text, or a list as JSON.
+fn patterns_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| vec![text.clone()]),
+        _ => Vec::new(),
     }
 }

@@ -1,6 +1,7 @@
 //! `nsq run` on several reports: processed in parallel, with a first column `report` in the results.
 
-use super::{Args, answerable, heading_of, roots};
+use super::{Args, answerable, explain, heading_of, roots};
+use crate::catalog::Catalog;
 use crate::cli::opened::{Opened, nsq_heading, shortest_names};
 use crate::cli::options::Clock;
 use crate::cli::{complain, note, scope_ids};
@@ -8,8 +9,9 @@ use crate::compile::{Invocation, Plan};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::execute::Session;
 use crate::normalize;
+use crate::page::{Partials, ReportAnswers};
 use crate::render::Writer;
-use crate::table::{Column, ResultTable, Value};
+use crate::table::ResultTable;
 use crate::threads;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -24,7 +26,14 @@ const OTHER_FILES: usize = 16;
 /// Processes as many reports in parallel as the limits on threads and open files allow.
 ///
 /// Prints one table per query, with the rows in the order of the reports.
-pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathBuf]) -> Result<u8> {
+pub(super) fn run(
+    args: &Args,
+    catalog: &Catalog,
+    plans: &[Plan],
+    chosen: &[String],
+    paths: &[PathBuf],
+) -> Result<u8> {
+    let partials = Partials::of(plans);
     let allowed = args.threads.allow();
     let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
     // Each worker gets an equal share of the threads for its own computations.
@@ -39,7 +48,7 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = paths.get(index) else { break };
-                    let answer = answer(args, plans, path, &mut clock);
+                    let answer = answer(args, &partials, path, &mut clock);
                     if let Ok(mut slot) = answers[index].lock() {
                         *slot = Some(answer);
                     }
@@ -49,7 +58,7 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
     });
     let (mut code, mut is_late) = (0, false);
     let mut facts: Vec<serde_json::Value> = Vec::new();
-    let mut tables: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
+    let mut reports: Vec<ReportAnswers> = Vec::new();
     // People tell reports apart by short names; programs join them by the path that was given.
     let names = match args.output.format()?.is_for_people() {
         true => shortest_names(paths),
@@ -61,8 +70,9 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
             Some(Ok(answer)) => {
                 code = answer.lacks.iter().map(complain).fold(code, worse);
                 answer.notes.iter().for_each(|text| note(text));
+                answer.explanations.iter().for_each(|text| note(&format!("{name}: {text}")));
                 facts.push(answer.facts.clone().into());
-                answer.merge_into(&mut tables, name);
+                reports.push(ReportAnswers { name: name.clone(), tables: answer.tables });
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
             Some(Err(Error::Limit { .. })) if is_late => {
@@ -84,6 +94,9 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
         note("no output file was written, because a report failed");
         return Ok(code);
     }
+    let limits = clock.limits();
+    let all: Vec<&Plan> = plans.iter().collect();
+    let tables = partials.answer(&all, reports, true, catalog.classes(), &limits)?;
     let answered: Vec<(&Plan, &ResultTable)> =
         plans.iter().zip(&tables).filter(|(_, table)| !table.columns.is_empty()).collect();
     if answered.is_empty() {
@@ -93,6 +106,7 @@ pub(super) fn run(args: &Args, plans: &[Plan], chosen: &[String], paths: &[PathB
     shared.facts.insert("reports".to_owned(), facts.into());
     let with_report: Vec<String> = match chosen {
         [] => Vec::new(),
+        chosen if chosen.iter().any(|name| name == "report") => chosen.to_vec(),
         chosen => std::iter::once("report".to_owned()).chain(chosen.iter().cloned()).collect(),
     };
     args.output.write_columns(&with_report, plans.len(), |writer: &mut Writer<'_>| {
@@ -123,9 +137,11 @@ struct Answer {
     /// Why some queries have no result. Printed in the order of the reports.
     lacks: Vec<Error>,
     notes: Vec<String>,
+    /// What the user must know about this report's rows.
+    explanations: Vec<String>,
 }
 
-fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result<Answer> {
+fn answer(args: &Args, partials: &Partials, path: &Path, clock: &mut Clock) -> Result<Answer> {
     // A catalog reads its files lazily and is not shared between threads, so each thread loads its own.
     let mut catalog = args.library.load()?;
     if let Some(spelling) = &args.classes.classes {
@@ -138,41 +154,37 @@ fn answer(args: &Args, plans: &[Plan], path: &Path, clock: &mut Clock) -> Result
     }
     let opened = clock.pause(|| Opened::open(path, &args.open))?;
     let limits = clock.limits();
-    let (answerable, lacks) = answerable(&opened, &catalog, plans)?;
+    let (answerable, lacks) = answerable(&opened, &catalog, partials.plans())?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
+    let is_for_people = args.output.format()?.is_for_people();
     let scope = args.scope.resolve(&opened.schema)?;
     let facts = opened.heading(&scope).facts;
-    let roots = roots(&answerable).chain(scope_ids::relations(&catalog, &scope)?);
+    let explained = if is_for_people { answerable.as_slice() } else { &[] };
+    let more = explain::relations(&catalog, explained, &scope)?;
+    let ids = scope_ids::relations(&catalog, &scope)?;
+    let roots = roots(&answerable).chain(more.iter().map(String::as_str)).chain(ids);
     let installation = normalize::plan(&opened.schema, &catalog, &scope, roots)?;
     let session = Session::begin(opened.report.connect()?, &installation, &limits)?;
     scope_ids::check(&session, &catalog, &scope, &limits)?;
-    let mut tables = Vec::with_capacity(plans.len());
-    for plan in plans {
+    let (mut tables, mut answered) = (Vec::with_capacity(partials.plans().len()), Vec::new());
+    for plan in partials.plans() {
         if !names.contains(&plan.query) {
             tables.push(None);
             continue;
         }
-        tables.push(Some(session.table(plan, &limits)?));
+        let mut table = ResultTable::default();
+        answered.push(explain::run(&session, plan, &limits, &mut table)?);
+        tables.push(Some(table));
     }
-    Ok(Answer { facts, tables, lacks, notes: installation.notes })
-}
-
-impl Answer {
-    /// Adds the rows, with the name of their report as the first column.
-    fn merge_into(self, merged: &mut [ResultTable], name: &str) {
-        for (table, into) in self.tables.into_iter().zip(merged) {
-            let Some(table) = table else { continue };
-            if into.columns.is_empty() {
-                let mut report = Column::untyped("report");
-                report.doc = "Report that the row comes from.".to_owned();
-                report.priority = 0;
-                into.columns = std::iter::once(report).chain(table.columns).collect();
-            }
-            into.rows.extend(table.rows.into_iter().map(|row| {
-                std::iter::once(Value::Text(name.to_owned())).chain(row).collect::<Vec<Value>>()
-            }));
-        }
-    }
+    let explainer = explain::Explainer {
+        catalog: &catalog,
+        session: &session,
+        scope: &scope,
+        limits: &limits,
+        args,
+    };
+    let explanations = explainer.notes(&answered, is_for_people)?;
+    Ok(Answer { facts, tables, lacks, notes: installation.notes, explanations })
 }
 
 /// The more severe of two exit codes: a failure outweighs missing data.

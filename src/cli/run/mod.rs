@@ -79,7 +79,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
     match args.reports.as_slice() {
         [report] => one_report(args, &catalog, &plans, chosen, report),
-        reports => many_reports::run(args, &plans, chosen, reports),
+        reports => many_reports::run(args, &catalog, &plans, chosen, reports),
     }
 }
 
@@ -184,28 +184,17 @@ fn one_report(
     let more = explain::relations(catalog, explained, &scope)?;
     let roots = roots(&answerable).chain(more.iter().map(String::as_str));
     let session = opened.session(catalog, &scope, roots, &limits)?;
-    let (mut empty, mut short) = (Vec::new(), Vec::new());
+    let mut answered = Vec::new();
     args.output.write_columns(chosen, plans.len(), |writer| {
         for plan in &answerable {
-            let rows =
-                writer.result(&heading_of(plan, &heading), |sink| session.run(plan, &limits, sink))?;
-            empty.extend((rows == 0).then_some(*plan));
-            short.extend(explain::Explainer::why_short(plan, rows, &args.param));
+            answered.push(writer.result(&heading_of(plan, &heading), |sink| {
+                explain::run(&session, plan, &limits, sink)
+            })?);
         }
         Ok(())
     })?;
-    // A program that reads the rows must know that there are more.
-    short.iter().for_each(|text| note(text));
-    if is_for_people {
-        let explainer =
-            explain::Explainer { catalog, session: &session, scope: &scope, limits: &limits };
-        for plan in empty {
-            note(&explainer.why_empty(plan, &args.scope, &args.param)?);
-        }
-        if let Some(map) = &args.classes.classes {
-            explainer.unmatched_classes(&answerable, map)?.iter().for_each(|text| note(text));
-        }
-        explainer.lost_launches(&answerable)?.iter().for_each(|text| note(text));
-    }
+    let explainer =
+        explain::Explainer { catalog, session: &session, scope: &scope, limits: &limits, args };
+    explainer.notes(&answered, is_for_people)?.iter().for_each(|text| note(text));
     Ok(code)
 }

@@ -18,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::normalize::{IN_WINDOW, Input, Installation, Native, SELECTS_CALL, SELECTS_OP};
 use crate::report::path_of;
 use crate::schema::quote;
+pub use nvtx::AttributedTime;
 use nvtx::{LazyRules, NameRules, Selection};
 use relation::Relation;
 use rusqlite::Connection;
@@ -68,6 +69,17 @@ impl Natives {
             let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
             gpu::occupy(&self.database, input, selection, &self.limits)
         })
+    }
+
+    /// GPU time in the ranges that the scope selects, else in ranges with these names, by each rule of
+    /// attribution. `None` if no statement read the ranges.
+    pub(super) fn attributed_time(&self, names: &[String]) -> Result<Option<AttributedTime>> {
+        let is_scoped = |native: &&Native| native.object == native.relation;
+        let mut scoped = self.natives.iter().filter(is_scoped);
+        match scoped.find_map(|native| self.projections[native.input].get()) {
+            Some(answers) => answers.attributed_time(names),
+            None => Ok(self.selection.get().and_then(|selection| selection.time)),
+        }
     }
 
     /// Calls `make` once and caches its result. An error is kept for [`Natives::failure`].

@@ -1,7 +1,8 @@
 //! The data behind the NVTX relations: a projection, and aggregates that are computed on first use.
 
 use super::names::{Layers, LazyRules, Names};
-use super::scope::RangeScope;
+use super::scope::{self, AttributedTime, RangeScope};
+use crate::error::Result;
 use crate::execute::guard::{self, Limits};
 use crate::execute::native::ids::{self, NO_ID};
 use crate::normalize::Scope;
@@ -122,6 +123,21 @@ impl Answers {
             && scope.end_ns.is_none_or(|to| range.start < to);
         let is_selected = is_in_time && self.selected.holds_range(&self.projection.attribution, range);
         is_selected || self.projection.has_work(index)
+    }
+
+    /// GPU time in the ranges that the scope selects, else in ranges with these names, by each rule of
+    /// attribution. Without names: in any range.
+    pub(in crate::execute::native) fn attributed_time(
+        &self,
+        names: &[String],
+    ) -> Result<Option<AttributedTime>> {
+        let attribution = &self.projection.attribution;
+        if self.selected.time.is_some() || names.is_empty() {
+            let of_any = || self.selected.attributed_time(attribution, None);
+            return Ok(self.selected.time.or_else(of_any));
+        }
+        let named = scope::named(attribution, &self.names, &self.rules, names)?;
+        Ok(named.and_then(|named| self.selected.attributed_time(attribution, Some(&named))))
     }
 
     /// Whether a computation was stopped halfway.

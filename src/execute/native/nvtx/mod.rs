@@ -8,6 +8,7 @@ mod tables;
 
 pub(super) use answers::Answers;
 pub(super) use names::{LazyRules, NameRules};
+pub use scope::AttributedTime;
 pub(super) use scope::Selection;
 pub(super) use tables::Table;
 

@@ -1,18 +1,16 @@
 //! Scopes that are selected by NVTX ranges: `--nvtx`, `--iter`, `--exclude` and `--window`.
 
 use super::names::{LazyRules, Names};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, nearest};
 use crate::execute::native::ids::PROCESS;
 use crate::glob::Glob;
 use crate::interval::TimeSet;
 use crate::normalize::{IN_WINDOW, RangePattern, SELECTS_CALL, SELECTS_OP, Scope, Selector};
-use crate::projection::{Attribution, Instances, OpKind, Range, Reach, Selected};
+use crate::projection::{Attribution, Instances, NONE, OpKind, Range, Reach, Selected};
 use foldhash::{HashMap, HashSet};
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The NVTX ranges that a scope selects.
@@ -21,6 +19,19 @@ pub(super) struct RangeScope {
     iterations: Option<Selected>,
     unwanted: Selected,
     windows: Windows,
+    /// GPU time in the ranges of `--nvtx` and `--iter`; `None` without them, or if attribution is by process.
+    pub(super) time: Option<AttributedTime>,
+}
+
+/// GPU time of the operations that are in ranges, by each rule of attribution.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AttributedTime {
+    /// In ns: launched inside the ranges by their own thread.
+    pub thread_ns: i64,
+    /// In ns: launched inside the ranges by any thread of their process.
+    pub process_ns: i64,
+    /// In ns: all operations.
+    pub all_ns: i64,
 }
 
 impl RangeScope {
@@ -46,12 +57,54 @@ impl RangeScope {
         for selector in &scope.windows {
             windows.extend(select(attribution, names, rules, selector)?.spans().iter().copied());
         }
-        Ok(Self {
+        let mut found = Self {
             wanted: find(&scope.nvtx)?,
             iterations: find(&scope.iterations)?,
             unwanted: find(&scope.exclude)?.unwrap_or_default(),
             windows: Windows::new(windows),
-        })
+            time: None,
+        };
+        if !found.holds_outside() {
+            found.time = found.attributed_time(attribution, None);
+        }
+        Ok(found)
+    }
+
+    /// GPU time in the ranges of the scope and in `named`; if neither selects ranges, in any range. `None` if
+    /// attribution is by process already.
+    pub(super) fn attributed_time(
+        &self,
+        attribution: &Attribution,
+        named: Option<&Selected>,
+    ) -> Option<AttributedTime> {
+        if attribution.reach == Reach::Process {
+            return None;
+        }
+        let capture = &attribution.capture;
+        let selects = named.is_some() || !self.holds_outside();
+        let mut time = AttributedTime::default();
+        for op in capture.ops.iter().filter(|op| self.is_in_window(op.start, op.end)) {
+            let add =
+                |sum: &mut i64, is_in: bool| *sum = sum.saturating_add(if is_in { op.dur() } else { 0 });
+            add(&mut time.all_ns, true);
+            let Some(launch) = capture.launches.get(op.launch as usize) else { continue };
+            let (start, end) = (launch.start, launch.end);
+            let (by_thread, by_process) = if selects {
+                let process = attribution.group_by(Reach::Process, launch.thread);
+                let held = |selected: &Selected| selected.holds_in_process(process, start, end);
+                (
+                    self.holds_launch(attribution, Some(op.launch))
+                        && named.is_none_or(|named| named.holds(launch.thread, start, end)),
+                    [&self.wanted, &self.iterations].into_iter().flatten().chain(named).all(held)
+                        && !held(&self.unwanted),
+                )
+            } else {
+                (launch.innermost != NONE, launch.innermost != NONE || launch.is_in_other_thread)
+            };
+            add(&mut time.thread_ns, by_thread);
+            add(&mut time.process_ns, by_process);
+        }
+        Some(time)
     }
 
     /// Whether the launch is inside a wanted range and a wanted iteration, and outside all excluded ranges.
@@ -90,6 +143,7 @@ impl RangeScope {
         Selection {
             ops: Arc::new(held.map(|op| (op.kind, op.id)).collect()),
             windows: (!self.windows.0.is_empty()).then(|| TimeSet::union_of_sorted(windows)),
+            time: self.time,
         }
     }
 
@@ -106,6 +160,8 @@ pub(in crate::execute::native) struct Selection {
     pub(in crate::execute::native) ops: Arc<HashSet<(OpKind, i64)>>,
     /// The time windows; `None`: all of the time.
     pub(in crate::execute::native) windows: Option<TimeSet>,
+    /// As in [`RangeScope`].
+    pub(in crate::execute::native) time: Option<AttributedTime>,
 }
 
 /// Sorted intervals that do not touch. Unlike a [`TimeSet`], it keeps empty intervals.
@@ -148,10 +204,10 @@ fn select(
         by_thread: selector.by_thread,
     };
     let is_split = selector.name != selector.spelled;
-    let literal = if is_split { matching(names, rules, &whole, true)? } else { Vec::new() };
+    let literal = if is_split { matching(names, rules, &whole, Likeness::Exact)? } else { Vec::new() };
     let (selector, named) = match literal.contains(&true) {
         true => (&whole, literal),
-        false => (selector, matching(names, rules, selector, false)?),
+        false => (selector, matching(names, rules, selector, Likeness::Unnumbered)?),
     };
     let is_named = |name: u32| named[name as usize];
     let instances =
@@ -167,15 +223,53 @@ fn select(
                     false => format!("valid instances: 0 to {}", all.spans().len() - 1),
                 },
             ),
-            _ => no_such_range(names, selector),
+            _ => no_such_range(names, rules, selector),
         });
     }
     Ok(selected)
 }
 
-/// For each name, whether the selector matches it. Unless `exactly`, a selector that matches no name may be
-/// the name as tables display it, folded or shortened, or else a name without its number.
-fn matching(names: &Names, rules: &LazyRules, selector: &Selector, exactly: bool) -> Result<Vec<bool>> {
+/// The ranges that the patterns of a query's parameter match; `None` if there are none.
+pub(super) fn named(
+    attribution: &Attribution,
+    names: &Names,
+    rules: &LazyRules,
+    patterns: &[String],
+) -> Result<Option<Selected>> {
+    let mut is_named = vec![false; names.len()];
+    for pattern in patterns {
+        let selector = Selector {
+            name: pattern.clone(),
+            spelled: pattern.clone(),
+            domain: None,
+            instances: None,
+            by_thread: false,
+        };
+        let found = matching(names, rules, &selector, Likeness::Displayed)?;
+        is_named.iter_mut().zip(found).for_each(|(is_named, found)| *is_named |= found);
+    }
+    let selected = Selected::new(attribution, None, |name| is_named[name as usize]);
+    Ok((!selected.spans().is_empty()).then_some(selected))
+}
+
+/// How closely a name must match, from the closest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Likeness {
+    /// The name itself.
+    Exact,
+    /// Or the name as tables display it, folded or shortened.
+    Displayed,
+    /// Or the name without its number.
+    Unnumbered,
+}
+
+/// For each name, whether the selector matches it. The closest way in which any name matches is used.
+fn matching(
+    names: &Names,
+    rules: &LazyRules,
+    selector: &Selector,
+    loosest: Likeness,
+) -> Result<Vec<bool>> {
     let pattern = RangePattern::new(&selector.name)?;
     let domain = selector.domain.as_deref().map(Glob::new).transpose()?;
     let in_domain = |name: u32| {
@@ -185,7 +279,7 @@ fn matching(names: &Names, rules: &LazyRules, selector: &Selector, exactly: bool
     let exact = |name: u32| pattern.fits(names.printed(name).as_deref(), names.text(name).as_deref());
     let all = 0..names.len() as u32;
     let found: Vec<bool> = all.clone().map(|name| in_domain(name) && exact(name)).collect();
-    if exactly || found.contains(&true) {
+    if loosest == Likeness::Exact || found.contains(&true) {
         return Ok(found);
     }
     if let Some(layers) = names.fold(rules.get(), false, &|| false) {
@@ -194,7 +288,7 @@ fn matching(names: &Names, rules: &LazyRules, selector: &Selector, exactly: bool
             pattern.fits_displayed(printed.as_deref().into_iter().chain(layers.of(name as usize)))
         };
         let found: Vec<bool> = all.clone().map(|name| in_domain(name) && displayed(name)).collect();
-        if found.contains(&true) {
+        if loosest == Likeness::Displayed || found.contains(&true) {
             return Ok(found);
         }
     }
@@ -202,16 +296,30 @@ fn matching(names: &Names, rules: &LazyRules, selector: &Selector, exactly: bool
     Ok(all.map(|name| in_domain(name) && unnumbered(name)).collect())
 }
 
-fn no_such_range(names: &Names, selector: &Selector) -> Error {
-    let known: BTreeSet<String> =
-        (0..names.len() as u32).filter_map(|name| names.printed(name).map(Cow::into_owned)).collect();
+/// Suggests folded names, so that one name stands for all its numbers. Names that begin alike come first.
+fn no_such_range(names: &Names, rules: &LazyRules, selector: &Selector) -> Error {
+    let layers = names.fold(rules.get(), false, &|| false).unwrap_or_default().layers;
+    let typed = selector.name.to_lowercase();
+    let begins_alike = |layer: &&String| !typed.is_empty() && layer.to_lowercase().starts_with(&typed);
+    let mut near: Vec<String> = layers.iter().filter(begins_alike).cloned().collect();
+    near.sort_by_key(|layer| (layer.len(), layer.clone()));
+    if near.len() > 1 {
+        near.insert(0, format!("{}*", selector.name));
+    }
+    let alike = nearest(&selector.name, layers.iter().map(String::as_str));
+    near.extend(alike.into_iter().filter(|layer| !begins_alike(&layer)));
+    near.truncate(MOST_SUGGESTED);
     let name = match &selector.domain {
         Some(domain) => format!("{}@{domain}", selector.name),
         None => selector.name.clone(),
     };
-    let help = "`nsq run REPORT --query nvtx_sum` lists all ranges; `*` and `?` are wildcards";
-    Error::unknown("NVTX range", &name, known.iter().map(String::as_str), help)
+    let help =
+        "`nsq run REPORT --query range_names` lists all ranges; `*` and `?` are wildcards".to_owned();
+    Error::Unknown { what: "NVTX range", name, near, help }
 }
+
+/// Most names to suggest.
+const MOST_SUGGESTED: usize = 3;
 
 /// A numeric argument; `None` for other types.
 fn number(context: &Context<'_>, index: usize) -> Option<i64> {
