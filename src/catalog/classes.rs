@@ -337,7 +337,8 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
     if document.get("rules").is_some_and(|rules| rules.as_list().is_some()) {
         let help = match file.ends_with(".json") {
             true => {
-                "write {\"my_map\": {\"doc\": \"…\", \"rules\": […]}}, or {\"text in the name\": \"class\"} without rules"
+                "write {\"my_map\": {\"doc\": \"…\", \"rules\": […]}}, or without rules {\"part of a name\": \
+                 \"class\"}"
             }
             false => "write `my_map:` above `doc` and `rules`, and indent both below it",
         };

@@ -150,9 +150,12 @@ fn report_instead_of_verb() -> Option<PathBuf> {
 
 /// Whether `--query` is missing: somebody does not know the names of the queries.
 fn lacks_query(error: &clap::Error) -> bool {
-    let missing = error.get(ContextKind::InvalidArg);
-    error.kind() == ErrorKind::MissingRequiredArgument
-        && matches!(missing, Some(ContextValue::Strings(names)) if names.iter().any(|n| n.starts_with("--query")))
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            missing.iter().any(|name| name.starts_with("--query"))
+        }
+        _ => false,
+    }
 }
 
 fn dispatch(command: Command) -> Result<u8> {
