@@ -94,10 +94,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 
 /// Words of a question that say nothing about its subject.
 const FILLERS: &str = "\
-    a about an and any are as at be by can could data did do does each every find for from get give happen happened \
-    happens has have how i if in into is it its list long many me model much my of on or our please query see should \
-    show so spend spent take taken takes tell than that the their them there these they this those to training us \
-    use used uses was we were what when where which while who why will with would you your";
+    a about an and any are as at be by can could data did do does each every find for from get give \
+    happen happened happens has have how i if in into is it its list long many me model much my of \
+    on or our please query see should show so spend spent take taken takes tell than that the their \
+    them there these they this those to training us use used uses was we were what when where which \
+    while who why will with would you your";
 
 /// The words to search for, in lower case. A question in quotes is split; its filler words are left out.
 fn words_of(typed: &[String]) -> Vec<String> {
