@@ -239,26 +239,37 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Up to three names in `known` that are similar to `name`, the most similar first.
+/// Up to three names in `known` that are similar to `name`: first those that begin with it, then those
+/// that contain it, then those spelled alike.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     // Such a long name is not a typo, and comparing it is slow.
     if name.len() > 1000 {
         return Vec::new();
     }
     let name = name.to_lowercase();
-    let mut scored: Vec<(usize, &str)> = known
+    let is_long = |text: &str| text.chars().count() >= 3;
+    let mut scored: Vec<(usize, usize, &str)> = known
         .into_iter()
         .filter_map(|candidate| {
             let lower = candidate.to_lowercase();
             let distance = edit_distance(&name, &lower);
-            let close = distance <= 1 + name.chars().count() / 4;
-            let contains = name.len() >= 4 && (lower.contains(&name) || name.contains(&lower));
-            (close || contains).then_some((distance, candidate))
+            let rank = if is_long(&name) && lower.starts_with(&name) {
+                0
+            } else if is_long(&name) && lower.contains(&name) {
+                1
+            } else if distance <= 1 + name.chars().count() / 4 {
+                2
+            } else if is_long(&lower) && name.contains(&lower) {
+                3
+            } else {
+                return None;
+            };
+            Some((rank, distance, candidate))
         })
         .collect();
     scored.sort();
     scored.dedup();
-    scored.into_iter().take(3).map(|(_, candidate)| candidate.to_owned()).collect()
+    scored.into_iter().take(3).map(|(.., candidate)| candidate.to_owned()).collect()
 }
 
 /// Levenshtein distance, in characters.
@@ -286,7 +297,16 @@ mod tests {
         let known = ["top_kernels", "cuda_gpu_kern_sum", "nvtx_sum"];
         assert_eq!(nearest("top_kernel", known), ["top_kernels"]);
         assert_eq!(nearest("kern_sum", known), ["cuda_gpu_kern_sum"]);
+        assert_eq!(nearest("top_kernels_all", known), ["top_kernels"]);
         assert!(nearest("zzzzzz", known).is_empty());
+    }
+
+    #[test]
+    fn names_with_the_typed_text_come_before_names_spelled_alike() {
+        let known = ["nvtx_sum", "osrt_sum", "sun", "summary", "sum_by_class", "um_sum"];
+        assert_eq!(nearest("sum", known), ["summary", "sum_by_class", "um_sum"]);
+        // Two letters are part of too many names.
+        assert_eq!(nearest("su", known), ["sun"]);
     }
 
     #[test]

@@ -260,6 +260,11 @@ impl ClassMaps {
         names
     }
 
+    /// The paths of all files.
+    pub(super) fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|file| file.file.as_str())
+    }
+
     /// One error for each file that cannot be read.
     pub fn broken(&self) -> impl Iterator<Item = Error> {
         self.files.iter().filter_map(|file| file.maps().err())
@@ -328,6 +333,17 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
     let entries = parser.entries(&document, "the file")?;
     if entries.is_empty() {
         return Err(parser.error("", "the file has no class map".to_owned()));
+    }
+    if document.get("rules").is_some_and(|rules| rules.as_list().is_some()) {
+        let help = match file.ends_with(".json") {
+            true => {
+                "write {\"my_map\": {\"doc\": \"…\", \"rules\": […]}}, or without rules {\"part of a name\": \
+                 \"class\"}"
+            }
+            false => "write `my_map:` above `doc` and `rules`, and indent both below it",
+        };
+        let reason = "the class map has no name: `rules` is at the top of the file";
+        return Err(Error::catalog(file, line_of(text, "rules"), reason, help));
     }
     if entries.iter().all(|(_, value)| value.as_text().is_some()) {
         return Ok(vec![parser.substrings(&stem, entries)?]);
@@ -828,6 +844,10 @@ mod tests {
             ("[1]", "the file is not a class map"),
             ("{}", "the file has no class map"),
             ("", "the file is not a class map"),
+            (
+                "doc: x\nrules:\n  - {class: a, match: b}\n",
+                "f.yml:2: the class map has no name: `rules` is at the top of the file",
+            ),
         ] {
             let found = message("f.yml", text);
             assert!(found.contains(expected), "{text}\nwant {expected}\ngot  {found}");

@@ -9,6 +9,7 @@
 //! SELECT …
 //! ```
 
+use super::yaml_error::explain;
 use crate::error::{Error, Result};
 use serde::de::DeserializeOwned;
 
@@ -59,13 +60,8 @@ pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml
         let text = e.to_string();
         // The message ends with a position within the front matter. Drop it: the error has the line in
         // the file.
-        let reason = text.split(" at line ").next().unwrap_or(&text);
-        Error::catalog(
-            file,
-            line,
-            reason,
-            "queries/README.md lists the fields; quote text that contains a comma or a colon",
-        )
+        let (reason, help) = explain(text.split(" at line ").next().unwrap_or(&text));
+        Error::catalog(file, line, reason, help)
     })
 }
 
@@ -95,7 +91,7 @@ mod tests {
         }
         let parts = split("f.sql", "/*---\nname: f\nnmae: g\n---*/\nSELECT 1").unwrap();
         let error = read_yaml::<Header>("f.sql", 1, parts.yaml).unwrap_err();
-        assert!(error.to_string().starts_with("f.sql:3: unknown field `nmae`"), "{error}");
+        assert!(error.to_string().starts_with("f.sql:3: unknown field 'nmae'"), "{error}");
     }
 
     #[test]

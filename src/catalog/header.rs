@@ -192,6 +192,8 @@ pub enum ParamType {
     Bool,
     /// A time such as `300ns`, `1.5ms` or `2s`, bound as integer nanoseconds.
     Duration,
+    /// A size such as `4096`, `4KiB` or `1.5MB`, bound as integer bytes.
+    Bytes,
     /// One of `values`.
     Enum,
     /// A list such as `a,b,c`, bound as a JSON array for `json_each`.

@@ -14,6 +14,7 @@ mod page;
 mod playbook;
 mod rules;
 mod source;
+mod yaml_error;
 
 pub use classes::{
     ClassMapSource, ClassMaps, ClassRule, DEFAULT_CLASSES, Duplicate, parse as parse_classes,
@@ -76,6 +77,23 @@ const PLAYBOOKS: &str = "playbooks";
 const PAGES: &str = "pages";
 /// Subfolder with rules about NVTX range names.
 const NAMES: &str = "names";
+
+/// What a file of the library defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileKind {
+    /// A query.
+    Query,
+    /// A relation.
+    Relation,
+    /// The spec of a raw table.
+    Source,
+    /// Rules for names of NVTX ranges.
+    NameRules,
+    /// One or more class maps.
+    ClassMap,
+    /// A playbook.
+    Playbook,
+}
 
 /// A file of the library, parsed on first use.
 #[derive(Debug)]
@@ -286,6 +304,22 @@ impl Catalog {
         let pages = self.page_names().filter_map(|name| self.page(name).err());
         let broken = queries.chain(relations).chain(sources).chain(rules).chain(playbooks).chain(pages);
         broken.chain(self.classes.broken()).collect()
+    }
+
+    /// Kind and path of every file, including unreadable ones.
+    pub fn files(&self) -> impl Iterator<Item = (FileKind, &str)> {
+        fn of<'a, T: 'a>(
+            kind: FileKind,
+            entries: impl Iterator<Item = &'a Entry<T>>,
+        ) -> impl Iterator<Item = (FileKind, &'a str)> {
+            entries.map(move |entry| (kind, entry.file.as_str()))
+        }
+        of(FileKind::Query, self.queries.values())
+            .chain(of(FileKind::Relation, self.relations.values()))
+            .chain(of(FileKind::Source, self.sources.values()))
+            .chain(of(FileKind::NameRules, self.rules.values().flatten()))
+            .chain(of(FileKind::Playbook, self.playbooks.values()))
+            .chain(self.classes.files().map(|file| (FileKind::ClassMap, file)))
     }
 
     /// All queries, sorted by domain and name.

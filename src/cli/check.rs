@@ -4,9 +4,10 @@ use super::options::LibraryArgs;
 use super::output::write_to;
 use crate::bounded_file::{self, Origin};
 use crate::catalog::lock::{FILE, Lock, LockEntry};
-use crate::catalog::{BUILT_IN, Catalog, Query};
+use crate::catalog::{BUILT_IN, Catalog, FileKind, Query};
 use crate::error::{EXIT_FAILED, Error, Result};
 use crate::lint::{self, Finding};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Check the SQL library: rules, documentation, columns, row order, versions
@@ -44,27 +45,50 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut library = args.library.clone();
     library.queries.extend(args.folder.clone());
     let catalog = library.load()?;
-    let is_asked = |finding: &Finding| match &args.folder {
-        Some(folder) => Path::new(&finding.file).starts_with(folder),
+    let is_asked = |file: &str| match &args.folder {
+        Some(folder) => Path::new(file).starts_with(folder),
         None => true,
     };
     let mut findings = lint::check(&catalog)?;
-    findings.retain(is_asked);
+    findings.retain(|finding| is_asked(&finding.file));
     if findings.is_empty() {
         findings.extend(check_lock(args, &catalog)?);
     }
     let reports = if findings.is_empty() { args.report.as_slice() } else { &[] };
     for report in reports {
-        findings.extend(lint::check_on_report(&catalog, report)?.into_iter().filter(is_asked));
+        let found = lint::check_on_report(&catalog, report)?;
+        findings.extend(found.into_iter().filter(|finding| is_asked(&finding.file)));
     }
     let mut text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
-    let (queries, relations) = (catalog.query_names().count(), catalog.relation_names().count());
-    text.push_str(&match findings.len() {
-        1 => format!("{queries} queries and {relations} relations checked, 1 finding\n"),
-        count => format!("{queries} queries and {relations} relations checked, {count} findings\n"),
-    });
+    let files = catalog.files().filter(|(_, file)| is_asked(file)).map(|(kind, _)| kind);
+    let place = args.folder.as_ref().map_or(String::new(), |folder| format!(" in {}", folder.display()));
+    let found = count(findings.len(), "finding", "findings");
+    text.push_str(&format!("{}{place} checked, {found}\n", counted(files)));
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(if findings.is_empty() { 0 } else { EXIT_FAILED })
+}
+
+/// How many files of each kind there are, such as `2 queries and 1 class map`.
+fn counted(files: impl Iterator<Item = FileKind>) -> String {
+    let mut counts = BTreeMap::new();
+    files.for_each(|kind| *counts.entry(kind).or_insert(0) += 1);
+    let texts = counts.into_iter().map(|(kind, number)| match kind {
+        FileKind::Query => count(number, "query", "queries"),
+        FileKind::Relation => count(number, "relation", "relations"),
+        FileKind::Source => count(number, "source spec", "source specs"),
+        FileKind::NameRules => count(number, "file of name rules", "files of name rules"),
+        FileKind::ClassMap => count(number, "file of class maps", "files of class maps"),
+        FileKind::Playbook => count(number, "playbook", "playbooks"),
+    });
+    match texts.collect::<Vec<String>>().as_slice() {
+        [] => "0 queries".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// Rule Q14: a query whose columns, parameters or kind differ from the lock needs a higher version.

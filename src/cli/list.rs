@@ -4,7 +4,7 @@ use super::note;
 use super::options::LibraryArgs;
 use super::output::{OutputArgs, write_to};
 use crate::catalog::Catalog;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
 use crate::execute::FUNCTIONS;
 use crate::render::{Format, Heading};
 use crate::table::{Column, ResultTable, Value};
@@ -18,13 +18,17 @@ Examples:
   nsq list                      all queries, by subject
   nsq list kern                 queries about kernels
   nsq list bottleneck           queries whose texts have the word, or a word for the same thing
+  nsq list \"why is my gpu idle\" the same, for the words of a question
   nsq list --relations          the tables that `nsq sql` offers
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
   nsq list --playbooks          the playbooks, for `nsq answer`
   nsq list --format json")]
 pub(super) struct Args {
-    /// List only items about all of these words: in their name, summary, purpose, tags or columns.
+    /// List what has all of these words in its name, summary, purpose, tags or columns, the best match first.
+    ///
+    /// A question in quotes works too: words such as `why` and `the` are left out. If nothing has all words,
+    /// what has the most of them is listed.
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// List the relations (normalised tables) instead.
@@ -61,28 +65,24 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     } else {
         queries(&catalog)
     };
-    if !args.words.is_empty() {
-        let synonyms = synonyms()?;
-        table.rows.retain(|row| {
-            let text = searched(row, &catalog).to_lowercase();
-            args.words.iter().all(|word| {
-                let word = word.to_lowercase();
-                let others = synonyms.get(&word).into_iter().flatten();
-                std::iter::once(&word).chain(others).any(|word| text.contains(word.as_str()))
-            })
-        });
-        if table.rows.is_empty() {
+    let words = words_of(&args.words);
+    if !words.is_empty() {
+        let found = search(&mut table, &words, &catalog)?;
+        if found == 0 {
             let names = catalog.query_names().chain(catalog.relation_names());
-            let near = nearest(&args.words.join("_"), names);
-            let hint = match near.as_slice() {
-                [] => "`nsq list` shows all queries".to_owned(),
-                near => format!("did you mean {}?", near.join(" or ")),
-            };
-            note(&format!("nothing is about '{}'; {hint}", args.words.join(" ")));
+            let near = Error::unknown("query", &words.join("_"), names, "`nsq list` shows all queries.");
+            let hint = near.help().unwrap_or_default();
+            note(&format!("nothing is about '{}'; {hint}", words.join(" ")));
+        } else if found < words.len() {
+            note(&format!(
+                "nothing is about all of '{}'; these have {found} of the {} words",
+                words.join(" "),
+                words.len()
+            ));
         }
     }
     if args.output.format()? == Format::Text {
-        let text = grouped(&table);
+        let text = if words.is_empty() { grouped(&table) } else { ranked(&table) };
         write_to(args.output.output.as_deref(), |out| {
             out.write_all(text.as_bytes()).map_err(Error::Output)
         })?;
@@ -92,6 +92,84 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
+/// Words of a question that say nothing about its subject.
+const FILLERS: &str = "\
+    a about an and any are as at be by can could data did do does each every find for from get give \
+    happen happened happens has have how i if in into is it its list long many me model much my of \
+    on or our please query see should show so spend spent take taken takes tell than that the their \
+    them there these they this those to training us use used uses was we were what when where which \
+    while who why will with would you your";
+
+/// The words to search for, in lower case. A question in quotes is split; its filler words are left out.
+fn words_of(typed: &[String]) -> Vec<String> {
+    let text = typed.join(" ").to_lowercase();
+    let is_mark = |c: char| matches!(c, '?' | '!' | '.' | ',' | ';' | ':' | '"' | '\'');
+    let mut words: Vec<String> =
+        text.split_whitespace().map(|word| word.trim_matches(is_mark).to_owned()).collect();
+    words.retain(|word| !word.is_empty());
+    let is_filler = |word: &String| FILLERS.split(' ').any(|filler| filler == word);
+    if !words.iter().all(is_filler) {
+        words.retain(|word| !is_filler(word));
+    }
+    words
+}
+
+/// Keeps the rows with the most words, the best first. Returns how many of the words they have.
+fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> Result<usize> {
+    let synonyms = synonyms()?;
+    let spellings: Vec<Spellings> = words.iter().map(|word| Spellings::new(word, &synonyms)).collect();
+    let rows = std::mem::take(&mut table.rows).into_iter();
+    let mut scored: Vec<(usize, usize, Vec<Value>)> = rows
+        .map(|row| {
+            let places = places(&row, catalog);
+            let scores: Vec<usize> = spellings.iter().map(|word| word.score(&places)).collect();
+            let found = scores.iter().filter(|score| **score > 0).count();
+            (found, scores.iter().sum(), row)
+        })
+        .collect();
+    let most = scored.iter().map(|(found, ..)| *found).max().unwrap_or(0);
+    scored.retain(|(found, ..)| *found == most && most > 0);
+    // Equal rows keep their order.
+    scored.sort_by_key(|(_, score, _)| std::cmp::Reverse(*score));
+    table.rows = scored.into_iter().map(|(.., row)| row).collect();
+    Ok(most)
+}
+
+/// A word that was typed, and other words for the same thing.
+struct Spellings {
+    own: Vec<String>,
+    others: Vec<String>,
+}
+
+impl Spellings {
+    fn new(word: &str, synonyms: &BTreeMap<String, Vec<String>>) -> Self {
+        // `launched` also finds `launch`, and `gaps` finds `gap`.
+        let stems = [("s", 3), ("ed", 4), ("ing", 4)]
+            .map(|(end, least)| word.strip_suffix(end).filter(|stem| stem.len() >= least));
+        let own: Vec<String> =
+            [Some(word)].into_iter().chain(stems).flatten().map(str::to_owned).collect();
+        let others = own.iter().filter_map(|word| synonyms.get(word)).flatten().cloned().collect();
+        Self { own, others }
+    }
+
+    /// How well an item matches: by the place of the word, and twice as well by the word itself as by a
+    /// synonym. 0 is no match.
+    fn score(&self, places: &[String; 3]) -> usize {
+        let best = |words: &[String]| {
+            let weighed = places.iter().zip([8, 4, 1]);
+            let found = |text: &String| words.iter().any(|word| has_word(text, word));
+            weighed.filter(|(text, _)| found(text)).map(|(_, weight)| weight).max().unwrap_or(0)
+        };
+        (2 * best(&self.own)).max(best(&self.others))
+    }
+}
+
+/// Whether a word of the text begins with `word`: `os` finds `osrt` and `mem_os`, but not `costs`.
+fn has_word(text: &str, word: &str) -> bool {
+    let begins = |at: usize| !text[..at].ends_with(char::is_alphanumeric);
+    text.match_indices(word).any(|(at, _)| begins(at) || !word.starts_with(char::is_alphanumeric))
+}
+
 /// What people search for, and the words that the queries use for it.
 fn synonyms() -> Result<BTreeMap<String, Vec<String>>> {
     let text = include_str!("synonyms.yml");
@@ -99,23 +177,16 @@ fn synonyms() -> Result<BTreeMap<String, Vec<String>>> {
         .map_err(|e| Error::catalog("synonyms.yml", 1, e.to_string(), "report this: it is a bug in nsq"))
 }
 
-/// The text of an item in which words are looked for: its row, and for a query also its documentation.
-fn searched(row: &[Value], catalog: &Catalog) -> String {
-    let mut texts: Vec<&str> = row
-        .iter()
-        .filter_map(|value| match value {
-            Value::Text(text) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    if let Some(Value::Text(name)) = row.get(1)
-        && let Ok(query) = catalog.query(name)
-    {
+/// The texts of an item in which words are looked for: its name, its summary, and the rest of its row and
+/// of a query's documentation.
+fn places(row: &[Value], catalog: &Catalog) -> [String; 3] {
+    let mut rest = vec![text(row, 0), text(row, 3), text(row, 4)];
+    if let Ok(query) = catalog.query(text(row, 1)) {
         let header = &query.header;
-        texts.extend([header.title.as_str(), header.why.as_str()]);
-        texts.extend(header.columns.iter().map(|column| column.name.as_str()));
+        rest.extend([header.title.as_str(), header.why.as_str()]);
+        rest.extend(header.columns.iter().map(|column| column.name.as_str()));
     }
-    texts.join(" ")
+    [text(row, 1).to_lowercase(), text(row, 2).to_lowercase(), rest.join(" ").to_lowercase()]
 }
 
 fn table(columns: [(&str, &str); 5], rows: impl IntoIterator<Item = [String; 5]>) -> ResultTable {
@@ -234,15 +305,22 @@ fn functions() -> ResultTable {
     table(columns, rows)
 }
 
+fn text(row: &[Value], index: usize) -> &str {
+    match row.get(index) {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}
+
+fn width(table: &ResultTable, index: usize) -> usize {
+    table.rows.iter().map(|row| text(row, index).chars().count()).max().unwrap_or(0)
+}
+
 /// Formats one heading per domain and one line per item.
 fn grouped(table: &ResultTable) -> String {
-    let text = |row: &[Value], index: usize| match &row[index] {
-        Value::Text(text) => text.clone(),
-        _ => String::new(),
-    };
-    let width = table.rows.iter().map(|row| text(row, 1).chars().count()).max().unwrap_or(0);
+    let width = width(table, 1);
     let mut out = String::new();
-    let mut domain = String::new();
+    let mut domain = "";
     for row in &table.rows {
         if text(row, 0) != domain {
             domain = text(row, 0);
@@ -250,6 +328,16 @@ fn grouped(table: &ResultTable) -> String {
             let _ = writeln!(out, "{gap}{domain}");
         }
         let _ = writeln!(out, "  {:width$}  {}", text(row, 1), text(row, 2));
+    }
+    out
+}
+
+/// Formats one line per item, in order, with its domain after its name.
+fn ranked(table: &ResultTable) -> String {
+    let (domain, name) = (width(table, 0), width(table, 1));
+    let mut out = String::new();
+    for row in &table.rows {
+        let _ = writeln!(out, "{:name$}  {:domain$}  {}", text(row, 1), text(row, 0), text(row, 2));
     }
     if table.rows.is_empty() {
         out.push_str("(no match)\n");

@@ -35,6 +35,7 @@ use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
 use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::io::{self, Write};
@@ -114,6 +115,9 @@ pub fn main() -> ExitCode {
                 }
                 false => e.print(),
             };
+            if lacks_query(&e) {
+                eprintln!("  help: `nsq list` shows the queries; for a start: --query gpu_time");
+            }
             return match printed {
                 Err(e) if !is_closed_pipe(&e) => ExitCode::FAILURE,
                 _ => ExitCode::from(code),
@@ -144,6 +148,16 @@ fn stop() {
 /// The first argument, if it is a file: somebody looks at a report for the first time.
 fn report_instead_of_verb() -> Option<PathBuf> {
     std::env::args_os().nth(1).map(PathBuf::from).filter(|path| path.is_file())
+}
+
+/// Whether `--query` is missing: somebody does not know the names of the queries.
+fn lacks_query(error: &clap::Error) -> bool {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            missing.iter().any(|name| name.starts_with("--query"))
+        }
+        _ => false,
+    }
 }
 
 fn dispatch(command: Command) -> Result<u8> {

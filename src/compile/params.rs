@@ -97,6 +97,7 @@ pub(super) fn require(query: &Query, bindings: &[(String, Value)]) -> Result<()>
             ParamType::Int | ParamType::Real => format!("-p {}=N", param.name),
             ParamType::Bool => format!("-p {}=true", param.name),
             ParamType::Duration => format!("-p {}=1ms", param.name),
+            ParamType::Bytes => format!("-p {}=1MiB", param.name),
             ParamType::Enum => format!("-p {}={}", param.name, param.values.join("|")),
             ParamType::List => format!("-p {}=A,B", param.name),
             ParamType::Text => format!("-p {}=TEXT", param.name),
@@ -166,6 +167,11 @@ pub fn parse_param(owner: &str, param: &Param, text: &str) -> Result<Value> {
                 .ok_or_else(|| invalid("a time with a unit, such as 300ns, 1.5ms or 2s"))?;
             in_range(ns as f64, Value::Int(ns))
         }
+        ParamType::Bytes => {
+            let bytes = parse_bytes(trimmed)
+                .ok_or_else(|| invalid("a whole number of bytes, such as 4096, 4KiB or 1.5MB"))?;
+            in_range(bytes as f64, Value::Int(bytes))
+        }
         ParamType::Enum => match param.values.iter().find(|value| *value == trimmed) {
             Some(value) => Ok(Value::Text(value.clone())),
             None => Err(invalid(&format!("one of {}", param.values.join(", ")))),
@@ -187,33 +193,59 @@ pub fn parse_param(owner: &str, param: &Param, text: &str) -> Result<Value> {
 ///
 /// The result is exact: a fraction of a nanosecond is an error and is not rounded.
 pub fn parse_duration(text: &str) -> Option<i64> {
-    let (negative, unsigned) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text),
+    parse_with_unit(text, |unit| {
+        Some(match unit {
+            "" | "ns" => 1,
+            "us" | "µs" | "μs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "min" => 60_000_000_000,
+            _ => return None,
+        })
+    })
+}
+
+/// Parses `4096`, `4KiB`, `4 kB` or `1.5MiB` as bytes: KiB is 1024, kB is 1000. Upper and lower case are
+/// the same.
+///
+/// The result is exact: a fraction of a byte is an error and is not rounded.
+fn parse_bytes(text: &str) -> Option<i64> {
+    parse_with_unit(text, |unit| {
+        Some(match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => 1,
+            "kb" => 1_000,
+            "mb" => 1_000_000,
+            "gb" => 1_000_000_000,
+            "tb" => 1_000_000_000_000,
+            "kib" => 1 << 10,
+            "mib" => 1 << 20,
+            "gib" => 1 << 30,
+            "tib" => 1 << 40,
+            _ => return None,
+        })
+    })
+}
+
+/// Parses a decimal number and its unit, and multiplies it by what the unit stands for. The product must
+/// be an integer.
+fn parse_with_unit(text: &str, scale_of: impl Fn(&str) -> Option<i64>) -> Option<i64> {
+    let (sign, unsigned) = match text.strip_prefix('-') {
+        Some(rest) => (-1, rest),
+        None => (1, text),
     };
     let unit_at = unsigned.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(unsigned.len());
     let (number, unit) = unsigned.split_at(unit_at);
-    let digits: usize = match unit.trim() {
-        "" | "ns" => 0,
-        "us" | "µs" | "μs" => 3,
-        "ms" => 6,
-        "s" | "min" => 9,
-        _ => return None,
-    };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() || fraction.contains('.') {
-        return None;
-    }
     let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > digits {
-        return None;
-    }
-    let padded = format!("{whole}{fraction}{}", "0".repeat(digits - fraction.len()));
-    let mut ns: i64 = padded.parse().ok()?;
-    if unit.trim() == "min" {
-        ns = ns.checked_mul(60)?;
-    }
-    Some(if negative { -ns } else { ns })
+    // `1.0` has no fraction, and `.` is no number.
+    let digits: i128 = match format!("{whole}{fraction}") {
+        digits if digits.is_empty() && number.len() < 2 => return None,
+        digits if digits.is_empty() => 0,
+        digits => digits.parse().ok()?,
+    };
+    let scaled = digits.checked_mul(i128::from(scale_of(unit.trim())?))?;
+    let parts = 10_i128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    (scaled % parts == 0).then(|| i64::try_from(sign * (scaled / parts)).ok())?
 }
 
 #[cfg(test)]
@@ -236,6 +268,28 @@ mod tests {
         }
         for text in ["", ".", "ms", "1.5ns", "1h", "1e3", "1.2.3s", "99999999999999s", "١s"] {
             assert_eq!(parse_duration(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_exact() {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("4096 B", 4096),
+            ("4KiB", 4096),
+            ("4 kB", 4000),
+            ("4KB", 4000),
+            ("1.5MiB", 1_572_864),
+            ("0.5kib", 512),
+            ("1.0", 1),
+            (".0", 0),
+            ("2GB", 2_000_000_000),
+            ("-1TiB", -(1 << 40)),
+        ] {
+            assert_eq!(parse_bytes(text), Some(bytes), "{text}");
+        }
+        for text in ["", ".", "KiB", "1.5", "0.1KiB", "4K", "4 Kbit", "1..5MB", "9999999999GB", "1e3"] {
+            assert_eq!(parse_bytes(text), None, "{text}");
         }
     }
 }

@@ -643,7 +643,7 @@ fn check_finds_errors_in_playbooks_with_their_line() {
         ("t.by.cpu.mean_ns", "u.by.cpu.mean_ns", "uses 'u'"),
         ("params: {name: short}", "params: {nam: short}", "unknown parameter 'nam'"),
         ("any: [optimizer_step]", "any: [{match: '('}]", "pattern 'opt'"),
-        ("question: How long", "qestion: How long", "unknown field `qestion`"),
+        ("question: How long", "qestion: How long", "unknown field 'qestion'"),
         ("name: three", "name: tree", "tree"),
         ("{{ mean_ns|time }}", "{{ mean_ns|tme }}", "unknown filter 'tme'"),
         ("t.by.cpu.mean_ns", "t.by.cpu.mean", "unknown column 'mean'"),

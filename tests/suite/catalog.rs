@@ -107,14 +107,23 @@ fn check(text: &str) -> (i32, String) {
 #[test]
 fn a_good_query_passes() {
     let (code, out) = check(GOOD);
-    assert_eq!(code, 0, "{out}");
+    assert_eq!((code, out.as_str()), (0, "1 query in  checked, 0 findings\n"));
 }
 
 #[test]
 fn each_broken_rule_is_reported_with_line_and_help() {
     let faults = [
         ("name: good", "name: other", "/good.sql:2: Q01 "),
-        ("why: To find outliers.", "wyh: To find outliers.", "/good.sql:6: Q02 unknown field `wyh`"),
+        ("why: To find outliers.\n", "", "Q02 missing field 'why'"),
+        (
+            "kind: sum",
+            "kind: summ",
+            "/good.sql:7: Q02 invalid value 'summ' for 'kind': expected sum, trace,",
+        ),
+        ("version: 1", "version: one", "Q02 invalid value 'one' for 'version': expected a whole number"),
+        ("tags: [kernel]", "tags: kernel", "Q02 invalid value 'kernel' for 'tags': expected a list"),
+        ("why: To find outliers.", "why: To: find.", "/good.sql:6: Q02 invalid YAML: unexpected colon"),
+        ("why: To find outliers.", "wyh: To find outliers.", "/good.sql:6: Q02 unknown field 'wyh'"),
         ("summary: Kernels that ran longer than a limit.", "summary: Kernels", "/good.sql:5: Q03 "),
         ("tags: [kernel]", "tags: [kernle]", "/good.sql:8: Q04 unknown tag 'kernle'"),
         ("kind: sum", "kind: trace", "/good.sql:7: Q04 a query of kind trace needs the column start_ns"),

@@ -626,6 +626,11 @@ fn class_map_errors_come_before_the_report_is_opened() {
         error.contains("FILE:4: class map m: invalid pattern 'gemm(': unclosed group\n  help: "),
         "{error}"
     );
+    let json = folder.path().join("map.json");
+    std::fs::write(&json, r#"{"rules": [{"class": "a", "match": "b"}]}"#).unwrap();
+    let (code, error) = ask(json.to_str().unwrap());
+    assert!(code == 1 && error.contains("json:1: the class map has no name"), "{error}");
+    assert!(error.contains(r#"write {"my_map": {"doc": "#), "{error}");
     std::fs::write(&file, "a: {doc: x, rules: []}\nb: {doc: x, rules: []}\n").unwrap();
     let (code, error) = ask(path);
     assert_eq!(code, 2);

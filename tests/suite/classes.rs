@@ -473,6 +473,21 @@ fn a_tag_means_the_same_ranges_in_sums_and_windows() {
 }
 
 #[test]
+fn advice_about_iterations_fits_the_report() {
+    let (fixtures, folder) = (Fixtures::new(), Folder::micro_case());
+    let report = fixtures.trace("nested_nvtx");
+    let report = report.to_str().unwrap();
+    let (_, _, error) = folder.run(&[report]);
+    let command = format!("`nsq run {report} --query range_names`");
+    assert!(error.contains("give --iters N, or --iter-tag") && error.contains(&command), "{error}");
+    let without = fixtures.trace("two_streams_overlap");
+    for input in [&[without.to_str().unwrap()][..], &["--kernel-sum", "k.csv"]] {
+        let (_, _, error) = folder.run(input);
+        assert!(error.contains("not detected: give --iters N\n"), "{error}");
+    }
+}
+
+#[test]
 fn a_report_without_the_data_says_what_is_missing() {
     let fixtures = Fixtures::new();
     let (folder, report) = (Folder::new(), fixtures.trace("nvtx_only"));

@@ -149,6 +149,41 @@ fn required_parameters_are_asked_for() {
 }
 
 #[test]
+fn parameters_in_bytes_take_a_unit() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_only");
+    let file = fixtures.path().join("sizes.sql");
+    let query = "/*---\nname: sizes\nversion: 1\ntitle: Sizes\nsummary: The size.\nwhy: To test.\nkind: info\n\
+                 tags: [memory]\nreads: []\nparams:\n  - {name: least, type: bytes, default: 4KiB, min: 0, doc: \"Size.\"}\n\
+                 columns:\n  - {name: size_bytes, type: bytes, unit: bytes, doc: \"The parameter.\"}\n\
+                 limits: None.\n---*/\nSELECT :least AS size_bytes";
+    fs::write(&file, query).unwrap();
+    let ask = |param: &[&str]| {
+        let line =
+            ["run", report.to_str().unwrap(), "-f", "csv", "--no-header", "-q", file.to_str().unwrap()];
+        outcome(&[&line[..], param].concat())
+    };
+    assert_eq!(ask(&[]).1, "4096\n");
+    assert_eq!(ask(&["-p", "least=1.5 kB"]).1, "1500\n");
+    let (code, _, error) = ask(&["-p", "least=4K"]);
+    let expected =
+        "invalid value '4K' for parameter 'least': expected a whole number of bytes, such as 4096, 4KiB";
+    assert!(code == 2 && error.contains(expected), "{error}");
+    assert_eq!(ask(&["-p", "least=-1"]).0, 2);
+}
+
+#[test]
+fn a_run_without_a_query_says_where_the_names_are() {
+    let (code, _, error) = outcome(&["run", "report.sqlite"]);
+    assert!(
+        code == 2 && error.contains("--query <QUERY>") && error.contains("help: `nsq list`"),
+        "{error}"
+    );
+    let (_, _, error) = outcome(&["run", "--query", "gpu_time"]);
+    assert!(!error.contains("nsq list"), "{error}");
+}
+
+#[test]
 fn invalid_time_ranges_are_rejected() {
     let fixtures = Fixtures::new();
     let report = fixtures.trace("two_streams_overlap");

@@ -298,7 +298,31 @@ fn the_list_is_searched_by_words_and_synonyms() {
     assert!(list(&["bottleneck"]).contains("gpu_idle_causes"));
     assert!(list(&["slow", "copy"]).contains("cuda_memcpy_async"));
     let (_, out, error) = outcome(&["list", "kernal"]);
-    assert!(out.contains("(no match)") && error.contains("did you mean kernel?"), "{error}");
+    assert!(out.contains("(no match)") && error.contains("did you mean 'kernel'"), "{error}");
+}
+
+#[test]
+fn a_question_finds_its_queries_best_first() {
+    let names = |words: &[&str]| -> Vec<String> {
+        let (code, out, error) = outcome(&[&["list", "--format", "csv", "--no-header"], words].concat());
+        assert_eq!((code, error.as_str()), (0, ""), "{words:?}");
+        out.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
+    };
+    let idle = names(&["why is my gpu idle?"]);
+    assert_eq!(idle[..2], ["gpu_idle_cause_sum", "gpu_idle_causes"]);
+    assert_eq!(idle, names(&["gpu", "idle"]), "filler words and quotes do not count");
+    assert_eq!(names(&["which kernels take the most time"])[0], "top_kernels");
+    assert_eq!(names(&["launched", "overheads"])[0], "launch_latency");
+    // `use` is a filler word, and no part of `cause`.
+    assert!(!names(&["how much gpu time does nccl use"]).contains(&"gpu_idle_causes".to_owned()));
+    // A filler word alone is searched for.
+    assert!(!names(&["data"]).is_empty());
+    let (_, out, error) = outcome(&["list", "gpu idle frobnicate"]);
+    assert!(out.starts_with("gpu_idle_cause_sum "), "{out}");
+    assert!(
+        error.contains("nothing is about all of 'gpu idle frobnicate'; these have 2 of the 3"),
+        "{error}"
+    );
 }
 
 #[test]

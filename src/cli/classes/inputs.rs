@@ -201,7 +201,15 @@ impl Input {
             }
             _ => {}
         }
-        Ok(Loaded { tables, tag, gpus: None, only_tagged: false, measured: Vec::new(), notes })
+        Ok(Loaded {
+            tables,
+            tag,
+            gpus: None,
+            only_tagged: false,
+            measured: Vec::new(),
+            with_ranges: None,
+            notes,
+        })
     }
 
     fn lacks_tag(&self) -> Error {

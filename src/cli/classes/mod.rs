@@ -174,6 +174,8 @@ struct Loaded {
     /// The sums cover only work launched in the tagged ranges.
     only_tagged: bool,
     measured: Vec<Measured>,
+    /// The report, if it has NVTX ranges that can be iterations.
+    with_ranges: Option<PathBuf>,
     notes: Vec<String>,
 }
 
@@ -183,7 +185,8 @@ fn answer(
     classifier: &Classifier,
     input: &Input,
 ) -> Result<Answer> {
-    let Loaded { tables, tag, gpus, only_tagged, measured, mut notes } = input.load(args, catalog)?;
+    let Loaded { tables, tag, gpus, only_tagged, measured, with_ranges, mut notes } =
+        input.load(args, catalog)?;
     tables.check_sums(&input.title)?;
     let hints = IterationHints {
         tag: tag.as_ref(),
@@ -218,11 +221,14 @@ fn answer(
     } else {
         notes.extend(iteration_notes);
         if iterations.iterations.is_none() && tag.is_none() {
-            notes.push(
-                "iteration count not detected: give --iter-tag or --iters; \
-                 `nsq run REPORT --query iterations` finds likely ranges"
-                    .to_owned(),
-            );
+            let help = match with_ranges {
+                Some(report) => format!(
+                    "give --iters N, or --iter-tag with a name from `nsq run {} --query range_names`",
+                    report.display()
+                ),
+                None => "give --iters N".to_owned(),
+            };
+            notes.push(format!("iteration count not detected: {help}"));
         }
         (
             summarize(&tables, &|name| classifier.class_of(name), &iterations, &measured, only_tagged),

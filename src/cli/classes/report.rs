@@ -15,6 +15,7 @@ use std::path::Path;
 const KERNELS: &str = "cuda_gpu_kern_sum";
 const MEMORY: &str = "cuda_gpu_mem_time_sum";
 const RANGES: &str = "nvtx_gpu_proj_trace";
+const NAMES: &str = "range_names";
 const WINDOWS: &str = "gpu_time_by_range";
 const WHOLE: &str = "gpu_time";
 
@@ -69,6 +70,7 @@ pub(super) fn load(
         }
     }
     let memory = plan(catalog, MEMORY, &[])?;
+    let has_ranges = with_nvtx && plan(catalog, NAMES, &[])?.check_presence(&presence, path).is_ok();
     let has_memory = with_mem && memory.check_presence(&presence, path).is_ok();
     plans.extend(has_memory.then_some(memory));
     plans.push(Plan::ad_hoc(EXTENT, ("the extent of the report".to_owned(), 1), catalog));
@@ -122,7 +124,8 @@ pub(super) fn load(
         0 => Some(extent.gpus).filter(|gpus| *gpus > 0),
         gpus => i64::try_from(gpus).ok(),
     };
-    Ok(Loaded { tables, tag, gpus, only_tagged, measured, notes })
+    let with_ranges = has_ranges.then(|| path.to_owned());
+    Ok(Loaded { tables, tag, gpus, only_tagged, measured, with_ranges, notes })
 }
 
 /// A report, and the options to query it with.
