@@ -77,10 +77,14 @@ pub struct QueryHeader {
     /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
     /// Queries whose answers the statement reads, instead of relations. Each is a table of the query's
-    /// name, with the columns `report` and `side` before its own and the rows of all reports. A parameter
-    /// of the statement sets the parameter of the same name of these queries.
+    /// name, with the columns `report` and `side` before its own. A parameter of the statement sets the
+    /// parameter of the same name of these queries.
     #[serde(default)]
     pub asks: Vec<String>,
+    /// Whether the tables of `asks` have the rows of all reports, so that the statement can compare them.
+    /// Otherwise it runs once for each report, as other queries do.
+    #[serde(default)]
+    pub across: bool,
     /// Relations that the report must have data for, each `a` or `a | b`. Default: all of `reads`.
     pub requires: Option<Vec<String>>,
     /// Parameters: exactly the `:name`s in the statement.

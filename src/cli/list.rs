@@ -23,6 +23,7 @@ Examples:
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
   nsq list --playbooks          the playbooks, for `nsq answer`
+  nsq list --pages              the pages, for `nsq page`
   nsq list --format json")]
 pub(super) struct Args {
     /// List what has all of these words in its name, summary, purpose, tags or columns, the best match first.
@@ -32,17 +33,20 @@ pub(super) struct Args {
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// List the relations (normalised tables) instead.
-    #[arg(long, conflicts_with_all = ["functions", "classes", "playbooks"])]
+    #[arg(long, conflicts_with_all = ["functions", "classes", "playbooks", "pages"])]
     relations: bool,
     /// List the SQL functions that nsq adds instead.
-    #[arg(long, conflicts_with_all = ["classes", "playbooks"])]
+    #[arg(long, conflicts_with_all = ["classes", "playbooks", "pages"])]
     functions: bool,
     /// List the class maps instead.
-    #[arg(long, conflicts_with = "playbooks")]
+    #[arg(long, conflicts_with_all = ["playbooks", "pages"])]
     classes: bool,
     /// List the playbooks of `nsq answer` instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "pages")]
     playbooks: bool,
+    /// List the pages of `nsq page` instead.
+    #[arg(long)]
+    pages: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -60,6 +64,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         classes(&catalog)?
     } else if args.playbooks {
         playbooks(&catalog)
+    } else if args.pages {
+        pages(&catalog)
     } else if args.relations {
         relations(&catalog)?
     } else {
@@ -281,6 +287,27 @@ fn playbooks(catalog: &Catalog) -> ResultTable {
         ("summary", "Title of the playbook, and its parts."),
         ("version", "Version of the playbook."),
         ("files", "File of the playbook."),
+    ];
+    table(columns, rows)
+}
+
+fn pages(catalog: &Catalog) -> ResultTable {
+    let rows = catalog.readable_pages().into_iter().map(|page| {
+        let tables: Vec<&str> = page.tables.iter().map(|table| table.query.as_str()).collect();
+        [
+            "pages".to_owned(),
+            page.name.clone(),
+            page.title.clone(),
+            page.version.to_string(),
+            tables.join(", "),
+        ]
+    });
+    let columns = [
+        ("domain", "Always `pages`."),
+        ("name", "Name of the page, for `nsq page`."),
+        ("summary", "Title of the page."),
+        ("version", "Version of the page."),
+        ("queries", "Queries of its tables."),
     ];
     table(columns, rows)
 }

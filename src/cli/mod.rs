@@ -57,6 +57,7 @@ Examples:
   nsq show top_kernels                             what a query does and what its columns mean
   nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
+  nsq page kernels report.sqlite                   the tables of a page
   nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
 
 Exit codes: 0 success, 1 failure, 2 usage error, 3 data missing in the report, 130 interrupted.")]

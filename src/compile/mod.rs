@@ -44,6 +44,8 @@ pub struct Plan {
     pub reads: Vec<String>,
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
     pub asks: Vec<Plan>,
+    /// Whether it reads the answers of all reports together.
+    pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
     pub requires: Vec<String>,
     /// Whether the statement comes from the embedded library, not from a user.
@@ -112,6 +114,7 @@ impl Plan {
             is_built_in: is_built_in(&query.header.name, &query.text)
                 && asks.iter().all(|plan| plan.is_built_in),
             asks,
+            across: header.across,
         })
     }
 
@@ -160,6 +163,7 @@ impl Plan {
             bindings: Vec::new(),
             columns: Vec::new(),
             asks: Vec::new(),
+            across: false,
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),
             is_built_in: false,

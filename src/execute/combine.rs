@@ -5,17 +5,17 @@
 
 use super::Session;
 use super::guard::Limits;
-use super::table_writer::{Bound, declared};
+use super::table_writer::Bound;
 use crate::catalog::ClassMaps;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;
 use crate::schema::quote;
-use crate::table::{ResultTable, Type, Value};
+use crate::table::{ResultTable, Value};
 use rusqlite::{Connection, params_from_iter};
 
 /// The columns that say which report a row comes from, before the columns of its query.
-pub const REPORT_COLUMNS: [(&str, Type); 2] = [("report", Type::Text), ("side", Type::Int)];
+pub const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
 
 /// The answer of one report to a query that another query asks.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +51,9 @@ impl Session {
 /// Creates the table of an asked query and fills it.
 fn write(connection: &Connection, asked: &Plan, partials: &[Partial<'_>]) -> Result<()> {
     let name = quote(asked.query.as_ref().map_or("", |(name, _)| name));
-    let own = asked.columns.iter().map(|column| (column.name.as_str(), column.kind));
-    let fields: Vec<String> = REPORT_COLUMNS
-        .into_iter()
-        .chain(own)
-        .map(|(name, kind)| format!("{} {}", quote(name), declared(kind)))
-        .collect();
+    let own = asked.columns.iter().map(|column| column.name.as_str());
+    // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
+    let fields: Vec<String> = REPORT_COLUMNS.into_iter().chain(own).map(quote).collect();
     connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
     let marks = vec!["?"; fields.len()].join(", ");
     let mut insert = connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?;

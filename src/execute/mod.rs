@@ -30,7 +30,9 @@ use native::texts::readable;
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
+use std::cell::RefCell;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A locked-down connection with nsq's functions and the relations that a plan reads.
@@ -41,6 +43,8 @@ pub struct Session {
     rights: Rights,
     /// The class maps, for the sessions over the answers of this one.
     classes: ClassMaps,
+    /// The answers to queries that other queries ask.
+    asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
     limits: Limits,
     /// The file, for messages.
     path: String,
@@ -60,7 +64,8 @@ impl Session {
         let path = file_of(&connection);
         let (natives, rights) = install(&mut connection, installation, limits, &path)?;
         let classes = installation.classes.clone();
-        Ok(Self { connection, natives, rights, classes, limits: limits.clone(), path })
+        let (asked, limits) = (RefCell::default(), limits.clone());
+        Ok(Self { connection, natives, rights, classes, asked, limits, path })
     }
 
     /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
@@ -97,20 +102,27 @@ impl Session {
         if plan.asks.is_empty() {
             return self.run_statement(plan, limits, sink);
         }
-        let answers = plan.asks.iter().map(|asked| self.table(asked, limits));
-        let answers = answers.collect::<Result<Vec<ResultTable>>>()?;
-        self.run_over(plan, &answers.iter().collect::<Vec<_>>(), limits, sink)
+        let answers = plan.asks.iter().map(|asked| self.ask(asked, limits));
+        let answers = answers.collect::<Result<Vec<_>>>()?;
+        let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
+        self.over_own(plan, &answers, limits)?.run_statement(plan, limits, sink)
     }
 
-    /// Runs a plan over the answers of this report to the queries that it asks, in their order.
-    pub fn run_over(
-        &self,
-        plan: &Plan,
-        answers: &[&ResultTable],
-        limits: &Limits,
-        sink: &mut dyn RowSink,
-    ) -> Result<usize> {
-        self.over_own(plan, answers, limits)?.run_statement(plan, limits, sink)
+    /// The answer to a query that other queries ask. Each is asked once.
+    fn ask(&self, plan: &Plan, limits: &Limits) -> Result<Rc<ResultTable>> {
+        let is_same = |known: &Plan| known.query == plan.query && known.bindings == plan.bindings;
+        let known = self
+            .asked
+            .borrow()
+            .iter()
+            .find(|(known, _)| is_same(known))
+            .map(|(_, rows)| Rc::clone(rows));
+        if let Some(rows) = known {
+            return Ok(rows);
+        }
+        let rows = Rc::new(self.table(plan, limits)?);
+        self.asked.borrow_mut().push((plan.clone(), Rc::clone(&rows)));
+        Ok(rows)
     }
 
     /// A session over answers of this report alone.

@@ -62,6 +62,7 @@ impl Session {
             origin: (relation.file.clone(), relation.sql_line),
             bindings: Vec::new(),
             asks: Vec::new(),
+            across: false,
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
             reads: vec![name.to_owned()],
             requires: Vec::new(),
@@ -133,8 +134,7 @@ impl rusqlite::ToSql for Bound<'_> {
     }
 }
 
-/// The declared type of a column with such values.
-pub(super) fn declared(kind: Type) -> &'static str {
+fn declared(kind: Type) -> &'static str {
     match kind {
         Type::Text => "TEXT",
         Type::Any => "",

@@ -245,6 +245,14 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             "read relations, or the answers of queries: the two are in different databases",
         ));
     }
+    if header.across && header.asks.is_empty() {
+        findings.push(place.finding(
+            "Q10",
+            "across:",
+            "`across` without `asks`".to_owned(),
+            "relations have the rows of one report: ask queries to see all reports",
+        ));
+    }
     for name in used.iter().filter(|name| !header.asks.contains(name)) {
         let plain = name.strip_prefix("all_").unwrap_or(name);
         let (message, help) = if name.starts_with("src_") {

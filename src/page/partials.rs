@@ -6,8 +6,7 @@ use crate::error::Result;
 use crate::execute::{Limits, Partial, Session};
 use crate::table::{Column, ResultTable, Type, Value};
 
-/// The queries that every report answers, each once: plans that read relations, and those that other
-/// plans ask.
+/// The queries that every report answers, each once: most plans, and those that plans across reports ask.
 #[derive(Debug)]
 pub struct Partials {
     plans: Vec<Plan>,
@@ -57,14 +56,14 @@ impl Partials {
         limits: &Limits,
     ) -> Result<Vec<ResultTable>> {
         let mut answers: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
-        for (plan, answer) in plans.iter().zip(&mut answers).filter(|(plan, _)| !plan.asks.is_empty()) {
+        for (plan, answer) in plans.iter().zip(&mut answers).filter(|(plan, _)| plan.across) {
             let over: Vec<_> = self.places(plan).iter().map(|place| of_all(&reports, *place)).collect();
             if over.iter().any(|partials| !partials.is_empty()) {
                 let session = Session::over(plan, &over, classes, limits)?;
                 session.run_statement(plan, limits, answer)?;
             }
         }
-        for (index, plan) in plans.iter().enumerate().filter(|(_, plan)| plan.asks.is_empty()) {
+        for (index, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.across) {
             let Some(&place) = self.places(plan).first() else { continue };
             // Only the last table of the same query may take the rows away.
             let is_last = !plans[index + 1..].iter().any(|later| is_same(later, plan));
@@ -80,9 +79,9 @@ impl Partials {
     }
 }
 
-/// The plans that a report answers for a plan: the plan itself, or those that it asks.
+/// The plans that a report answers for a plan: the plan itself, or those that it asks across reports.
 fn asked_by(plan: &Plan) -> &[Plan] {
-    if plan.asks.is_empty() { std::slice::from_ref(plan) } else { &plan.asks }
+    if plan.across { &plan.asks } else { std::slice::from_ref(plan) }
 }
 
 /// Whether both plans are the same query with the same parameters.

@@ -201,7 +201,7 @@ impl<'a> PageRequest<'a> {
 impl PageTableAnswer<'_> {
     /// The rows to show.
     pub fn shown(&self) -> ResultTable {
-        let by_report = self.plan.asks.is_empty() && self.table.columns.len() > self.plan.columns.len();
+        let by_report = !self.plan.across && self.table.columns.len() > self.plan.columns.len();
         let most = self.rows.unwrap_or(usize::MAX);
         // The rows of a report stand together.
         let (mut above, mut count) = (None, 0);

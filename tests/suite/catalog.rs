@@ -154,7 +154,7 @@ fn each_broken_rule_is_reported_with_line_and_help() {
             "FROM CUPTI_ACTIVITY_KIND_KERNEL\n",
             "Q10 unknown relation 'cupti_activity_kind_kernel'",
         ),
-        ("FROM kernel\n", "FROM top_kernels\n", "a query cannot read another query"),
+        ("FROM kernel\n", "FROM top_kernels\n", "top_kernels is a query"),
         (
             "ORDER BY dur_ns DESC, kernel_id",
             "ORDER BY dur_ns DESC",

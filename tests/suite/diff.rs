@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The two reports of `fixtures/diff`.
-fn pair() -> (TempDir, String, String) {
+pub fn pair() -> (TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let build_report = |name: &str| {
         let path = folder.path().join(format!("{name}.sqlite"));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -24,7 +24,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
     ("schema", &["error", "report"]),
     ("catalog", &["error", "bounded_file", "classify", "table"]),
     ("normalize", &["error", "glob", "schema", "catalog"]),
-    ("answer", &["error", "classify", "glob", "table", "catalog", "normalize"]),
+    ("answer", &["error", "glob", "catalog", "normalize"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
     (
         "execute",
@@ -46,10 +46,11 @@ const MAY_USE: [(&str, &[&str]); 24] = [
             "compile",
         ],
     ),
+    ("page", &["error", "classify", "table", "catalog", "compile", "execute"]),
     ("render", &["error", "threads", "table"]),
     (
         "lint",
-        &["error", "answer", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
+        &["error", "page", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
     ),
     (
         "cli",
@@ -70,6 +71,7 @@ const MAY_USE: [(&str, &[&str]); 24] = [
             "classify",
             "compile",
             "execute",
+            "page",
             "render",
             "lint",
         ],

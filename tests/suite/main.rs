@@ -26,6 +26,7 @@ mod layering;
 mod load;
 mod occupancy;
 mod pages;
+mod query_pages;
 mod readme;
 mod real_capture;
 mod real_nsys;

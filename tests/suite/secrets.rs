@@ -241,6 +241,11 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
                 "kernels {report} -o {files}/k.txt --gaps --gap-output {files}/g.txt --pstep 3"
             )),
         ],
+        "page" => {
+            let mut lines = with_formats(&format!("page kernels {report} {other} -p gaps=true"));
+            lines.push(words(&format!("page kernels {report} --layout console")));
+            lines
+        }
         "answer" => {
             let mut lines = with_formats(&format!("answer {report}"));
             lines.push(words(&format!(

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 52] = [
+const NEED_NSQ: [&str; 55] = [
     "class_sum",
     "comm_overlap",
     "cuda_api_costs",
@@ -23,7 +23,9 @@ const NEED_NSQ: [&str; 52] = [
     "cuda_kern_exec_sum",
     "gap_histogram",
     "gap_pairs",
+    "gap_sum",
     "gpu_elapsed",
+    "gpu_gap_sum",
     "gpu_gaps",
     "gpu_idle_cause_sum",
     "gpu_idle_causes",
@@ -60,12 +62,13 @@ const NEED_NSQ: [&str; 52] = [
     "range_time",
     "range_time_sum",
     "stream_concurrency",
+    "stream_gap_sum",
     "stream_gaps",
     "top_kernels",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 18] = [
+const RUN_ANYWHERE: [&str; 19] = [
     "api_errors",
     "cuda_api_sync",
     "cuda_api_trace",
@@ -77,6 +80,7 @@ const RUN_ANYWHERE: [&str; 18] = [
     "gpu_span",
     "mpi_event_trace",
     "process_activity",
+    "profiler_step_names",
     "report_info",
     "scope_ids",
     "share_change",

@@ -18,7 +18,7 @@ columns:
 checks:
   - gap_ns >= gap_count
 limits: >-
-  See stream_gaps, whose rows it adds up. With several reports it adds up the streams of all.
+  See stream_gaps, whose rows it adds up.
 see_also: [stream_gaps, gpu_gap_sum, gap_pairs]
 ---*/
 SELECT

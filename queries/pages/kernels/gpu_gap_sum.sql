@@ -11,7 +11,6 @@ asks: [stream_gaps]
 params:
   - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
-  - {name: report, type: text, priority: 3, doc: "Report that the row comes from."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal of the stream with the fewest gaps, within its process."}
   - {name: window_ns, type: duration, unit: ns, label: "GPU window", priority: 1, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
@@ -30,11 +29,10 @@ WITH
 stream AS (
   SELECT
     *,
-    row_number() OVER (PARTITION BY side, gpu_id ORDER BY rowid DESC) AS from_last
+    row_number() OVER (PARTITION BY gpu_id ORDER BY rowid DESC) AS from_last
   FROM stream_gaps
 )
 SELECT
-  report,
   gpu_id,
   max(device_id) FILTER (WHERE from_last = 1) AS device_id,
   max(gpu_window_ns) AS window_ns,
@@ -44,5 +42,5 @@ SELECT
   count(*) AS stream_count,
   sum(gap_ns) AS gap_ns
 FROM stream
-GROUP BY side, report, gpu_id
-ORDER BY side, report, gpu_id
+GROUP BY gpu_id
+ORDER BY gpu_id

@@ -11,8 +11,7 @@ asks: [stream_gaps]
 params:
   - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
-  - {name: rank, type: int, priority: 3, doc: "Rank by gap_count within its report, from 1."}
-  - {name: report, type: text, priority: 3, doc: "Report that the row comes from."}
+  - {name: rank, type: int, priority: 3, doc: "Rank by gap_count, from 1."}
   - {name: stream_name, type: text, label: "stream", priority: 0, doc: "Stream, with the process and device if the report has several of them, and the context if streams share their number."}
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Number of gaps between the operations of the stream."}
   - {name: gap_ns, type: duration, unit: ns, label: "gap time", priority: 1, doc: "Sum of the gaps. The stream waited; other streams may have run work."}
@@ -29,15 +28,13 @@ limits: >-
 see_also: [stream_gaps, gap_sum, gpu_gap_sum, gap_pairs]
 ---*/
 WITH
--- What tells the streams of a report apart.
+-- What tells the streams apart.
 differs AS (
   SELECT
-    side,
     count(DISTINCT ifnull(pid, 'none')) > 1 OR count(DISTINCT ifnull(device_id, 'none')) > 1 AS by_device,
     count(DISTINCT concat_ws(',', ifnull(pid, '-'), ifnull(device_id, '-'), ifnull(stream_id, '-'))) < count(*)
       AS by_context
   FROM stream_gaps
-  GROUP BY side
 ),
 named AS (
   SELECT
@@ -48,11 +45,10 @@ named AS (
     || iif(by_context, 'context ' || ifnull(context_id, 'unknown') || ', ', '')
     || 'stream ' || ifnull(stream_id, 'unknown') AS parts
   FROM stream_gaps
-  JOIN differs USING (side)
+  CROSS JOIN differs
 )
 SELECT
-  row_number() OVER (PARTITION BY side ORDER BY position) AS rank,
-  report,
+  row_number() OVER (ORDER BY position) AS rank,
   upper(substr(parts, 1, 1)) || substr(parts, 2) AS stream_name,
   gap_count,
   gap_ns,
@@ -62,4 +58,4 @@ SELECT
   busy_ns,
   span_ns
 FROM named
-ORDER BY side, rank
+ORDER BY rank

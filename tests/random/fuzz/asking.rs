@@ -88,7 +88,7 @@ impl Asker {
             let schema = Schema::detect(&report)?;
             Ok((report, schema))
         });
-        let (mut report, schema) = match opened {
+        let (report, schema) = match opened {
             Ok(opened) => opened,
             Err(Error::Report { .. } | Error::Sqlite(_)) => {
                 outcomes.unopened = 1;
@@ -106,7 +106,7 @@ impl Asker {
         }
         let (scope, format) = (scope(variant), FORMATS[variant as usize % FORMATS.len()]);
         let limits = Limits::with_timeout(Some(ALLOWED));
-        match self.session(&mut report, &schema, &scope, &answerable, &limits) {
+        match self.session(&report, &schema, &scope, &answerable, &limits) {
             Ok(session) => {
                 for plan in answerable {
                     outcomes.take(answer(&session, plan, format, &limits))?;
@@ -115,8 +115,8 @@ impl Asker {
             // A relation that one query needs cannot be made: run each query in its own session.
             Err(_) => {
                 for plan in answerable {
-                    let answered = Report::open(database, &uncached()).and_then(|mut report| {
-                        let session = self.session(&mut report, &schema, &scope, &[plan], &limits)?;
+                    let answered = Report::open(database, &uncached()).and_then(|report| {
+                        let session = self.session(&report, &schema, &scope, &[plan], &limits)?;
                         answer(&session, plan, format, &limits)
                     });
                     outcomes.take(answered)?;
@@ -126,9 +126,9 @@ impl Asker {
         Ok(outcomes)
     }
 
-    fn session<'r>(
+    fn session(
         &self,
-        report: &'r mut Report,
+        report: &Report,
         schema: &Schema,
         scope: &Scope,
         plans: &[&Plan],

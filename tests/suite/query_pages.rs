@@ -1,0 +1,184 @@
+//! `nsq page`, pages of a user's own, and queries over the answers of queries.
+
+use crate::diff::pair;
+use crate::support::{Fixtures, outcome, project, stdout};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// The files of "Queries over the answers of queries" and "Pages" in `queries/README.md`.
+fn readmes_page(folder: &Path) {
+    let text = fs::read_to_string(project("queries/README.md")).unwrap();
+    let block = |language: &str, needle: &str| {
+        let fence = format!("```{language}\n");
+        let blocks = text.split(&fence).skip(1);
+        let mut bodies = blocks.map(|rest| rest.split("```").next().unwrap());
+        bodies.find(|body| body.contains(needle)).unwrap_or_else(|| panic!("no {needle}")).to_owned()
+    };
+    let page = folder.join("pages/first_look");
+    fs::create_dir_all(&page).unwrap();
+    fs::write(page.join("page.yml"), block("yaml", "name: first_look")).unwrap();
+    fs::write(page.join("verdict.jinja"), block("jinja", "The GPUs idle")).unwrap();
+    fs::write(folder.join("busiest_kernels.sql"), block("sql", "name: busiest_kernels")).unwrap();
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).unwrap()
+}
+
+#[test]
+fn a_page_needs_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    readmes_page(folder.path());
+    let queries = folder.path().to_str().unwrap();
+    assert_eq!(outcome(&["check", queries]).0, 0, "{}", outcome(&["check", queries]).1);
+    let fixtures = Fixtures::new();
+    for trace in ["two_streams_overlap", "training_steps"] {
+        let report = fixtures.trace(trace);
+        let report = report.to_str().unwrap();
+        let page = ["page", "first_look", report, "--queries", queries];
+        let tables = json(&[&page[..], &["-f", "json", "-p", "top=2"]].concat());
+        let tables = tables.as_array().unwrap();
+        let own = |query: &str| json(&["run", report, "-q", query, "-f", "json"])["rows"].clone();
+        assert_eq!(tables[0]["rows"], own("gpu_time"));
+        assert_eq!(
+            tables[1]["rows"].as_array().unwrap()[..],
+            own("top_kernels").as_array().unwrap()[..2]
+        );
+        // The fact is computed here once more, from the rows of `nsq run`.
+        let sum = |column: &str| -> f64 {
+            own("gpu_time").as_array().unwrap().iter().map(|row| row[column].as_f64().unwrap()).sum()
+        };
+        let idle_pct = 100.0 * sum("idle_ns") / sum("window_ns");
+        let fact = tables[0]["page_facts"]["idle_pct"].as_f64().unwrap();
+        assert!((fact - idle_pct).abs() < 1e-9, "{fact} {idle_pct}");
+        let text = stdout(&[&page[..], &["--layout", "verdict"]].concat());
+        assert!(
+            text.starts_with(&format!("The GPUs idle {idle_pct:.1} % of the time.\n  1  ")),
+            "{text}"
+        );
+        assert!(stdout(&page).contains("\nTop "), "{}", stdout(&page));
+    }
+    let shown = stdout(&["show", "first_look", "--queries", queries]);
+    assert!(shown.contains("(a page)") && shown.contains("verdict"), "{shown}");
+    assert!(stdout(&["list", "--pages", "--queries", queries]).contains("first_look"));
+}
+
+#[test]
+fn a_query_across_reports_sees_all_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    readmes_page(folder.path());
+    let query = folder.path().join("busiest_kernels.sql");
+    let (_folder, before, after) = pair();
+    let fixtures = Fixtures::new();
+    let gaps = fixtures.trace("kernel_gaps");
+    let reports = [before.as_str(), after.as_str(), gaps.to_str().unwrap()];
+    let mut arguments = vec!["run"];
+    arguments.extend(reports);
+    arguments.extend(["-q", query.to_str().unwrap(), "-f", "json"]);
+    let rows = json(&arguments)["rows"].as_array().unwrap().clone();
+    // The same figures from the answers of each report.
+    let mut means = std::collections::BTreeMap::<String, Vec<f64>>::new();
+    for report in reports {
+        let own = json(&["run", report, "-q", "kernel_stats", "-p", "limit=-1", "-f", "json"]);
+        for row in own["rows"].as_array().unwrap() {
+            let name = row["simple_name"].as_str().unwrap().to_owned();
+            means.entry(name).or_default().push(row["mean_ns"].as_f64().unwrap());
+        }
+    }
+    assert!(means.values().any(|means| means.len() > 1), "no kernel is in two reports: {means:?}");
+    assert_eq!(rows.len(), means.len());
+    for row in rows {
+        let means = &means[row["simple_name"].as_str().unwrap()];
+        let (least, most) = means.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+        assert_eq!(row["report_count"].as_u64().unwrap(), means.len() as u64, "{row}");
+        assert_eq!([row["least_ns"].as_f64(), row["most_ns"].as_f64()], [Some(least), Some(most)]);
+    }
+    // One report is a side of its own.
+    let alone = json(&["run", reports[0], "-q", query.to_str().unwrap(), "-f", "json"]);
+    assert!(alone["rows"].as_array().unwrap().iter().all(|row| row["report_count"] == 1));
+}
+
+#[test]
+fn several_reports_are_told_apart_and_each_is_cut_to_the_wanted_rows() {
+    let fixtures = Fixtures::new();
+    let reports = ["kernel_gaps", "training_steps"].map(|trace| fixtures.trace(trace));
+    let [a, b] = reports.each_ref().map(|path| path.to_str().unwrap());
+    let tables = json(&["page", "kernels", a, b, "-p", "top=2", "-p", "gaps=true", "-f", "json"]);
+    let tables = tables.as_array().unwrap();
+    assert_eq!(tables.len(), 4, "{tables:?}");
+    let names: Vec<&str> = tables[0]["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["report"].as_str().unwrap())
+        .collect();
+    assert_eq!(names.len(), 4);
+    assert!(names[0] == names[1] && names[2] == names[3] && names[1] != names[2], "{names:?}");
+}
+
+#[test]
+fn what_is_missing_or_wrong_in_a_page_is_said() {
+    let fixtures = Fixtures::new();
+    let (full, bare) = (fixtures.trace("kernel_gaps"), fixtures.trace("nvtx_only"));
+    let [full, bare] = [&full, &bare].map(|path| path.to_str().unwrap());
+    for (arguments, code, expected) in [
+        (&["page", "kernel", full][..], 2, "unknown page 'kernel'"),
+        (&["page", "kernels", full, "-p", "tp=3"], 2, "did you mean 'top'"),
+        (&["page", "kernels", full, "-p", "top=x"], 2, "expected an integer"),
+        (&["page", "kernels", full, "-p", "sort=name"], 2, "expected one of count,"),
+        (&["page", "kernels", full, "--layout", "consol"], 2, "unknown layout 'consol'"),
+        (&["page", "kernels", bare], 3, "kernel_stats needs CUDA kernels"),
+        (
+            &["page", "kernels", full, "--time", "100s/"],
+            3,
+            "page kernels needs kernels within the scope",
+        ),
+        (&["page", "kernels", "absent.sqlite"], 1, "no such file"),
+    ] {
+        let (got, out, error) = outcome(arguments);
+        assert!(
+            got == code && out.is_empty() && error.contains(expected),
+            "{arguments:?}: {got} {error}"
+        );
+    }
+    // A table without data is left out, if the page does not require it.
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("pages/both");
+    fs::create_dir_all(&page).unwrap();
+    let manifest = "\
+name: both
+version: 1
+title: Ranges and kernels
+doc: Both.
+tables:
+  - {as: ranges, query: nvtx_sum}
+  - {as: kernels, query: top_kernels}
+";
+    fs::write(page.join("page.yml"), manifest).unwrap();
+    let queries = folder.path().to_str().unwrap();
+    let (code, out, error) = outcome(&["page", "both", bare, "--queries", queries, "-f", "json"]);
+    assert_eq!(code, 0, "{error}");
+    let tables: Value = serde_json::from_str(&out).unwrap();
+    assert!(
+        tables["query"] == "nvtx_sum" && error.contains("note: top_kernels needs CUDA kernels"),
+        "{error}"
+    );
+    // Faults of a page are found by the check, with their line.
+    for (from, to, expected) in [
+        ("name: both", "name: other", "page.yml:1: G01 name 'other' must equal"),
+        ("query: top_kernels", "query: top_kernel", "page.yml:7: G02 unknown or unreadable query"),
+        ("query: nvtx_sum}", "query: nvtx_sum, params: {limt: 1}}", "G02 unknown parameter 'limt'"),
+        ("query: nvtx_sum}", "query: nvtx_sum, when: params.x +}", "G03 invalid template"),
+        ("doc: Both.", "doc: Both", "page.yml:4: G01 `doc` must end"),
+    ] {
+        assert!(manifest.contains(from), "{from}");
+        fs::write(page.join("page.yml"), manifest.replacen(from, to, 1)).unwrap();
+        let (code, out, _) = outcome(&["check", queries]);
+        assert!(code == 1 && out.contains(expected), "{to}: want {expected}\n{out}");
+    }
+    fs::write(page.join("page.yml"), manifest).unwrap();
+    fs::write(page.join("short.jinja"), "{{ kernel.rows }}").unwrap();
+    let (code, out, _) = outcome(&["check", queries]);
+    assert!(code == 1 && out.contains("short.jinja:1: G04 the layout uses 'kernel'"), "{out}");
+}
