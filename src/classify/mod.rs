@@ -2,7 +2,7 @@
 //!
 //! There are two independent classifications:
 //!
-//! - [`activity`] and [`collective`] use a fixed grammar of names. They decide how GPU time is divided
+//! - `activity` and `collective` use a fixed grammar of names. They decide how GPU time is divided
 //!   into compute, communication and memory, so a user's class map does not change them.
 //! - A [`ClassMap`] is an ordered list of rules that anyone can write.
 //!

@@ -25,7 +25,6 @@ mod progress;
 mod record;
 mod run;
 mod schema;
-mod scope_ids;
 mod short;
 mod show;
 mod sql;

@@ -1,31 +1,24 @@
 //! An open report, and the facts about it that accompany every result.
 
 use super::options::{OpenArgs, no_instances};
-use super::{deadline, note, scope_ids};
+use super::{deadline, note};
 use crate::catalog::Catalog;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::execute::{Limits, Session};
-use crate::normalize::{self, Scope};
+use crate::normalize::Scope;
 use crate::render::Heading;
-use crate::report::Report;
-use crate::schema::Schema;
 use crate::table::ResultTable;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// An open report and its schema.
-pub(super) struct Opened {
-    pub(super) report: Report,
-    pub(super) schema: Schema,
-}
+pub(super) use crate::open_report::OpenReport as Opened;
 
 impl Opened {
+    /// Opens a report with the options of the command line. Time spent exporting it does not count.
     pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<Self> {
-        let report =
-            deadline::pause(|| Report::open(path, &args.export_options())).map_err(no_instances)?;
-        let schema = Schema::detect(&report)?;
-        Ok(Self { report, schema })
+        deadline::pause(|| Self::new(path, &args.export_options())).map_err(no_instances)
     }
 
     /// The facts that accompany every result: versions of nsq, export schema and nsys; report and scope.
@@ -58,8 +51,7 @@ impl Opened {
         plans.iter().map(|plan| session.table(plan, limits)).collect()
     }
 
-    /// Begins a session with the relations `roots` limited to the scope. Prints a note where the scope
-    /// cannot be applied. Fails if the scope names a device, stream or process that the report lacks.
+    /// Begins a session, and prints its notes.
     pub(super) fn session<'a>(
         &self,
         catalog: &'a Catalog,
@@ -67,11 +59,8 @@ impl Opened {
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<Session> {
-        let roots = roots.into_iter().chain(scope_ids::relations(catalog, scope)?);
-        let installation = normalize::plan(&self.schema, catalog, scope, roots)?;
-        installation.notes.iter().for_each(|text| note(text));
-        let session = Session::begin(self.report.connect()?, &installation, limits)?;
-        scope_ids::check(&session, catalog, scope, limits)?;
+        let (session, notes) = self.begin(catalog, scope, roots, limits)?;
+        notes.iter().for_each(|text| note(text));
         Ok(session)
     }
 }

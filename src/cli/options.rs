@@ -6,9 +6,10 @@ use crate::classify::Pattern;
 use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
-use crate::normalize::{Attribute, Scope, Selector};
+use crate::normalize::{Attribute, Scope};
 use crate::report::{CacheOptions, ExportOptions, Listener};
 use crate::schema::Schema;
+use crate::scope::{ScopeText, instances};
 use crate::threads;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -220,24 +221,6 @@ pub(super) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsSt
     joined
 }
 
-/// Parses `N` or `A..B` into the first and the last instance, which may be in the wrong order.
-fn instances(text: &str) -> Option<(usize, usize)> {
-    match text.split_once("..") {
-        Some((first, last)) => Some((first.parse().ok()?, last.parse().ok()?)),
-        None => text.parse().ok().map(|instance| (instance, instance)),
-    }
-}
-
-/// Splits a name from the instances that are written after it as in `--iter`, or as people write them:
-/// `step/3`, `step 2..4`, `step[2..4]`.
-pub(super) fn split_instances(text: &str) -> Option<(&str, &str)> {
-    let bracketed = text.strip_suffix(']').and_then(|open| open.rsplit_once('['));
-    // A single number after a space is a part of the name.
-    let spaced = || text.rsplit_once(' ').filter(|(_, index)| index.contains(".."));
-    let (name, index) = bracketed.or_else(|| text.rsplit_once('/')).or_else(spaced)?;
-    (instances(index).is_some() && !name.trim().is_empty()).then_some((name.trim(), index))
-}
-
 /// Explains a missing report whose path looks like the instances of a range: `--nvtx step 3`.
 pub(super) fn no_instances(error: Error) -> Error {
     match error {
@@ -253,37 +236,6 @@ pub(super) fn no_instances(error: Error) -> Error {
 fn looks_like_instances(path: &Path) -> bool {
     let text = path.to_string_lossy();
     text.contains(|c: char| c.is_ascii_digit()) && text.chars().all(|c| "0123456789.-:,=[]".contains(c))
-}
-
-/// Parses `NAME[@DOMAIN][/INDEX]`.
-fn selector(text: &str, by_thread: bool) -> Result<Selector> {
-    let (rest, instances) = match text.rsplit_once('/') {
-        Some((rest, index)) if instances(index).is_some() => (rest, instances(index)),
-        _ => (text, None),
-    };
-    if let Some((first, last)) = instances.filter(|(first, last)| first > last) {
-        let right = match by_thread {
-            true => format!("--iter '{rest}' {last}..{first}"),
-            false => format!("'{rest}/{last}..{first}'"),
-        };
-        return Err(Error::usage(
-            format!(
-                "invalid instances {first}..{last} of NVTX range '{rest}': the first is after the last"
-            ),
-            format!("write {right}"),
-        ));
-    }
-    let (name, domain) = match rest.rsplit_once('@') {
-        Some((name, domain)) => (name, Some(domain.to_owned())),
-        None => (rest, None),
-    };
-    if name.is_empty() {
-        return Err(Error::usage(
-            format!("invalid NVTX range `{text}`: the name is empty"),
-            "write NAME, NAME@DOMAIN or NAME/INDEX, such as `forward`, `ncclAllReduce@NCCL` or `step/3`",
-        ));
-    }
-    Ok(Selector { name: name.to_owned(), spelled: text.to_owned(), domain, instances, by_thread })
 }
 
 impl ScopeArgs {
@@ -316,72 +268,24 @@ impl ScopeArgs {
 
     /// The scope for a report. Percentages of `--time` need the length of its capture.
     pub(super) fn resolve(&self, schema: &Schema) -> Result<Scope> {
-        let mut scope = Scope {
+        ScopeText {
+            time: self.time.clone(),
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),
-            nvtx: selectors(&self.nvtx, false)?,
-            iterations: selectors(&self.iter, true)?,
-            exclude: selectors(&self.exclude, false)?,
-            windows: selectors(&self.window, false)?,
-            attribute: match self.attribute {
-                // PyTorch launches the backward pass from a thread without annotations.
-                None if schema.is_imported => Attribute::Process,
-                None | Some(AttributeArg::Thread) => Attribute::Thread,
-                Some(AttributeArg::Process) => Attribute::Process,
-                Some(AttributeArg::Capture) => Attribute::Capture,
-            },
+            nvtx: self.nvtx.clone(),
+            iterations: self.iter.clone(),
+            exclude: self.exclude.clone(),
+            windows: self.window.clone(),
+            attribute: self.attribute.map(|attribute| match attribute {
+                AttributeArg::Thread => Attribute::Thread,
+                AttributeArg::Process => Attribute::Process,
+                AttributeArg::Capture => Attribute::Capture,
+            }),
             keep_names: self.fold == Fold::None,
-            ..Scope::default()
-        };
-        if let Some(text) = &self.time {
-            let (from, to) = text.split_once('/').ok_or_else(|| malformed(text))?;
-            scope.start_ns = instant(text, from, schema)?;
-            scope.end_ns = instant(text, to, schema)?;
-            if let (Some(from), Some(to)) = (scope.start_ns, scope.end_ns)
-                && from >= to
-            {
-                return Err(Error::usage(
-                    format!("--time {text} is empty: it begins at {from} ns and ends at {to} ns"),
-                    "give the earlier time first",
-                ));
-            }
         }
-        // A file materialized for a time window contains whole events that cross its ends.
-        let (from, to) = schema.window_ns;
-        scope.start_ns = scope.start_ns.max(from);
-        scope.end_ns = [scope.end_ns, to].into_iter().flatten().min();
-        Ok(scope)
+        .resolve(schema)
     }
-}
-
-fn selectors(texts: &[String], by_thread: bool) -> Result<Vec<Selector>> {
-    texts.iter().map(|text| selector(text, by_thread)).collect()
-}
-
-fn malformed(text: &str) -> Error {
-    Error::usage(
-        format!("invalid time range `{text}`"),
-        "write --time A/B, such as 1.5s/2s, 300ns/12ms or 10%/50%; leave out A or B for an open end",
-    )
-}
-
-fn instant(whole: &str, text: &str, schema: &Schema) -> Result<Option<i64>> {
-    let text = text.trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let Some(percent) = text.strip_suffix('%') else {
-        return parse_duration(text).map(Some).ok_or_else(|| malformed(whole));
-    };
-    let percent: f64 = percent.trim().parse().map_err(|_| malformed(whole))?;
-    let length = schema.capture_ns.ok_or_else(|| {
-        Error::usage(
-            "--time cannot be a percentage: the length of the capture is not in the report",
-            "give times, such as --time 1s/2s",
-        )
-    })?;
-    Ok(Some((percent / 100.0 * length as f64).round() as i64))
 }
 
 /// How long the command may run.

@@ -7,7 +7,7 @@ use super::output::{OutputArgs, must_differ, write_to};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::execute::Limits;
-use crate::normalize::{Presence, Scope};
+use crate::normalize::Scope;
 use crate::page::{NoRows, PageAnswer, PageRequest};
 use crate::render::{Heading, Writer, visible};
 use std::path::{Path, PathBuf};
@@ -106,16 +106,8 @@ pub(super) fn ask<'r>(
 ) -> Result<PageAnswer<'r>> {
     let mut reports = Vec::new();
     for Input { name, opened, scope } in inputs {
-        let presence = Presence::new(&opened.schema, catalog);
-        let lack =
-            |plan: &crate::compile::Plan| match plan.check_presence(&presence, &opened.report.path) {
-                Ok(()) => Ok(None),
-                Err(error @ Error::LacksData { .. }) => Ok(Some(error)),
-                Err(error) => Err(error),
-            };
-        let lacks = request.partials().iter().map(lack).collect::<Result<Vec<_>>>()?;
-        let answered = request.partials().iter().zip(&lacks).filter(|(_, lack)| lack.is_none());
-        let roots = answered.flat_map(|(plan, _)| plan.reads.iter().map(String::as_str));
+        let lacks = request.lacks(opened, catalog)?;
+        let roots = request.roots(&lacks);
         let session = opened.session(catalog, scope, roots, limits)?;
         reports.push(request.ask(name.clone(), &session, lacks, limits)?);
     }

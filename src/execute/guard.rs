@@ -17,6 +17,7 @@ use crate::report::{LONGEST, STEPS, plain_message};
 use rusqlite::Connection;
 use rusqlite::ErrorCode;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,8 @@ pub struct Limits {
     pub deadline: Option<(Instant, Duration)>,
     /// The most rows that a statement may return; more is an error.
     pub max_rows: Option<usize>,
+    /// Set by another thread to stop.
+    pub cancel: Option<Arc<AtomicBool>>,
     /// Shows how far the work is.
     pub progress: Progress,
 }
@@ -46,6 +49,11 @@ impl Limits {
         }
     }
 
+    /// Whether Ctrl-C was pressed, or another thread asks to stop.
+    fn is_interrupted(&self) -> bool {
+        is_interrupted() || self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+    }
+
     fn is_past(&self) -> bool {
         self.deadline.is_some_and(|(deadline, _)| Instant::now() >= deadline)
     }
@@ -55,7 +63,7 @@ impl Limits {
 /// progress handler does not run inside them.
 pub(super) fn is_over(limits: &Limits) -> bool {
     limits.progress.show();
-    is_interrupted() || limits.is_past()
+    limits.is_interrupted() || limits.is_past()
 }
 
 /// Stops statements at the deadline or on Ctrl-C.
@@ -344,7 +352,7 @@ fn invalid_contents(message: &str, path: &str) -> Option<Error> {
 /// The error of a stopped statement: the deadline, or Ctrl-C.
 pub(super) fn stopped(limits: &Limits) -> Error {
     match limits.deadline {
-        Some((_, allowed)) if !is_interrupted() => Limits::passed(allowed),
+        Some((_, allowed)) if !limits.is_interrupted() => Limits::passed(allowed),
         _ => Error::Interrupted,
     }
 }

@@ -1,10 +1,12 @@
 //! The filters of templates: numbers with their units, and names.
 
-use super::template::NOT_FINITE;
 use crate::classify::FunctionName;
 use crate::table::{Column, Type, Unit, Value as Cell, humanize};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error as Fault, ErrorKind};
+
+/// Marks an error about an infinite number, which a division by 0 gives.
+pub(super) const NOT_FINITE: &str = "is not finite";
 
 /// Maximum number of characters of a name in a sentence. Tables have the full name.
 const NAME_CHARS: usize = 100;

@@ -6,6 +6,8 @@ use crate::catalog::{Catalog, Page, PageTable, line_of};
 use crate::compile::{Invocation, Layout, Plan, parse_param, scalar};
 use crate::error::{Error, Result, nearest};
 use crate::execute::{Limits, Session};
+use crate::normalize::Presence;
+use crate::open_report::OpenReport;
 use crate::table::{ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
@@ -63,6 +65,8 @@ pub struct PageAnswer<'a> {
 /// A table of an answered page.
 #[derive(Debug)]
 pub struct PageTableAnswer<'a> {
+    /// Name in layouts and facts.
+    pub name: &'a str,
     /// Heading.
     pub title: String,
     /// The query behind it.
@@ -112,6 +116,24 @@ impl<'a> PageRequest<'a> {
     /// The queries that each report answers, each once.
     pub fn partials(&self) -> &[Plan] {
         self.partials.plans()
+    }
+
+    /// For each of [`PageRequest::partials`], the error if the report lacks its data.
+    pub fn lacks(&self, open: &OpenReport, catalog: &Catalog) -> Result<Vec<Option<Error>>> {
+        let presence = Presence::new(&open.schema, catalog);
+        let lack = |plan: &Plan| match plan.check_presence(&presence, &open.report.path) {
+            Ok(()) => Ok(None),
+            Err(error @ Error::LacksData { .. }) => Ok(Some(error)),
+            Err(error) => Err(error),
+        };
+        self.partials().iter().map(lack).collect()
+    }
+
+    /// The relations that a report needs for the partials whose data it has.
+    pub fn roots(&self, lacks: &[Option<Error>]) -> impl Iterator<Item = &str> {
+        let present = self.partials().iter().zip(lacks).filter(|(_, lack)| lack.is_none());
+        let reads = present.flat_map(|(plan, _)| plan.reads.iter().map(String::as_str));
+        reads.collect::<Vec<_>>().into_iter()
     }
 
     /// Stage one: the answers of the report called `name`. `lacks` has an entry for each of
@@ -194,7 +216,7 @@ impl<'a> PageRequest<'a> {
             }
             None => None,
         };
-        Ok(PageTableAnswer { title, plan, rows, hidden: spec.hidden, table })
+        Ok(PageTableAnswer { name: &spec.name, title, plan, rows, hidden: spec.hidden, table })
     }
 }
 

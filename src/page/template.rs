@@ -39,7 +39,8 @@ impl From<&Fault> for Trouble {
         // minijinja uses both words for null.
         let is_null = |word: &str| word == "null" || word == "none";
         // minijinja's message for a division by 0.
-        let has_no_result = detail.starts_with("unable to calculate") || detail.contains(NOT_FINITE);
+        let has_no_result =
+            detail.starts_with("unable to calculate") || detail.contains(filters::NOT_FINITE);
         let has_null = detail.split_whitespace().any(is_null) || has_no_result;
         match fault.kind() {
             ErrorKind::InvalidOperation if has_null => {
@@ -53,9 +54,6 @@ impl From<&Fault> for Trouble {
         }
     }
 }
-
-/// Marks an error about an infinite number, which a division by 0 gives.
-pub(super) const NOT_FINITE: &str = "is not finite";
 
 /// Renders templates: as text for people, or as query parameters.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! The lines above all tables: a heading, and lines of a label and a sentence.
 
 use super::markdown::escaped;
-use super::text::bold;
 use super::{Style, visible};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -30,6 +29,11 @@ pub(super) fn text(title: &str, lines: &[(&str, String)], style: &Style) -> Stri
     }
     text.push('\n');
     text
+}
+
+/// Bold text, on a terminal with colours.
+pub(super) fn bold(text: &str, color: bool) -> String {
+    if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
 /// Formats a heading and a list.

@@ -3,7 +3,7 @@
 //! A table fits the terminal. Where it is too wide, headers wrap, names are shortened in the middle, and the
 //! least important columns are dropped; a last line names them. Numbers are never shortened.
 
-use super::lead::wrapped;
+use super::lead::{bold, wrapped};
 use super::{Heading, Style, count_of, header_of, put, shown, visible};
 use crate::error::Result;
 use crate::table::{Column, ResultTable, RowSink, Type, Value};
@@ -73,10 +73,6 @@ impl RowSink for Text<'_> {
         }
         Ok(())
     }
-}
-
-pub(super) fn bold(text: &str, color: bool) -> String {
-    if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
 /// A sentence in lines that fit the terminal.

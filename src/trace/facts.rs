@@ -1,9 +1,63 @@
 //! Facts of a trace outside its events → the small tables of an export.
 
-use super::document::{Device, Facts};
 use super::tables::SmallTable;
 use rusqlite::types::Value;
 use std::collections::BTreeMap;
+
+/// Facts in the trace outside `traceEvents`.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Facts {
+    /// Nanoseconds since 1970 (UTC) at the trace's time 0, if the trace gives it.
+    pub(super) base_ns: Option<i64>,
+    /// The trace's own `schemaVersion`.
+    pub(super) schema_version: Option<String>,
+    pub(super) devices: Vec<Device>,
+    pub(super) rank: Option<i64>,
+    pub(super) world_size: Option<i64>,
+    pub(super) backend: Option<String>,
+    /// Values outside the events that were not valid JSON. Their invalid numbers became null.
+    pub(super) repaired: u64,
+}
+
+/// A GPU that the trace describes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Device {
+    pub(super) id: Option<i64>,
+    pub(super) name: Option<String>,
+    pub(super) total_global_mem: Option<i64>,
+    pub(super) compute_major: Option<i64>,
+    pub(super) compute_minor: Option<i64>,
+    pub(super) num_sms: Option<i64>,
+    pub(super) warp_size: Option<i64>,
+    pub(super) max_threads_per_block: Option<i64>,
+    pub(super) regs_per_block: Option<i64>,
+    pub(super) shared_mem_per_block: Option<i64>,
+    pub(super) shared_mem_per_block_optin: Option<i64>,
+    pub(super) shared_mem_per_multiprocessor: Option<i64>,
+    pub(super) regs_per_multiprocessor: Option<i64>,
+}
+
+impl From<&serde_json::Value> for Device {
+    /// Drops each value that is not a 64-bit integer, and keeps the others.
+    fn from(properties: &serde_json::Value) -> Self {
+        let int = |key: &str| properties[key].as_i64();
+        Self {
+            id: int("id"),
+            name: properties["name"].as_str().map(str::to_owned),
+            total_global_mem: int("totalGlobalMem"),
+            compute_major: int("computeMajor"),
+            compute_minor: int("computeMinor"),
+            num_sms: int("numSms"),
+            warp_size: int("warpSize"),
+            max_threads_per_block: int("maxThreadsPerBlock"),
+            regs_per_block: int("regsPerBlock"),
+            shared_mem_per_block: int("sharedMemPerBlock"),
+            shared_mem_per_block_optin: int("sharedMemPerBlockOptin"),
+            shared_mem_per_multiprocessor: int("sharedMemPerMultiprocessor"),
+            regs_per_multiprocessor: int("regsPerMultiprocessor"),
+        }
+    }
+}
 
 /// Facts about the file, as names and values.
 pub(super) fn export(facts: &Facts) -> SmallTable {

@@ -1,8 +1,7 @@
 //! Events → rows: maps each Kineto category to a table of nsys.
 
-use super::document::Facts;
 use super::event::{Event, IdValue};
-use super::facts;
+use super::facts::{self, Facts};
 use super::tables::{Batch, Closing, Owner, Row, SmallTable, Table};
 use super::{ImportOptions, Imported};
 use crate::classify::FunctionName;

@@ -1,11 +1,11 @@
 //! Dependencies point one way: each module uses only the modules that its list allows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 25] = [
+const MAY_USE: [(&str, &[&str]); 28] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -46,7 +46,30 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "compile",
         ],
     ),
-    ("page", &["error", "classify", "table", "catalog", "compile", "execute"]),
+    ("scope", &["error", "schema", "normalize", "compile"]),
+    (
+        "open_report",
+        &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
+    ),
+    (
+        "page",
+        &["error", "classify", "table", "catalog", "normalize", "compile", "execute", "open_report"],
+    ),
+    (
+        "door",
+        &[
+            "error",
+            "table",
+            "report",
+            "catalog",
+            "normalize",
+            "compile",
+            "execute",
+            "scope",
+            "open_report",
+            "page",
+        ],
+    ),
     ("render", &["error", "threads", "table"]),
     (
         "lint",
@@ -71,6 +94,8 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "classify",
             "compile",
             "execute",
+            "scope",
+            "open_report",
             "page",
             "render",
             "lint",
@@ -95,11 +120,103 @@ fn dependencies_point_one_way() {
         .unwrap()
         .lines()
         .filter_map(|line| {
-            line.strip_prefix("pub mod ").map(|rest| rest.trim_end_matches(';').to_owned())
+            let rest = line.strip_prefix("pub ").unwrap_or(line);
+            rest.strip_prefix("mod ").map(|rest| rest.trim_end_matches(';').to_owned())
         })
         .collect();
     let listed: BTreeSet<String> = seen.into_iter().map(str::to_owned).collect();
-    assert_eq!(modules, listed, "MAY_USE must list every public module");
+    assert_eq!(modules, listed, "MAY_USE must list every module");
+}
+
+/// No module uses a neighbour in the same folder that uses it, directly or through others.
+#[test]
+fn no_modules_use_each_other() {
+    let mut folders = vec![crate::support::project("src")];
+    let mut circles = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let mut modules = BTreeMap::<String, String>::new();
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            if path.is_dir() {
+                modules.entry(name).or_default().push_str(&code_in(&path, "super::super::"));
+                folders.push(path);
+            } else if !["mod", "lib", "main"].contains(&name.as_str()) {
+                modules.entry(name).or_default().push_str(&code_of(&path, "super::"));
+            }
+        }
+        let inside = folder.strip_prefix(crate::support::project("src")).unwrap();
+        let absolute: String = inside
+            .components()
+            .map(|part| part.as_os_str().to_str().unwrap().to_owned() + "::")
+            .collect();
+        let uses: BTreeMap<&str, Vec<&str>> = modules
+            .iter()
+            .map(|(name, text)| {
+                let is_used = |other: &&String| {
+                    *other != name
+                        && [format!("crate::{absolute}{other}"), format!("sibling::{other}")]
+                            .iter()
+                            .any(|path| has_path(text, path))
+                };
+                (name.as_str(), modules.keys().filter(is_used).map(String::as_str).collect())
+            })
+            .collect();
+        for start in uses.keys() {
+            let (mut open, mut seen) = (uses[start].clone(), BTreeSet::new());
+            while let Some(next) = open.pop() {
+                if seen.insert(next) {
+                    open.extend(&uses[next]);
+                }
+            }
+            if seen.contains(start) {
+                circles.push(format!("{}: {start}", folder.display()));
+            }
+        }
+    }
+    assert!(circles.is_empty(), "modules in a circle of uses: {circles:#?}");
+}
+
+/// Whether the text has the path, and not only as the beginning of a longer name.
+fn has_path(text: &str, path: &str) -> bool {
+    text.match_indices(path).any(|(at, _)| {
+        !text[at + path.len()..].starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// The code of all files in a module's folder. `up` leads from a file there to the module's neighbours.
+fn code_in(folder: &Path, up: &str) -> String {
+    let mut text = String::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => text.push_str(&code_in(&path, &format!("super::{up}"))),
+            false if path.ends_with("mod.rs") => {
+                text.push_str(&code_of(&path, up.strip_prefix("super::").unwrap()));
+            }
+            false => text.push_str(&code_of(&path, up)),
+        }
+    }
+    text
+}
+
+/// The code of a file without comments and tests. Uses of neighbours, which begin with `up`, begin with
+/// `sibling::` instead, and a group of uses becomes one use each.
+fn code_of(path: &Path, up: &str) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let mut text = lines.collect::<Vec<_>>().join("\n");
+    while let Some((before, rest)) = text.split_once("::{").map(|(a, b)| (a.to_owned(), b.to_owned())) {
+        let start = before.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':');
+        let prefix = before[start.map_or(0, |at| at + 1)..].to_owned();
+        let (group, after) = rest.split_once('}').unwrap_or((&rest, ""));
+        let uses: Vec<String> =
+            group.split(',').map(|name| format!("{prefix}::{}", name.trim())).collect();
+        text = format!("{before} {} {after}", uses.join(" "));
+    }
+    // More `super::` in front lead further up.
+    text.replace(&format!("super::{up}"), "beyond::").replace(up, "sibling::")
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod class_maps;
 mod classes;
 mod cli;
 mod diff;
+mod door;
 mod errors;
 mod exports;
 mod gpu_rules;

@@ -8,7 +8,7 @@ use crate::cli::options::{AttributeArg, ScopeArgs};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
-use crate::normalize::{self, Presence, Scope};
+use crate::normalize::{Presence, Scope};
 use crate::page::{Trouble, rows};
 use crate::table::{ResultTable, Value as Cell};
 use minijinja::Value;
@@ -452,10 +452,7 @@ impl<'a> OpenReports<'a> {
         plans: &[&Plan],
     ) -> Result<(Session, Vec<String>)> {
         let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let Opened { report, schema } = &self.reports[report_index].opened;
-        let installation = normalize::plan(schema, self.questions.catalog, scope, roots)?;
-        let session = Session::begin(report.connect()?, &installation, &self.limits)?;
-        Ok((session, installation.notes))
+        self.reports[report_index].opened.begin(self.questions.catalog, scope, roots, &self.limits)
     }
 }
 

@@ -69,7 +69,7 @@ pub(super) struct Args {
     /// Same as --file timings=FILE.
     #[arg(long, value_name = "FILE")]
     timings: Option<PathBuf>,
-    /// Also write NVIDIA's reports for every profile to this folder, as DIR/<profile>_<report>.txt.
+    /// Also write NVIDIA's reports for every profile to this folder, as DIR/PROFILE_REPORT.txt.
     ///
     /// Writes nvtx_sum, cuda_api_sum, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum
     /// as `nsq stats` prints them. If a profile lacks the data for a report, a note says so and the

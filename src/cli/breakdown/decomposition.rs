@@ -1,6 +1,5 @@
 //! Splits each GPU's window into its parts, with the query `gpu_time`.
 
-use super::profile::Device;
 use crate::catalog::Catalog;
 use crate::cli::record::Record;
 use crate::compile::{Invocation, Layout, Plan};
@@ -23,21 +22,17 @@ pub(super) fn plan(catalog: &Catalog) -> Result<Plan> {
     Plan::new(catalog, &Invocation::parse(QUERY), &Layout::Own)
 }
 
-/// Adds the row of each device to it.
-pub(super) fn add_to(devices: &mut [Device], records: &[Record]) {
-    for record in records {
-        let parts = || {
-            Some(Decomposition {
-                window_ns: record.int("window_ns")?,
-                compute_ns: record.int("compute_ns")?,
-                exposed_communication_ns: record.int("exposed_communication_ns")?,
-                exposed_memory_ns: record.int("exposed_memory_ns")?,
-                idle_ns: record.int("idle_ns")?,
-            })
+/// The parts of each GPU that the rows have, by its number.
+pub(super) fn of(records: &[Record]) -> Vec<(Option<i64>, Decomposition)> {
+    let parts = |record: &Record| {
+        let parts = Decomposition {
+            window_ns: record.int("window_ns")?,
+            compute_ns: record.int("compute_ns")?,
+            exposed_communication_ns: record.int("exposed_communication_ns")?,
+            exposed_memory_ns: record.int("exposed_memory_ns")?,
+            idle_ns: record.int("idle_ns")?,
         };
-        let gpu_id = record.int("gpu_id");
-        if let Some(device) = devices.iter_mut().find(|device| device.gpu_id == gpu_id) {
-            device.decomposition = parts();
-        }
-    }
+        Some((record.int("gpu_id"), parts))
+    };
+    records.iter().filter_map(parts).collect()
 }

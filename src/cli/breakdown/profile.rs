@@ -147,7 +147,11 @@ impl Answer {
             bars.extend(self::bars(&ask(&per_gpu)?));
         }
         let mut devices = devices(&ask(&share)?);
-        decomposition::add_to(&mut devices, &ask(&time)?);
+        for (gpu_id, parts) in decomposition::of(&ask(&time)?) {
+            if let Some(device) = devices.iter_mut().find(|device| device.gpu_id == gpu_id) {
+                device.decomposition = Some(parts);
+            }
+        }
         Ok(Self { bars, devices, span })
     }
 }

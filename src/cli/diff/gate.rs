@@ -1,14 +1,11 @@
 //! `--gate`: fails the run if something got slower by more than noise and more than a limit.
 
-use super::words::{only, relative, share, short_name, times};
+use super::words::{MIN_JUDGED_PCT, only, relative, share, short_name, times};
 use crate::comparison::{Comparison, Cost, Part, Row, Section, Total, Verdict};
 use std::fmt;
 
 /// Share of its section, in percent, that a row needs to fail the gate.
 const MIN_SHARE_PCT: f64 = 1.0;
-
-/// Share of GPU time, in percent, that must be comparable for a pass to mean anything.
-pub(super) const MIN_JUDGED_PCT: f64 = 50.0;
 
 /// Number of failures on the gate line; standard error lists all of them.
 const MAX_SHOWN: usize = 3;

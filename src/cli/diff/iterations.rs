@@ -1,6 +1,6 @@
 //! Chooses the ranges that are iterations in both reports.
 
-use super::side::{InputReport, Rows};
+use super::asking::{InputReport, Rows};
 use crate::class_summary::{RangeSpan, Tag};
 use crate::error::{Error, Result};
 use crate::normalize::{Scope, Selector};

@@ -1,5 +1,6 @@
 //! `nsq diff`: compares two reports, and tells changes from noise.
 
+mod asking;
 mod gate;
 mod iterations;
 mod page;
@@ -16,9 +17,10 @@ use crate::error::{EXIT_FAILED, Error, Result};
 use crate::normalize::{Attribute, Scope};
 use crate::render::{Format, Heading};
 use crate::schema::Schema;
+use asking::InputReport;
 use gate::Gate;
 use serde_json::json;
-use side::{Answer, InputReport};
+use side::Answer;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -1,15 +1,10 @@
-//! Runs the queries of a comparison on one report.
+//! The figures of one report of a comparison, section by section.
 
+use super::asking::{InputReport, Rows};
 use super::iterations::{self, Instances, Iterations};
-use crate::catalog::Catalog;
-use crate::cli::opened::Opened;
 use crate::comparison::{Named, Sample, Section, Side, Window};
-use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
-use crate::normalize::{self, Presence, Scope};
-use crate::table::{ResultTable, Value};
-use std::cell::RefCell;
+use crate::normalize::Scope;
 use std::collections::{BTreeMap, BTreeSet};
 
 const KERNELS: &str = "kernel_costs";
@@ -47,17 +42,6 @@ pub(super) fn queries_of(
     }
 }
 
-/// One of the two reports, and how to query it.
-pub(super) struct InputReport<'a> {
-    pub(super) catalog: &'a Catalog,
-    pub(super) opened: &'a Opened,
-    pub(super) limits: &'a Limits,
-    /// A or B.
-    pub(super) label: &'static str,
-    /// Notes of the relations about data they could not follow, each once.
-    pub(super) notes: RefCell<BTreeSet<String>>,
-}
-
 /// The figures of one report.
 pub(super) struct Answer {
     pub(super) side: Side,
@@ -69,45 +53,7 @@ pub(super) struct Answer {
     pub(super) layers_on_cpu: bool,
 }
 
-/// The rows of a query, and its name.
-pub(super) struct Rows(ResultTable, &'static str);
-
 impl InputReport<'_> {
-    /// Runs queries; `None` for a query whose data the report lacks.
-    pub(super) fn ask(
-        &self,
-        scope: &Scope,
-        queries: &[(&'static str, Vec<String>)],
-    ) -> Result<Vec<Option<Rows>>> {
-        let Opened { report, schema } = self.opened;
-        let presence = Presence::new(schema, self.catalog);
-        let mut plans = Vec::new();
-        for (name, params) in queries {
-            let invocation = Invocation::parse(name).with_params(params)?;
-            let plan = Plan::new(self.catalog, &invocation, &Layout::Own)?;
-            plans.push(match plan.check_presence(&presence, &self.opened.report.path) {
-                Ok(()) => Some(plan),
-                Err(Error::LacksData { .. }) => None,
-                Err(error) => return Err(error),
-            });
-        }
-        let roots = plans.iter().flatten().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let installation = normalize::plan(schema, self.catalog, scope, roots)?;
-        self.notes.borrow_mut().extend(installation.notes.iter().cloned());
-        if plans.iter().flatten().next().is_none() {
-            return Ok(plans.iter().map(|_| None).collect());
-        }
-        let session = Session::begin(report.connect()?, &installation, self.limits)?;
-        let mut answers = Vec::new();
-        for (plan, (name, _)) in plans.iter().zip(queries) {
-            answers.push(match plan {
-                Some(plan) => Some(Rows(session.table(plan, self.limits)?, name)),
-                None => None,
-            });
-        }
-        Ok(answers)
-    }
-
     /// Gets the figures for the wanted sections.
     pub(super) fn answer(
         &self,
@@ -232,39 +178,6 @@ impl InputReport<'_> {
 }
 
 impl Rows {
-    fn column<T>(&self, name: &str, value: impl Fn(&Value) -> T) -> Result<Vec<T>> {
-        let place = self.0.columns.iter().position(|column| column.name == name);
-        let place = place.ok_or_else(|| {
-            Error::usage(
-                format!("your query {} replaces the built-in one and lacks the column {name}", self.1),
-                "add the column, or leave out --queries and NSQ_PATH",
-            )
-        })?;
-        Ok(self.0.rows.iter().map(|row| value(&row[place])).collect())
-    }
-
-    pub(super) fn ints(&self, name: &str) -> Result<Vec<Option<i64>>> {
-        self.column(name, |value| match value {
-            Value::Int(int) => Some(*int),
-            _ => None,
-        })
-    }
-
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<Option<String>>> {
-        self.column(name, |value| match value {
-            Value::Text(text) => Some(text.clone()),
-            _ => None,
-        })
-    }
-
-    fn reals(&self, name: &str) -> Result<Vec<Option<f64>>> {
-        self.column(name, |value| match value {
-            Value::Int(int) => Some(*int as f64),
-            Value::Real(real) => Some(*real),
-            _ => None,
-        })
-    }
-
     /// Samples by name and shape: rows with the same name and shape become one sample.
     ///
     /// `parts` is the column that counts the values behind the error, if that is not `calls`.
@@ -296,7 +209,7 @@ impl Rows {
     }
 
     fn kernels(&self, parts: Option<&str>) -> Result<Vec<Named>> {
-        let mut shapes = vec![String::new(); self.0.rows.len()];
+        let mut shapes = vec![String::new(); self.len()];
         for (column, before) in ["grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"]
             .into_iter()
             .zip(["", "x", "x", " / ", "x", "x"])
@@ -346,7 +259,7 @@ impl Rows {
     }
 
     fn api(&self) -> Result<Vec<Named>> {
-        let shapes = vec![String::new(); self.0.rows.len()];
+        let shapes = vec![String::new(); self.len()];
         self.named(self.names("api_name")?, shapes, ["calls", "total_ns", "mean_error_ns"], None)
     }
 

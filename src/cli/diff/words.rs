@@ -1,9 +1,11 @@
 //! The verdict in sentences: did it get faster, where, by how much, and is the change more than noise?
 
 use super::Facts;
-use super::gate::MIN_JUDGED_PCT;
 use crate::comparison::{Comparison, Cost, Part, Per, Reason, Row, Section, Total, Verdict};
 use crate::table::{Column, Type, Unit, Value, humanize};
+
+/// Share of GPU time, in percent, that must be comparable for a pass to mean anything.
+pub(super) const MIN_JUDGED_PCT: f64 = 50.0;
 
 /// Number of rows that a sentence names.
 const MAX_NAMED: usize = 3;

@@ -2,12 +2,12 @@
 
 use super::Args;
 use crate::catalog::{Catalog, Relation};
-use crate::cli::options::split_instances;
 use crate::cli::record::{Record, rows_of};
 use crate::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
 use crate::error::Result;
 use crate::execute::{Limits, Session};
 use crate::normalize::{Attribute, Scope, UNSCOPED};
+use crate::scope::split_instances;
 use crate::table::{Column, RowSink, Value, humanize};
 use std::collections::BTreeSet;
 

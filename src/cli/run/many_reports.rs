@@ -4,11 +4,9 @@ use super::{Args, answerable, explain, heading_of, roots};
 use crate::catalog::Catalog;
 use crate::cli::opened::{Opened, nsq_heading, shortest_names};
 use crate::cli::options::Clock;
-use crate::cli::{complain, note, scope_ids};
-use crate::compile::{Invocation, Plan};
+use crate::cli::{complain, note};
+use crate::compile::Plan;
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
-use crate::execute::Session;
-use crate::normalize;
 use crate::page::{Partials, ReportAnswers};
 use crate::render::Writer;
 use crate::table::ResultTable;
@@ -48,7 +46,7 @@ pub(super) fn run(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = paths.get(index) else { break };
-                    let answer = answer(args, &partials, path, &mut clock);
+                    let answer = answer(args, catalog, &partials, path, &mut clock);
                     if let Ok(mut slot) = answers[index].lock() {
                         *slot = Some(answer);
                     }
@@ -141,31 +139,24 @@ struct Answer {
     explanations: Vec<String>,
 }
 
-fn answer(args: &Args, partials: &Partials, path: &Path, clock: &mut Clock) -> Result<Answer> {
-    // A catalog reads its files lazily and is not shared between threads, so each thread loads its own.
-    let mut catalog = args.library.load()?;
-    if let Some(spelling) = &args.classes.classes {
-        catalog.choose_classes(spelling)?;
-    }
-    for spelling in &args.query {
-        if let Some(path) = Invocation::parse(spelling).path() {
-            catalog.add_file(path)?;
-        }
-    }
+fn answer(
+    args: &Args,
+    catalog: &Catalog,
+    partials: &Partials,
+    path: &Path,
+    clock: &mut Clock,
+) -> Result<Answer> {
     let opened = clock.pause(|| Opened::open(path, &args.open))?;
     let limits = clock.limits();
-    let (answerable, lacks) = answerable(&opened, &catalog, partials.plans())?;
+    let (answerable, lacks) = answerable(&opened, catalog, partials.plans())?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
     let is_for_people = args.output.format()?.is_for_people();
     let scope = args.scope.resolve(&opened.schema)?;
     let facts = opened.heading(&scope).facts;
     let explained = if is_for_people { answerable.as_slice() } else { &[] };
-    let more = explain::relations(&catalog, explained, &scope)?;
-    let ids = scope_ids::relations(&catalog, &scope)?;
-    let roots = roots(&answerable).chain(more.iter().map(String::as_str)).chain(ids);
-    let installation = normalize::plan(&opened.schema, &catalog, &scope, roots)?;
-    let session = Session::begin(opened.report.connect()?, &installation, &limits)?;
-    scope_ids::check(&session, &catalog, &scope, &limits)?;
+    let more = explain::relations(catalog, explained, &scope)?;
+    let roots = roots(&answerable).chain(more.iter().map(String::as_str));
+    let (session, notes) = opened.begin(catalog, &scope, roots, &limits)?;
     let (mut tables, mut answered) = (Vec::with_capacity(partials.plans().len()), Vec::new());
     for plan in partials.plans() {
         if !names.contains(&plan.query) {
@@ -176,15 +167,10 @@ fn answer(args: &Args, partials: &Partials, path: &Path, clock: &mut Clock) -> R
         answered.push(explain::run(&session, plan, &limits, &mut table)?);
         tables.push(Some(table));
     }
-    let explainer = explain::Explainer {
-        catalog: &catalog,
-        session: &session,
-        scope: &scope,
-        limits: &limits,
-        args,
-    };
+    let explainer =
+        explain::Explainer { catalog, session: &session, scope: &scope, limits: &limits, args };
     let explanations = explainer.notes(&answered, is_for_people)?;
-    Ok(Answer { facts, tables, lacks, notes: installation.notes, explanations })
+    Ok(Answer { facts, tables, lacks, notes, explanations })
 }
 
 /// The more severe of two exit codes: a failure outweighs missing data.

@@ -1,0 +1,104 @@
+//! Libraries of queries, and the reports that they answer for.
+
+use crate::catalog::Catalog;
+use crate::compile::{Invocation, Layout, Plan};
+use crate::error::{Error, Result};
+use crate::normalize::Presence;
+use crate::open_report::OpenReport;
+use crate::report::ExportOptions;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Opens a report with the built-in queries: a SQLite export of nsys, a `.nsys-rep`, or a PyTorch trace.
+///
+/// A `.nsys-rep` is exported with the user's own `nsys`, and a trace is imported. Both are kept in the
+/// cache folder for the next time. See [`Library::open`] for queries of your own.
+///
+/// # Errors
+///
+/// [`Error::Report`] if the file cannot be used as a report, [`Error::Export`] if `nsys` fails.
+pub fn open(path: impl AsRef<Path>) -> Result<Report> {
+    Library::built_in()?.open(path)
+}
+
+/// Queries, relations, class maps and pages: the built-in ones, and those of folders of your own.
+#[derive(Debug, Clone)]
+pub struct Library {
+    catalog: Shared,
+}
+
+#[derive(Debug, Clone)]
+enum Shared {
+    BuiltIn(&'static Catalog),
+    Own(Arc<Catalog>),
+}
+
+impl Library {
+    /// The built-in library.
+    pub fn built_in() -> Result<Self> {
+        Ok(Self { catalog: Shared::BuiltIn(Catalog::built_in()?) })
+    }
+
+    /// The built-in library and query folders, of which a later one overrides an earlier one.
+    pub fn load(folders: impl IntoIterator<Item = impl Into<PathBuf>>) -> Result<Self> {
+        let folders: Vec<PathBuf> = folders.into_iter().map(Into::into).collect();
+        Ok(Self { catalog: Shared::Own(Arc::new(Catalog::load(&folders)?)) })
+    }
+
+    /// Opens a report to be asked with this library.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Report> {
+        let open = OpenReport::new(path.as_ref(), &ExportOptions::default())?;
+        Ok(Report { library: self.clone(), open })
+    }
+
+    /// The names of all queries.
+    pub fn queries(&self) -> impl Iterator<Item = &str> {
+        self.catalog().query_names()
+    }
+
+    pub(super) fn catalog(&self) -> &Catalog {
+        match &self.catalog {
+            Shared::BuiltIn(catalog) => catalog,
+            Shared::Own(catalog) => catalog,
+        }
+    }
+}
+
+/// An open report. Any number of threads can ask it at the same time.
+///
+/// ```no_run
+/// let report = nsq::open("report.sqlite")?;
+/// for row in report.query("top_kernels").param("limit", 5).run()?.iter() {
+///     println!("{:>12} ns  {}", row.int("total_ns").unwrap_or(0), row.text("kernel_name").unwrap_or(""));
+/// }
+/// # Ok::<(), nsq::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Report {
+    pub(super) library: Library,
+    pub(super) open: OpenReport,
+}
+
+impl Report {
+    /// Its file name.
+    pub fn name(&self) -> String {
+        self.open.report.name()
+    }
+
+    /// The names of the queries that it has the data for.
+    pub fn answerable(&self) -> Result<Vec<&str>> {
+        let catalog = self.library.catalog();
+        let presence = Presence::new(&self.open.schema, catalog);
+        let mut names = Vec::new();
+        for query in catalog.readable_queries() {
+            let invocation = Invocation::parse(&query.header.name);
+            let plan = Plan::without_values(catalog, &invocation, &Layout::Own)?;
+            match plan.check_presence(&presence, &self.open.report.path) {
+                Ok(()) => names.push(query.header.name.as_str()),
+                Err(Error::LacksData { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(names)
+    }
+}

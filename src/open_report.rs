@@ -1,0 +1,113 @@
+//! A report that is open, and its sessions: what every way of asking it shares.
+
+use crate::catalog::{Catalog, ClassMaps};
+use crate::compile::{Invocation, Layout, Plan};
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session};
+use crate::normalize::{self, Scope};
+use crate::report::{ExportOptions, Report};
+use crate::schema::Schema;
+use crate::table::{ResultTable, Value};
+use std::path::Path;
+
+/// An open report and its schema. It can be asked in any number of scopes, from any number of threads.
+#[derive(Debug)]
+pub struct OpenReport {
+    /// The file.
+    pub report: Report,
+    /// Its tables, and facts about the capture.
+    pub schema: Schema,
+}
+
+/// The query that lists the IDs of a report.
+const SCOPE_IDS: &str = "scope_ids";
+/// Most IDs to list in an error.
+const MAX_LISTED: usize = 20;
+
+impl OpenReport {
+    /// Opens a SQLite export, a capture or a trace.
+    pub fn new(path: &Path, options: &ExportOptions) -> Result<Self> {
+        let report = Report::open(path, options)?;
+        let schema = Schema::detect(&report)?;
+        Ok(Self { report, schema })
+    }
+
+    /// Begins a session with the relations `roots` limited to the scope. Also returns notes, where the
+    /// scope cannot be applied. Fails if the scope names a device, stream or process that the report
+    /// lacks.
+    pub fn begin<'a>(
+        &self,
+        catalog: &'a Catalog,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+        limits: &Limits,
+    ) -> Result<(Session, Vec<String>)> {
+        self.begin_with(catalog, catalog.classes(), scope, roots, limits)
+    }
+
+    /// As [`OpenReport::begin`], with class maps other than the catalog's.
+    pub fn begin_with<'a>(
+        &self,
+        catalog: &'a Catalog,
+        classes: &ClassMaps,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+        limits: &Limits,
+    ) -> Result<(Session, Vec<String>)> {
+        let ids = match given(scope).next() {
+            Some(_) => catalog.query(SCOPE_IDS)?.header.reads.as_slice(),
+            None => &[],
+        };
+        let roots = roots.into_iter().chain(ids.iter().map(String::as_str));
+        let mut installation = normalize::plan(&self.schema, catalog, scope, roots)?;
+        installation.classes = classes.clone();
+        let notes = std::mem::take(&mut installation.notes);
+        let session = Session::begin(self.report.connect()?, &installation, limits)?;
+        check_ids(&session, catalog, scope, limits)?;
+        Ok((session, notes))
+    }
+}
+
+/// The options of a scope that take IDs, with the IDs given.
+fn given(scope: &Scope) -> impl Iterator<Item = (&'static str, &[i64])> {
+    let options =
+        [("device", &scope.devices), ("stream", &scope.streams), ("process", &scope.processes)];
+    options.into_iter().map(|(option, ids)| (option, ids.as_slice())).filter(|(_, ids)| !ids.is_empty())
+}
+
+/// Fails if the report has no device, stream or process with a given ID.
+fn check_ids(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limits) -> Result<()> {
+    for (option, ids) in given(scope) {
+        let invocation = Invocation::parse(SCOPE_IDS).with_params(&[format!("option={option}")])?;
+        let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
+        let known = ints(&session.table(&plan, limits)?, "id");
+        // An export without processes or GPU work cannot tell.
+        if let Some(unknown) = ids.iter().find(|id| !known.contains(id))
+            && !known.is_empty()
+        {
+            let listed: Vec<String> = known.iter().take(MAX_LISTED).map(i64::to_string).collect();
+            let more = match known.len().saturating_sub(MAX_LISTED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            return Err(Error::usage(
+                format!("unknown {option} {unknown}: the report has no such {option} ID"),
+                format!(
+                    "{option} IDs in the report: {}{more}; `--query {SCOPE_IDS}` lists them",
+                    listed.join(", ")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The integers of a column.
+fn ints(table: &ResultTable, column: &str) -> Vec<i64> {
+    let place = table.columns.iter().position(|known| known.name == column);
+    let int = |row: &Vec<Value>| match place.and_then(|place| row.get(place)) {
+        Some(Value::Int(int)) => Some(*int),
+        _ => None,
+    };
+    table.rows.iter().filter_map(int).collect()
+}

@@ -1,0 +1,181 @@
+//! The front door of the library: its surface, its answers, and threads.
+
+use crate::support::{Fixtures, project, stdout};
+use nsq::{Attribute, Cancel, Error, Library, Scope, Value};
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What other programs can use. A change here is a change of the library's interface.
+const SURFACE: &str = "\
+pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Row, Scope, Table, open};
+pub use error::{Error, Result};
+pub use normalize::Attribute;
+pub use table::{Column, Type, Unit, Value};";
+
+#[test]
+fn the_surface_is_a_screenful() {
+    let text = fs::read_to_string(project("src/lib.rs")).unwrap();
+    let exported: Vec<&str> = text.lines().filter(|line| line.starts_with("pub use")).collect();
+    assert_eq!(exported.join("\n"), SURFACE);
+    // All modules are hidden from the documentation, or private.
+    let lines: Vec<&str> = text.lines().collect();
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.starts_with("pub mod")) {
+        assert_eq!(lines[index - 1], "#[doc(hidden)]", "{line}");
+    }
+}
+
+#[test]
+fn the_door_answers_as_the_program_does() {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace("training_steps");
+    let report = nsq::open(&path).unwrap();
+    for name in report.answerable().unwrap() {
+        let Ok(table) = report.query(name).run() else { continue };
+        let csv = stdout(&["run", path.to_str().unwrap(), "-q", name, "-f", "json"]);
+        let document: serde_json::Value = serde_json::from_str(&csv).unwrap();
+        let rows = document["rows"].as_array().unwrap();
+        assert_eq!(table.rows().len(), rows.len(), "{name}");
+        for (own, other) in table.iter().zip(rows) {
+            for column in table.columns() {
+                let other = &other[&column.name];
+                let is_same = match own.get(&column.name).unwrap() {
+                    Value::Null => other.is_null(),
+                    Value::Int(int) => other.as_i64() == Some(*int),
+                    // The parser of the test is not exact in the last digit.
+                    Value::Real(real) => {
+                        other.as_f64().is_some_and(|other| (other - real).abs() <= 1e-12 * real.abs())
+                    }
+                    Value::Text(text) => other.as_str() == Some(text),
+                };
+                assert!(is_same, "{name}.{}: {own:?} {other}", column.name);
+            }
+        }
+    }
+    let kernels = report.query("top_kernels").param("limit", 1).run().unwrap();
+    assert_eq!((kernels.rows().len(), kernels.query.unwrap().0.as_str()), (1, "top_kernels"));
+    let statement = report.sql("SELECT count(*) AS n FROM kernel");
+    let Some(Value::Int(count)) = statement.value("n").unwrap() else { panic!("no count") };
+    let first = report.query("kernel_stats").param("limit", -1).run().unwrap();
+    assert_eq!(first.iter().filter_map(|row| row.int("calls")).sum::<i64>(), count);
+    let page = report.page("kernels").param("gaps", true).run().unwrap();
+    assert!(page.tables.iter().any(|(name, table)| name == "pairs" && !table.rows().is_empty()));
+}
+
+#[test]
+fn errors_tell_missing_data_from_failure() {
+    let fixtures = Fixtures::new();
+    let report = nsq::open(fixtures.trace("nvtx_only")).unwrap();
+    assert!(matches!(report.query("top_kernels").run(), Err(Error::LacksData { .. })));
+    assert!(matches!(report.page("kernels").run(), Err(Error::LacksData { .. })));
+    assert!(matches!(report.query("top_kernel").run(), Err(Error::Unknown { .. })));
+    assert!(matches!(report.query("nvtx_sum").param("x", 1).run(), Err(Error::Unknown { .. })));
+    assert!(matches!(report.sql("SELECT x FROM nvtx_range").run(), Err(Error::Sql { .. })));
+    assert!(matches!(nsq::open("absent.sqlite"), Err(Error::Report { .. })));
+    let rows = report.query("nvtx_sum").max_rows(0).run();
+    assert!(matches!(rows, Err(Error::Limit { .. })), "{rows:?}");
+    let report = nsq::open(fixtures.trace("training_steps")).unwrap();
+    let scope = Scope { devices: vec![99], ..Scope::default() };
+    assert!(matches!(report.query("gpu_time").scope(&scope).run(), Err(Error::Usage { .. })));
+}
+
+#[test]
+fn scopes_and_class_maps_are_those_of_the_command_line() {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace("training_steps");
+    let report = nsq::open(&path).unwrap();
+    let scope = Scope {
+        iterations: vec!["training_step_*/1".to_owned()],
+        attribute: Some(Attribute::Process),
+        ..Scope::default()
+    };
+    let own = report.query("gpu_time").scope(&scope).value("busy_ns").unwrap();
+    let line = ["run", path.to_str().unwrap(), "-q", "gpu_time", "--iter", "training_step_*", "1"];
+    let csv =
+        stdout(&[&line[..], &["--attribute", "process", "--columns", "busy_ns", "-f", "csv"]].concat());
+    assert_eq!(own, Some(Value::Int(csv.lines().nth(1).unwrap().parse().unwrap())));
+    let whole = report.query("gpu_time").value("busy_ns").unwrap();
+    assert_ne!(own, whole, "the scope must matter for this test to mean anything");
+    let classes = |map: Option<&str>| {
+        let question = report.query("class_sum");
+        let question = map.map_or(question.clone(), |map| question.classes(map));
+        question.run().map(|table| table.rows().to_vec())
+    };
+    assert_ne!(classes(None).unwrap(), classes(Some("class_summary/llama2")).unwrap());
+    assert!(matches!(classes(Some("absent")), Err(Error::Unknown { .. })));
+    // The choice was of one question only.
+    assert_eq!(classes(None).unwrap(), classes(Some("default")).unwrap());
+}
+
+#[test]
+fn several_reports_are_one_answer() {
+    let fixtures = Fixtures::new();
+    let library = Library::built_in().unwrap();
+    let reports =
+        ["kernel_gaps", "training_steps"].map(|trace| library.open(fixtures.trace(trace)).unwrap());
+    let all = library.query("gpu_time", &reports).run().unwrap();
+    let each: usize =
+        reports.iter().map(|report| report.query("gpu_time").run().unwrap().rows().len()).sum();
+    assert_eq!((all.columns()[0].name.as_str(), all.rows().len()), ("report", each));
+}
+
+/// Asks eight threads at the same time, and compares with one answer.
+fn eight_threads(reports: &[nsq::Report], path: impl Fn(usize) -> usize + Sync) {
+    let names = ["gpu_time", "top_kernels", "nvtx_gpu_proj_sum", "stream_gaps", "iterations"];
+    let answers =
+        |report: &nsq::Report| names.map(|name| report.query(name).run().unwrap().rows().to_vec());
+    let truth = answers(&reports[0]);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let (path, truth, answers) = (&path, &truth, &answers);
+            scope.spawn(move || {
+                for _ in 0..3 {
+                    assert_eq!(answers(&reports[path(thread)]), *truth, "thread {thread}");
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn eight_threads_ask_one_report_and_eight() {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace("training_steps");
+    eight_threads(&[nsq::open(&path).unwrap()], |_| 0);
+    let folder = tempfile::tempdir().unwrap();
+    let copies: Vec<nsq::Report> = (0..8)
+        .map(|index| {
+            let copy: PathBuf = folder.path().join(format!("{index}.sqlite"));
+            fs::copy(&path, &copy).unwrap();
+            nsq::open(copy).unwrap()
+        })
+        .collect();
+    eight_threads(&copies, |thread| thread);
+}
+
+#[test]
+fn a_question_is_stopped_alone() {
+    let fixtures = Fixtures::new();
+    let report = nsq::open(fixtures.trace("training_steps")).unwrap();
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let cancel = Cancel::default();
+    std::thread::scope(|scope| {
+        let stopped = scope.spawn(|| report.sql(endless).cancel(&cancel).run());
+        std::thread::sleep(Duration::from_millis(50));
+        // Another question of the same report goes on.
+        assert!(report.query("gpu_time").run().is_ok());
+        cancel.cancel();
+        assert!(matches!(stopped.join().unwrap(), Err(Error::Interrupted)));
+    });
+    assert!(report.query("gpu_time").run().is_ok());
+    let late = report.sql(endless).timeout(Duration::from_millis(50)).run();
+    assert!(matches!(late, Err(Error::Limit { .. })), "{late:?}");
+}
+
+#[test]
+fn the_examples_answer() {
+    for (file, most) in [("iterations.rs", 40), ("ci_check.rs", 40)] {
+        let text = fs::read_to_string(project(&format!("examples/{file}"))).unwrap();
+        assert!(text.lines().count() < most, "{file} is longer than {most} lines");
+    }
+}
