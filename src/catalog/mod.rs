@@ -93,6 +93,10 @@ pub enum FileKind {
     ClassMap,
     /// A playbook.
     Playbook,
+    /// The manifest of a page.
+    Page,
+    /// A layout of a page.
+    PageLayout,
 }
 
 /// A file of the library, parsed on first use.
@@ -319,6 +323,7 @@ impl Catalog {
             .chain(of(FileKind::Source, self.sources.values()))
             .chain(of(FileKind::NameRules, self.rules.values().flatten()))
             .chain(of(FileKind::Playbook, self.playbooks.values()))
+            .chain(self.page_files())
             .chain(self.classes.files().map(|file| (FileKind::ClassMap, file)))
     }
 

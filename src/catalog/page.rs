@@ -3,7 +3,7 @@
 use super::front_matter::read_yaml;
 use super::header::Param;
 use super::playbook::{Fact, scalars};
-use super::{Catalog, Entry};
+use super::{Catalog, Entry, FileKind};
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -126,6 +126,15 @@ impl Catalog {
     /// All readable pages, sorted by name. [`Catalog::broken`] lists the others.
     pub fn readable_pages(&self) -> Vec<&Page> {
         self.page_names().filter_map(|name| self.page(name).ok()).collect()
+    }
+
+    /// Kind and path of the files of all pages, without their queries.
+    pub(super) fn page_files(&self) -> impl Iterator<Item = (FileKind, &str)> {
+        self.pages.values().flat_map(|files| {
+            let manifest = files.manifest.iter().map(|entry| (FileKind::Page, entry.file.as_str()));
+            let layouts = files.layouts.values();
+            manifest.chain(layouts.map(|layout| (FileKind::PageLayout, layout.file.as_str())))
+        })
     }
 
     /// The layouts of a page, by name.

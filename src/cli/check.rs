@@ -79,6 +79,8 @@ fn counted(files: impl Iterator<Item = FileKind>) -> String {
         FileKind::NameRules => count(number, "file of name rules", "files of name rules"),
         FileKind::ClassMap => count(number, "file of class maps", "files of class maps"),
         FileKind::Playbook => count(number, "playbook", "playbooks"),
+        FileKind::Page => count(number, "page", "pages"),
+        FileKind::PageLayout => count(number, "layout", "layouts"),
     });
     match texts.collect::<Vec<String>>().as_slice() {
         [] => "0 queries".to_owned(),

@@ -70,15 +70,27 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         inputs.push(Input { name, opened, scope });
     }
     let asker = format!("page {}", args.page);
-    let answer = ask(&request, &catalog, &inputs, &args.limits.limits(), &asker)?;
-    answer.notes.iter().for_each(|text| note(text));
+    let limits = args.limits.limits();
     if let Some(layout) = &args.layout {
-        let text = answer.layout(layout)?;
+        let mut text = String::new();
+        // A page that does not compare reports is laid out once for each.
+        let parts = if request.is_across() { inputs.len().max(1) } else { 1 };
+        for part in inputs.chunks(parts) {
+            if parts < inputs.len() {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text.push_str(&format!("{gap}{}\n\n", visible(&part[0].name)));
+            }
+            let answer = ask(&request, &catalog, part, &limits, &asker)?;
+            answer.notes.iter().for_each(|text| note(text));
+            text.push_str(&answer.layout(layout)?);
+        }
         write_to(args.output.output.as_deref(), |out| {
             out.write_all(text.as_bytes()).map_err(Error::Output)
         })?;
         return Ok(0);
     }
+    let answer = ask(&request, &catalog, &inputs, &limits, &asker)?;
+    answer.notes.iter().for_each(|text| note(text));
     let mut heading = nsq_heading();
     let reports: Vec<_> = inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
     heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
@@ -147,6 +159,8 @@ pub(super) fn show(answer: &PageAnswer<'_>, output: &OutputArgs, shared: &Headin
     output.write(shown().count(), |writer: &mut Writer<'_>| {
         for table in shown() {
             let mut heading = Heading { title: table.title.clone(), facts: shared.facts.clone() };
+            heading.facts.insert("table".to_owned(), table.name.into());
+            heading.facts.insert("title".to_owned(), table.title.as_str().into());
             if let Some((name, version)) = &table.plan.query {
                 heading.facts.insert("query".to_owned(), name.as_str().into());
                 heading.facts.insert("version".to_owned(), (*version).into());

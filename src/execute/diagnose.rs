@@ -52,7 +52,7 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
         let bare = name.rsplit('.').next().unwrap_or(name).trim_matches('"');
         let near = nearest(bare, columns.iter().map(String::as_str));
         return match near.as_slice() {
-            [] => format!("columns of {}: {}", plan.reads.join(", "), columns.join(", ")),
+            [] => format!("columns of {}: {}", tables_of(plan).join(", "), columns.join(", ")),
             near => format!("did you mean {}?", near.join(" or ")),
         };
     }
@@ -74,10 +74,20 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
     String::new()
 }
 
+/// The relations that the statement reads, or the queries whose answers it reads.
+fn tables_of(plan: &Plan) -> Vec<&str> {
+    match plan.asks.as_slice() {
+        [] => plan.reads.iter().map(String::as_str).collect(),
+        asks => {
+            asks.iter().filter_map(|one| one.query.as_ref()).map(|(name, _)| name.as_str()).collect()
+        }
+    }
+}
+
 /// The columns of the relations that the plan reads.
 fn columns_of(plan: &Plan, connection: &Connection) -> Vec<String> {
     let mut columns = Vec::new();
-    for relation in &plan.reads {
+    for relation in tables_of(plan) {
         // The names come from the catalog, so they need no quoting.
         if let Ok(statement) = connection.prepare(&format!("SELECT * FROM {relation} LIMIT 0")) {
             columns.extend(statement.column_names().map(str::to_owned));

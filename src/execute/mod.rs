@@ -109,7 +109,7 @@ impl Session {
     }
 
     /// The answer to a query that other queries ask. Each is asked once.
-    fn ask(&self, plan: &Plan, limits: &Limits) -> Result<Rc<ResultTable>> {
+    pub fn ask(&self, plan: &Plan, limits: &Limits) -> Result<Rc<ResultTable>> {
         let is_same = |known: &Plan| known.query == plan.query && known.bindings == plan.bindings;
         let known = self
             .asked

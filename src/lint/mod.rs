@@ -12,6 +12,7 @@ mod query;
 mod relation;
 mod report;
 mod statement;
+mod template;
 
 pub use report::check_on_report;
 

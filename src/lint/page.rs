@@ -2,6 +2,7 @@
 
 use super::Finding;
 use super::names::Place;
+use super::template::{code_in, columns_in, filters_in};
 use crate::catalog::{Catalog, Page};
 use crate::compile::{parse_param, scalar};
 use crate::page::Templates;
@@ -96,6 +97,7 @@ impl Check<'_> {
             }
         }
         for fact in &page.facts {
+            self.check_code("G03", &page.file, &page.text, &fact.expression, &fact.expression);
             let names = self.templates.names_in_expression(&fact.expression);
             self.check_names(&fact.expression, names, &known);
             if !known.insert(fact.name.clone()) {
@@ -103,6 +105,7 @@ impl Check<'_> {
             }
         }
         for title in page.tables.iter().filter_map(|table| table.title.as_ref()) {
+            self.check_code("G03", &page.file, &page.text, title, &code_in(title));
             let names = self.templates.names_in(title);
             self.check_names(title, names, &known);
         }
@@ -113,6 +116,7 @@ impl Check<'_> {
     fn check_layouts(&mut self, known: &BTreeSet<String>) {
         for (_, layout) in self.catalog.layouts(&self.page.name) {
             let place = Place { file: &layout.file, text: &layout.text };
+            self.check_code("G04", &layout.file, &layout.text, "", &code_in(&layout.text));
             let messages: Vec<String> = match self.templates.names_in(&layout.text) {
                 Err(fault) => vec![format!("invalid template: {fault}")],
                 Ok(names) => names
@@ -124,6 +128,29 @@ impl Check<'_> {
                 let near = message.split('\'').nth(1).unwrap_or_default();
                 self.findings.push(place.finding("G04", near, message.clone(), HELP));
             }
+        }
+    }
+
+    /// G03, G04: code uses existing filters, and existing columns of its tables.
+    fn check_code(&mut self, rule: &'static str, file: &str, text: &str, near: &str, code: &str) {
+        let place = Place { file, text };
+        let mut messages = Vec::new();
+        for filter in filters_in(code).into_iter().filter(|filter| !self.templates.has_filter(filter)) {
+            messages.push((filter.clone(), format!("unknown filter '{filter}'")));
+        }
+        for (name, column) in columns_in(code) {
+            let Some(table) = self.page.tables.iter().find(|table| table.name == name) else { continue };
+            let Ok(query) = self.catalog.query(&table.query) else { continue };
+            if column != "report" && !query.header.columns.iter().any(|known| known.name == column) {
+                messages.push((
+                    column.clone(),
+                    format!("unknown column '{column}' of query '{}'", table.query),
+                ));
+            }
+        }
+        for (found, message) in messages {
+            let near = if near.is_empty() { &found } else { near };
+            self.findings.push(place.finding(rule, near, message, HELP));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Finding;
 use super::names::{Place, check_stem};
+use super::template::{code_in, columns_in, filters_in, keyed_in};
 use crate::catalog::ParamType;
 use crate::catalog::{Answer, Ask, Catalog, NamePattern, PatternUse, Playbook, line_of};
 use crate::compile::{parse_param, scalar};
@@ -9,25 +10,6 @@ use crate::normalize::RangePattern;
 use crate::page::{NO_ANSWER, Templates};
 use regex::Regex;
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
-
-/// Compiles a constant regular expression.
-#[expect(clippy::unwrap_used, reason = "constants that a test compiles")]
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).unwrap()
-}
-
-/// Code in a template: `{{ … }}` or `{% … %}`.
-static INSIDE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)\{\{.*?\}\}|\{%.*?%\}"));
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"'[^']*'|"[^"]*""#));
-static FILTER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\|\s*([A-Za-z_]\w*)"));
-/// A column of a query's rows: `query.first.column` or `query.by.value.column`. Captures query and
-/// column.
-static FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\w+)\.(?:first|by\.\w+)\.([A-Za-z_]\w*)"));
-static BY: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\w+)\.by\b"));
-/// A loop: `for row in query.rows`. Captures row and query.
-static LOOP: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bfor\s+(\w+)\s+in\s+(\w+)\.rows\b"));
-static OF_ROW: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b(\w+)\.([A-Za-z_]\w*)"));
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
@@ -234,8 +216,7 @@ impl Check<'_> {
         }
         let names = self.templates.names_in(&answer.text);
         self.check_names(&answer.text, names, known);
-        let inside: Vec<&str> = INSIDE.find_iter(&answer.text).map(|found| found.as_str()).collect();
-        self.check_code(answer, &answer.text, &inside.join(" "));
+        self.check_code(answer, &answer.text, &code_in(&answer.text));
     }
 
     /// P06: the query exists and accepts its parameters and options.
@@ -299,20 +280,12 @@ impl Check<'_> {
 
     /// P07: a template uses existing filters, and existing columns of its queries.
     fn check_code(&mut self, answer: &Answer, near: &str, source: &str) {
-        let code = QUOTED.replace_all(source, "''");
-        for filter in FILTER.captures_iter(&code) {
-            if !self.templates.has_filter(&filter[1]) {
-                self.add("P07", near, format!("unknown filter '{}'", &filter[1]));
+        for filter in filters_in(source) {
+            if !self.templates.has_filter(&filter) {
+                self.add("P07", near, format!("unknown filter '{filter}'"));
             }
         }
-        let mut named: Vec<(String, String)> =
-            FIELD.captures_iter(&code).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
-        for row in LOOP.captures_iter(&code) {
-            for field in OF_ROW.captures_iter(&code).filter(|field| field[1] == row[1]) {
-                named.push((row[2].to_owned(), field[2].to_owned()));
-            }
-        }
-        for (name, column) in named {
+        for (name, column) in columns_in(source) {
             let Some(ask) = answer.queries.iter().find(|ask| ask.name == name) else { continue };
             let Ok(query) = self.catalog.query(&ask.query) else { continue };
             if !query.header.columns.iter().any(|known| known.name == column) {
@@ -320,8 +293,7 @@ impl Check<'_> {
             }
         }
         for ask in answer.queries.iter().filter(|ask| ask.key.is_none()) {
-            let mut asked = BY.captures_iter(&code);
-            if asked.any(|found| found[1] == ask.name) {
+            if keyed_in(source).contains(&ask.name) {
                 self.add("P07", near, format!("`{0}.by` needs a `key` for query '{0}'", ask.name));
             }
         }
@@ -345,18 +317,6 @@ impl Check<'_> {
                     );
                 }
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_pattern_compiles() {
-        for pattern in [&INSIDE, &QUOTED, &FILTER, &FIELD, &BY, &LOOP, &OF_ROW] {
-            assert!(!pattern.as_str().is_empty());
         }
     }
 }

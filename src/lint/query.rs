@@ -3,8 +3,8 @@
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::statement::{code_only, parameters, shape};
 use super::{EmptyReport, Finding};
-use crate::catalog::{Catalog, Kind, Query, TAGS};
-use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in};
+use crate::catalog::{Catalog, Kind, Param, Query, TAGS};
+use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in, scalar};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::{self, Scope};
@@ -235,7 +235,13 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
         }
     };
     let header = &query.header;
-    let declared: BTreeSet<String> = header.reads.iter().chain(&header.asks).cloned().collect();
+    for name in header.asks.iter().filter(|name| !used.contains(*name)) {
+        let message = format!("`asks` lists {name}, but the statement does not read it");
+        findings.push(place.finding("Q09", "asks:", message, "remove it from `asks`"));
+    }
+    check_asked_limits(query, place, catalog, findings);
+    let asked = header.asks.iter().filter(|name| used.contains(*name));
+    let declared: BTreeSet<String> = header.reads.iter().chain(asked).cloned().collect();
     compare_reads(place, "Q09", &used, &declared, findings);
     if !header.asks.is_empty() && !header.reads.is_empty() {
         findings.push(place.finding(
@@ -274,6 +280,27 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             )
         };
         findings.push(place.finding("Q10", name, message, help));
+    }
+}
+
+/// Q10: a query that is asked returns all of its rows.
+fn check_asked_limits(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &mut Vec<Finding>) {
+    const LIMIT: &str = "limit";
+    let of = |params: &[Param]| {
+        params.iter().find(|param| param.name == LIMIT).map(|param| scalar(&param.default))
+    };
+    for name in &query.header.asks {
+        let Some(default) = catalog.query(name).ok().and_then(|asked| of(&asked.header.params)) else {
+            continue;
+        };
+        if of(&query.header.params).unwrap_or(default) != "-1" {
+            findings.push(place.finding(
+                "Q10",
+                "asks:",
+                format!("the answer of {name} ends at its parameter `limit`"),
+                "declare `limit` with the default -1, and give a limit of your own another name, such as `top`",
+            ));
+        }
     }
 }
 

@@ -56,10 +56,12 @@ pub struct PageAnswer<'a> {
     pub tables: Vec<PageTableAnswer<'a>>,
     /// `params`, tables and facts, as layouts see them.
     context: BTreeMap<String, Value>,
-    /// The facts of the manifest.
+    /// The facts of the manifest; none for several reports that the page does not compare.
     pub facts: serde_json::Map<String, serde_json::Value>,
-    /// What reports lack, a line each.
+    /// What reports lack, and why tables are empty, a line each.
     pub notes: Vec<String>,
+    /// Whether it is about one report, or compares reports: else it has no layouts.
+    is_about_one: bool,
 }
 
 /// A table of an answered page.
@@ -111,6 +113,11 @@ impl<'a> PageRequest<'a> {
         }
         let partials = Partials::of(tables.iter().map(|planned| &planned.plan));
         Ok(Self { catalog, page, templates, params, tables, partials })
+    }
+
+    /// Whether the page compares reports. If not, its facts and layouts are about one report.
+    pub fn is_across(&self) -> bool {
+        self.tables.iter().any(|planned| planned.plan.across)
     }
 
     /// The queries that each report answers, each once.
@@ -194,7 +201,28 @@ impl<'a> PageRequest<'a> {
             let note = error.to_string().lines().next().unwrap_or_default().to_owned();
             notes.extend((!notes.contains(&note)).then_some(note));
         }
-        Ok(Ok(PageAnswer { request: self, tables, context, facts, notes }))
+        for Planned { plan, .. } in tables.iter().zip(&self.tables).filter_map(|(table, planned)| {
+            let is_empty = table.table.rows.is_empty() && !table.table.columns.is_empty();
+            is_empty.then_some(planned)
+        }) {
+            notes.extend(self.why_empty(plan));
+        }
+        let is_about_one = !several || self.is_across();
+        if !is_about_one {
+            facts.clear();
+        }
+        Ok(Ok(PageAnswer { request: self, tables, context, facts, notes, is_about_one }))
+    }
+
+    /// What it means that a query, or one that it asks, returned no rows.
+    fn why_empty(&self, plan: &Plan) -> Option<String> {
+        let (name, _) = plan.query.as_ref()?;
+        let asked = plan.asks.iter().filter_map(|asked| asked.query.as_ref());
+        let mut names = std::iter::once(name).chain(asked.map(|(name, _)| name));
+        let reason = names.find_map(|name| {
+            self.catalog.query(name).ok().and_then(|query| query.header.when_empty.as_ref())
+        })?;
+        Some(format!("{name} returned no rows: {}", reason.trim_end_matches('.')))
     }
 
     fn shown(
@@ -243,10 +271,21 @@ impl PageTableAnswer<'_> {
 impl PageAnswer<'_> {
     /// The page in one of its layouts.
     pub fn layout(&self, name: &str) -> Result<String> {
+        if !self.is_about_one {
+            return Err(Error::usage(
+                "a layout of this page is about one report",
+                "ask the page for each report",
+            ));
+        }
         let layouts = || self.request.catalog.layouts(&self.request.page.name);
         let Some((_, layout)) = layouts().find(|(known, _)| *known == name) else {
             let known = layouts().map(|(name, _)| name);
-            return Err(Error::unknown("layout", name, known, "A layout is a .jinja file of the page."));
+            let known: Vec<&str> = known.filter(|name| !name.starts_with('_')).collect();
+            let help = match known.as_slice() {
+                [] => "The page has none: a layout is a .jinja file in its folder.".to_owned(),
+                known => format!("Layouts of the page: {}.", known.join(", ")),
+            };
+            return Err(Error::unknown("layout", name, known, help));
         };
         self.request.templates.layout(layouts(), name, &self.context).map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;

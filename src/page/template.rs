@@ -4,7 +4,7 @@ use super::{filters, layout};
 use crate::catalog::PageLayout;
 use crate::table::{ResultTable, Value as Cell};
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Value, ValueKind};
+use minijinja::value::{Kwargs, Value, ValueKind};
 use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, Template, UndefinedBehavior};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -220,6 +220,18 @@ fn environment(visible: fn(&str) -> String, keeps_end: bool) -> Environment<'sta
     }
     filters::add(&mut environment, visible);
     layout::add(&mut environment, visible);
+    environment.add_filter("map", |values: Value, options: Kwargs| {
+        let column: String = options.get("attribute")?;
+        options.assert_all_used()?;
+        let of = |row: Value| match row.get_attr(&column)? {
+            // A sum over a column that does not exist would be 0.
+            value if value.is_undefined() => {
+                Err(Fault::new(ErrorKind::UndefinedError, format!("the rows have no column '{column}'")))
+            }
+            value => Ok(value),
+        };
+        values.try_iter()?.map(of).collect::<Result<Vec<Value>, Fault>>()
+    });
     environment.add_function(NO_ANSWER, |reason: String| {
         Err::<Value, _>(Fault::new(ErrorKind::InvalidOperation, format!("{NO_ANSWER_PREFIX}{reason}")))
     });

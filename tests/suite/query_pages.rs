@@ -106,7 +106,7 @@ fn several_reports_are_told_apart_and_each_is_cut_to_the_wanted_rows() {
     let [a, b] = reports.each_ref().map(|path| path.to_str().unwrap());
     let tables = json(&["page", "kernels", a, b, "-p", "top=2", "-p", "gaps=true", "-f", "json"]);
     let tables = tables.as_array().unwrap();
-    assert_eq!(tables.len(), 4, "{tables:?}");
+    assert_eq!(tables.len(), 5, "{tables:?}");
     let names: Vec<&str> = tables[0]["rows"]
         .as_array()
         .unwrap()
@@ -115,6 +115,12 @@ fn several_reports_are_told_apart_and_each_is_cut_to_the_wanted_rows() {
         .collect();
     assert_eq!(names.len(), 4);
     assert!(names[0] == names[1] && names[2] == names[3] && names[1] != names[2], "{names:?}");
+    // Facts and layouts of a page that compares nothing are about one report.
+    assert!(tables[0]["page_facts"].as_object().unwrap().is_empty());
+    let alone = |report| stdout(&["page", "kernels", report, "-p", "gaps=true", "--layout", "console"]);
+    let both = stdout(&["page", "kernels", a, b, "-p", "gaps=true", "--layout", "console"]);
+    let name = |path: &str| Path::new(path).file_name().unwrap().to_str().unwrap().to_owned();
+    assert_eq!(both, format!("{}\n\n{}\n{}\n\n{}", name(a), alone(a), name(b), alone(b)));
 }
 
 #[test]
@@ -171,6 +177,11 @@ tables:
         ("query: nvtx_sum}", "query: nvtx_sum, params: {limt: 1}}", "G02 unknown parameter 'limt'"),
         ("query: nvtx_sum}", "query: nvtx_sum, when: params.x +}", "G03 invalid template"),
         ("doc: Both.", "doc: Both", "page.yml:4: G01 `doc` must end"),
+        (
+            "tables:",
+            "facts: [{name: x, is: \"ranges.rows|map(attribute='totl_ns')|sum\"}]\ntables:",
+            "page.yml:5: G03 unknown column 'totl_ns' of query 'nvtx_sum'",
+        ),
     ] {
         assert!(manifest.contains(from), "{from}");
         fs::write(page.join("page.yml"), manifest.replacen(from, to, 1)).unwrap();
@@ -181,4 +192,56 @@ tables:
     fs::write(page.join("short.jinja"), "{{ kernel.rows }}").unwrap();
     let (code, out, _) = outcome(&["check", queries]);
     assert!(code == 1 && out.contains("short.jinja:1: G04 the layout uses 'kernel'"), "{out}");
+    fs::write(page.join("short.jinja"), "{% for k in kernels.rows %}{{ k.totl_ns|tyme }}{% endfor %}").unwrap();
+    let (code, out, _) = outcome(&["check", queries]);
+    assert!(code == 1 && out.contains("unknown filter 'tyme'"), "{out}");
+    assert!(out.contains("G04 unknown column 'totl_ns' of query 'top_kernels'"), "{out}");
+    assert!(out.contains("1 page and 1 layout in"), "{out}");
+    // What the check cannot see is an error, and not a 0.
+    let sum = "{{ kernels.rows|map(attribute='totl' ~ '_ns')|sum }}";
+    fs::write(page.join("short.jinja"), sum).unwrap();
+    let (code, out, error) = outcome(&["page", "both", full, "--queries", queries, "--layout", "short"]);
+    assert!(code == 1 && out.is_empty() && error.contains("no column 'totl_ns'"), "{error}");
+}
+
+#[test]
+fn an_asked_query_answers_in_full_and_explains_its_absence() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("longest.sql");
+    let query = "\
+/*---
+name: longest
+version: 1
+title: Longest iterations
+summary: Iterations with the longest GPU span.
+why: To see them.
+kind: sum
+tags: [nvtx]
+reads: []
+asks: [iterations]
+params:
+  - {name: tag, type: text, doc: \"GLOB pattern for the range name.\"}
+columns:
+  - {name: range_id, type: id, priority: 0, doc: \"Row ID.\"}
+limits: See iterations.
+---*/
+SELECT range_id FROM iterations ORDER BY range_id
+";
+    fs::write(&path, query).unwrap();
+    let report = Fixtures::new();
+    let report = report.trace("two_streams_overlap");
+    let path = path.to_str().unwrap();
+    let (code, _, error) = outcome(&["run", report.to_str().unwrap(), "-q", path, "-p", "tag=absent*"]);
+    assert!(code == 0 || code == 3, "{error}");
+    let queries = folder.path().to_str().unwrap();
+    for (from, to, expected) in [
+        ("FROM iterations", "FROM kernel_stats", "Q09 `asks` lists iterations, but the statement does not read"),
+        ("asks: [iterations]", "asks: [iterations, top_kernels]", "Q10 the answer of top_kernels ends at its"),
+        ("SELECT range_id", "SELECT rangeid", "did you mean 'range_id'"),
+    ] {
+        assert!(query.contains(from));
+        fs::write(path, query.replacen(from, to, 1)).unwrap();
+        let (code, out, _) = outcome(&["check", queries]);
+        assert!(code == 1 && out.contains(expected), "{to}: want {expected}\n{out}");
+    }
 }

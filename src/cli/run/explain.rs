@@ -188,6 +188,11 @@ impl Explainer<'_> {
         if plan.bindings.contains(&(LIMIT.to_owned(), Value::Int(0))) {
             return Ok(format!("{query} returned no rows: the parameter limit is 0"));
         }
+        for asked in &plan.asks {
+            if self.session.ask(asked, self.limits)?.rows.is_empty() {
+                return Ok(format!("{query} returned no rows: {}", self.why_empty(asked)?));
+            }
+        }
         let header = plan.query.as_ref().and_then(|(name, _)| self.catalog.query(name).ok());
         let reason = self.why_no_range(plan).or_else(|| {
             let when_empty = header.and_then(|query| query.header.when_empty.as_ref());

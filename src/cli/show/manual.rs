@@ -164,7 +164,8 @@ pub(super) fn page_page(args: &Args, catalog: &Catalog) -> Result<Option<String>
             item(&mut page, &fact.name, &fact.expression);
         }
     }
-    let layouts: Vec<&str> = catalog.layouts(&shown.name).map(|(name, _)| name).collect();
+    let layouts = catalog.layouts(&shown.name).map(|(name, _)| name);
+    let layouts: Vec<&str> = layouts.filter(|name| !name.starts_with('_')).collect();
     if !layouts.is_empty() {
         page.push_str("\nLAYOUTS (--layout NAME)\n");
         paragraph(&mut page, &layouts.join(", "));
