@@ -21,6 +21,12 @@ impl Failure<'_> {
         let text = format!("{}\n{}", self.error, self.error.help().unwrap_or_default());
         text.replace(&self.path.display().to_string(), "REPORT")
     }
+
+    /// Whether the error itself says which report it is about.
+    fn names_report(&self) -> bool {
+        let path = self.path.display().to_string();
+        path.ends_with(self.name) && self.error.to_string().contains(&path)
+    }
 }
 
 /// Prints each error once, and which other reports have it. Returns the most severe exit code.
@@ -36,7 +42,7 @@ pub(super) fn complain_of_all(failures: &[Failure<'_>]) -> u8 {
     let mut code = 0;
     for (_, alike) in &by_cause {
         let [first, others @ ..] = alike.as_slice() else { continue };
-        if !first.error.to_string().contains(first.name) {
+        if !first.names_report() {
             note(&format!("{} failed:", first.name));
         }
         code = worse(code, complain(&first.error));

@@ -127,7 +127,7 @@ fn by_lack(answers: &ResultTable) -> Vec<(&'static str, String)> {
     }
     let line = |(lack, queries): (String, Vec<&str>)| match lack.as_str() {
         "" => ("can run", queries.join(", ")),
-        lack => ("no data", format!("{}: {lack}", queries.join(", "))),
+        lack => ("no data", format!("{lack}: {}", queries.join(", "))),
     };
     groups.into_iter().map(line).collect()
 }

@@ -131,6 +131,32 @@ fn missing_ranges_are_reported_instead_of_an_answer() {
     assert!(error.contains("not answered: (e)"), "{error}");
 }
 
+#[test]
+fn a_reason_that_several_parts_share_is_told_once() {
+    let steps = Steps::new();
+    let path = steps.changed("bare.sqlite", "DROP TABLE NVTX_EVENTS");
+    let (code, out, error) = outcome(&["answer", &path]);
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!((code, text.matches("It needs NVTX annotations").count()), (3, 1), "{out}");
+    for wanted in [
+        "Not answered, here and in (b), (c), (d), (e): the time of the forward pass on the CPU; ",
+        "Not answered, as in (a): the kernels besides matrix products. (d) ",
+        "optimizer in the training step. Or give a second report that has it: nsq answer REPORT REPORT2.",
+    ] {
+        assert!(text.contains(wanted), "want {wanted}\n{out}");
+    }
+    assert!(error.ends_with("note: not answered: (a), (b), (c), (d), (e)\n"), "{error}");
+    // Without the parts before, the reason stands where it comes first.
+    let (_, out, _) = outcome(&["answer", &path, "--part", "d"]);
+    assert!(out.contains("Not answered, as above: ") && !out.contains("(a)"), "{out}");
+    // Programs read every reason.
+    let (_, document) = answer(&[&path]);
+    for part in ["a", "b", "c", "d", "e"] {
+        let reason = piece(&document, part, 0)["reason"].as_str().unwrap();
+        assert!(reason.starts_with("it needs NVTX annotations"), "{part}: {reason}");
+    }
+}
+
 /// The third error: warm-up and start-up are counted.
 #[test]
 fn warm_up_is_excluded_and_named() {

@@ -308,7 +308,7 @@ fn beyond<'r>(known: &str, reason: &'r str) -> Option<&'r str> {
 }
 
 /// A command in lines of at most this width. All but the last end in a backslash, so that they can be
-/// copied. An option that is too long, such as a path, stays whole.
+/// copied. A word that is too long, such as a path, stays whole.
 fn command_lines(words: &[String], width: usize) -> Vec<String> {
     let words: Vec<String> = words.iter().map(|word| visible(word)).collect();
     if words.join(" ").width() <= width {
@@ -317,8 +317,12 @@ fn command_lines(words: &[String], width: usize) -> Vec<String> {
     // The lines after the first are indented by two more. An option stays with its value.
     let room = width.saturating_sub(" \\".len() + 2);
     let mut lines: Vec<String> = Vec::new();
-    for option in words.chunk_by(|_, next| !next.starts_with('-')) {
-        let option = option.join(" ");
+    let options = words.chunk_by(|_, next| !next.starts_with('-'));
+    let options = options.flat_map(|option| match option.join(" ") {
+        whole if whole.width() <= room => vec![whole],
+        _ => option.to_vec(),
+    });
+    for option in options {
         match lines.last_mut() {
             Some(line) if line.width() + 1 + option.width() <= room => *line += &format!(" {option}"),
             _ => lines.push(option),
