@@ -462,7 +462,8 @@ impl<'a> OpenReports<'a> {
 /// The longest parameter, in bytes, that a printed command contains.
 const LONG: usize = 160;
 
-/// The words of the command that runs the same query. `None` if a parameter is too long to print, such as rows.
+/// The words of the command that runs the same query. `None` if a parameter is too long to print, such
+/// as rows.
 fn command(
     report: &Path,
     query: &str,
