@@ -189,7 +189,7 @@ impl Error {
             | Self::Limit { help, .. } => help.clone(),
             Self::Unknown { near, help, .. } if near.is_empty() => help.clone(),
             Self::Unknown { near, help, .. } => {
-                format!("did you mean {}? {help}", Quoted(near))
+                format!("{} {help}", did_you_mean(near))
             }
             Self::Io { source, .. } | Self::Output(source) => help_with(source.kind()).to_owned(),
             Self::Sqlite(e) => match e.sqlite_error_code() {
@@ -220,6 +220,11 @@ fn help_with(kind: io::ErrorKind) -> &'static str {
         Kind::PermissionDenied => "check the permissions there, or use another path",
         _ => "",
     }
+}
+
+/// The question `did you mean 'a', 'b' or 'c'?`
+pub fn did_you_mean(names: &[String]) -> String {
+    format!("did you mean {}?", Quoted(names))
 }
 
 /// Names as a list: 'a', 'b' or 'c'.

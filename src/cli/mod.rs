@@ -13,6 +13,7 @@ mod completions;
 mod deadline;
 mod diff;
 mod export;
+mod failures;
 mod import;
 mod kernels;
 mod list;

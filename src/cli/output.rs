@@ -3,12 +3,13 @@
 use super::note;
 use super::progress::Unobstructed;
 use crate::error::{Error, Result};
-use crate::render::{self, Format, Heading, Style, Writer};
+use crate::render::{self, Format, Heading, Style, Writer, wrapped};
 use crate::report::WorkFolder;
 use crate::table::ResultTable;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use unicode_width::UnicodeWidthStr;
 
 /// Rows that text shows by default.
 const DEFAULT_ROWS: usize = 100;
@@ -230,6 +231,22 @@ pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) ->
 
 /// Name of a file while it is being written.
 const FRESH: &str = "whole";
+
+/// Wraps the lines of a text that are wider than the terminal. Further lines are indented by two more.
+pub(super) fn fitted(text: String) -> String {
+    let Some(width) = terminal_width().filter(|_| io::stdout().is_terminal()) else { return text };
+    let mut fitted = String::new();
+    for line in text.lines() {
+        let sentence = line.trim_start();
+        let indent = line.len() - sentence.len();
+        let further = if line.width() <= width { 0 } else { indent + 2 };
+        for (place, piece) in wrapped(sentence, width - further.min(width)).into_iter().enumerate() {
+            let indent = if place == 0 { indent } else { further };
+            fitted.push_str(&format!("{:indent$}{piece}\n", ""));
+        }
+    }
+    fitted
+}
 
 /// Width of the terminal in columns, from the terminal itself or from `COLUMNS`.
 fn terminal_width() -> Option<usize> {

@@ -7,9 +7,10 @@ use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
 use crate::normalize::{Presence, Scope};
-use crate::render::Heading;
+use crate::render::{Format, Heading};
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, Value};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// Show what a report contains, which queries can run on it, and what the others need
@@ -34,6 +35,8 @@ pub(super) struct Args {
 
 /// The query that lists what was captured.
 const CAPTURED: &str = "report_info";
+/// The title of the list of queries.
+const ASKED: &str = "What can be asked";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
@@ -50,9 +53,14 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let limits = args.limits.limits();
     let roots = captured.reads.iter().map(String::as_str);
     let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
+    let is_text = args.output.format()? == Format::Text;
     args.output.write(2, |writer| {
         writer.result(&heading("What was captured"), |sink| session.run(&captured, &limits, sink))?;
-        writer.result(&heading("What can be asked"), |sink| answers.replay(sink))
+        // A terminal is too narrow for the names of the tables beside those of the queries.
+        match is_text && args.output.style(Format::Text).width.is_some() {
+            true => writer.lead(ASKED, &by_lack(&answers)),
+            false => writer.result(&heading(ASKED), |sink| answers.replay(sink)),
+        }
     })?;
     Ok(0)
 }
@@ -85,8 +93,7 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
                 }
             }
         }
-        missing.dedup();
-        flags.dedup();
+        let (missing, flags) = (unique(missing), unique(flags));
         let can_run = if missing.is_empty() { "yes" } else { "no" };
         let cells = [header.name.clone(), can_run.to_owned(), flags.join(" "), missing.join(", ")];
         table.rows.push(cells.map(Value::Text).to_vec());
@@ -94,4 +101,33 @@ fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
     // Queries that can run come first.
     table.rows.sort_by_key(|row| row[1] == Value::Text("no".to_owned()));
     Ok(table)
+}
+
+/// The texts in their order, each once.
+fn unique(texts: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// The queries that can run, and the others by what they lack.
+fn by_lack(answers: &ResultTable) -> Vec<(&'static str, String)> {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for row in &answers.rows {
+        let [Value::Text(query), _, Value::Text(flags), Value::Text(missing)] = row.as_slice() else {
+            continue;
+        };
+        let lack = match flags.as_str() {
+            "" => missing.clone(),
+            flags => format!("{missing}; record with {flags}"),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == lack) {
+            Some((_, queries)) => queries.push(query),
+            None => groups.push((lack, vec![query])),
+        }
+    }
+    let line = |(lack, queries): (String, Vec<&str>)| match lack.as_str() {
+        "" => ("can run", queries.join(", ")),
+        lack => ("no data", format!("{lack}: {}", queries.join(", "))),
+    };
+    groups.into_iter().map(line).collect()
 }

@@ -7,7 +7,7 @@ use super::output::{OutputArgs, must_differ};
 use crate::bounded_file::{self, Origin};
 use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, did_you_mean, nearest};
 use crate::execute::Session;
 use crate::normalize;
 use std::io::IsTerminal;
@@ -134,10 +134,7 @@ fn suggest(error: Error, catalog: &Catalog) -> Error {
             let near = nearest(missing, catalog.relation_names());
             let help = match near.as_slice() {
                 [] => help,
-                near => format!(
-                    "did you mean {}? `nsq list --relations` lists all tables",
-                    near.join(" or ")
-                ),
+                near => format!("{} `nsq list --relations` lists all tables", did_you_mean(near)),
             };
             Error::Sql { message, excerpt, help }
         }

@@ -2,7 +2,7 @@
 
 use super::guard::{self, Rights};
 use crate::compile::Plan;
-use crate::error::{Error, nearest};
+use crate::error::{Error, did_you_mean, nearest};
 use crate::report::plain_message;
 use rusqlite::Connection;
 
@@ -53,7 +53,7 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
         let near = nearest(bare, columns.iter().map(String::as_str));
         return match near.as_slice() {
             [] => format!("columns of {}: {}", tables_of(plan).join(", "), columns.join(", ")),
-            near => format!("did you mean {}?", near.join(" or ")),
+            near => did_you_mean(near),
         };
     }
     if message.starts_with("no such table: ") {

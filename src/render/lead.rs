@@ -50,7 +50,7 @@ pub(super) fn markdown(title: &str, lines: &[(&str, String)]) -> String {
 }
 
 /// Wraps a sentence into lines of at most `width` columns. A word that is wider is broken.
-pub(super) fn wrapped(sentence: &str, width: usize) -> Vec<String> {
+pub fn wrapped(sentence: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];
     let mut length = 0;

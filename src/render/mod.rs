@@ -21,6 +21,7 @@ use arranged::Arranged;
 use background::{Feed, write_in_background};
 pub use escape::{quotable, visible};
 pub use formula::reads_as_formula;
+pub use lead::wrapped;
 pub use markdown::{markdown_code, markdown_text};
 
 use crate::error::{Error, Result};
@@ -120,12 +121,13 @@ impl<'a> Writer<'a> {
         Self { out, format, style, written: 0, expected, formulas: 0 }
     }
 
-    /// Writes a heading and lines of a label and a sentence above all results, in text and Markdown.
-    /// Other formats have no such lines.
+    /// Writes a heading and lines of a label and a sentence, in text and Markdown. Other formats have no
+    /// such lines.
     pub fn lead(&mut self, title: &str, lines: &[(&str, String)]) -> Result<()> {
+        let gap = if self.written == 0 { "" } else { "\n" };
         match self.format {
-            Format::Text => put(self.out, &lead::text(title, lines, &self.style)),
-            Format::Markdown => put(self.out, &lead::markdown(title, lines)),
+            Format::Text => put(self.out, &format!("{gap}{}", lead::text(title, lines, &self.style))),
+            Format::Markdown => put(self.out, &format!("{gap}{}", lead::markdown(title, lines))),
             _ => Ok(()),
         }
     }

@@ -131,6 +131,32 @@ fn missing_ranges_are_reported_instead_of_an_answer() {
     assert!(error.contains("not answered: (e)"), "{error}");
 }
 
+#[test]
+fn a_reason_that_several_parts_share_is_told_once() {
+    let steps = Steps::new();
+    let path = steps.changed("bare.sqlite", "DROP TABLE NVTX_EVENTS");
+    let (code, out, error) = outcome(&["answer", &path]);
+    let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!((code, text.matches("It needs NVTX annotations").count()), (3, 1), "{out}");
+    for wanted in [
+        "Not answered, here and in (b), (c), (d), (e): the time of the forward pass on the CPU; ",
+        "Not answered, as in (a): the kernels besides matrix products. (d) ",
+        "optimizer in the training step. Or give a second report that has it: nsq answer REPORT REPORT2.",
+    ] {
+        assert!(text.contains(wanted), "want {wanted}\n{out}");
+    }
+    assert!(error.ends_with("note: not answered: (a), (b), (c), (d), (e)\n"), "{error}");
+    // Without the parts before, the reason stands where it comes first.
+    let (_, out, _) = outcome(&["answer", &path, "--part", "d"]);
+    assert!(out.contains("Not answered, as above: ") && !out.contains("(a)"), "{out}");
+    // Programs read every reason.
+    let (_, document) = answer(&[&path]);
+    for part in ["a", "b", "c", "d", "e"] {
+        let reason = piece(&document, part, 0)["reason"].as_str().unwrap();
+        assert!(reason.starts_with("it needs NVTX annotations"), "{part}: {reason}");
+    }
+}
+
 /// The third error: warm-up and start-up are counted.
 #[test]
 fn warm_up_is_excluded_and_named() {
@@ -323,7 +349,11 @@ fn without_gpu_work_the_timer_is_compared_with_cpu_time() {
     let steps = Steps::new();
     let timings = steps.file("timings.csv", TIMINGS);
     let wsl = steps.changed("wsl2.sqlite", "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL");
-    for (path, extra) in [(wsl, &[][..]), (steps.path(), &["--device", "7"][..])] {
+    // The last kernel is in no forward pass.
+    let last = "(SELECT max(start) FROM CUPTI_ACTIVITY_KIND_KERNEL)";
+    let update = format!("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 7 WHERE start = {last}");
+    let other = steps.changed("device7.sqlite", &update);
+    for (path, extra) in [(&wsl, &[][..]), (&other, &["--device", "7"][..])] {
         let mut arguments = vec![path.as_str(), "--part=a", "--model=medium", "--timings", &timings];
         arguments.extend(extra);
         let (_, document) = answer(&arguments);
@@ -333,7 +363,7 @@ fn without_gpu_work_the_timer_is_compared_with_cpu_time() {
         assert!(text.contains("500 ns on the CPU") && !text.contains("until its GPU work"), "{text}");
         assert_eq!(timer["facts"]["gpu_is_known"], false);
     }
-    let text = stdout(&["answer", &steps.path(), "--part", "a", "--device", "7"]);
+    let text = stdout(&["answer", &other, "--part", "a", "--device", "7"]);
     assert!(
         text.split_whitespace().collect::<Vec<_>>().join(" ").contains("(within --device 7)"),
         "{text}"

@@ -259,7 +259,7 @@ fn several_inputs_are_compared_and_a_failing_one_does_not_hide_the_others() {
     let (code, out, error) = folder.run(&["--config", "c.json"]);
     assert!(code == 1 && out.contains("mine: 2 iterations of `it` on 2 GPUs"), "{out}{error}");
     assert!(
-        error.contains("could not summarize gone:")
+        error.contains("note: gone failed:\nerror: ")
             && error.contains("relative to the working directory"),
         "{error}"
     );

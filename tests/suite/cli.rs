@@ -31,6 +31,34 @@ fn json_has_query_parameters_and_columns() {
 }
 
 #[test]
+fn an_error_of_several_reports_is_printed_once() {
+    let (fixtures, lacking) = fixture("nvtx_only");
+    let good = fixtures.trace("two_streams_overlap").to_str().unwrap().to_owned();
+    let path = |name: &str| fixtures.path().join(name).to_str().unwrap().to_owned();
+    let copies = ["a", "b", "c", "d", "e"].map(|name| path(&format!("{name}.sqlite")));
+    for copy in &copies {
+        fs::copy(&lacking, copy).unwrap();
+    }
+    let gone = path("gone.sqlite");
+    let reports: Vec<&str> = copies.iter().chain([&gone, &good]).map(String::as_str).collect();
+    let (code, out, error) = outcome(&[&["run"], &reports[..], &["--query", "top_kernels"]].concat());
+    assert!(code == 1 && out.contains("two_streams_overlap"), "{out}{error}");
+    assert_eq!(error.matches("top_kernels needs CUDA kernels").count(), 1, "{error}");
+    assert!(error.contains(&format!("but {} has none", copies[0])), "{error}");
+    assert!(error.contains("note: the same for b.sqlite, c.sqlite, d.sqlite and 1 more\n"), "{error}");
+    assert!(error.contains(&format!("error: {gone}: no such file")), "{error}");
+    // `nsq classes` names reports by their paths.
+    let (code, _, error) = outcome(&[&["classes"], &reports[..2], &reports[6..]].concat());
+    assert_eq!((code, error.matches("needs CUDA kernels").count()), (3, 1), "{error}");
+    assert!(error.contains(&format!("note: the same for {}\n", copies[1])), "{error}");
+    // Notes name their report.
+    let scope = ["--query", "osrt_sum", "--device", "0"];
+    let (_, _, error) = outcome(&[&["run", &good, &good], &scope[..]].concat());
+    let name = Path::new(&good).file_name().unwrap().to_str().unwrap();
+    assert!(error.contains(&format!("note: {name}: --device does not apply to os_call")), "{error}");
+}
+
+#[test]
 fn several_queries_give_several_tables() {
     let (_fixtures, report) = fixture("two_streams_overlap");
     let both = ["run", &report, "--query", "top_kernels", "--query", "osrt_sum", "--format"];

@@ -284,8 +284,10 @@ fn sql_errors_show_line_and_column() {
     assert_eq!(code, 1);
     assert_eq!(
         error,
-        "error: no such column: dur_n\n --> SQL:1:8\n  |\n1 | SELECT dur_n\n  |        ^\n  help: did you mean dur_ns?\n"
+        "error: no such column: dur_n\n --> SQL:1:8\n  |\n1 | SELECT dur_n\n  |        ^\n  help: did you mean 'dur_ns'?\n"
     );
+    let (_, _, error) = outcome(&["sql", report.to_str().unwrap(), "SELECT * FROM kernl"]);
+    assert!(error.contains("did you mean 'kernel'? `nsq list --relations`"), "{error}");
     let file = fixtures.path().join("mine.sql");
     fs::write(&file, "-- a comment\nSELECT 1;\nSELECT start_ns,\n  no_such()\nFROM kernel").unwrap();
     let (_, _, error) = outcome(&["sql", report.to_str().unwrap(), "--file", file.to_str().unwrap()]);

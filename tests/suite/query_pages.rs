@@ -192,7 +192,8 @@ tables:
     fs::write(page.join("short.jinja"), "{{ kernel.rows }}").unwrap();
     let (code, out, _) = outcome(&["check", queries]);
     assert!(code == 1 && out.contains("short.jinja:1: G04 the layout uses 'kernel'"), "{out}");
-    fs::write(page.join("short.jinja"), "{% for k in kernels.rows %}{{ k.totl_ns|tyme }}{% endfor %}").unwrap();
+    fs::write(page.join("short.jinja"), "{% for k in kernels.rows %}{{ k.totl_ns|tyme }}{% endfor %}")
+        .unwrap();
     let (code, out, _) = outcome(&["check", queries]);
     assert!(code == 1 && out.contains("unknown filter 'tyme'"), "{out}");
     assert!(out.contains("G04 unknown column 'totl_ns' of query 'top_kernels'"), "{out}");
@@ -235,8 +236,16 @@ SELECT range_id FROM iterations ORDER BY range_id
     assert!(code == 0 || code == 3, "{error}");
     let queries = folder.path().to_str().unwrap();
     for (from, to, expected) in [
-        ("FROM iterations", "FROM kernel_stats", "Q09 `asks` lists iterations, but the statement does not read"),
-        ("asks: [iterations]", "asks: [iterations, top_kernels]", "Q10 the answer of top_kernels ends at its"),
+        (
+            "FROM iterations",
+            "FROM kernel_stats",
+            "Q09 `asks` lists iterations, but the statement does not read",
+        ),
+        (
+            "asks: [iterations]",
+            "asks: [iterations, top_kernels]",
+            "Q10 the answer of top_kernels ends at its",
+        ),
         ("SELECT range_id", "SELECT rangeid", "did you mean 'range_id'"),
     ] {
         assert!(query.contains(from));

@@ -51,7 +51,7 @@ fn reports() -> Vec<PathBuf> {
 
 #[test]
 fn no_line_is_wider_than_the_terminal() {
-    let reports = reports();
+    let (reports, fixtures) = (reports(), Fixtures::new());
     let mut commands: Vec<Vec<String>> = Vec::new();
     for report in &reports {
         let report = report.to_str().unwrap().to_owned();
@@ -59,6 +59,12 @@ fn no_line_is_wider_than_the_terminal() {
         run.extend(QUERIES.iter().flat_map(|query| ["-q".to_owned(), (*query).to_owned()]));
         commands.push(run);
         commands.push(vec!["kernels".to_owned(), report.clone(), "--gaps".to_owned()]);
+        let folder = fixtures.path().to_str().unwrap();
+        let verbs =
+            [&["breakdown", "--out-dir", folder][..], &["answer"], &["schema"], &["page", "kernels"]];
+        for verb in verbs {
+            commands.push(verb.iter().copied().chain([report.as_str()]).map(str::to_owned).collect());
+        }
         let other = reports[0].to_str().unwrap().to_owned();
         commands.push(vec!["diff".to_owned(), report, other]);
     }
@@ -72,6 +78,39 @@ fn no_line_is_wider_than_the_terminal() {
             }
         }
     }
+}
+
+#[test]
+fn what_a_report_lacks_is_listed_in_full() {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace("nvtx_only");
+    let report = path.to_str().unwrap();
+    let narrow = on_terminal(80, &["schema", report]);
+    let text = narrow.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("can run attention_flops, "), "{narrow}");
+    assert!(text.contains("no data table ") && !text.contains('…'), "{narrow}");
+    let lack = "table CUPTI_ACTIVITY_KIND_KERNEL is missing; record with --trace=cuda: ";
+    assert!(text.contains(lack), "{narrow}");
+    let rows = stdout(&["schema", report, "-f", "csv"]);
+    let queries = rows.split("\n\n").nth(1).unwrap().lines().skip(1);
+    for query in queries.filter_map(|line| line.split(',').next()) {
+        assert!(text.contains(query), "{query}: {narrow}");
+    }
+    assert!(on_terminal(80, &["schema", report, "--wide"]).contains("record_with"));
+}
+
+#[test]
+fn commands_that_wrap_can_be_copied() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let commands = |text: &str| -> Vec<String> {
+        let text = text.replace(" \\\n", " ");
+        let lines = text.lines().filter(|line| line.trim_start().starts_with("- nsq run"));
+        lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    };
+    let wide = stdout(&["answer", report, "--part", "d"]);
+    assert!(!commands(&wide).is_empty() && !wide.contains(" \\\n"), "{wide}");
+    assert_eq!(commands(&on_terminal(80, &["answer", report, "--part", "d"])), commands(&wide));
 }
 
 #[test]

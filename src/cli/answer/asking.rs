@@ -55,8 +55,8 @@ pub(super) struct Reply {
     pub(super) report_index: usize,
     /// The scope, if there is one.
     pub(super) scope: Option<serde_json::Value>,
-    /// The command that runs the same query.
-    pub(super) command: Option<String>,
+    /// The words of the command that runs the same query, quoted for the shell.
+    pub(super) command: Option<Vec<String>>,
     /// The ranges that its patterns matched. Also lists excluding patterns without a match.
     pub(super) ranges: Vec<PatternMatch>,
     pub(super) attribute: Attribution,
@@ -459,14 +459,15 @@ impl<'a> OpenReports<'a> {
 /// The longest parameter, in bytes, that a printed command contains.
 const LONG: usize = 160;
 
-/// The command that runs the same query. `None` if a parameter is too long to print, such as rows.
+/// The words of the command that runs the same query. `None` if a parameter is too long to print, such
+/// as rows.
 fn command(
     report: &Path,
     query: &str,
     plan: &Plan,
     args: &ScopeArgs,
     questions: &Questions<'_>,
-) -> Option<String> {
+) -> Option<Vec<String>> {
     let mut words = vec!["nsq".to_owned(), "run".to_owned(), report.display().to_string()];
     words.extend(["--query".to_owned(), query.to_owned()]);
     let header = &questions.catalog.query(query).ok()?.header;
@@ -498,7 +499,7 @@ fn command(
     if let Some(map) = &questions.args.classes.classes {
         words.extend(["--classes".to_owned(), map.clone()]);
     }
-    Some(words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+    Some(words.iter().map(|word| quoted(word)).collect())
 }
 
 /// Quotes a word for the shell.

@@ -172,9 +172,7 @@ fn summary(
             }
         }
         page.gap()?;
-        for answer in answers {
-            page.part(answer)?;
-        }
+        page.parts(answers)?;
     }
     Ok(())
 }

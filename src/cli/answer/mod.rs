@@ -260,14 +260,21 @@ fn answer(
 }
 
 impl PartAnswer {
-    /// One line per part that was not fully answered.
+    /// One line with the parts without any answer, and one per part that was partly answered.
     fn unanswered(answers: &[PartAnswer]) -> Vec<String> {
-        let mut lines = Vec::new();
-        for answer in answers.iter().filter(|answer| answer.status() != Status::Answered) {
-            let lacking = answer.pieces.iter().filter(|piece| piece.counts_as_lacking());
+        let with = |status| answers.iter().filter(move |answer| answer.status() == status);
+        let lacking: Vec<String> = with(Status::Lacking).map(PartAnswer::label).collect();
+        let whole = (!lacking.is_empty()).then(|| lacking.join(", "));
+        let partly = with(Status::Partly).map(|answer| {
+            let lacking = answer.pieces.iter().filter(|piece| piece.lack().is_some());
             let about: Vec<&str> = lacking.map(|piece| piece.about.as_str()).collect();
-            lines.push(format!("({}) {}", answer.part, about.join("; ")));
-        }
-        lines
+            format!("{} {}", answer.label(), about.join("; "))
+        });
+        whole.into_iter().chain(partly).collect()
+    }
+
+    /// `(a)`
+    fn label(&self) -> String {
+        format!("({})", self.part)
     }
 }

@@ -8,10 +8,13 @@ use crate::catalog::Attribution;
 use crate::cli::output::write_to;
 use crate::cli::show::wrapped;
 use crate::error::{Error, Result};
-use crate::render::{Format, Heading, Style, Writer, markdown_code, markdown_text, quotable, visible};
+use crate::render::{
+    self, Format, Heading, Style, Writer, markdown_code, markdown_text, quotable, visible,
+};
 use crate::table::{ResultTable, Value as Cell};
 use serde_json::{Map, Value as Json, json};
 use std::io::Write;
+use unicode_width::UnicodeWidthStr;
 
 /// Width of the text, in characters.
 const WIDTH: usize = 100;
@@ -40,10 +43,7 @@ pub(super) fn write_one(
             page.line(&format!("report {number}{}", report_line(report)))?;
         }
         page.gap()?;
-        for answer in answers {
-            page.part(answer)?;
-        }
-        Ok(())
+        page.parts(answers)
     })
 }
 
@@ -112,47 +112,67 @@ impl<'o> Page<'o> {
         let text = visible(text);
         match (self.is_markdown(), self.style.color) {
             (true, _) => self.put(&format!("{} {}\n\n", "#".repeat(level), markdown_text(&text))),
-            (false, true) => self.put(&format!("\u{1b}[1m{text}\u{1b}[0m\n")),
-            (false, false) => self.put(&format!("{text}\n")),
+            (false, is_bold) => {
+                let most = if level == 1 { usize::MAX } else { WIDTH - INDENT };
+                let (begin, end) = if is_bold { ("\u{1b}[1m", "\u{1b}[0m") } else { ("", "") };
+                for line in self.hanging(&text, most) {
+                    self.put(&format!("{begin}{line}{end}\n"))?;
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// Wraps a text to at most this width, and on a terminal to its width. INDENT more columns are free.
+    fn fitted(&self, text: &str, most: usize) -> Vec<String> {
+        match self.style.width {
+            Some(width) => render::wrapped(text, width.min(most)),
+            None if most == usize::MAX => vec![text.to_owned()],
+            None => wrapped(text, most),
+        }
+    }
+
+    /// The same, with all lines but the first indented.
+    fn hanging(&self, text: &str, most: usize) -> Vec<String> {
+        let lines = self.fitted(text, most).into_iter().enumerate();
+        lines
+            .map(|(place, line)| format!("{:1$}{line}", "", if place == 0 { 0 } else { INDENT }))
+            .collect()
     }
 
     /// Writes a line; in Markdown, a list item.
     pub(super) fn line(&mut self, text: &str) -> Result<()> {
         match self.is_markdown() {
             true => self.put(&format!("- {}\n", markdown_text(text))),
-            false => self.put(&format!("{text}\n")),
+            false => self.put(&format!("{}\n", self.hanging(text, usize::MAX).join("\n"))),
         }
     }
 
-    pub(super) fn part(&mut self, answer: &PartAnswer) -> Result<()> {
-        if self.is_markdown() {
-            self.heading(2, &format!("({}) {}", answer.part, answer.question))?;
-        } else {
-            let title = format!("({}) {}", answer.part, answer.question);
-            for (place, line) in wrapped(&visible(&title), WIDTH - INDENT).into_iter().enumerate() {
-                let line = if place == 0 { line } else { format!("{:INDENT$}{line}", "") };
-                self.heading(2, &line)?;
-            }
+    /// Writes all parts.
+    pub(super) fn parts(&mut self, answers: &[PartAnswer]) -> Result<()> {
+        (0..answers.len()).try_for_each(|nth| self.part(answers, nth))
+    }
+
+    fn part(&mut self, answers: &[PartAnswer], nth: usize) -> Result<()> {
+        let answer = &answers[nth];
+        self.heading(2, &format!("{} {}", answer.label(), answer.question))?;
+        if !self.is_markdown() {
             self.put("\n")?;
         }
         let mut is_list = false;
         for (place, piece) in answer.pieces.iter().enumerate() {
             match &piece.outcome {
-                Outcome::Lacking(_) if place > 0 && same_reason(&answer.pieces[place - 1], piece) => {}
                 Outcome::Answered { text, .. } => {
                     for block in text {
                         self.block(block, &mut is_list)?;
                     }
                 }
                 Outcome::Lacking(reason) => {
-                    // Print the same reason only once.
-                    let others =
-                        answer.pieces[place + 1..].iter().take_while(|other| same_reason(piece, other));
-                    let about: Vec<&str> =
-                        std::iter::once(piece).chain(others).map(|p| p.about.as_str()).collect();
-                    let text = format!("Not answered: {}. {}", about.join("; "), sentence(reason));
-                    self.block(&Block::Paragraph(text), &mut is_list)?;
+                    // Pieces with the same reason are named together.
+                    if !answer.pieces[..place].iter().any(|other| other.lack() == Some(reason)) {
+                        let text = not_answered(answers, nth, place, reason);
+                        self.block(&Block::Paragraph(text), &mut is_list)?;
+                    }
                 }
                 Outcome::Skipped(reason) => {
                     let text = format!("Skipped (optional): {}; {}", piece.about, ended(reason));
@@ -189,7 +209,8 @@ impl<'o> Page<'o> {
         if self.is_markdown() {
             return self.put(&format!("{bullet}{}\n", markdown_text(text)));
         }
-        for (place, line) in wrapped(text, WIDTH - INDENT - bullet.len()).into_iter().enumerate() {
+        let most = self.style.width.unwrap_or(WIDTH).min(WIDTH - INDENT).saturating_sub(bullet.len());
+        for (place, line) in self.fitted(text, most).into_iter().enumerate() {
             let before = if place == 0 { bullet } else { &"  "[..bullet.len()] };
             self.put(&format!("{:INDENT$}{before}{line}\n", ""))?;
         }
@@ -240,22 +261,76 @@ impl<'o> Page<'o> {
         for line in lines {
             match line {
                 Line::Words(text) => self.wrapped("- ", &text)?,
-                // A command stays on one line, so that it can be copied.
-                Line::Command(text) if self.is_markdown() => {
-                    self.put(&format!("- {}\n", markdown_code(&text)))?;
+                Line::Command(words) if self.is_markdown() => {
+                    self.put(&format!("- {}\n", markdown_code(&words.join(" "))))?;
                 }
-                Line::Command(text) => self.put(&format!("{:INDENT$}- {}\n", "", visible(&text)))?,
+                Line::Command(words) => {
+                    let width = self.style.width.unwrap_or(usize::MAX).saturating_sub(2);
+                    let command = command_lines(&words, width).join(&format!("\n{:1$}", "", INDENT + 4));
+                    self.put(&format!("{:INDENT$}- {command}\n", ""))?;
+                }
             }
         }
         self.gap()
     }
 }
 
-fn same_reason(a: &Piece, b: &Piece) -> bool {
-    match (&a.outcome, &b.outcome) {
-        (Outcome::Lacking(a), Outcome::Lacking(b)) => a == b,
-        _ => false,
+/// Says why a piece of a part has no answer. A reason is told once, with all parts that it applies to.
+fn not_answered(answers: &[PartAnswer], nth: usize, place: usize, reason: &str) -> String {
+    let answer = &answers[nth];
+    let alike = answer.pieces.iter().filter(|piece| piece.lack() == Some(reason));
+    let about = alike.map(|piece| piece.about.as_str()).collect::<Vec<_>>().join("; ");
+    let before = answers[..nth].iter().map(|other| (format!("in {}", other.label()), &*other.pieces));
+    let above = ("above".to_owned(), &answer.pieces[..place]);
+    for (told, pieces) in before.chain([above]) {
+        let lacks = pieces.iter().filter_map(Piece::lack);
+        if let Some(more) = lacks.filter_map(|known| beyond(known, reason)).min_by_key(|more| more.len())
+        {
+            let more = if more.is_empty() { String::new() } else { format!(" {}", sentence(more)) };
+            return format!("Not answered, as {told}: {about}.{more}");
+        }
     }
+    let shares = |piece: &Piece| piece.lack().is_some_and(|lack| beyond(reason, lack).is_some());
+    let later = answers[nth + 1..].iter().filter(|other| other.pieces.iter().any(shares));
+    let here = match later.map(PartAnswer::label).collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        later => format!(", here and in {}", later.join(", ")),
+    };
+    format!("Not answered{here}: {about}. {}", sentence(reason))
+}
+
+/// What a reason says after one that is known, if it begins with that one.
+fn beyond<'r>(known: &str, reason: &'r str) -> Option<&'r str> {
+    match reason.strip_prefix(known)? {
+        "" => Some(""),
+        more => more.strip_prefix("; "),
+    }
+}
+
+/// A command in lines of at most this width. All but the last end in a backslash, so that they can be
+/// copied. A word that is too long, such as a path, stays whole.
+fn command_lines(words: &[String], width: usize) -> Vec<String> {
+    let words: Vec<String> = words.iter().map(|word| visible(word)).collect();
+    if words.join(" ").width() <= width {
+        return vec![words.join(" ")];
+    }
+    // The lines after the first are indented by two more. An option stays with its value.
+    let room = width.saturating_sub(" \\".len() + 2);
+    let mut lines: Vec<String> = Vec::new();
+    let options = words.chunk_by(|_, next| !next.starts_with('-'));
+    let options = options.flat_map(|option| match option.join(" ") {
+        whole if whole.width() <= room => vec![whole],
+        _ => option.to_vec(),
+    });
+    for option in options {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + option.width() <= room => *line += &format!(" {option}"),
+            _ => lines.push(option),
+        }
+    }
+    let last = lines.len() - 1;
+    lines[..last].iter_mut().for_each(|line| line.push_str(" \\"));
+    lines
 }
 
 /// Turns a reason into a sentence.
@@ -320,11 +395,12 @@ fn narrowed(table: &ResultTable, shown: &Shown) -> ResultTable {
 /// A line about how an answer was found.
 enum Line {
     Words(String),
-    Command(String),
+    /// The words of a command.
+    Command(Vec<String>),
 }
 
 fn how(pieces: &[Piece]) -> Vec<Line> {
-    let (mut words, mut commands): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    let (mut words, mut commands): (Vec<String>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
     let add = |list: &mut Vec<String>, text: String| {
         if !list.contains(&text) {
             list.push(text);
@@ -354,8 +430,8 @@ fn how(pieces: &[Piece]) -> Vec<Line> {
         for note in &reply.notes {
             add(&mut words, format!("{}: {}.", quotable(&reply.report), visible(note)));
         }
-        if let Some(command) = &reply.command {
-            add(&mut commands, command.clone());
+        if let Some(command) = reply.command.as_ref().filter(|command| !commands.contains(command)) {
+            commands.push(command.clone());
         }
     }
     words.into_iter().map(Line::Words).chain(commands.into_iter().map(Line::Command)).collect()
@@ -476,7 +552,7 @@ fn reply_json(args: &Args, reply: &Reply, shown: &Shown) -> Result<Json> {
         facts.insert("notes".to_owned(), reply.notes.clone().into());
     }
     if let Some(command) = &reply.command {
-        facts.insert("command".to_owned(), command.as_str().into());
+        facts.insert("command".to_owned(), command.join(" ").into());
     }
     let mut bytes = Vec::new();
     let style = args.output.style(Format::Json);

@@ -69,14 +69,18 @@ impl Status {
 }
 
 impl Piece {
-    pub(super) fn counts_as_lacking(&self) -> bool {
-        matches!(self.outcome, Outcome::Lacking(_))
+    /// Why there is no answer.
+    pub(super) fn lack(&self) -> Option<&str> {
+        match &self.outcome {
+            Outcome::Lacking(reason) => Some(reason),
+            _ => None,
+        }
     }
 }
 
 impl PartAnswer {
     pub(super) fn status(&self) -> Status {
-        let lacking = self.pieces.iter().any(Piece::counts_as_lacking);
+        let lacking = self.pieces.iter().any(|piece| piece.lack().is_some());
         let answered = self.pieces.iter().any(|piece| matches!(piece.outcome, Outcome::Answered { .. }));
         match (lacking, answered) {
             (false, _) => Status::Answered,

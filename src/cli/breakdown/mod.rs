@@ -12,7 +12,7 @@ mod seconds;
 use super::note;
 use super::opened::Opened;
 use super::options::{Clock, KeepArgs, LibraryArgs, LimitArgs};
-use super::output::{FORMULAS, must_differ, replace, write_to};
+use super::output::{FORMULAS, fitted, must_differ, replace, write_to};
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::render::breakdown::{percent, time};
@@ -198,7 +198,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     if formulas > 0 && !args.spreadsheet {
         note(FORMULAS);
     }
-    let text = summary(&breakdown, &written);
+    let text = fitted(summary(&breakdown, &written));
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)
 }

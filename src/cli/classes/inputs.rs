@@ -115,16 +115,22 @@ impl Input {
         }
     }
 
+    /// The report, or the table of kernels.
+    pub(super) fn main_file(&self) -> &Path {
+        match &self.source {
+            Source::Csv { kernel_sum, .. } => kernel_sum,
+            Source::Report { path, .. } => path,
+        }
+    }
+
     /// The files that the input is read from.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
-        let (first, more) = match &self.source {
-            Source::Csv { kernel_sum, nvtx_proj_trace, mem_time_sum } => {
-                (kernel_sum, [nvtx_proj_trace, mem_time_sum])
-            }
-            Source::Report { path, .. } => (path, [&None, &None]),
+        let more = match &self.source {
+            Source::Csv { nvtx_proj_trace, mem_time_sum, .. } => [nvtx_proj_trace, mem_time_sum],
+            Source::Report { .. } => [&None, &None],
         };
         let rest = more.into_iter().filter_map(|path| path.as_deref());
-        std::iter::once(first.as_path()).chain(rest).chain(self.config.as_deref())
+        std::iter::once(self.main_file()).chain(rest).chain(self.config.as_deref())
     }
 
     /// Reads the tables of the input.

@@ -6,9 +6,10 @@ mod report;
 mod sections;
 mod seed_block;
 
+use super::failures::{Failure, complain_of_all};
+use super::note;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{self, OutputArgs, must_differ};
-use super::{complain, note};
 use crate::class_summary::{
     IterationHints, Iterations, Measured, SeedSummary, Summary, Tables, Tag, summarize,
 };
@@ -123,19 +124,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), inputs.iter().flat_map(Input::files))?;
     let mut catalog = args.library.load()?;
     let classifier = Classifier::choose(&mut catalog, args, map)?;
-    let mut answers = Vec::new();
-    let mut code = 0;
+    let (mut answers, mut failures) = (Vec::new(), Vec::new());
     for input in &inputs {
         match answer(args, &catalog, &classifier, input) {
             Ok(answer) => answers.push(answer),
             Err(error) if inputs.len() == 1 || matches!(error, Error::Interrupted) => return Err(error),
             Err(error) => {
-                note(&format!("could not summarize {}:", input.title));
-                let worse = complain(&error);
-                code = if code == 0 || code == EXIT_LACKS_DATA { worse } else { code };
+                failures.push(Failure { name: &input.title, path: input.main_file(), error });
             }
         }
     }
+    let code = complain_of_all(&failures);
     // Never write a file that lacks an input. On a terminal the other inputs are still useful.
     if answers.is_empty() || !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
         note("nothing was written");

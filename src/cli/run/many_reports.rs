@@ -2,9 +2,10 @@
 
 use super::{Args, answerable, explain, heading_of, roots};
 use crate::catalog::Catalog;
+use crate::cli::failures::{Failure, complain_of_all, worse};
+use crate::cli::note;
 use crate::cli::opened::{Opened, nsq_heading, shortest_names};
 use crate::cli::options::Clock;
-use crate::cli::{complain, note};
 use crate::compile::Plan;
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::page::{Partials, ReportAnswers};
@@ -54,7 +55,7 @@ pub(super) fn run(
             });
         }
     });
-    let (mut code, mut is_late) = (0, false);
+    let (mut code, mut failures) = (0, Vec::new());
     let mut facts: Vec<serde_json::Value> = Vec::new();
     let mut reports: Vec<ReportAnswers> = Vec::new();
     // People tell reports apart by short names; programs join them by the path that was given.
@@ -66,27 +67,18 @@ pub(super) fn run(
         let answer = answer.into_inner().ok().flatten();
         match answer {
             Some(Ok(answer)) => {
-                code = answer.lacks.iter().map(complain).fold(code, worse);
-                answer.notes.iter().for_each(|text| note(text));
-                answer.explanations.iter().for_each(|text| note(&format!("{name}: {text}")));
+                failures.extend(answer.lacks.into_iter().map(|error| Failure { name, path, error }));
+                let texts = answer.notes.iter().chain(&answer.explanations);
+                texts.for_each(|text| note(&format!("{name}: {text}")));
                 facts.push(answer.facts.clone().into());
                 reports.push(ReportAnswers { name: name.clone(), tables: answer.tables });
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
-            Some(Err(Error::Limit { .. })) if is_late => {
-                note(&format!("{} did not finish in that time either", path.display()));
-            }
-            Some(Err(error)) => {
-                let named = path.display().to_string();
-                if !error.to_string().contains(&named) {
-                    note(&format!("{named} failed:"));
-                }
-                is_late |= matches!(error, Error::Limit { .. });
-                code = worse(code, complain(&error));
-            }
+            Some(Err(error)) => failures.push(Failure { name, path, error }),
             None => code = EXIT_FAILED,
         }
     }
+    code = worse(code, complain_of_all(&failures));
     // Write no incomplete file. On standard output, the results of the other reports are still useful.
     if !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
         note("no output file was written, because a report failed");
@@ -171,14 +163,4 @@ fn answer(
         explain::Explainer { catalog, session: &session, scope: &scope, limits: &limits, args };
     let explanations = explainer.notes(&answered, is_for_people)?;
     Ok(Answer { facts, tables, lacks, notes, explanations })
-}
-
-/// The more severe of two exit codes: a failure outweighs missing data.
-fn worse(a: u8, b: u8) -> u8 {
-    let weight = |code: u8| match code {
-        0 => 0,
-        EXIT_LACKS_DATA => 1,
-        _ => 2,
-    };
-    if weight(b) > weight(a) { b } else { a }
 }
