@@ -26,7 +26,6 @@ mod large_export;
 mod layering;
 mod load;
 mod occupancy;
-mod pages;
 mod query_pages;
 mod readme;
 mod real_capture;

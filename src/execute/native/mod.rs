@@ -6,7 +6,6 @@
 mod gpu;
 mod ids;
 mod nvtx;
-mod pages;
 mod reader;
 mod relation;
 pub(super) mod texts;

@@ -1,13 +1,11 @@
 //! Reads the rows of a relation on several connections at once.
 //!
-//! Native relations read all their data here. If a relation is a plain view of a large table, the table
-//! is decoded from its [`pages`](super::pages). Everything else is read by a statement.
+//! Native relations read all their data here.
 //!
 //! Cells come from SQLite's C API, which needs `unsafe`. It takes half the time of rusqlite's checked
 //! values, and there are tens of millions of cells.
 #![allow(unsafe_code)]
 
-use super::pages::{self, Plain};
 use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
 use crate::normalize::Statements;
@@ -18,7 +16,6 @@ use std::ffi::{CString, c_int};
 use std::marker::PhantomData;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::{ptr, slice, thread};
 
 /// The largest valid time, exclusive, in ns: 146 years from the start of the capture.
@@ -27,42 +24,28 @@ const LATEST: u64 = 1 << 62;
 const CONNECTIONS: i64 = 2;
 /// Below this number of rows, one connection is as fast.
 const WORTH_SPLITTING: i64 = 20_000;
-/// Below this number of rows, a statement is as fast as decoding pages.
-const WORTH_DECODING: u64 = 4_000;
-/// Rows between two checks of the deadline while pages are decoded.
-const ROWS_A_LOOK: usize = 10_000;
+/// Rows between two steps of the progress.
+const ROWS_A_STEP: u64 = 10_000;
 
 /// Connections on which the relations are installed.
-pub(super) struct Reader<'a> {
+pub(super) struct Reader {
     /// Opened when the first rows are read.
     connections: Vec<Connection>,
     statements: Statements,
     limits: Limits,
     database: PathBuf,
     path: String,
-    /// See [`Reader::new`].
-    gave_up_on_pages: Option<&'a AtomicBool>,
 }
 
-impl<'a> Reader<'a> {
+impl Reader {
     /// A reader of the database, for the relations that `statements` create.
-    ///
-    /// With `gave_up_on_pages`, tables are decoded from their pages where possible. The flag is set if
-    /// decoding failed after some rows had been passed on. A statement then reads all rows again, into new
-    /// results.
-    pub(super) fn new(
-        database: &Path,
-        statements: &Statements,
-        limits: &Limits,
-        gave_up_on_pages: Option<&'a AtomicBool>,
-    ) -> Self {
+    pub(super) fn new(database: &Path, statements: &Statements, limits: &Limits) -> Self {
         Self {
             connections: Vec::new(),
             statements: statements.clone(),
             limits: limits.clone(),
             database: database.to_owned(),
             path: database.to_string_lossy().into_owned(),
-            gave_up_on_pages,
         }
     }
 
@@ -94,68 +77,40 @@ impl<'a> Reader<'a> {
         self.connect_to(1)?;
         let parts = self.parts(relation, id)?;
         self.connect_to(parts.len())?;
-        let is_large = parts.first().is_some_and(|&(from, to)| to.abs_diff(from) >= WORTH_DECODING);
-        let table = if is_large { self.table(relation, id, columns)? } else { None };
         let (limits, path, database) = (&self.limits, &self.path, &self.database);
         let work = &limits.progress.work;
-        // Returns `None` if the pages could not be decoded.
-        let read = |connection: &Connection,
-                    (from, to): (i64, i64),
-                    table: Option<&pages::Table>|
-         -> Result<Option<T>> {
+        let read = |connection: &Connection, (from, to): (i64, i64)| -> Result<T> {
             let sql = format!("SELECT {columns} FROM {relation} WHERE {id} BETWEEN {from} AND {to}");
             let mut reading = work.reading(to.abs_diff(from));
             let mut part = T::default();
             let mut rows = Rows::new(connection, database, &sql)?;
-            if let Some(table) = table {
-                // Stepping the statement once checks the right to read the table, and locks the file
-                // against changes.
-                if rows.next().map_err(|e| guard::explain(limits, e, path))?.is_none() {
-                    return Ok(Some(part));
-                }
-                let mut count = 0;
-                let goes_on = || {
-                    count += 1;
-                    if count % ROWS_A_LOOK != 0 {
-                        return true;
-                    }
-                    reading.advance(ROWS_A_LOOK as u64);
-                    !guard::is_over(limits)
-                };
-                let take =
-                    |cells: &pages::Row<'_>| row(&mut part, &Cells::Page { row: cells, database }).ok();
-                return Ok(table.scan(connection, (from, to), goes_on, take).map(|()| part));
-            }
+            let mut count = 0;
             while let Some(cells) = rows.next().map_err(|e| guard::explain(limits, e, path))? {
                 row(&mut part, &cells)?;
+                count += 1;
+                if count % ROWS_A_STEP == 0 {
+                    reading.advance(ROWS_A_STEP);
+                }
             }
-            Ok(Some(part))
+            Ok(part)
         };
-        let read_all = |connections: &mut [Connection], table| -> Result<Option<Vec<T>>> {
-            thread::scope(|scope| {
-                let mut pairs = connections.iter_mut().zip(&parts);
-                let first = pairs.next();
-                let mut running = Vec::new();
-                for (connection, &part) in pairs {
-                    running.push(scope.spawn(move || read(connection, part, table)));
-                }
-                let mut results = Vec::new();
-                if let Some((connection, &part)) = first {
-                    results.push(read(connection, part, table)?);
-                }
-                for part in running {
-                    results.push(part.join().unwrap_or_else(|panic| resume_unwind(panic))?);
-                }
-                Ok(results.into_iter().collect())
-            })
-        };
-        let mut results = read_all(&mut self.connections, table.as_ref());
-        if let (Ok(None), Some(gave_up_on_pages)) = (&results, self.gave_up_on_pages) {
-            gave_up_on_pages.store(true, Ordering::Relaxed);
-            // Read all parts again: an odd page in one part may also hide rows of another.
-            results = read_all(&mut self.connections, None);
-        }
-        results.map(Option::unwrap_or_default)
+        thread::scope(|scope| {
+            let mut pairs = self.connections.iter_mut().zip(&parts);
+            let first = pairs.next();
+            let mut running = Vec::new();
+            for (connection, &part) in pairs {
+                let read = &read;
+                running.push(scope.spawn(move || read(connection, part)));
+            }
+            let mut results = Vec::new();
+            if let Some((connection, &part)) = first {
+                results.push(read(connection, part)?);
+            }
+            for part in running {
+                results.push(part.join().unwrap_or_else(|panic| resume_unwind(panic))?);
+            }
+            Ok(results)
+        })
     }
 
     /// Reads all rows of a statement on one connection.
@@ -184,18 +139,6 @@ impl<'a> Reader<'a> {
             Err(rusqlite::Error::QueryReturnedNoRows) => Ok(None),
             other => other.map_err(|e| guard::explain(&self.limits, e, &self.path)),
         }
-    }
-
-    /// The table whose pages can be decoded for this scan; `None` if a statement must read it.
-    fn table(&self, relation: &str, id: &str, columns: &str) -> Result<Option<pages::Table>> {
-        if self.gave_up_on_pages.is_none() {
-            return Ok(None);
-        }
-        let columns: Vec<&str> = columns.split(", ").collect();
-        let plain = Plain::of(&self.statements, relation, id, &columns);
-        // Opens a new connection: the ones in use may no longer read the declaration of a table.
-        let connection = plain.as_ref().map(|_| reopen(&self.database)).transpose()?;
-        Ok(plain.zip(connection).and_then(|(plain, connection)| pages::Table::find(&connection, &plain)))
     }
 
     /// The first and last row of each part.
@@ -264,7 +207,7 @@ impl<'a> Rows<'a> {
         match unsafe { ffi::sqlite3_step(self.statement) } {
             ffi::SQLITE_ROW => {
                 let (statement, database) = (self.statement, self.database);
-                Ok(Some(Cells::Statement { statement, database, row: PhantomData }))
+                Ok(Some(Cells { statement, database, row: PhantomData }))
             }
             ffi::SQLITE_DONE => Ok(None),
             code => Err(self.error(code)),
@@ -287,37 +230,26 @@ impl Drop for Rows<'_> {
 }
 
 /// The cells of a row.
-pub(super) enum Cells<'a> {
-    Statement { statement: *mut ffi::sqlite3_stmt, database: &'a Path, row: PhantomData<&'a ()> },
-    Page { row: &'a pages::Row<'a>, database: &'a Path },
+pub(super) struct Cells<'a> {
+    statement: *mut ffi::sqlite3_stmt,
+    database: &'a Path,
+    row: PhantomData<&'a ()>,
 }
 
 impl Cells<'_> {
     /// An integer; `None` for null. Other values are cast as SQLite does.
     #[inline]
     pub(super) fn int(&self, column: usize) -> Option<i64> {
-        match self {
-            Self::Statement { statement, .. } => {
-                // SAFETY: `self` borrows the statement's current row; SQLite returns null for a column out of
-                // range.
-                let int = unsafe { ffi::sqlite3_column_int64(*statement, column as c_int) };
-                // SQLite returns 0 for null, so only a 0 needs the check.
-                (int != 0 || kind(*statement, column) != ffi::SQLITE_NULL).then_some(int)
-            }
-            Self::Page { row, .. } => row.int(column),
-        }
+        // SAFETY: `self` borrows the statement's current row; SQLite returns null for a column out of range.
+        let int = unsafe { ffi::sqlite3_column_int64(self.statement, column as c_int) };
+        // SQLite returns 0 for null, so only a 0 needs the check.
+        (int != 0 || kind(self.statement, column) != ffi::SQLITE_NULL).then_some(int)
     }
 
     /// A time in ns; `None` for null. An error if it is not an integer or out of range.
     #[inline]
     pub(super) fn time(&self, column: usize) -> Result<Option<i64>> {
-        let is_whole = match self {
-            Self::Statement { statement, .. } => {
-                matches!(kind(*statement, column), ffi::SQLITE_INTEGER | ffi::SQLITE_NULL)
-            }
-            // Decoding gives up on a page with other values, and a statement reads it again.
-            Self::Page { .. } => true,
-        };
+        let is_whole = matches!(kind(self.statement, column), ffi::SQLITE_INTEGER | ffi::SQLITE_NULL);
         let time = self.int(column);
         if is_whole && time.is_none_or(|time| time.unsigned_abs() < LATEST) {
             return Ok(time);
@@ -327,9 +259,8 @@ impl Cells<'_> {
 
     #[cold]
     fn invalid_time(&self, time: Option<i64>) -> Error {
-        let (Self::Statement { database, .. } | Self::Page { database, .. }) = self;
         Error::Report {
-            path: database.to_path_buf(),
+            path: self.database.to_path_buf(),
             reason: time.map_or("holds a time that is not an integer".to_owned(), |time| {
                 format!("has an event at {time} ns, more than a century from the start of the capture")
             }),
@@ -339,18 +270,15 @@ impl Cells<'_> {
 
     /// A text's bytes; `None` for anything else.
     pub(super) fn text(&self, column: usize) -> Option<&[u8]> {
-        let statement = match self {
-            Self::Statement { statement, .. } => *statement,
-            Self::Page { row, .. } => return row.text(column),
-        };
-        if kind(statement, column) != ffi::SQLITE_TEXT {
+        if kind(self.statement, column) != ffi::SQLITE_TEXT {
             return None;
         }
         // SAFETY: SQLite keeps the text until the next step, which needs `&mut Rows`. The length is read
         // after the text, as SQLite requires.
         unsafe {
-            let text = ffi::sqlite3_column_text(statement, column as c_int);
-            let len = usize::try_from(ffi::sqlite3_column_bytes(statement, column as c_int)).ok()?;
+            let text = ffi::sqlite3_column_text(self.statement, column as c_int);
+            let len =
+                usize::try_from(ffi::sqlite3_column_bytes(self.statement, column as c_int)).ok()?;
             (!text.is_null()).then(|| slice::from_raw_parts(text, len))
         }
     }

@@ -14,7 +14,6 @@ use crate::occupancy::{Occupancy, Op, Stream, Window};
 use crate::projection::OpKind;
 use foldhash::{HashMap, HashMapExt};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// Shown for a kernel whose name is missing from the export.
 const NAMELESS: &str = "(no name)";
@@ -28,9 +27,7 @@ pub(in crate::execute::native) fn occupy(
     selection: Option<&Selection>,
     limits: &Limits,
 ) -> Result<Answers> {
-    // Each part collects its own rows, so a second read leaves nothing behind: the flag need not be checked.
-    let gave_up_on_pages = AtomicBool::new(false);
-    let mut reader = Reader::new(database, &input.statements, limits, Some(&gave_up_on_pages));
+    let mut reader = Reader::new(database, &input.statements, limits);
     let gpus = read_gpus(&mut reader, input)?;
     let mut ids = Ids { gpus, ..Ids::default() };
     let mut ops = Vec::new();

@@ -17,7 +17,6 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::mem;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 /// A capture in reading order, with the names of its ranges.
@@ -28,27 +27,10 @@ pub(super) struct Loaded {
     pub(super) kernel_names: HashMap<i64, String>,
 }
 
-/// Reads the relations of an input.
+/// Reads the relations of an input: ranges and launched work in parallel.
 pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
-    let gave_up_on_pages = AtomicBool::new(false);
-    let loaded = load_by(database, input, limits, Some(&gave_up_on_pages));
-    // Rows from before the fallback have added processes and threads: start again without decoding pages.
-    if !gave_up_on_pages.into_inner() {
-        return loaded;
-    }
-    drop(loaded);
-    load_by(database, input, limits, None)
-}
-
-/// Reads ranges and launched work in parallel.
-fn load_by(
-    database: &Path,
-    input: &Input,
-    limits: &Limits,
-    gave_up_on_pages: Option<&AtomicBool>,
-) -> Result<Loaded> {
     let ids = Interners::default();
-    let reader = || Reader::new(database, &input.statements, limits, gave_up_on_pages);
+    let reader = || Reader::new(database, &input.statements, limits);
     let ranges = || read_ranges(&mut reader(), &ids);
     let launched = || read_launched(&mut reader(), input, &ids);
     let (named, launched) = threads::both(ranges, launched);
@@ -62,7 +44,7 @@ fn load_by(
 
 /// Reads the operations, the calls that launched them, and the names of kernels.
 fn read_launched(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     input: &Input,
     ids: &Interners,
 ) -> Result<(Capture, HashMap<i64, String>)> {
@@ -227,7 +209,7 @@ struct Columns {
 /// Reads the operations of one relation. With `more.nodes`, also returns the CUDA graph node of each
 /// operation, 0 outside graphs.
 fn read_ops(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     relation: &str,
     kind: OpKind,
     more: Columns,
@@ -292,7 +274,7 @@ fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
 }
 
 /// Reads the calls that launched operations, each with the slot of its operations in [`Links`].
-fn read_calls(reader: &mut Reader<'_>, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
+fn read_calls(reader: &mut Reader, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
     #[derive(Default)]
     struct Part {
         calls: Vec<(u32, Call)>,
@@ -379,7 +361,7 @@ impl Ranges {
 /// The process and id of a domain.
 type DomainKey = (i64, i64);
 
-fn read_ranges(reader: &mut Reader<'_>, ids: &Interners) -> Result<(Ranges, Names)> {
+fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Ranges, Names)> {
     #[derive(Default)]
     struct Part {
         /// By thread.
@@ -488,7 +470,7 @@ const MAX_CLONES: usize = 64;
 ///
 /// `nodes` has the graph node of each operation.
 fn place_at_creation(
-    reader: &mut Reader<'_>,
+    reader: &mut Reader,
     capture: &mut Capture,
     nodes: &[i64],
     ids: &Interners,
