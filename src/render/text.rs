@@ -88,6 +88,8 @@ struct Layout {
     is_right: Vec<bool>,
     /// Headers of the columns that are left out.
     dropped: Vec<String>,
+    /// Whether a number tells shortened names apart.
+    is_numbered: bool,
 }
 
 impl Layout {
@@ -118,9 +120,10 @@ impl Layout {
         };
         let dropped = (0..headers.len()).filter(|index| !kept.contains(index));
         let dropped = dropped.map(|index| headers[index].clone()).collect();
+        let mut is_numbered = false;
         for (&index, &width) in kept.iter().zip(&widths) {
             if width < texts[index].natural {
-                shorten(&mut rows, index, width);
+                is_numbered |= shorten(&mut rows, index, width);
             }
         }
         let pick = |row: Vec<String>| kept.iter().map(|&index| row[index].clone()).collect();
@@ -135,6 +138,7 @@ impl Layout {
             rows: rows.into_iter().map(pick).collect(),
             widths,
             dropped,
+            is_numbered,
         }
     }
 
@@ -161,6 +165,11 @@ impl Layout {
         if !self.dropped.is_empty() {
             let line = format!("not shown: {} (--wide shows all columns)", self.dropped.join(", "));
             text.push_str(&format!("{}\n", fitted(&line, style)));
+        }
+        if self.is_numbered {
+            let line =
+                "#1, #2: different names that look alike when shortened (--wide shows them whole)";
+            text.push_str(&format!("{}\n", fitted(line, style)));
         }
         text
     }
@@ -253,8 +262,10 @@ fn holds_numbers(table: &ResultTable, index: usize) -> bool {
     values.peek().is_some() && values.all(|value| !matches!(value, Value::Text(_)))
 }
 
-/// Shortens the texts of a column to `width`; different texts stay different.
-fn shorten(rows: &mut [Vec<String>], column: usize, width: usize) {
+/// Shortens the texts of a column to `width`; different texts stay different. Returns whether numbers
+/// tell some apart.
+fn shorten(rows: &mut [Vec<String>], column: usize, width: usize) -> bool {
+    let mut is_numbered = false;
     let texts: BTreeSet<String> = rows.iter().map(|row| row[column].clone()).collect();
     let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for text in texts {
@@ -266,7 +277,11 @@ fn shorten(rows: &mut [Vec<String>], column: usize, width: usize) {
             [text] => {
                 short.insert(text.clone(), shortened);
             }
-            texts => short.extend(told_apart(texts, width)),
+            texts => {
+                let (shortened, has_numbers) = told_apart(texts, width);
+                short.extend(shortened);
+                is_numbered |= has_numbers;
+            }
         }
     }
     for row in rows {
@@ -274,6 +289,7 @@ fn shorten(rows: &mut [Vec<String>], column: usize, width: usize) {
             row[column].clone_from(shortened);
         }
     }
+    is_numbered
 }
 
 /// `abcdefgh` in five characters: `ab…gh`.
@@ -292,8 +308,8 @@ fn middle_out(text: &str, width: usize) -> String {
 
 /// Texts that share both ends, each with the part in which they differ: `abcXefgh` is `a…X…h`.
 ///
-/// Where that part is too long, a number tells them apart.
-fn told_apart(texts: &[String], width: usize) -> Vec<(String, String)> {
+/// Where that part is too long, a number tells them apart. Returns whether it does.
+fn told_apart(texts: &[String], width: usize) -> (Vec<(String, String)>, bool) {
     let chars: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
     let shortest = chars.iter().map(Vec::len).min().unwrap_or(0);
     let differs = |nth: usize| chars.iter().any(|text| text[nth] != chars[0][nth]);
@@ -307,14 +323,14 @@ fn told_apart(texts: &[String], width: usize) -> Vec<(String, String)> {
     let shown: Vec<String> = chars.iter().map(|text| show(text)).collect();
     let distinct: BTreeSet<&String> = shown.iter().collect();
     if distinct.len() == texts.len() && shown.iter().all(|text| text.width() <= width) {
-        return texts.iter().cloned().zip(shown).collect();
+        return (texts.iter().cloned().zip(shown).collect(), false);
     }
     let digits = texts.len().to_string().len();
     let numbered = texts.iter().enumerate().map(|(nth, text)| {
         let short = middle_out(text, width.saturating_sub(digits + 1));
         (text.clone(), format!("{short}#{}", nth + 1))
     });
-    numbered.collect()
+    (numbered.collect(), true)
 }
 
 /// The longest beginning of `text` that is at most `width` wide.
@@ -403,7 +419,7 @@ mod tests {
             assert!(rows.iter().all(|row| row[0].width() <= width), "{rows:?}");
         }
         let texts = ["ax1bbbbbbbb".to_owned(), "ax2bbbbbbbb".to_owned()];
-        assert_eq!(told_apart(&texts, 8)[1].1, "ax…2b…bb");
+        assert_eq!(told_apart(&texts, 8).0[1].1, "ax…2b…bb");
     }
 
     #[test]
