@@ -10,7 +10,7 @@ reads: [gpu_overlap, gpu_window, memcpy, memset]
 requires: [gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: device_id, type: id, label: "CUDA device", priority: 3, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
+  - {name: device_id, type: id, label: "CUDA device", priority: 0, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
   - {name: busy_ns, type: duration, unit: ns, priority: 1, doc: "Time in which at least one operation ran: the sum of the first three parts."}
   - {name: compute_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a compute kernel ran."}
@@ -20,7 +20,7 @@ columns:
   - {name: compute_pct, type: percent, unit: percent, label: "compute % of window", doc: "compute_ns as a share of window_ns."}
   - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of window", doc: "exposed_communication_ns as a share of window_ns."}
   - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of window", doc: "exposed_memory_ns as a share of window_ns."}
-  - {name: idle_pct, type: percent, unit: percent, label: "idle % of window", doc: "idle_ns as a share of window_ns."}
+  - {name: idle_pct, type: percent, unit: percent, label: "idle % of window", priority: 1, doc: "idle_ns as a share of window_ns."}
   - {name: largest_part, type: text, doc: "Largest of the four parts: compute, communication, memory or idle; the first of these if several tie; null if window_ns is 0."}
   - {name: top_op, type: text, label: "top operation", priority: 3, doc: "Name of the operation with the most exposed time in largest_part; null for idle and if largest_part is null."}
   - {name: top_op_total_ns, type: duration, unit: ns, label: "top operation total", priority: 3, doc: "Sum of the durations of top_op inside the window; null for idle."}
