@@ -8,7 +8,7 @@ use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
-use crate::page::{NoRows, PageAnswer, PageRequest};
+use crate::page::{PageAnswer, PageRequest};
 use crate::render::{Heading, Writer, visible};
 use std::path::{Path, PathBuf};
 
@@ -120,37 +120,15 @@ pub(super) fn ask<'r>(
     for Input { name, opened, scope } in inputs {
         let lacks = request.lacks(opened, catalog)?;
         let roots = request.roots(&lacks);
-        let session = opened.session(catalog, scope, roots, limits)?;
+        let (session, notes) = opened.begin(catalog, scope, roots, limits)?;
+        for text in notes {
+            note(&if inputs.len() > 1 { format!("{name}: {text}") } else { text });
+        }
         reports.push(request.ask(name.clone(), &session, lacks, limits)?);
     }
-    request.answer(reports, limits)?.map_err(|none| no_rows(none, inputs, asker))
-}
-
-/// The error of a page without the rows that it needs.
-fn no_rows(none: NoRows<'_>, inputs: &[Input], asker: &str) -> Error {
-    if let Some(error) = none.lack {
-        return error;
-    }
     let is_whole = inputs.iter().all(|input| input.scope.is_whole());
-    let (needs, detail, help) = match is_whole {
-        true => (
-            none.what.to_owned(),
-            format!("  its table of {} is empty", none.what),
-            "capture with `nsys profile --trace=cuda …` while the GPU works",
-        ),
-        false => (
-            format!("{} within the scope", none.what),
-            format!("  the scope options exclude all of its {}", none.what),
-            "leave out some of --device, --stream, --process, --time, --nvtx, --iter or other scope options",
-        ),
-    };
-    Error::LacksData {
-        query: asker.to_owned(),
-        needs,
-        report: inputs.first().map_or_else(PathBuf::new, |input| input.opened.report.path.clone()),
-        detail,
-        help: help.to_owned(),
-    }
+    let first = inputs.first().map_or(Path::new(""), |input| &input.opened.report.path);
+    request.answer(reports, limits)?.map_err(|none| none.into_error(asker, first, is_whole))
 }
 
 /// Prints the tables of a page.

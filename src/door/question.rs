@@ -9,6 +9,7 @@ use crate::execute::Limits;
 use crate::normalize::Presence;
 use crate::page::{PageRequest as Request, PageTableAnswer, Partials, ReportAnswers};
 use crate::table::Value;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -243,15 +244,10 @@ impl<'r> PageQuestion<'r> {
             let (session, _) = report.open.begin(catalog, &scope, roots, &limits)?;
             answers.push(request.ask(report.name(), &session, lacks, &limits)?);
         }
-        let answer = request.answer(answers, &limits)?.map_err(|none| {
-            none.lack.unwrap_or_else(|| Error::LacksData {
-                query: format!("page {}", self.name),
-                needs: format!("{} within the scope", none.what),
-                report: self.reports.first().map(|r| r.open.report.path.clone()).unwrap_or_default(),
-                detail: String::new(),
-                help: "widen the scope".to_owned(),
-            })
-        })?;
+        let first = self.reports.first().map_or(Path::new(""), |report| &report.open.report.path);
+        let (asker, is_whole) = (format!("page {}", self.name), self.how.scope == Scope::default());
+        let answer = request.answer(answers, &limits)?;
+        let answer = answer.map_err(|none| none.into_error(&asker, first, is_whole))?;
         let table = |table: &PageTableAnswer<'_>| {
             let query = table.plan.query.as_ref();
             let rows = Table::new(&table.title, query, Vec::new(), table.table.clone());

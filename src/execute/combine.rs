@@ -15,7 +15,7 @@ use crate::table::{ResultTable, Value};
 use rusqlite::{Connection, params_from_iter};
 
 /// The columns that say which report a row comes from, before the columns of its query.
-pub const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
+const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
 
 /// The answer of one report to a query that another query asks.
 #[derive(Debug, Clone, Copy)]

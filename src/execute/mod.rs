@@ -11,7 +11,7 @@ mod native;
 mod progress;
 mod table_writer;
 
-pub use combine::{Partial, REPORT_COLUMNS};
+pub use combine::Partial;
 pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;
 pub use native::{AttributedTime, Natives, check_rules};

@@ -11,6 +11,7 @@ use crate::open_report::OpenReport;
 use crate::table::{ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// A page with the values of its parameters, planned.
 #[derive(Debug)]
@@ -46,6 +47,30 @@ pub struct NoRows<'a> {
     pub what: &'a str,
     /// The reason, if a report lacks the data. `None`: it has the data, but the scope leaves no rows.
     pub lack: Option<Error>,
+}
+
+impl NoRows<'_> {
+    /// The error. `asker` is who needs the rows, and `is_whole` whether no scope limits the reports.
+    pub fn into_error(self, asker: &str, report: &Path, is_whole: bool) -> Error {
+        if let Some(error) = self.lack {
+            return error;
+        }
+        let (needs, detail, help) = match is_whole {
+            true => (
+                self.what.to_owned(),
+                format!("  the tables are there, but they hold no {}", self.what),
+                format!("`nsq schema {}` shows what was captured", report.display()),
+            ),
+            false => (
+                format!("{} within the scope", self.what),
+                format!("  the scope options exclude all of its {}", self.what),
+                "leave out some of --device, --stream, --process, --time, --nvtx, --iter or other scope options"
+                    .to_owned(),
+            ),
+        };
+        let (query, report) = (asker.to_owned(), report.to_owned());
+        Error::LacksData { query, needs, report, detail, help }
+    }
 }
 
 /// The answer of a page.
