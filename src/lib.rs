@@ -92,6 +92,8 @@ pub mod schema;
 #[doc(hidden)]
 pub mod scope;
 #[doc(hidden)]
+pub mod seed;
+#[doc(hidden)]
 pub mod statistics;
 #[doc(hidden)]
 pub mod table;
@@ -100,7 +102,7 @@ pub mod threads;
 #[doc(hidden)]
 pub mod trace;
 
-pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Row, Scope, Table, open};
+pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
-pub use table::{Column, Type, Unit, Value};
+pub use table::{Column, Row, Type, Unit, Value};

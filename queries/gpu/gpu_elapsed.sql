@@ -1,6 +1,6 @@
 /*---
 name: gpu_elapsed
-version: 2
+version: 3
 title: GPU time without overlap, by operation
 summary: Time that each kernel, copy and fill adds to the busy time of its GPU.
 why: To split the busy time of a GPU among its operations, so that the parts add up to it.
@@ -10,6 +10,7 @@ reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, scope]
 requires: [gpu_overlap]
 params:
   - {name: per_gpu, type: bool, default: true, doc: "true treats each GPU by itself; false takes the time in which any GPU was busy."}
+  - {name: several_gpus, type: bool, default: false, doc: "Return no rows unless several GPUs worked: the rows of a single GPU are those of per_gpu=false."}
   - {name: graphs, type: bool, default: true, doc: "Count CUDA graphs traced as a whole; false leaves them out."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers; null over all GPUs."}
@@ -23,6 +24,7 @@ columns:
   - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes copied or written; null for a kernel or a graph."}
   - {name: class_rule, type: text, label: "rule", priority: 3, doc: "Rule of the class map that decided; null if no rule did."}
   - {name: class_also, type: text, label: "other matches", priority: 3, doc: "Other classes, from later rules that match too; null if there are none."}
+  - {name: class_others, type: text, label: "other classes", priority: 3, doc: "The classes of class_also without their rules, and without rules that match every name; null if there are none."}
   - {name: op_name, type: text, label: "operation", priority: 0, doc: "Demangled kernel name, a name such as [CUDA memcpy Host-to-Device], [CUDA memset] or [CUDA graph N]; (no name) if the export has no name."}
 checks:
   - calls >= 1
@@ -54,7 +56,8 @@ placed AS (
     min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns
   FROM gpu_overlap AS overlap
   CROSS JOIN scope
-  WHERE overlap.op_kind <> 'graph' OR :graphs
+  WHERE (overlap.op_kind <> 'graph' OR :graphs)
+    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
 ),
 -- The time up to the latest end of earlier operations is already counted.
 swept AS (
@@ -124,6 +127,7 @@ SELECT
   sum(size_bytes) AS size_bytes,
   CASE op_kind WHEN 'graph' THEN NULL ELSE op_class_rule(op_name) END AS class_rule,
   CASE op_kind WHEN 'graph' THEN NULL ELSE op_class_also(op_name) END AS class_also,
+  CASE op_kind WHEN 'graph' THEN NULL ELSE op_class_others(op_name) END AS class_others,
   op_name
 FROM named
 GROUP BY gpu_id, op_kind, op_name

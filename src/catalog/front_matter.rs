@@ -11,7 +11,8 @@
 
 use super::yaml_error::explain;
 use crate::error::{Error, Result};
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use std::collections::BTreeMap;
 
 const OPEN: &str = "/*---";
 const CLOSE: &str = "---*/";
@@ -68,6 +69,24 @@ pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml
 /// Line of the first occurrence of `needle` in `text`, from 1. Returns 1 if there is none.
 pub fn line_of(text: &str, needle: &str) -> usize {
     text.lines().position(|line| line.contains(needle)).map_or(1, |index| index + 1)
+}
+
+/// Reads a map of scalars, with each value converted to text.
+pub(super) fn scalars<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<BTreeMap<String, String>, D::Error> {
+    let written = BTreeMap::<String, serde_yaml::Value>::deserialize(deserializer)?;
+    written
+        .into_iter()
+        .map(|(key, value)| match value {
+            serde_yaml::Value::String(text) => Ok((key, text)),
+            serde_yaml::Value::Bool(flag) => Ok((key, flag.to_string())),
+            serde_yaml::Value::Number(number) => Ok((key, number.to_string())),
+            _ => Err(serde::de::Error::custom(format!(
+                "invalid value for `{key}`: expected text, a number or a boolean"
+            ))),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The front matter of queries and relations.
 
-use super::front_matter::{read_yaml, split};
+use super::front_matter::{read_yaml, scalars, split};
 use crate::error::Result;
 use crate::table::{Column, Type, Unit};
 use serde::{Deserialize, Serialize};
@@ -76,11 +76,9 @@ pub struct QueryHeader {
     pub tags: Vec<String>,
     /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
-    /// Queries whose answers the statement reads, instead of relations. Each is a table of the query's
-    /// name, with the columns `report` and `side` before its own. A parameter of the statement sets the
-    /// parameter of the same name of these queries.
+    /// Queries whose answers the statement reads, instead of relations.
     #[serde(default)]
-    pub asks: Vec<String>,
+    pub asks: Vec<AskedQuery>,
     /// Whether the tables of `asks` have the rows of all reports, so that the statement can compare them.
     /// Otherwise it runs once for each report, as other queries do.
     #[serde(default)]
@@ -106,6 +104,48 @@ pub struct QueryHeader {
     pub nsys: Option<NsysReport>,
     /// Set when the query will be removed.
     pub deprecated: Option<Deprecated>,
+}
+
+/// A query whose answer another query reads as a table: its name, or `{query, as, params}`.
+///
+/// The columns `report` and `side` stand before its own, unless it is across reports itself.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(from = "AskText")]
+pub struct AskedQuery {
+    /// The query that is asked.
+    pub query: String,
+    /// Name of the table: that of the query, if `as` is absent.
+    pub table: String,
+    /// Values of its parameters. Others are set by the parameter of the same name of the query that asks.
+    pub params: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum AskText {
+    Name(String),
+    Call(AskCall),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskCall {
+    query: String,
+    #[serde(rename = "as")]
+    table: Option<String>,
+    #[serde(default, deserialize_with = "scalars")]
+    params: BTreeMap<String, String>,
+}
+
+impl From<AskText> for AskedQuery {
+    fn from(text: AskText) -> Self {
+        match text {
+            AskText::Name(query) => Self { table: query.clone(), query, params: BTreeMap::new() },
+            AskText::Call(AskCall { query, table, params }) => {
+                Self { table: table.unwrap_or_else(|| query.clone()), query, params }
+            }
+        }
+    }
 }
 
 /// Shape of a query's result.

@@ -1,8 +1,8 @@
 //! Pages: several queries shown together, as tables and in layouts of their own.
 
-use super::front_matter::read_yaml;
+use super::front_matter::{read_yaml, scalars};
 use super::header::Param;
-use super::playbook::{Fact, scalars};
+use super::playbook::Fact;
 use super::{Catalog, Entry, FileKind};
 use crate::error::{Error, Result};
 use serde::Deserialize;

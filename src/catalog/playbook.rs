@@ -1,6 +1,6 @@
 //! Playbooks: the questions of a course or a team, with the queries and text templates that answer them.
 
-use super::front_matter::read_yaml;
+use super::front_matter::{read_yaml, scalars};
 use super::header::Param;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Deserializer};
@@ -283,24 +283,6 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resul
         Reports::One(one) => vec![one],
         Reports::Many(many) => many,
     })
-}
-
-/// Reads a map of scalars, with each value converted to text.
-pub(super) fn scalars<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<BTreeMap<String, String>, D::Error> {
-    let written = BTreeMap::<String, serde_yaml::Value>::deserialize(deserializer)?;
-    written
-        .into_iter()
-        .map(|(key, value)| match value {
-            serde_yaml::Value::String(text) => Ok((key, text)),
-            serde_yaml::Value::Bool(flag) => Ok((key, flag.to_string())),
-            serde_yaml::Value::Number(number) => Ok((key, number.to_string())),
-            _ => Err(serde::de::Error::custom(format!(
-                "invalid value for `{key}`: expected text, a number or a boolean"
-            ))),
-        })
-        .collect()
 }
 
 impl Playbook {

@@ -135,7 +135,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             scope.attribute = Attribute::Process;
         }
     }
-    let input = Input { name: opened.report.name(), opened, scope };
+    let input = Input::new(opened.report.name(), opened, scope);
     let answer = ask(&request, &catalog, std::slice::from_ref(&input), &limits, "nsq kernels")?;
     let mut files: Vec<(&Path, String)> = Vec::new();
     for (path, layout) in [(&args.output, "kernels"), (&args.gap_output, "gaps")] {

@@ -4,11 +4,11 @@ use super::note;
 use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, must_differ, write_to};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, ClassMaps};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
-use crate::page::{PageAnswer, PageRequest};
+use crate::page::{PageAnswer, PageRequest, ReportInput};
 use crate::render::{Heading, Writer, visible};
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     for (path, name) in args.reports.iter().zip(shortest_names(&args.reports)) {
         let opened = Opened::open(path, &args.open)?;
         let scope = args.scope.resolve(&opened.schema)?;
-        inputs.push(Input { name, opened, scope });
+        inputs.push(Input::new(name, opened, scope));
     }
     let asker = format!("page {}", args.page);
     let limits = args.limits.limits();
@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         for part in inputs.chunks(parts) {
             if parts < inputs.len() {
                 let gap = if text.is_empty() { "" } else { "\n" };
-                text.push_str(&format!("{gap}{}\n\n", visible(&part[0].name)));
+                text.push_str(&format!("{gap}{}\n\n", visible(&part[0].about.name)));
             }
             let answer = ask(&request, &catalog, part, &limits, &asker)?;
             answer.notes.iter().for_each(|text| note(text));
@@ -100,12 +100,21 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// An open report, and the scope in which a page asks it.
+/// An open report, and how a page asks it.
 pub(super) struct Input {
-    /// Name in output.
-    pub(super) name: String,
+    pub(super) about: ReportInput,
     pub(super) opened: Opened,
     pub(super) scope: Scope,
+    /// Its class maps, if they are not the catalog's.
+    pub(super) classes: Option<ClassMaps>,
+}
+
+impl Input {
+    /// A report with the parameters and class maps of all.
+    pub(super) fn new(name: String, opened: Opened, scope: Scope) -> Self {
+        let about = ReportInput { name, ..ReportInput::of(&opened) };
+        Self { about, opened, scope, classes: None }
+    }
 }
 
 /// Answers a page. `asker` is who needs the data, for the error if there is none.
@@ -117,14 +126,15 @@ pub(super) fn ask<'r>(
     asker: &str,
 ) -> Result<PageAnswer<'r>> {
     let mut reports = Vec::new();
-    for Input { name, opened, scope } in inputs {
+    for Input { about, opened, scope, classes } in inputs {
         let lacks = request.lacks(opened, catalog)?;
         let roots = request.roots(&lacks);
-        let (session, notes) = opened.begin(catalog, scope, roots, limits)?;
+        let classes = classes.as_ref().unwrap_or(catalog.classes());
+        let (session, notes) = opened.begin_with(catalog, classes, scope, roots, limits)?;
         for text in notes {
-            note(&if inputs.len() > 1 { format!("{name}: {text}") } else { text });
+            note(&if inputs.len() > 1 { format!("{}: {text}", about.name) } else { text });
         }
-        reports.push(request.ask(name.clone(), &session, lacks, limits)?);
+        reports.push(request.ask(about.clone(), &session, lacks, limits)?);
     }
     let is_whole = inputs.iter().all(|input| input.scope.is_whole());
     let first = inputs.first().map_or(Path::new(""), |input| &input.opened.report.path);

@@ -17,14 +17,6 @@ impl Record {
         }
     }
 
-    pub(super) fn real(&self, column: &str) -> Option<f64> {
-        match self.0.get(column) {
-            Some(Value::Real(real)) => Some(*real),
-            Some(Value::Int(int)) => Some(*int as f64),
-            _ => None,
-        }
-    }
-
     pub(super) fn text(&self, column: &str) -> Option<String> {
         match self.0.get(column) {
             Some(Value::Text(text)) => Some(text.clone()),

@@ -19,11 +19,23 @@ pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{Catalog, Query, is_built_in, line_of};
+use crate::catalog::{AskedQuery, Catalog, Query, is_built_in, line_of};
 use crate::error::{Error, Result};
 use crate::normalize::Presence;
 use crate::table::{Column, Type, Unit, Value};
 use std::path::Path;
+
+/// A query that a plan asks, and the table that its answer becomes.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Name of the table.
+    pub table: String,
+    /// The query.
+    pub plan: Plan,
+}
+
+/// Most queries that ask each other in a row. More are taken for a circle.
+const MAX_ASKING: usize = 8;
 
 /// A statement that is ready to run.
 #[derive(Debug, Clone)]
@@ -43,7 +55,7 @@ pub struct Plan {
     /// The relations that it and the queries of `asks` read.
     pub reads: Vec<String>,
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
-    pub asks: Vec<Plan>,
+    pub asks: Vec<Asked>,
     /// Whether it reads the answers of all reports together.
     pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
@@ -65,7 +77,7 @@ impl Plan {
     pub fn without_values(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
         let query = catalog.query(&invocation.query)?;
         let bindings = params::bind(query, invocation)?;
-        Self::bound(catalog, query, bindings, &invocation.args, layout)
+        Self::bound(catalog, query, bindings, &invocation.args, layout, 0)
     }
 
     /// Plans a query with the values of all its parameters.
@@ -75,20 +87,21 @@ impl Plan {
         bindings: Vec<(String, Value)>,
         args: &[String],
         layout: &Layout,
+        depth: usize,
     ) -> Result<Self> {
         let header = &query.header;
         let asks = header
             .asks
             .iter()
-            .map(|name| Self::asked(catalog, query, name, &bindings))
-            .collect::<Result<Vec<Self>>>()?;
+            .map(|ask| Self::asked(catalog, query, ask, &bindings, depth + 1))
+            .collect::<Result<Vec<Asked>>>()?;
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
         let (sql, columns) = match layout {
             Layout::Own => (query.sql.clone(), own),
             Layout::Nsys(unit) => layout::nsys(query, *unit)?,
         };
         let mut requires = header.requires.as_ref().unwrap_or(&header.reads).clone();
-        requires.extend(asks.iter().flat_map(|plan| plan.requires.iter().cloned()));
+        requires.extend(asks.iter().flat_map(|asked| asked.plan.requires.iter().cloned()));
         for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
             if args.contains(&arg.name) {
                 requires.extend(arg.requires.iter().cloned());
@@ -107,46 +120,56 @@ impl Plan {
             reads: header
                 .reads
                 .iter()
-                .chain(asks.iter().flat_map(|plan| &plan.reads))
+                .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
                 .cloned()
                 .collect(),
             requires,
             is_built_in: is_built_in(&query.header.name, &query.text)
-                && asks.iter().all(|plan| plan.is_built_in),
+                && asks.iter().all(|asked| asked.plan.is_built_in),
             asks,
             across: header.across,
         })
     }
 
-    /// Plans a query of `asks`. It takes the values of the parameters that `asking` has too.
+    /// Plans a query of `asks`. Parameters that it does not set have the values of those of `asking`.
     fn asked(
         catalog: &Catalog,
         asking: &Query,
-        name: &str,
+        ask: &AskedQuery,
         bindings: &[(String, Value)],
-    ) -> Result<Self> {
+        depth: usize,
+    ) -> Result<Asked> {
         let refuse = |reason: String, help: &str| {
             let line = line_of(&asking.text, "asks:");
             Error::catalog(&asking.file, line, reason, help)
         };
         let query = catalog
-            .query(name)
+            .query(&ask.query)
             .map_err(|error| refuse(error.to_string(), "`asks` names queries; `nsq list` shows them"))?;
-        if !query.header.asks.is_empty() {
+        if depth > MAX_ASKING {
             return Err(refuse(
-                format!("{name} itself asks other queries"),
+                format!("more than {MAX_ASKING} queries ask each other, or they do so in a circle"),
                 "ask the queries that read relations",
             ));
         }
-        let mut own = params::bind(query, &Invocation::parse(name))?;
-        for param in &query.header.params {
+        if query.header.across && !asking.header.across {
+            return Err(refuse(
+                format!("{} is about all reports, and this query about each", ask.query),
+                "write `across: true` in this query as well",
+            ));
+        }
+        let mut invocation = Invocation::parse(&ask.query);
+        invocation.params = ask.params.clone().into_iter().collect();
+        let mut own = params::bind(query, &invocation)?;
+        for param in query.header.params.iter().filter(|param| !ask.params.contains_key(&param.name)) {
             if let Some((_, value)) = bindings.iter().find(|(given, _)| *given == param.name) {
                 own.retain(|(bound, _)| *bound != param.name);
                 own.push((param.name.clone(), value.clone()));
             }
         }
         params::require(query, &own)?;
-        Self::bound(catalog, query, own, &[], &Layout::Own)
+        let plan = Self::bound(catalog, query, own, &[], &Layout::Own, depth)?;
+        Ok(Asked { table: ask.table.clone(), plan })
     }
 
     /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.

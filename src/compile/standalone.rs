@@ -1,8 +1,9 @@
 //! `nsq show NAME --sql`: a script that runs in any SQLite shell.
 
-use super::Plan;
+use super::{Asked, Plan};
 use crate::normalize::Installation;
 use crate::table::Value;
+use std::collections::BTreeMap;
 
 /// The plan and its TEMP objects as one script. `native` lists the functions and relations of nsq that
 /// it needs. `report` is the name of the report, for the answers of queries that the plan asks.
@@ -23,17 +24,32 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String], repor
         script.push_str(statement);
         script.push_str(";\n\n");
     }
-    for asked in &plan.asks {
-        let name = asked.query.as_ref().map_or("", |(name, _)| name);
-        let (report, sql) =
-            (literal(&Value::Text(report.to_owned())), with_literals(&asked.sql, &asked.bindings));
-        script.push_str(&format!(
-            "CREATE TEMP TABLE {name} AS SELECT {report} AS report, 0 AS side, * FROM (\n{sql}\n);\n\n"
-        ));
-    }
+    let report = literal(&Value::Text(report.to_owned()));
+    push_asked(&mut script, plan, &report, &mut BTreeMap::new());
     script.push_str(&with_literals(&plan.sql, &plan.bindings));
     script.push_str(";\n");
     script
+}
+
+/// The tables of the queries that a plan asks, after those that these ask.
+fn push_asked<'p>(
+    script: &mut String,
+    plan: &'p Plan,
+    report: &str,
+    known: &mut BTreeMap<&'p str, String>,
+) {
+    for Asked { table, plan } in &plan.asks {
+        push_asked(script, plan, report, known);
+        let origin =
+            if plan.across { String::new() } else { format!("{report} AS report, 0 AS side, ") };
+        let sql = with_literals(&plan.sql, &plan.bindings);
+        match known.insert(table, sql.clone()) {
+            Some(before) if before == sql => continue,
+            Some(_) => script.push_str(&format!("DROP TABLE temp.{table};\n")),
+            None => {}
+        }
+        script.push_str(&format!("CREATE TEMP TABLE {table} AS SELECT {origin}* FROM (\n{sql}\n);\n\n"));
+    }
 }
 
 /// Replaces each `:name` by its value, except in quotes and comments.

@@ -6,4 +6,4 @@ mod rows;
 
 pub use library::{Library, Report, open};
 pub use question::{Cancel, PageQuestion, Question, Scope};
-pub use rows::{Page, Row, Table};
+pub use rows::{Page, Table};

@@ -7,7 +7,7 @@ use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Presence;
-use crate::page::{PageRequest as Request, PageTableAnswer, Partials, ReportAnswers};
+use crate::page::{PageRequest as Request, PageTableAnswer, Partials, ReportAnswers, ReportInput};
 use crate::table::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -242,7 +242,7 @@ impl<'r> PageQuestion<'r> {
             let lacks = request.lacks(&report.open, catalog)?;
             let roots = request.roots(&lacks);
             let (session, _) = report.open.begin(catalog, &scope, roots, &limits)?;
-            answers.push(request.ask(report.name(), &session, lacks, &limits)?);
+            answers.push(request.ask(ReportInput::of(&report.open), &session, lacks, &limits)?);
         }
         let first = self.reports.first().map_or(Path::new(""), |report| &report.open.report.path);
         let (asker, is_whole) = (format!("page {}", self.name), self.how.scope == Scope::default());

@@ -1,6 +1,6 @@
 //! Rows that can be read by the names of their columns.
 
-use crate::table::{Column, ResultTable, Value};
+use crate::table::{Column, ResultTable, Row, Value};
 
 /// The answer to a question: typed, documented columns, and rows in the order of the query.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,52 +36,12 @@ impl Table {
 
     /// The rows, to be read by column name.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        self.rows.rows.iter().map(|values| Row { columns: &self.rows.columns, values })
+        self.rows.iter()
     }
 
     /// The first row.
     pub fn first(&self) -> Option<Row<'_>> {
         self.iter().next()
-    }
-}
-
-/// A row of a [`Table`].
-#[derive(Debug, Clone, Copy)]
-pub struct Row<'t> {
-    columns: &'t [Column],
-    values: &'t [Value],
-}
-
-impl<'t> Row<'t> {
-    /// The value of a column. `None`: there is no such column.
-    pub fn get(&self, column: &str) -> Option<&'t Value> {
-        let place = self.columns.iter().position(|known| known.name == column)?;
-        self.values.get(place)
-    }
-
-    /// An integer: a count, an ID, nanoseconds or bytes. `None`: null, or no such integer column.
-    pub fn int(&self, column: &str) -> Option<i64> {
-        match self.get(column)? {
-            Value::Int(int) => Some(*int),
-            _ => None,
-        }
-    }
-
-    /// A number, also of an integer column.
-    pub fn real(&self, column: &str) -> Option<f64> {
-        match self.get(column)? {
-            Value::Real(real) => Some(*real),
-            Value::Int(int) => Some(*int as f64),
-            _ => None,
-        }
-    }
-
-    /// A text from the report, unescaped: it can contain control characters.
-    pub fn text(&self, column: &str) -> Option<&'t str> {
-        match self.get(column)? {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
     }
 }
 

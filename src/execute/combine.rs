@@ -7,7 +7,7 @@ use super::Session;
 use super::guard::Limits;
 use super::table_writer::Bound;
 use crate::catalog::ClassMaps;
-use crate::compile::Plan;
+use crate::compile::{Asked, Plan};
 use crate::error::Result;
 use crate::normalize::Installation;
 use crate::schema::quote;
@@ -30,7 +30,7 @@ pub struct Partial<'a> {
 
 impl Session {
     /// A session over answers instead of a report. `answers` has an entry for each query that `plan`
-    /// asks, with the answers of all reports.
+    /// asks: the answers of all reports, or the one answer across reports.
     pub fn over(
         plan: &Plan,
         answers: &[Vec<Partial<'_>>],
@@ -40,7 +40,7 @@ impl Session {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch("BEGIN")?;
         for (asked, partials) in plan.asks.iter().zip(answers) {
-            write(&connection, asked, partials)?;
+            create(&connection, asked, partials)?;
         }
         connection.execute_batch("COMMIT")?;
         let installation = Installation { classes: classes.clone(), ..Installation::default() };
@@ -48,18 +48,22 @@ impl Session {
     }
 }
 
-/// Creates the table of an asked query and fills it.
-fn write(connection: &Connection, asked: &Plan, partials: &[Partial<'_>]) -> Result<()> {
-    let name = quote(asked.query.as_ref().map_or("", |(name, _)| name));
-    let own = asked.columns.iter().map(|column| column.name.as_str());
+/// Creates the table of an asked query and fills it. Rows across reports name theirs in columns of their
+/// own.
+fn create(connection: &Connection, asked: &Asked, partials: &[Partial<'_>]) -> Result<()> {
+    let name = quote(&asked.table);
+    let own = asked.plan.columns.iter().map(|column| column.name.as_str());
+    let of_report = |_: &&str| !asked.plan.across;
     // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
-    let fields: Vec<String> = REPORT_COLUMNS.into_iter().chain(own).map(quote).collect();
+    let fields: Vec<String> =
+        REPORT_COLUMNS.into_iter().filter(of_report).chain(own).map(quote).collect();
     connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
     let marks = vec!["?"; fields.len()].join(", ");
     let mut insert = connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?;
     for partial in partials {
         let side = i64::try_from(partial.side).unwrap_or(i64::MAX);
         let origin = [Value::Text(partial.report.to_owned()), Value::Int(side)];
+        let origin = if asked.plan.across { &[][..] } else { &origin };
         for row in &partial.table.rows {
             insert.execute(params_from_iter(origin.iter().chain(row).map(Bound)))?;
         }

@@ -78,9 +78,7 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
 fn tables_of(plan: &Plan) -> Vec<&str> {
     match plan.asks.as_slice() {
         [] => plan.reads.iter().map(String::as_str).collect(),
-        asks => {
-            asks.iter().filter_map(|one| one.query.as_ref()).map(|(name, _)| name.as_str()).collect()
-        }
+        asks => asks.iter().map(|asked| asked.table.as_str()).collect(),
     }
 }
 

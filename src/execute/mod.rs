@@ -102,7 +102,7 @@ impl Session {
         if plan.asks.is_empty() {
             return self.run_statement(plan, limits, sink);
         }
-        let answers = plan.asks.iter().map(|asked| self.ask(asked, limits));
+        let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
         let answers = answers.collect::<Result<Vec<_>>>()?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
         self.over_own(plan, &answers, limits)?.run_statement(plan, limits, sink)

@@ -63,7 +63,8 @@ impl Check<'_> {
     fn check_tables(&mut self) -> BTreeSet<String> {
         let page = self.page;
         let params = BTreeSet::from(["params".to_owned()]);
-        let mut known = params.clone();
+        // What every page has: the reports, and the version of nsq.
+        let mut known = BTreeSet::from(["params", "reports", "nsq"].map(str::to_owned));
         if page.tables.is_empty() {
             self.add("G02", "tables:", "the page has no tables".to_owned());
         }

@@ -3,7 +3,7 @@
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::statement::{code_only, parameters, shape};
 use super::{EmptyReport, Finding};
-use crate::catalog::{Catalog, Kind, Param, Query, TAGS};
+use crate::catalog::{AskedQuery, Catalog, Kind, Param, Query, TAGS};
 use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in, scalar};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
@@ -155,7 +155,7 @@ fn check_params(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     let declared: BTreeSet<String> =
         query.header.params.iter().map(|param| param.name.clone()).collect();
     // A parameter may be meant for a query that this one asks.
-    let asked = query.header.asks.iter().filter_map(|name| catalog.query(name).ok());
+    let asked = query.header.asks.iter().filter_map(|ask| catalog.query(&ask.query).ok());
     let passed: BTreeSet<&str> =
         asked.flat_map(|asked| &asked.header.params).map(|param| param.name.as_str()).collect();
     for name in declared.difference(&used).filter(|name| !passed.contains(name.as_str())) {
@@ -235,13 +235,14 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
         }
     };
     let header = &query.header;
-    for name in header.asks.iter().filter(|name| !used.contains(*name)) {
+    let asked = || header.asks.iter().map(|ask| &ask.table);
+    for name in asked().filter(|name| !used.contains(*name)) {
         let message = format!("`asks` lists {name}, but the statement does not read it");
         findings.push(place.finding("Q09", "asks:", message, "remove it from `asks`"));
     }
     check_asked_limits(query, place, catalog, findings);
-    let asked = header.asks.iter().filter(|name| used.contains(*name));
-    let declared: BTreeSet<String> = header.reads.iter().chain(asked).cloned().collect();
+    let declared: BTreeSet<String> =
+        header.reads.iter().chain(asked().filter(|name| used.contains(*name))).cloned().collect();
     compare_reads(place, "Q09", &used, &declared, findings);
     if !header.asks.is_empty() && !header.reads.is_empty() {
         findings.push(place.finding(
@@ -259,7 +260,7 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             "relations have the rows of one report: ask queries to see all reports",
         ));
     }
-    for name in used.iter().filter(|name| !header.asks.contains(name)) {
+    for name in used.iter().filter(|name| !asked().any(|table| table == *name)) {
         let plain = name.strip_prefix("all_").unwrap_or(name);
         let (message, help) = if name.starts_with("src_") {
             (
@@ -289,16 +290,17 @@ fn check_asked_limits(query: &Query, place: &Place<'_>, catalog: &Catalog, findi
     let of = |params: &[Param]| {
         params.iter().find(|param| param.name == LIMIT).map(|param| scalar(&param.default))
     };
-    for name in &query.header.asks {
+    for AskedQuery { query: name, params, .. } in &query.header.asks {
         let Some(default) = catalog.query(name).ok().and_then(|asked| of(&asked.header.params)) else {
             continue;
         };
-        if of(&query.header.params).unwrap_or(default) != "-1" {
+        let set = params.get(LIMIT).cloned().or_else(|| of(&query.header.params));
+        if set.unwrap_or(default) != "-1" {
             findings.push(place.finding(
                 "Q10",
                 "asks:",
                 format!("the answer of {name} ends at its parameter `limit`"),
-                "declare `limit` with the default -1, and give a limit of your own another name, such as `top`",
+                "set it: `{query: NAME, params: {limit: -1}}`, or declare `limit` with the default -1",
             ));
         }
     }

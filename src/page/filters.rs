@@ -3,16 +3,19 @@
 use crate::classify::FunctionName;
 use crate::table::{Column, Type, Unit, Value as Cell, humanize};
 use minijinja::value::{Value, ValueKind};
-use minijinja::{Environment, Error as Fault, ErrorKind};
+use minijinja::{AutoEscape, Environment, Error as Fault, ErrorKind, State};
 
 /// Marks an error about an infinite number, which a division by 0 gives.
 pub(super) const NOT_FINITE: &str = "is not finite";
+
+/// Shown for a null name.
+const NO_NAME: &str = "(no name)";
 
 /// Maximum number of characters of a name in a sentence. Tables have the full name.
 const NAME_CHARS: usize = 100;
 
 /// The filters of templates: name and description.
-pub const FILTERS: [(&str, &str); 11] = [
+pub const FILTERS: [(&str, &str); 19] = [
     ("time", "Formats nanoseconds with a suitable unit: 54.82 ms."),
     ("pct", "Formats a percentage: 76.0 %."),
     ("points", "Formats a difference of percentages with its sign: +9.0 points."),
@@ -20,6 +23,14 @@ pub const FILTERS: [(&str, &str); 11] = [
     ("number", "Formats a number with two decimals; number(3) uses three."),
     ("flop", "Formats floating-point operations: 1.61 GFLOP."),
     ("flop_rate", "Formats a rate given in GFLOP/s: 8.05 TFLOP/s."),
+    ("bytes", "Formats a size with a suitable unit: 25.48 GB."),
+    ("bytes_per_s", "Formats a bandwidth with a suitable unit: 27.66 GB/s."),
+    ("seconds", "Formats nanoseconds as seconds with six decimals, without a unit."),
+    ("width", "The share of a whole in percent, for the width of a bar: width(whole)."),
+    ("ticks", "Round times from 0 to a longest one, for an axis."),
+    ("round_time", "Formats a round time without trailing zeros: 200 ms."),
+    ("pieces", "Splits a name where a line may break."),
+    ("shorten", "Cuts the middle out of a long name: shorten(150) keeps 150 characters."),
     ("list_of", "The items of a parameter of type list."),
     ("name", "Quotes the name of a range, kernel or file safely, and shortens a long name."),
     ("whole", "Quotes a name safely, without shortening it."),
@@ -52,30 +63,32 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
     environment.add_filter("flop", |value: Value| Ok::<_, Fault>(scaled(number(&value)?, "FLOP")));
     environment
         .add_filter("flop_rate", |value: Value| Ok::<_, Fault>(scaled(1e9 * number(&value)?, "FLOP/s")));
+    environment.add_filter("bytes", |value: Value| Ok::<_, Fault>(unit(number(&value)?, Unit::Bytes)));
+    environment.add_filter("bytes_per_s", |value: Value| {
+        Ok::<_, Fault>(unit(number(&value)?, Unit::BytesPerS))
+    });
     environment.add_filter("list_of", |value: Value| {
         let items: Vec<String> = serde_json::from_str(value.as_str().unwrap_or_default())
             .map_err(|_| Fault::new(ErrorKind::InvalidOperation, format!("'{value}' is not a list")))?;
         Ok::<_, Fault>(Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>()))
     });
-    environment.add_filter("name", move |value: Value| {
-        if value.is_none() {
-            return Value::from_safe_string("(no name)".to_owned());
-        }
-        Value::from_safe_string(quoted(&shortened(&visible(&value.to_string()))))
+    environment.add_filter("name", move |state: &State, value: Value| {
+        let quote = |name: &str| quoted(&shortened(&visible(name), NAME_CHARS));
+        laid_out(state, if value.is_none() { NO_NAME.to_owned() } else { quote(&value.to_string()) })
     });
-    environment.add_filter("whole", move |value: Value| match value.is_none() {
-        true => Value::from_safe_string("(no name)".to_owned()),
-        false => Value::from_safe_string(quoted(&visible(&value.to_string()))),
+    environment.add_filter("whole", move |state: &State, value: Value| {
+        let quote = |name: &str| quoted(&visible(name));
+        laid_out(state, if value.is_none() { NO_NAME.to_owned() } else { quote(&value.to_string()) })
     });
-    environment.add_filter("kernel", move |value: Value, among: Option<Vec<String>>| {
+    environment.add_filter("kernel", move |state: &State, value: Value, among: Option<Vec<String>>| {
         if value.is_none() {
-            return Value::from_safe_string("(no name)".to_owned());
+            return laid_out(state, NO_NAME.to_owned());
         }
-        let short = |name: &str| shortened(&visible(&kernel(name)));
+        let short = |name: &str| shortened(&visible(&kernel(name)), NAME_CHARS);
         let name = value.to_string();
         let own = short(&name);
         let is_alike = among.iter().flatten().any(|other| *other != name && short(other) == own);
-        Value::from_safe_string(quoted(&if is_alike { visible(&name) } else { own }))
+        laid_out(state, quoted(&if is_alike { visible(&name) } else { own }))
     });
 }
 
@@ -97,7 +110,15 @@ pub(super) fn number(value: &Value) -> Result<f64, Fault> {
     }
 }
 
-fn unit(number: f64, unit: Unit) -> String {
+/// Text that is already safe to print. Only HTML is still to be escaped.
+pub(super) fn laid_out(state: &State, text: String) -> Value {
+    match state.auto_escape() {
+        AutoEscape::None => Value::from_safe_string(text),
+        _ => Value::from(text),
+    }
+}
+
+pub(super) fn unit(number: f64, unit: Unit) -> String {
     let column = Column { kind: Type::Duration, unit: Some(unit), ..Column::untyped("") };
     let value = if number.fract() == 0.0 { Cell::Int(number as i64) } else { Cell::Real(number) };
     humanize(&value, &column)
@@ -129,13 +150,13 @@ fn quoted(name: &str) -> String {
 }
 
 /// Shortens a long name in its middle.
-fn shortened(name: &str) -> String {
+pub(super) fn shortened(name: &str, width: usize) -> String {
     let count = name.chars().count();
-    if count <= NAME_CHARS {
+    if count <= width {
         return name.to_owned();
     }
-    let tail = NAME_CHARS / 3;
-    let head: String = name.chars().take(NAME_CHARS - tail - 1).collect();
+    let tail = width / 3;
+    let head: String = name.chars().take(width.saturating_sub(tail + 1)).collect();
     let tail: String = name.chars().skip(count - tail).collect();
     format!("{head}…{tail}")
 }

@@ -1,8 +1,8 @@
 //! The filters that lay out columns of fixed width.
 
-use super::filters::number;
+use super::filters::{laid_out, number};
 use minijinja::value::Value;
-use minijinja::{Environment, Error as Fault, ErrorKind};
+use minijinja::{Environment, Error as Fault, ErrorKind, State};
 
 /// Separates two names in a row.
 const ARROW: &str = " → ";
@@ -16,36 +16,39 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
         let text = format!("{:.3}", number(&value)? / 1e3);
         Ok::<_, Fault>(text.trim_end_matches('0').trim_end_matches('.').to_owned())
     });
-    environment.add_filter("left", move |value: Value, width: usize| {
+    environment.add_filter("left", move |state: &State, value: Value, width: usize| {
         let text = shown(&value, visible)?;
         // A cell wider than its column is followed by one space.
         let pad = width.saturating_sub(text.chars().count()).max(1);
-        Ok::<_, Fault>(Value::from_safe_string(text + &" ".repeat(pad)))
+        Ok::<_, Fault>(laid_out(state, text + &" ".repeat(pad)))
     });
-    environment.add_filter("right", move |value: Value, width: usize| {
-        Ok::<_, Fault>(Value::from_safe_string(format!("{:>width$}", shown(&value, visible)?)))
+    environment.add_filter("right", move |state: &State, value: Value, width: usize| {
+        Ok::<_, Fault>(laid_out(state, format!("{:>width$}", shown(&value, visible)?)))
     });
-    environment.add_filter("cut", move |value: Value, width: usize| {
+    environment.add_filter("cut", move |state: &State, value: Value, width: usize| {
         let text = shown(&value, visible)?;
         let cut = match text.chars().count() > width {
             true => text.chars().take(width.saturating_sub(2)).chain("..".chars()).collect(),
             false => text,
         };
-        Ok::<_, Fault>(Value::from_safe_string(cut))
+        Ok::<_, Fault>(laid_out(state, cut))
     });
     environment.add_filter("bar", |value: Value, most: Value, cells: usize| {
         let full = (cells as f64 * number(&value)? / number(&most)?.max(1.0)) as usize;
         let cell = |cell| if cell < full { '█' } else { '░' };
         Ok::<_, Fault>((0..cells).map(cell).collect::<String>())
     });
-    environment.add_filter("then", move |before: Value, after: Value, width: Option<usize>| {
-        let (before, after) = (shown(&before, visible)?, shown(&after, visible)?);
-        let text = match width {
-            Some(width) => pair(&before, &after, width),
-            None => format!("{before}{ARROW}{after}"),
-        };
-        Ok::<_, Fault>(Value::from_safe_string(text))
-    });
+    environment.add_filter(
+        "then",
+        move |state: &State, before: Value, after: Value, width: Option<usize>| {
+            let (before, after) = (shown(&before, visible)?, shown(&after, visible)?);
+            let text = match width {
+                Some(width) => pair(&before, &after, width),
+                None => format!("{before}{ARROW}{after}"),
+            };
+            Ok::<_, Fault>(laid_out(state, text))
+        },
+    );
 }
 
 /// The value as text that is safe to print.

@@ -5,13 +5,15 @@
 //!
 //! A layout never computes. The numbers that it shows are columns of rows, or facts of the manifest.
 
+mod chart;
 mod filters;
 mod layout;
 mod partials;
+mod planned;
 mod request;
 mod template;
 
 pub use filters::FILTERS;
 pub use partials::{Partials, ReportAnswers};
-pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer};
+pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer, ReportInput};
 pub use template::{NO_ANSWER, Templates, Trouble, rows, to_json, value};

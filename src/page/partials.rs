@@ -5,6 +5,8 @@ use crate::compile::Plan;
 use crate::error::Result;
 use crate::execute::{Limits, Partial, Session};
 use crate::table::{Column, ResultTable, Type, Value};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// The queries that every report answers, each once: most plans, and those that plans across reports ask.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ impl Partials {
     /// What reports must answer for these plans.
     pub fn of<'p>(plans: impl IntoIterator<Item = &'p Plan>) -> Self {
         let mut partials = Vec::<Plan>::new();
-        for one in plans.into_iter().flat_map(asked_by) {
+        for one in plans.into_iter().flat_map(leaves) {
             if !partials.iter().any(|known| is_same(known, one)) {
                 partials.push(one.clone());
             }
@@ -41,7 +43,7 @@ impl Partials {
     /// The positions in [`Partials::plans`] of what a plan needs.
     pub fn places(&self, plan: &Plan) -> Vec<usize> {
         let place = |one| self.plans.iter().position(|known| is_same(known, one));
-        asked_by(plan).iter().filter_map(place).collect()
+        leaves(plan).into_iter().filter_map(place).collect()
     }
 
     /// The answers of all plans over all reports, in the order of the plans. With `names_reports`, rows
@@ -56,12 +58,10 @@ impl Partials {
         limits: &Limits,
     ) -> Result<Vec<ResultTable>> {
         let mut answers: Vec<ResultTable> = plans.iter().map(|_| ResultTable::default()).collect();
+        let across =
+            Across { partials: self, reports: &reports, known: RefCell::default(), classes, limits };
         for (plan, answer) in plans.iter().zip(&mut answers).filter(|(plan, _)| plan.across) {
-            let over: Vec<_> = self.places(plan).iter().map(|place| of_all(&reports, *place)).collect();
-            if over.iter().any(|partials| !partials.is_empty()) {
-                let session = Session::over(plan, &over, classes, limits)?;
-                session.run_statement(plan, limits, answer)?;
-            }
+            *answer = ResultTable::clone(&*across.answer(plan)?);
         }
         for (index, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.across) {
             let Some(&place) = self.places(plan).first() else { continue };
@@ -80,8 +80,65 @@ impl Partials {
 }
 
 /// The plans that a report answers for a plan: the plan itself, or those that it asks across reports.
-fn asked_by(plan: &Plan) -> &[Plan] {
-    if plan.across { &plan.asks } else { std::slice::from_ref(plan) }
+fn leaves(plan: &Plan) -> Vec<&Plan> {
+    match plan.across {
+        true => plan.asks.iter().flat_map(|asked| leaves(&asked.plan)).collect(),
+        false => vec![plan],
+    }
+}
+
+/// Answers plans across reports.
+struct Across<'a> {
+    partials: &'a Partials,
+    reports: &'a [ReportAnswers],
+    /// What was asked before.
+    known: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
+    classes: &'a ClassMaps,
+    limits: &'a Limits,
+}
+
+impl Across<'_> {
+    /// The answer of a plan, after those that it asks. Without columns: every report lacks the data.
+    fn answer(&self, plan: &Plan) -> Result<Rc<ResultTable>> {
+        if let Some((_, known)) = self.known.borrow().iter().find(|(known, _)| is_same(known, plan)) {
+            return Ok(Rc::clone(known));
+        }
+        let mut asked = Vec::new();
+        for one in plan.asks.iter().filter(|asked| asked.plan.across) {
+            asked.push(self.answer(&one.plan)?);
+        }
+        let mut asked = asked.iter().map(Rc::as_ref);
+        let over: Vec<Vec<Partial<'_>>> = plan
+            .asks
+            .iter()
+            .map(|one| match one.plan.across {
+                true => asked
+                    .next()
+                    .filter(|table| !table.columns.is_empty())
+                    .map(whole)
+                    .into_iter()
+                    .collect(),
+                false => self
+                    .partials
+                    .places(&one.plan)
+                    .first()
+                    .map_or_else(Vec::new, |place| of_all(self.reports, *place)),
+            })
+            .collect();
+        let mut answer = ResultTable::default();
+        if over.iter().any(|partials| !partials.is_empty()) {
+            let session = Session::over(plan, &over, self.classes, self.limits)?;
+            session.run_statement(plan, self.limits, &mut answer)?;
+        }
+        let answer = Rc::new(answer);
+        self.known.borrow_mut().push((plan.clone(), Rc::clone(&answer)));
+        Ok(answer)
+    }
+}
+
+/// An answer across reports, which names its reports in columns of its own.
+fn whole(table: &ResultTable) -> Partial<'_> {
+    Partial { report: "", side: 0, table }
 }
 
 /// Whether both plans are the same query with the same parameters.

@@ -1,14 +1,15 @@
 //! A page with the values of its parameters, and its answer.
 
 use super::partials::{Partials, ReportAnswers};
-use super::template::{Templates, Trouble, rows, to_json, value};
-use crate::catalog::{Catalog, Page, PageTable, line_of};
-use crate::compile::{Invocation, Layout, Plan, parse_param, scalar};
-use crate::error::{Error, Result, nearest};
+use super::planned::{HELP, Planned, bind, fault, planned};
+use super::template::{Templates, Trouble, rows, to_json};
+use crate::catalog::{Catalog, Page};
+use crate::compile::Plan;
+use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
-use crate::table::{ResultTable, Value as Cell};
+use crate::table::ResultTable;
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +19,8 @@ use std::path::Path;
 pub struct PageRequest<'a> {
     catalog: &'a Catalog,
     page: &'a Page,
+    /// The parameters as given, `key=value`.
+    given: Vec<String>,
     templates: Templates,
     /// `params`, for templates and expressions.
     params: Value,
@@ -25,17 +28,31 @@ pub struct PageRequest<'a> {
     partials: Partials,
 }
 
-/// A table of the page whose `when` is true.
-#[derive(Debug)]
-struct Planned<'a> {
-    spec: &'a PageTable,
-    plan: Plan,
+/// What a page is told about a report.
+#[derive(Debug, Clone, Default)]
+pub struct ReportInput {
+    /// Name in output.
+    pub name: String,
+    /// Parameters of the page that this report has for itself, `key=value`.
+    pub params: Vec<String>,
+    /// What layouts see of the report beside its name, in `reports`.
+    pub facts: BTreeMap<String, String>,
+}
+
+impl ReportInput {
+    /// The report by its file name, with its path as a fact.
+    pub fn of(open: &OpenReport) -> Self {
+        let path = open.report.path.display().to_string();
+        let facts = BTreeMap::from([("path".to_owned(), path)]);
+        Self { name: open.report.name(), params: Vec::new(), facts }
+    }
 }
 
 /// The answers of one report, for a page.
 #[derive(Debug)]
 pub struct PageReport {
     answers: ReportAnswers,
+    facts: BTreeMap<String, String>,
     /// The error where it lacks the data.
     lacks: Vec<Option<Error>>,
 }
@@ -117,27 +134,9 @@ impl<'a> PageRequest<'a> {
         let page = catalog.page(name)?;
         let params = bind(page, given)?;
         let templates = Templates::new(visible);
-        let context = BTreeMap::from([("params".to_owned(), params.clone())]);
-        let mut tables = Vec::new();
-        for spec in &page.tables {
-            if let Some(when) = &spec.when {
-                let is_wanted = templates.value(when, &context);
-                if !is_wanted.map_err(|trouble| fault(page, when, trouble))?.is_true() {
-                    continue;
-                }
-            }
-            let mut invocation = Invocation::parse(&spec.query);
-            for (key, text) in &spec.params {
-                let set = templates.parameter(text, &context);
-                let set = set.map_err(|trouble| fault(page, text, trouble))?;
-                if !set.is_empty() {
-                    invocation.params.push((key.clone(), set));
-                }
-            }
-            tables.push(Planned { spec, plan: Plan::new(catalog, &invocation, &Layout::Own)? });
-        }
+        let tables = planned(catalog, page, &templates, &params)?;
         let partials = Partials::of(tables.iter().map(|planned| &planned.plan));
-        Ok(Self { catalog, page, templates, params, tables, partials })
+        Ok(Self { catalog, page, given: given.to_owned(), templates, params, tables, partials })
     }
 
     /// Whether the page compares reports. If not, its facts and layouts are about one report.
@@ -168,21 +167,35 @@ impl<'a> PageRequest<'a> {
         reads.collect::<Vec<_>>().into_iter()
     }
 
-    /// Stage one: the answers of the report called `name`. `lacks` has an entry for each of
-    /// [`PageRequest::partials`]: the error if the report lacks its data.
+    /// Stage one: the answers of a report. `lacks` has an entry for each of [`PageRequest::partials`]:
+    /// the error if the report lacks its data.
     pub fn ask(
         &self,
-        name: String,
+        report: ReportInput,
         session: &Session,
         lacks: Vec<Option<Error>>,
         limits: &Limits,
     ) -> Result<PageReport> {
+        let own = match report.params.as_slice() {
+            [] => None,
+            own => Some(self.partials_with(own)?),
+        };
         let answer = |(plan, lack): (&Plan, &Option<Error>)| match lack {
             Some(_) => Ok(None),
             None => session.table(plan, limits).map(Some),
         };
-        let tables = self.partials().iter().zip(&lacks).map(answer).collect::<Result<_>>()?;
-        Ok(PageReport { answers: ReportAnswers { name, tables }, lacks })
+        let partials = own.as_ref().unwrap_or(&self.partials).plans();
+        let tables = partials.iter().zip(&lacks).map(answer).collect::<Result<_>>()?;
+        let ReportInput { name, facts, .. } = report;
+        Ok(PageReport { answers: ReportAnswers { name, tables }, lacks, facts })
+    }
+
+    /// The partials of a report with parameters of its own, in the order of those of all reports.
+    fn partials_with(&self, own: &[String]) -> Result<Partials> {
+        let given: Vec<String> = self.given.iter().chain(own).cloned().collect();
+        let params = bind(self.page, &given)?;
+        let tables = planned(self.catalog, self.page, &self.templates, &params)?;
+        Ok(Partials::of(tables.iter().map(|planned| &planned.plan)))
     }
 
     /// Stage two: the page, from the answers of all reports.
@@ -191,12 +204,18 @@ impl<'a> PageRequest<'a> {
         reports: Vec<PageReport>,
         limits: &Limits,
     ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
-        let mut context = BTreeMap::from([("params".to_owned(), self.params.clone())]);
+        let about = reports.iter().map(PageReport::to_value).collect::<Vec<Value>>();
+        let mut context = BTreeMap::from([
+            ("params".to_owned(), self.params.clone()),
+            ("reports".to_owned(), Value::from(about)),
+            ("nsq".to_owned(), Value::from(env!("CARGO_PKG_VERSION"))),
+        ]);
         let (answers, lacks): (Vec<_>, Vec<_>) =
             reports.into_iter().map(|report| (report.answers, report.lacks)).unzip();
         let plans: Vec<&Plan> = self.tables.iter().map(|planned| &planned.plan).collect();
         let several = answers.len() > 1;
-        let tables = self.partials.answer(&plans, answers, several, self.catalog.classes(), limits)?;
+        let names = several || self.is_across();
+        let tables = self.partials.answer(&plans, answers, names, self.catalog.classes(), limits)?;
         for (Planned { spec, plan }, table) in self.tables.iter().zip(&tables) {
             if let (Some(what), true) = (&spec.required, table.rows.is_empty()) {
                 let places = self.partials.places(plan);
@@ -242,7 +261,7 @@ impl<'a> PageRequest<'a> {
     /// What it means that a query, or one that it asks, returned no rows.
     fn why_empty(&self, plan: &Plan) -> Option<String> {
         let (name, _) = plan.query.as_ref()?;
-        let asked = plan.asks.iter().filter_map(|asked| asked.query.as_ref());
+        let asked = plan.asks.iter().filter_map(|asked| asked.plan.query.as_ref());
         let mut names = std::iter::once(name).chain(asked.map(|(name, _)| name));
         let reason = names.find_map(|name| {
             self.catalog.query(name).ok().and_then(|query| query.header.when_empty.as_ref())
@@ -319,47 +338,11 @@ impl PageAnswer<'_> {
     }
 }
 
-const HELP: &str = "see \"Pages\" in queries/README.md";
-
-/// An error in the manifest, near a text in it.
-fn fault(page: &Page, near: &str, trouble: Trouble) -> Error {
-    let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
-    Error::catalog(&page.file, line_of(&page.text, near), reason, HELP)
-}
-
-/// The values of the page's parameters, by name. Null: neither a value nor a default.
-fn bind(page: &Page, given: &[String]) -> Result<Value> {
-    let mut typed = BTreeMap::<&str, &str>::new();
-    for text in given {
-        let (key, text) = text.split_once('=').ok_or_else(|| {
-            Error::usage(
-                format!("invalid parameter '{text}': expected key=value"),
-                format!("`nsq show {}` lists the parameters of the page", page.name),
-            )
-        })?;
-        let names = page.params.iter().map(|param| param.name.as_str());
-        if !names.clone().any(|name| name == key.trim()) {
-            return Err(Error::Unknown {
-                what: "parameter",
-                name: key.trim().to_owned(),
-                near: nearest(key.trim(), names.clone()),
-                help: format!("Parameters of {}: {}.", page.name, names.collect::<Vec<_>>().join(", ")),
-            });
-        }
-        typed.insert(key.trim(), text);
+impl PageReport {
+    /// The report as layouts see it: `name`, and facts.
+    fn to_value(&self) -> Value {
+        let name = [("name".to_owned(), Value::from(self.answers.name.as_str()))];
+        let facts = self.facts.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str())));
+        Value::from(name.into_iter().chain(facts).collect::<BTreeMap<String, Value>>())
     }
-    let mut values = BTreeMap::new();
-    for param in &page.params {
-        let text = match typed.get(param.name.as_str()) {
-            Some(text) => Some((*text).to_owned()),
-            None if param.default.is_null() => None,
-            None => Some(scalar(&param.default)),
-        };
-        let cell = match text {
-            Some(text) => parse_param(&page.name, param, &text)?,
-            None => Cell::Null,
-        };
-        values.insert(param.name.clone(), value(&cell));
-    }
-    Ok(Value::from(values))
 }

@@ -5,7 +5,6 @@
 
 mod arranged;
 mod background;
-pub mod breakdown;
 mod delimited;
 pub mod diff;
 mod escape;

@@ -4,8 +4,10 @@
 //! format. A [`RowSink`] takes rows one by one, so a trace of millions of rows can be printed without
 //! holding it in memory. A [`ResultTable`] is a sink that keeps the rows.
 
+mod row;
 mod unit;
 
+pub use row::Row;
 pub use unit::{Unit, humanize};
 
 use crate::error::Result;

@@ -40,7 +40,8 @@ fn answers(report: &Path, queries: &[String]) -> String {
     // Facts about the export itself, and paths in help lines, rightly differ between versions.
     let is_same = |line: &&str| !line.starts_with("export,") && !line.contains("help:");
     let lines: Vec<&str> = out.lines().chain(error.lines()).filter(is_same).collect();
-    lines.join("\n").replace(report.to_str().unwrap(), "REPORT")
+    let name = report.file_name().unwrap().to_str().unwrap();
+    lines.join("\n").replace(report.to_str().unwrap(), "REPORT").replace(name, "REPORT")
 }
 
 fn difference(want: &str, got: &str) -> Failed {

@@ -2,7 +2,7 @@
 //!
 //! The figures are compared with gputrc2graph's files, a trace computed by hand and a naive sweep.
 
-use crate::support::{Fixtures, nsq, outcome, project, shared, shared_exports};
+use crate::support::{Fixtures, nsq, outcome, shared, shared_exports};
 use rusqlite::{Connection, OpenFlags};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -769,5 +769,4 @@ fn help_lists_every_spelling_of_the_options() {
     {
         assert!(help.contains(word), "{word}");
     }
-    assert!(project("src/render/breakdown.html.jinja").is_file());
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 /// What other programs can use. A change here is a change of the library's interface.
 const SURFACE: &str = "\
-pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Row, Scope, Table, open};
+pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
-pub use table::{Column, Type, Unit, Value};";
+pub use table::{Column, Row, Type, Unit, Value};";
 
 #[test]
 fn the_surface_is_a_screenful() {

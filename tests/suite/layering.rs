@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 28] = [
+const MAY_USE: [(&str, &[&str]); 29] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -19,6 +19,7 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("comparison", &["classify", "statistics"]),
     ("table", &["error"]),
     ("class_summary", &["error", "glob"]),
+    ("seed", &["table"]),
     ("trace", &["error", "classify"]),
     ("report", &["error", "interrupt", "trace"]),
     ("schema", &["error", "report"]),
@@ -98,6 +99,7 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "open_report",
             "page",
             "render",
+            "seed",
             "lint",
         ],
     ),

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 55] = [
+const NEED_NSQ: [&str; 61] = [
     "class_sum",
     "comm_overlap",
     "cuda_api_costs",
@@ -21,6 +21,10 @@ const NEED_NSQ: [&str; 55] = [
     "cuda_gpu_mem_time_sum",
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
+    "elapsed_bars",
+    "elapsed_classes",
+    "elapsed_kernels",
+    "elapsed_operations",
     "gap_histogram",
     "gap_pairs",
     "gap_sum",
@@ -29,6 +33,7 @@ const NEED_NSQ: [&str; 55] = [
     "gpu_gaps",
     "gpu_idle_cause_sum",
     "gpu_idle_causes",
+    "gpu_limits",
     "gpu_share",
     "gpu_time",
     "gpu_time_by_range",
@@ -61,6 +66,7 @@ const NEED_NSQ: [&str; 55] = [
     "range_names",
     "range_time",
     "range_time_sum",
+    "run_times",
     "stream_concurrency",
     "stream_gap_sum",
     "stream_gaps",
@@ -68,7 +74,7 @@ const NEED_NSQ: [&str; 55] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 19] = [
+const RUN_ANYWHERE: [&str; 20] = [
     "api_errors",
     "cuda_api_sync",
     "cuda_api_trace",
@@ -82,6 +88,7 @@ const RUN_ANYWHERE: [&str; 19] = [
     "process_activity",
     "profiler_step_names",
     "report_info",
+    "run_time",
     "scope_ids",
     "share_change",
     "timing_compare",

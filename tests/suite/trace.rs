@@ -311,8 +311,9 @@ fn answers(report: &Path, queries: &[String]) -> String {
         // Advice on what to record differs, because one report was made by nsys.
         .filter(|line| !line.contains("help: "))
         .collect();
-    output
-        + &error.join("\n").replace(folder, "").replace("import.sqlite", "").replace("export.sqlite", "")
+    let text = output + &error.join("\n").replace(folder, "");
+    // Some answers name the report.
+    text.replace("import.sqlite", "").replace("export.sqlite", "")
 }
 
 #[test]

@@ -1,17 +1,16 @@
 //! Chooses the class map of each profile.
 
 use super::input::Input;
-use crate::catalog::{Catalog, DEFAULT_CLASSES};
-use crate::classify::{self, Pattern};
+use crate::catalog::{Catalog, ClassMaps, DEFAULT_CLASSES};
 use crate::cli::note;
 use crate::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Returns the map of each input, in order, compiled.
+/// Returns the maps of each input, in order, with its own chosen.
 ///
 /// `given` holds files of further maps, and the name of the map for inputs that name none.
-pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> Result<Vec<ClassMap>> {
+pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> Result<Vec<ClassMaps>> {
     let mut fallback = DEFAULT_CLASSES.to_owned();
     for spelling in given {
         if catalog.classes().names().contains(spelling) {
@@ -31,37 +30,21 @@ pub(super) fn of(catalog: &mut Catalog, given: &[String], inputs: &[Input]) -> R
         Some((engine, model)) => format!("{engine}/{model}"),
         None => fallback.clone(),
     };
-    let mut known: BTreeMap<String, ClassMap> = BTreeMap::new();
+    let mut known: BTreeMap<String, ClassMaps> = BTreeMap::new();
     let mut maps = Vec::with_capacity(inputs.len());
     for name in inputs.iter().map(name_of) {
         if !known.contains_key(&name) {
-            let name = name.clone();
             let map = catalog.classes().map(&name).map_err(|error| explain(error, &name))?;
-            let rules = map.compile()?;
+            map.compile()?;
             for duplicate in &map.duplicates {
                 note(&duplicate.to_string());
             }
-            known.insert(name.clone(), ClassMap { name, rules });
+            catalog.choose_classes(&name)?;
+            known.insert(name.clone(), catalog.classes().clone());
         }
         maps.extend(known.get(&name).cloned());
     }
     Ok(maps)
-}
-
-/// The class map of a profile.
-#[derive(Debug, Clone)]
-pub(super) struct ClassMap {
-    pub(super) name: String,
-    rules: classify::ClassMap,
-}
-
-impl ClassMap {
-    /// Further classes whose rules match a name, except the class of a rule that matches every name.
-    pub(super) fn also(&self, name: &str) -> Vec<&str> {
-        let matches_all = |pattern: &Pattern| matches!(pattern, Pattern::Match(text) if text == ".*");
-        let also = self.rules.classify(name).also.into_iter();
-        also.filter(|rule| !matches_all(&rule.pattern)).map(|rule| rule.class.as_str()).collect()
-    }
 }
 
 fn is_file(spelling: &str) -> bool {

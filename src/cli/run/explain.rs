@@ -189,8 +189,8 @@ impl Explainer<'_> {
             return Ok(format!("{query} returned no rows: the parameter limit is 0"));
         }
         for asked in &plan.asks {
-            if self.session.ask(asked, self.limits)?.rows.is_empty() {
-                return Ok(format!("{query} returned no rows: {}", self.why_empty(asked)?));
+            if self.session.ask(&asked.plan, self.limits)?.rows.is_empty() {
+                return Ok(format!("{query} returned no rows: {}", self.why_empty(&asked.plan)?));
             }
         }
         let header = plan.query.as_ref().and_then(|(name, _)| self.catalog.query(name).ok());

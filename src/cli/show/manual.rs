@@ -131,9 +131,10 @@ pub(super) fn query_page(query: &Query) -> String {
         paragraph(&mut page, &header.see_also.join(", "));
     }
     page.push_str("\nSOURCE\n");
-    let (verb, inputs) = match header.asks.as_slice() {
+    let asks: Vec<String> = header.asks.iter().map(|ask| ask.query.clone()).collect();
+    let (verb, inputs) = match asks.as_slice() {
         [] => ("reading", &header.reads),
-        _ => ("over the answers of", &header.asks),
+        asks => ("over the answers of", &asks.to_vec()),
     };
     paragraph(&mut page, &format!("{}, {verb} {}", query.file, inputs.join(", ")));
     page

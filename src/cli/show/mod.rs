@@ -133,7 +133,7 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
         .statements
         .iter()
         .chain([&plan.sql])
-        .chain(plan.asks.iter().map(|asked| &asked.sql))
+        .chain(plan.asks.iter().map(|asked| &asked.plan.sql))
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
     let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());

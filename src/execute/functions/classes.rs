@@ -2,7 +2,7 @@
 
 use super::{flags, text};
 use crate::catalog::ClassMaps;
-use crate::classify::{Activity, ClassMap, activity, collective};
+use crate::classify::{Activity, ClassMap, Pattern, Rule, activity, collective};
 use foldhash::{HashMap, HashMapExt};
 use rusqlite::{Connection, Error, Result};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -18,10 +18,11 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
         known: Mutex::new(HashMap::new()),
     });
     type Show = fn(&Answer) -> Option<Arc<str>>;
-    let functions: [(&str, Show); 3] = [
+    let functions: [(&str, Show); 4] = [
         ("op_class", |answer| Some(Arc::clone(&answer.class))),
         ("op_class_rule", |answer| answer.rule.clone()),
         ("op_class_also", |answer| answer.also.clone()),
+        ("op_class_others", |answer| answer.others.clone()),
     ];
     for (name, show) in functions {
         let names = Arc::clone(&names);
@@ -46,6 +47,7 @@ struct Answer {
     class: Arc<str>,
     rule: Option<Arc<str>>,
     also: Option<Arc<str>>,
+    others: Option<Arc<str>>,
 }
 
 /// Classifies names by the chosen map and caches the answers. The map is compiled on first use.
@@ -70,10 +72,14 @@ impl Names {
         let found = map.classify(name);
         let also: Vec<String> =
             found.also.iter().map(|rule| format!("{} ({})", rule.class, rule.pattern)).collect();
+        let says = |rule: &&&Rule| !matches!(&rule.pattern, Pattern::Match(text) if text == ".*");
+        let others = found.also.iter().filter(says).map(|rule| rule.class.as_str());
+        let others = others.collect::<Vec<_>>();
         let answer = Answer {
             class: found.class.into(),
             rule: found.rule.map(|rule| rule.pattern.to_string().into()),
             also: (!also.is_empty()).then(|| also.join(", ").into()),
+            others: (!others.is_empty()).then(|| others.join(", ").into()),
         };
         if known.len() >= KEPT {
             known.clear();
@@ -103,6 +109,7 @@ mod tests {
             assert_eq!(ask(&connection, "op_class", name).unwrap(), "gemm");
             assert_eq!(ask(&connection, "op_class_rule", name).unwrap(), "gemm|nvjet");
             assert_eq!(ask(&connection, "op_class_also", name).unwrap(), "moe (moe|sigmoid), misc (.*)");
+            assert_eq!(ask(&connection, "op_class_others", name).unwrap(), "moe");
         }
         let name = Some("ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)");
         assert_eq!(ask(&connection, "op_activity", name).unwrap(), "communication");

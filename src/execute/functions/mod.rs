@@ -27,7 +27,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 11] = [
+pub const FUNCTIONS: [Function; 12] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -64,6 +64,11 @@ pub const FUNCTIONS: [Function; 11] = [
         name: "op_class_also",
         args: "op_name",
         doc: "Other classes whose rules also match, as `class (pattern)`; null if there are none.",
+    },
+    Function {
+        name: "op_class_others",
+        args: "op_name",
+        doc: "Other classes whose rules also match, except rules that match every name; null if there are none.",
     },
     Function {
         name: "op_class_rule",

@@ -1,0 +1,90 @@
+//! The parameters of a page, and the plans of its tables with them.
+
+use super::template::{Templates, Trouble, value};
+use crate::catalog::{Catalog, Page, PageTable, line_of};
+use crate::compile::{Invocation, Layout, Plan, parse_param, scalar};
+use crate::error::{Error, Result, nearest};
+use crate::table::Value as Cell;
+use minijinja::Value;
+use std::collections::BTreeMap;
+
+/// A table of the page whose `when` is true.
+#[derive(Debug)]
+pub(super) struct Planned<'a> {
+    pub(super) spec: &'a PageTable,
+    pub(super) plan: Plan,
+}
+
+/// Plans the tables of the page whose `when` is true.
+pub(super) fn planned<'a>(
+    catalog: &Catalog,
+    page: &'a Page,
+    templates: &Templates,
+    params: &Value,
+) -> Result<Vec<Planned<'a>>> {
+    let context = BTreeMap::from([("params".to_owned(), params.clone())]);
+    let mut tables = Vec::new();
+    for spec in &page.tables {
+        if let Some(when) = &spec.when {
+            let is_wanted = templates.value(when, &context);
+            if !is_wanted.map_err(|trouble| fault(page, when, trouble))?.is_true() {
+                continue;
+            }
+        }
+        let mut invocation = Invocation::parse(&spec.query);
+        for (key, text) in &spec.params {
+            let set = templates.parameter(text, &context);
+            let set = set.map_err(|trouble| fault(page, text, trouble))?;
+            if !set.is_empty() {
+                invocation.params.push((key.clone(), set));
+            }
+        }
+        tables.push(Planned { spec, plan: Plan::new(catalog, &invocation, &Layout::Own)? });
+    }
+    Ok(tables)
+}
+
+/// The values of the page's parameters, by name. Null: neither a value nor a default.
+pub(super) fn bind(page: &Page, given: &[String]) -> Result<Value> {
+    let mut typed = BTreeMap::<&str, &str>::new();
+    for text in given {
+        let (key, text) = text.split_once('=').ok_or_else(|| {
+            Error::usage(
+                format!("invalid parameter '{text}': expected key=value"),
+                format!("`nsq show {}` lists the parameters of the page", page.name),
+            )
+        })?;
+        let names = page.params.iter().map(|param| param.name.as_str());
+        if !names.clone().any(|name| name == key.trim()) {
+            return Err(Error::Unknown {
+                what: "parameter",
+                name: key.trim().to_owned(),
+                near: nearest(key.trim(), names.clone()),
+                help: format!("Parameters of {}: {}.", page.name, names.collect::<Vec<_>>().join(", ")),
+            });
+        }
+        typed.insert(key.trim(), text);
+    }
+    let mut values = BTreeMap::new();
+    for param in &page.params {
+        let text = match typed.get(param.name.as_str()) {
+            Some(text) => Some((*text).to_owned()),
+            None if param.default.is_null() => None,
+            None => Some(scalar(&param.default)),
+        };
+        let cell = match text {
+            Some(text) => parse_param(&page.name, param, &text)?,
+            None => Cell::Null,
+        };
+        values.insert(param.name.clone(), value(&cell));
+    }
+    Ok(Value::from(values))
+}
+
+pub(super) const HELP: &str = "see \"Pages\" in queries/README.md";
+
+/// An error in the manifest, near a text in it.
+pub(super) fn fault(page: &Page, near: &str, trouble: Trouble) -> Error {
+    let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
+    Error::catalog(&page.file, line_of(&page.text, near), reason, HELP)
+}
