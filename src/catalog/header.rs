@@ -100,30 +100,36 @@ pub struct QueryHeader {
     /// Related queries.
     #[serde(default)]
     pub see_also: Vec<String>,
+    /// What it says, if its kind is `finding`.
+    pub finding: Option<Finding>,
     /// NVIDIA's equivalent report or rule, if there is one.
     pub nsys: Option<NsysReport>,
     /// Set when the query will be removed.
     pub deprecated: Option<Deprecated>,
 }
 
-/// A query whose answer another query reads as a table: its name, or `{query, as, params}`.
+/// What another query reads as a table: the answer of one query, or the answers of all findings.
 ///
-/// The columns `report` and `side` stand before its own, unless it is across reports itself.
+/// It is written as the name of a query, `{query, as, params}`, or `{kind: finding}`. The columns `report`
+/// and `side` stand before those of a query, unless it is across reports itself.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "AskText")]
 pub struct AskedQuery {
-    /// The query that is asked.
+    /// The query that is asked. Of a kind: empty.
     pub query: String,
-    /// Name of the table: that of the query, if `as` is absent.
+    /// Name of the table: that of the query or of the kind, if `as` is absent.
     pub table: String,
     /// Values of its parameters. Others are set by the parameter of the same name of the query that asks.
     pub params: BTreeMap<String, String>,
+    /// All queries of this kind are asked, instead of one. [`Kind::Finding`] is the only one.
+    pub kind: Option<Kind>,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum AskText {
     Name(String),
+    Kind { kind: Kind },
     Call(AskCall),
 }
 
@@ -140,9 +146,17 @@ struct AskCall {
 impl From<AskText> for AskedQuery {
     fn from(text: AskText) -> Self {
         match text {
-            AskText::Name(query) => Self { table: query.clone(), query, params: BTreeMap::new() },
+            AskText::Name(query) => {
+                Self { table: query.clone(), query, params: BTreeMap::new(), kind: None }
+            }
+            AskText::Kind { kind } => Self {
+                query: String::new(),
+                table: FINDING_TABLES[0].to_owned(),
+                params: BTreeMap::new(),
+                kind: Some(kind),
+            },
             AskText::Call(AskCall { query, table, params }) => {
-                Self { table: table.unwrap_or_else(|| query.clone()), query, params }
+                Self { table: table.unwrap_or_else(|| query.clone()), query, params, kind: None }
             }
         }
     }
@@ -160,6 +174,54 @@ pub enum Kind {
     Rule,
     /// One row per fact.
     Info,
+    /// One row per interval of a GPU's time that a fix would free; see [`Finding`].
+    Finding,
+}
+
+/// The tables that `{kind: finding}` gives: intervals, and a row about each finding.
+pub const FINDING_TABLES: [&str; 2] = ["finding", "finding_about"];
+
+/// The columns that every finding has, which are those of the table `finding` after `query`.
+pub const FINDING_COLUMNS: [&str; 4] = ["gpu_id", "start_ns", "dur_ns", "subject"];
+
+/// What a finding says about a report that has rows. The rows are the intervals that a perfect fix would
+/// free.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// What is wrong, in one sentence.
+    pub claim: String,
+    /// Which time a perfect fix would free, and what it would not.
+    pub ceiling: String,
+    /// What to do, in one or two sentences, with the API or option to use.
+    pub remedy: String,
+    /// Documentation of the remedy.
+    pub link: String,
+    /// How sure the claim is where there are rows.
+    pub confidence: Confidence,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// The rows prove it.
+    High,
+    /// The rows make it likely.
+    Medium,
+    /// The rows allow it: look before acting.
+    Low,
+}
+
+impl Confidence {
+    /// The name in front matter and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
 }
 
 /// Type and meaning of a result column.

@@ -22,8 +22,9 @@ pub use classes::{
 pub use document::Document;
 pub use front_matter::line_of;
 pub use header::{
-    ArgSpec, AskedQuery, ColumnSpec, Deprecated, Kind, Materialize, NsysColumn, NsysReport, NsysUnit,
-    Param, ParamType, Query, QueryHeader, Relation, RelationHeader, ScopeColumns, TAGS,
+    ArgSpec, AskedQuery, ColumnSpec, Confidence, Deprecated, FINDING_COLUMNS, FINDING_TABLES, Finding,
+    Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param, ParamType, Query, QueryHeader, Relation,
+    RelationHeader, ScopeColumns, TAGS,
 };
 pub use page::{Page, PageLayout, PageTable};
 pub use playbook::{

@@ -19,9 +19,9 @@ pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{AskedQuery, Catalog, Query, is_built_in, line_of};
+use crate::catalog::{AskedQuery, Catalog, Finding, Kind, Query, is_built_in, line_of};
 use crate::error::{Error, Result};
-use crate::normalize::Presence;
+use crate::normalize::{Lack, Presence};
 use crate::table::{Column, Type, Unit, Value};
 use std::path::Path;
 
@@ -32,6 +32,15 @@ pub struct Asked {
     pub table: String,
     /// The query.
     pub plan: Plan,
+}
+
+/// A finding that a plan asks, with all others.
+#[derive(Debug, Clone)]
+pub struct AskedFinding {
+    /// The query.
+    pub plan: Plan,
+    /// What it says.
+    pub about: Finding,
 }
 
 /// Most queries that ask each other in a row. More are taken for a circle.
@@ -56,6 +65,8 @@ pub struct Plan {
     pub reads: Vec<String>,
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
     pub asks: Vec<Asked>,
+    /// The findings whose intervals it reads. A report may lack the data of some.
+    pub findings: Vec<AskedFinding>,
     /// Whether it reads the answers of all reports together.
     pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
@@ -93,8 +104,13 @@ impl Plan {
         let asks = header
             .asks
             .iter()
+            .filter(|ask| ask.kind.is_none())
             .map(|ask| Self::asked(catalog, query, ask, &bindings, depth + 1))
             .collect::<Result<Vec<Asked>>>()?;
+        let findings = match header.asks.iter().any(|ask| ask.kind.is_some()) {
+            true => Self::of_all_findings(catalog)?,
+            false => Vec::new(),
+        };
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
         let (sql, columns) = match layout {
             Layout::Own => (query.sql.clone(), own),
@@ -121,14 +137,34 @@ impl Plan {
                 .reads
                 .iter()
                 .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
+                .chain(findings.iter().flat_map(|asked| &asked.plan.reads))
                 .cloned()
                 .collect(),
             requires,
             is_built_in: is_built_in(&query.header.name, &query.text)
-                && asks.iter().all(|asked| asked.plan.is_built_in),
+                && asks.iter().all(|asked| asked.plan.is_built_in)
+                && findings.iter().all(|asked| asked.plan.is_built_in),
             asks,
+            findings,
             across: header.across,
         })
+    }
+
+    /// Plans all findings of the library, with the defaults of their parameters.
+    fn of_all_findings(catalog: &Catalog) -> Result<Vec<AskedFinding>> {
+        let mut findings = Vec::new();
+        for query in catalog.readable_queries() {
+            if let (Kind::Finding, Some(about)) = (query.header.kind, &query.header.finding) {
+                let plan = Self::new(catalog, &Invocation::parse(&query.header.name), &Layout::Own)?;
+                findings.push(AskedFinding { plan, about: about.clone() });
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Whether it reads the answers of other queries.
+    pub fn is_over_answers(&self) -> bool {
+        !self.asks.is_empty() || !self.findings.is_empty()
     }
 
     /// Plans a query of `asks`. Parameters that it does not set have the values of those of `asking`.
@@ -186,6 +222,7 @@ impl Plan {
             bindings: Vec::new(),
             columns: Vec::new(),
             asks: Vec::new(),
+            findings: Vec::new(),
             across: false,
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),
@@ -195,37 +232,38 @@ impl Plan {
 
     /// Fails with exit code 3 if the report lacks data that the query needs.
     pub fn check_presence(&self, presence: &Presence<'_>, report: &Path) -> Result<()> {
-        let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
         for requirement in &self.requires {
-            let Some(lack) = presence.lack(requirement)? else { continue };
-            let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
-            let see = format!("`nsq schema {}` shows what it holds", report.display());
-            return Err(Error::LacksData {
-                query: name.to_owned(),
-                needs: lack.titles.join(" or "),
-                report: report.to_owned(),
-                detail: lines.join("\n"),
-                help: match lack.flags.as_slice() {
-                    [] if lack.is_imported => {
-                        format!("PyTorch traces do not record it, or this trace lacks it; {see}")
-                    }
-                    [] => see,
-                    flags if lack.was_recorded => {
-                        format!(
-                            "the capture used {}, but recorded no such event; {see}",
-                            flags.join(" or ")
-                        )
-                    }
-                    flags if lack.is_imported => {
-                        format!("record with torch.profiler and {}; {see}", flags.join(" or "))
-                    }
-                    flags => {
-                        format!("capture with `nsys profile {} …`; {see}", flags.join("` or `"))
-                    }
-                },
-            });
+            if let Some(lack) = presence.lack(requirement)? {
+                return Err(self.lacks(&lack, report));
+            }
         }
         Ok(())
+    }
+
+    /// The error for a report that lacks data.
+    pub fn lacks(&self, lack: &Lack, report: &Path) -> Error {
+        let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
+        let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
+        let see = format!("`nsq schema {}` shows what it holds", report.display());
+        Error::LacksData {
+            query: name.to_owned(),
+            needs: lack.titles.join(" or "),
+            report: report.to_owned(),
+            detail: lines.join("\n"),
+            help: match lack.flags.as_slice() {
+                [] if lack.is_imported => {
+                    format!("PyTorch traces do not record it, or this trace lacks it; {see}")
+                }
+                [] => see,
+                flags if lack.was_recorded => {
+                    format!("the capture used {}, but recorded no such event; {see}", flags.join(" or "))
+                }
+                flags if lack.is_imported => {
+                    format!("record with torch.profiler and {}; {see}", flags.join(" or "))
+                }
+                flags => format!("capture with `nsys profile {} …`; {see}", flags.join("` or `")),
+            },
+        }
     }
 }
 

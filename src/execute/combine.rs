@@ -6,8 +6,8 @@
 use super::Session;
 use super::guard::Limits;
 use super::table_writer::Bound;
-use crate::catalog::ClassMaps;
-use crate::compile::{Asked, Plan};
+use crate::catalog::{ClassMaps, FINDING_TABLES};
+use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;
 use crate::schema::quote;
@@ -30,17 +30,24 @@ pub struct Partial<'a> {
 
 impl Session {
     /// A session over answers instead of a report. `answers` has an entry for each query that `plan`
-    /// asks: the answers of all reports, or the one answer across reports.
+    /// asks: the answers of all reports, or the one answer across reports. `findings` has the tables of
+    /// [`Session::findings`], if the plan reads them.
     pub fn over(
         plan: &Plan,
         answers: &[Vec<Partial<'_>>],
+        findings: &[ResultTable],
         classes: &ClassMaps,
         limits: &Limits,
     ) -> Result<Self> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch("BEGIN")?;
         for (asked, partials) in plan.asks.iter().zip(answers) {
-            create(&connection, asked, partials)?;
+            let columns = asked.plan.columns.iter().map(|column| column.name.as_str()).collect();
+            create(&connection, &asked.table, columns, !asked.plan.across, partials)?;
+        }
+        for (name, table) in FINDING_TABLES.iter().zip(findings) {
+            let columns = table.columns.iter().map(|column| column.name.as_str()).collect();
+            create(&connection, name, columns, false, &[Partial { report: "", side: 0, table }])?;
         }
         connection.execute_batch("COMMIT")?;
         let installation = Installation { classes: classes.clone(), ..Installation::default() };
@@ -48,22 +55,25 @@ impl Session {
     }
 }
 
-/// Creates the table of an asked query and fills it. Rows across reports name theirs in columns of their
-/// own.
-fn create(connection: &Connection, asked: &Asked, partials: &[Partial<'_>]) -> Result<()> {
-    let name = quote(&asked.table);
-    let own = asked.plan.columns.iter().map(|column| column.name.as_str());
-    let of_report = |_: &&str| !asked.plan.across;
+/// Creates a table and fills it. `by_report`: the columns that name the report stand before its own.
+fn create(
+    connection: &Connection,
+    name: &str,
+    columns: Vec<&str>,
+    by_report: bool,
+    partials: &[Partial<'_>],
+) -> Result<()> {
+    let name = quote(name);
+    let of_report = if by_report { &REPORT_COLUMNS[..] } else { &[] };
     // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
-    let fields: Vec<String> =
-        REPORT_COLUMNS.into_iter().filter(of_report).chain(own).map(quote).collect();
+    let fields: Vec<String> = of_report.iter().copied().chain(columns).map(quote).collect();
     connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
     let marks = vec!["?"; fields.len()].join(", ");
     let mut insert = connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?;
     for partial in partials {
         let side = i64::try_from(partial.side).unwrap_or(i64::MAX);
         let origin = [Value::Text(partial.report.to_owned()), Value::Int(side)];
-        let origin = if asked.plan.across { &[][..] } else { &origin };
+        let origin = if by_report { &origin[..] } else { &[] };
         for row in &partial.table.rows {
             insert.execute(params_from_iter(origin.iter().chain(row).map(Bound)))?;
         }

@@ -1,6 +1,7 @@
 //! Locates the error in a statement: file, line and column, with a caret under it.
 
 use super::guard::{self, Rights};
+use crate::catalog::FINDING_TABLES;
 use crate::compile::Plan;
 use crate::error::{Error, did_you_mean, nearest};
 use crate::report::plain_message;
@@ -76,9 +77,13 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
 
 /// The relations that the statement reads, or the queries whose answers it reads.
 fn tables_of(plan: &Plan) -> Vec<&str> {
-    match plan.asks.as_slice() {
-        [] => plan.reads.iter().map(String::as_str).collect(),
-        asks => asks.iter().map(|asked| asked.table.as_str()).collect(),
+    match plan.is_over_answers() {
+        false => plan.reads.iter().map(String::as_str).collect(),
+        true => {
+            let findings = if plan.findings.is_empty() { &[][..] } else { &FINDING_TABLES };
+            let asked = plan.asks.iter().map(|asked| asked.table.as_str());
+            asked.chain(findings.iter().copied()).collect()
+        }
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod combine;
 mod diagnose;
+mod findings;
 mod functions;
 mod guard;
 mod native;
@@ -21,7 +22,7 @@ pub use table_writer::TableWriter;
 use crate::catalog::ClassMaps;
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
-use crate::normalize::{Installation, Times, strings_of_events};
+use crate::normalize::{Installation, Lack, Times, strings_of_events};
 use crate::report::{path_of, plain_message};
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, RowSink, Value};
@@ -31,6 +32,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -45,6 +47,8 @@ pub struct Session {
     classes: ClassMaps,
     /// The answers to queries that other queries ask.
     asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
+    /// What the report lacks, by relation.
+    lacks: BTreeMap<String, Lack>,
     limits: Limits,
     /// The file, for messages.
     path: String,
@@ -64,8 +68,8 @@ impl Session {
         let path = file_of(&connection);
         let (natives, rights) = install(&mut connection, installation, limits, &path)?;
         let classes = installation.classes.clone();
-        let (asked, limits) = (RefCell::default(), limits.clone());
-        Ok(Self { connection, natives, rights, classes, asked, limits, path })
+        let (asked, lacks, limits) = (RefCell::default(), installation.lacks.clone(), limits.clone());
+        Ok(Self { connection, natives, rights, classes, asked, lacks, limits, path })
     }
 
     /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
@@ -99,13 +103,14 @@ impl Session {
     ///
     /// If the plan asks other queries, these are asked first, each for itself.
     pub fn run(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
-        if plan.asks.is_empty() {
+        if !plan.is_over_answers() {
             return self.run_statement(plan, limits, sink);
         }
         let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
         let answers = answers.collect::<Result<Vec<_>>>()?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
-        self.over_own(plan, &answers, limits)?.run_statement(plan, limits, sink)
+        let findings = self.findings(plan, limits)?;
+        self.over_own(plan, &answers, &findings, limits)?.run_statement(plan, limits, sink)
     }
 
     /// The answer to a query that other queries ask. Each is asked once.
@@ -126,11 +131,17 @@ impl Session {
     }
 
     /// A session over answers of this report alone.
-    fn over_own(&self, plan: &Plan, answers: &[&ResultTable], limits: &Limits) -> Result<Self> {
+    fn over_own(
+        &self,
+        plan: &Plan,
+        answers: &[&ResultTable],
+        findings: &[ResultTable],
+        limits: &Limits,
+    ) -> Result<Self> {
         let report = Path::new(&self.path).file_name().unwrap_or_default().to_string_lossy();
         let partial = |table| vec![Partial { report: &report, side: 0, table }];
         let answers: Vec<_> = answers.iter().map(|table| partial(*table)).collect();
-        Session::over(plan, &answers, &self.classes, limits)
+        Session::over(plan, &answers, findings, &self.classes, limits)
     }
 
     /// Runs the statement of a plan, whose tables this session has.
@@ -214,11 +225,12 @@ impl Session {
             let statement = session.prepare(plan)?;
             Ok(statement.column_names().map(str::to_owned).collect())
         };
-        match plan.asks.len() {
-            0 => names(self),
-            asked => {
+        match plan.is_over_answers() {
+            false => names(self),
+            true => {
                 let none = ResultTable::default();
-                names(&self.over_own(plan, &vec![&none; asked], &self.limits)?)
+                let (answers, findings) = (vec![&none; plan.asks.len()], findings::empty(plan));
+                names(&self.over_own(plan, &answers, &findings, &self.limits)?)
             }
         }
     }

@@ -3,7 +3,9 @@
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::statement::{code_only, parameters, shape};
 use super::{EmptyReport, Finding};
-use crate::catalog::{AskedQuery, Catalog, Kind, Param, Query, TAGS};
+use crate::catalog::{
+    AskedQuery, Catalog, FINDING_COLUMNS, FINDING_TABLES, Kind, Param, Query, QueryHeader, TAGS,
+};
 use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in, scalar};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
@@ -78,18 +80,22 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     for tag in header.tags.iter().filter(|tag| !TAGS.contains(&tag.as_str())) {
         add("Q04", tag, format!("unknown tag '{tag}'"), &format!("known tags: {}", TAGS.join(", ")));
     }
-    if header.kind == Kind::Trace {
-        for needed in ["start_ns", "dur_ns"] {
-            if !header.columns.iter().any(|column| column.name == needed) {
-                add(
-                    "Q04",
-                    "kind:",
-                    format!("a query of kind trace needs the column {needed}"),
-                    "add the column, or change `kind`",
-                );
-            }
+    let (kind, needed) = match header.kind {
+        Kind::Trace => ("trace", &["start_ns", "dur_ns"][..]),
+        Kind::Finding => ("finding", &FINDING_COLUMNS[..]),
+        _ => ("", &[][..]),
+    };
+    for needed in needed {
+        if !header.columns.iter().any(|column| column.name == *needed) {
+            add(
+                "Q04",
+                "kind:",
+                format!("a query of kind {kind} needs the column {needed}"),
+                "add the column, or change `kind`",
+            );
         }
     }
+    check_finding(header, &mut add);
     let deprecated = header.deprecated.iter().map(|deprecated| &deprecated.instead);
     for name in header.see_also.iter().chain(deprecated) {
         if !catalog.query_names().any(|known| known == name) {
@@ -235,14 +241,14 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
         }
     };
     let header = &query.header;
-    let asked = || header.asks.iter().map(|ask| &ask.table);
-    for name in asked().filter(|name| !used.contains(*name)) {
+    let asked: BTreeSet<String> = header.asks.iter().flat_map(tables_of).collect();
+    for name in asked.difference(&used).filter(|name| *name != FINDING_TABLES[1]) {
         let message = format!("`asks` lists {name}, but the statement does not read it");
         findings.push(place.finding("Q09", "asks:", message, "remove it from `asks`"));
     }
     check_asked_limits(query, place, catalog, findings);
     let declared: BTreeSet<String> =
-        header.reads.iter().chain(asked().filter(|name| used.contains(*name))).cloned().collect();
+        header.reads.iter().chain(asked.intersection(&used)).cloned().collect();
     compare_reads(place, "Q09", &used, &declared, findings);
     if !header.asks.is_empty() && !header.reads.is_empty() {
         findings.push(place.finding(
@@ -260,7 +266,7 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             "relations have the rows of one report: ask queries to see all reports",
         ));
     }
-    for name in used.iter().filter(|name| !asked().any(|table| table == *name)) {
+    for name in used.difference(&asked) {
         let plain = name.strip_prefix("all_").unwrap_or(name);
         let (message, help) = if name.starts_with("src_") {
             (
@@ -281,6 +287,37 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
             )
         };
         findings.push(place.finding("Q10", name, message, help));
+    }
+}
+
+/// Q04: a finding says what is wrong and what to do.
+fn check_finding(header: &QueryHeader, add: &mut impl FnMut(&'static str, &str, String, &str)) {
+    let Some(finding) = &header.finding else {
+        if header.kind == Kind::Finding {
+            let help = "add `finding: {claim, ceiling, remedy, link, confidence}`";
+            add("Q04", "kind:", "a query of kind finding needs `finding`".to_owned(), help);
+        }
+        return;
+    };
+    if header.kind != Kind::Finding {
+        add("Q04", "finding:", "`finding` without `kind: finding`".to_owned(), "change `kind`");
+    }
+    let texts = [("claim", &finding.claim), ("ceiling", &finding.ceiling), ("remedy", &finding.remedy)];
+    for (name, text) in texts.into_iter().filter(|(_, text)| !text.trim_end().ends_with('.')) {
+        let message = format!("`{name}` of the finding must end in a full stop: '{text}'");
+        add("Q04", "finding:", message, "write a sentence for people");
+    }
+    if !finding.link.starts_with("https://") {
+        let help = "link the documentation of the remedy";
+        add("Q04", "link:", "`link` of the finding must start with https://".to_owned(), help);
+    }
+}
+
+/// The tables that an entry of `asks` gives.
+fn tables_of(ask: &AskedQuery) -> Vec<String> {
+    match ask.kind {
+        Some(_) => FINDING_TABLES.map(str::to_owned).to_vec(),
+        None => vec![ask.table.clone()],
     }
 }
 

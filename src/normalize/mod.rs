@@ -20,7 +20,7 @@ pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events
 use crate::catalog::{Catalog, ClassMaps, Relation, Rules, is_built_in};
 use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Prefix of a relation without scope options: `all_kernel` is the unfiltered `kernel`.
 pub const UNSCOPED: &str = "all_";
@@ -66,6 +66,8 @@ pub struct Installation {
     pub classes: ClassMaps,
     /// Notes on scope options that a relation ignores, such as `--device does not apply to cuda_call`.
     pub notes: Vec<String>,
+    /// What the report lacks of the relations that were asked for, by relation.
+    pub lacks: BTreeMap<String, Lack>,
     /// Whether captured environment variables, command lines and all strings may be read.
     pub reveals_secrets: bool,
 }
@@ -187,8 +189,12 @@ fn plan_with<'a>(
         planner.installation.selecting = Some(planner.input(&whole, &RANGE_READS)?);
         planner.installation.scope = Some(scope.clone());
     }
+    let presence = Presence::new(schema, catalog);
     for root in roots {
         planner.visit(root)?;
+        if let Some(lack) = presence.lack(root)? {
+            planner.installation.lacks.insert(root.to_owned(), lack);
+        }
     }
     let (mut installation, mut has_user_files) = (planner.installation, planner.has_user_files);
     installation.classes = catalog.classes().clone();

@@ -1,0 +1,102 @@
+//! The tables of `asks: [{kind: finding}]`: the intervals of all findings, and a row about each finding.
+
+use super::Session;
+use super::guard::Limits;
+use crate::catalog::FINDING_COLUMNS;
+use crate::compile::{AskedFinding, Plan};
+use crate::error::{Error, Result};
+use crate::table::{Column, ResultTable, Value};
+use std::path::Path;
+
+/// The columns of `finding_about`.
+const ABOUT: [&str; 9] = [
+    "query",
+    "title",
+    "claim",
+    "ceiling",
+    "remedy",
+    "link",
+    "confidence",
+    // What the report lacks, so that the finding cannot be told, and what to do about it; else null.
+    "lacks",
+    "help",
+];
+
+/// The tables without rows.
+pub(super) fn empty(plan: &Plan) -> Vec<ResultTable> {
+    let table = |names: Vec<&str>| ResultTable {
+        columns: names.into_iter().map(Column::untyped).collect(),
+        rows: Vec::new(),
+    };
+    let intervals = ["query"].into_iter().chain(FINDING_COLUMNS).collect();
+    match plan.findings.is_empty() {
+        true => Vec::new(),
+        false => vec![table(intervals), table(ABOUT.to_vec())],
+    }
+}
+
+impl Session {
+    /// Asks all findings that the plan reads, in the order of their names.
+    pub(super) fn findings(&self, plan: &Plan, limits: &Limits) -> Result<Vec<ResultTable>> {
+        let mut tables = empty(plan);
+        let [intervals, about] = tables.as_mut_slice() else { return Ok(tables) };
+        for asked in &plan.findings {
+            let lack = self.lack_of(&asked.plan);
+            if lack.is_none() {
+                self.add_intervals(asked, limits, intervals)?;
+            }
+            about.rows.push(about_row(asked, lack));
+        }
+        Ok(tables)
+    }
+
+    /// The error for the data that the report lacks for a plan.
+    fn lack_of(&self, plan: &Plan) -> Option<Error> {
+        let missing = |requirement: &String| {
+            let mut lacks = requirement.split('|').map(|relation| self.lacks.get(relation.trim()));
+            let first = lacks.next().flatten()?;
+            lacks.all(|lack| lack.is_some()).then_some(first)
+        };
+        let lack = plan.requires.iter().find_map(missing)?;
+        Some(plan.lacks(lack, Path::new(&self.path)))
+    }
+
+    fn add_intervals(
+        &self,
+        asked: &AskedFinding,
+        limits: &Limits,
+        intervals: &mut ResultTable,
+    ) -> Result<()> {
+        let answer = self.table(&asked.plan, limits)?;
+        let name = Value::Text(name_of(asked).to_owned());
+        let place = |name: &&str| answer.columns.iter().position(|column| column.name == **name);
+        let places: Vec<usize> = FINDING_COLUMNS.iter().filter_map(place).collect();
+        intervals.rows.extend(answer.rows.into_iter().map(|row| {
+            let own = places.iter().map(|place| row[*place].clone());
+            std::iter::once(name.clone()).chain(own).collect::<Vec<Value>>()
+        }));
+        Ok(())
+    }
+}
+
+fn name_of(asked: &AskedFinding) -> &str {
+    asked.plan.query.as_ref().map_or("", |(name, _)| name)
+}
+
+fn about_row(asked: &AskedFinding, lack: Option<Error>) -> Vec<Value> {
+    let (needs, help) = match lack {
+        Some(Error::LacksData { needs, help, .. }) => (Value::Text(needs), Value::Text(help)),
+        _ => (Value::Null, Value::Null),
+    };
+    let about = &asked.about;
+    let texts = [
+        name_of(asked),
+        &asked.plan.title,
+        &about.claim,
+        &about.ceiling,
+        &about.remedy,
+        &about.link,
+        about.confidence.as_str(),
+    ];
+    texts.into_iter().map(|text| Value::Text(text.to_owned())).chain([needs, help]).collect()
+}
