@@ -6,9 +6,11 @@
 //! classifying operations happen elsewhere.
 
 mod decomposition;
+mod idle;
 mod lanes;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
+pub use idle::{ApiCall, IdleKind, IdlePart, idle_parts};
 pub use lanes::{Gap, Stretch};
 
 use crate::classify::Activity;

@@ -1,6 +1,6 @@
 //! Real exports, if they are beside the checkout: every query answers or says what is missing.
 
-use crate::support::{nsq, outcome, queries, shared, shared_exports, sqlite3, stdout};
+use crate::support::{nsq, outcome, project, queries, shared, shared_exports, sqlite3, stdout};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -251,5 +251,20 @@ fn a_range_scope_keeps_the_kernels_launched_in_the_ranges() {
         assert!(wanted.0 > 0);
         assert_eq!(inside, wanted, "{name}");
         assert_eq!((inside.0 + outside.0, inside.1 + outside.1), all, "{name}");
+    }
+}
+
+/// The causes of idle time, which nsq computes natively, against a statement that computes them in SQL.
+#[test]
+fn causes_of_idle_time_are_those_of_a_statement_in_plain_sql() {
+    let oracle = project("tests/suite/oracle/idle_cause_sum.sql");
+    for export in shared_exports() {
+        let ask = |query: &str| {
+            let (code, out, _) =
+                outcome(&["run", export.to_str().unwrap(), "--query", query, "--format", "csv"]);
+            (code, out)
+        };
+        let want = ask(oracle.to_str().unwrap());
+        assert_eq!(ask("gpu_idle_cause_sum"), want, "{}", export.display());
     }
 }

@@ -1,5 +1,6 @@
 //! Reads the GPU operations of a report into an [`Occupancy`].
 
+use super::idle::Source;
 use super::tables::Answers;
 use crate::classify::{Activity, activity};
 use crate::error::Result;
@@ -53,7 +54,8 @@ pub(in crate::execute::native) fn occupy(
     }
     let window = window(&input.scope, selection);
     let (streams, names) = (ids.streams.values, ids.names);
-    Ok(Answers::new(Occupancy::new(ops, streams, window), names, limits))
+    let calls = Source::new(database, input);
+    Ok(Answers::new(Occupancy::new(ops, streams, window), names, calls, limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {

@@ -1,5 +1,6 @@
-//! Native relations on GPU occupancy: `gpu_busy`, `gpu_gap`, `gpu_overlap` and `gpu_window`.
+//! Native relations on GPU occupancy: `gpu_busy`, `gpu_gap`, `gpu_overlap`, `gpu_window` and `idle_part`.
 
+mod idle;
 mod load;
 mod tables;
 

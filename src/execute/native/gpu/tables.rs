@@ -1,12 +1,14 @@
 //! The columns and rows of the GPU occupancy relations.
 
+use super::idle::{Idle, Source};
 use crate::classify::Activity;
+use crate::error::Error;
 use crate::execute::guard::{self, Limits};
 use crate::execute::native::Natives;
 use crate::execute::native::ids;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::occupancy::{
-    Decomposition, Gap, Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Stretch,
+    Decomposition, Gap, IdlePart, Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Stretch,
 };
 use crate::projection::{OpKind, Stop};
 use std::ops::Range;
@@ -20,6 +22,9 @@ const ACTIVITIES: [(&str, Option<Activity>); 4] = [
     ("communication", Some(Activity::Communication)),
     ("memory", Some(Activity::Memory)),
 ];
+
+/// The place of the GPU in [`Level::ALL`].
+const GPU_LEVEL: usize = 2;
 
 /// An index packs two numbers: the row in the low `SHIFT` bits, and the block (level and activity) above.
 const SHIFT: u32 = 40;
@@ -37,14 +42,58 @@ pub(in crate::execute::native) struct Answers {
     decompositions: OnceLock<Vec<Decomposition>>,
     /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
+    /// Where the calls are that explain idle time.
+    calls: Source,
+    /// The parts of the gaps of GPUs, sorted by what they are.
+    idle: OnceLock<Idle>,
+    /// Why the calls could not be read.
+    failure: OnceLock<String>,
 }
 
 impl Answers {
-    pub(super) fn new(occupancy: Occupancy, names: Vec<String>, limits: &Limits) -> Self {
-        let (stretches, gaps) = Default::default();
-        let (decompositions, by_row) = Default::default();
-        let (limits, is_stopped) = (limits.clone(), AtomicBool::new(false));
-        Self { occupancy, names, limits, is_stopped, stretches, gaps, decompositions, by_row }
+    pub(super) fn new(occupancy: Occupancy, names: Vec<String>, calls: Source, limits: &Limits) -> Self {
+        Self {
+            occupancy,
+            names,
+            limits: limits.clone(),
+            is_stopped: AtomicBool::new(false),
+            stretches: Default::default(),
+            gaps: Default::default(),
+            decompositions: OnceLock::new(),
+            by_row: OnceLock::new(),
+            calls,
+            idle: OnceLock::new(),
+            failure: OnceLock::new(),
+        }
+    }
+
+    fn idle(&self) -> &Idle {
+        self.idle.get_or_init(|| {
+            let gaps = self.gaps(GPU_LEVEL);
+            let mut idle = match self.calls.explain(gaps, &self.occupancy.ops, &self.limits) {
+                Ok(Some(idle)) => idle,
+                Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {
+                    self.is_stopped.store(true, Ordering::Relaxed);
+                    Idle::default()
+                }
+                Err(error) => {
+                    self.failure.get_or_init(|| error.to_string());
+                    Idle::default()
+                }
+            };
+            idle.parts.sort_by_key(|part| part.kind);
+            idle
+        })
+    }
+
+    /// A row of `idle_part`: the part and its gap.
+    fn part(&self, index: usize) -> (&IdlePart, &Gap) {
+        let part = &self.idle().parts[index];
+        (part, &self.gaps(GPU_LEVEL)[part.gap as usize])
+    }
+
+    fn thread(&self, index: usize) -> Option<i64> {
+        self.part(index).0.thread.map(|thread| self.idle().threads[thread as usize])
     }
 
     fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
@@ -131,6 +180,7 @@ impl Answers {
 pub(in crate::execute::native) enum Table {
     Busy,
     Gap,
+    Idle,
     Overlap,
     Window,
 }
@@ -143,6 +193,7 @@ impl Table {
         match self {
             Self::Busy => BUSY,
             Self::Gap => GAP,
+            Self::Idle => IDLE,
             Self::Overlap => OVERLAP,
             Self::Window => WINDOW,
         }
@@ -157,6 +208,7 @@ impl Table {
                 .map(|(level, activity)| answers.stretches(level, activity).len())
                 .collect(),
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
+            Self::Idle => vec![answers.idle().parts.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             Self::Window => vec![answers.decompositions().len()],
         }
@@ -170,6 +222,7 @@ impl Relation for Table {
         match name {
             "gpu_busy" => Some(Self::Busy),
             "gpu_gap" => Some(Self::Gap),
+            "idle_part" => Some(Self::Idle),
             "gpu_overlap" => Some(Self::Overlap),
             "gpu_window" => Some(Self::Window),
             _ => None,
@@ -184,6 +237,7 @@ impl Relation for Table {
         match self {
             Self::Busy => &["level", "activity"],
             Self::Gap => &["level"],
+            Self::Idle => &["part"],
             Self::Overlap => &["op_kind", "op_id"],
             Self::Window => &["start_ns", "end_ns"],
         }
@@ -203,7 +257,7 @@ impl Relation for Table {
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::Busy | Self::Gap => 100_000,
+            Self::Busy | Self::Gap | Self::Idle => 100_000,
             Self::Overlap | Self::Window => 1,
         }
     }
@@ -212,8 +266,8 @@ impl Relation for Table {
         natives.occupancy(input)
     }
 
-    fn failure(_: &Answers) -> Option<&str> {
-        None
+    fn failure(answers: &Answers) -> Option<&str> {
+        answers.failure.get().map(String::as_str)
     }
 
     fn is_stopped(answers: &Answers) -> bool {
@@ -225,7 +279,7 @@ impl Relation for Table {
     }
 
     fn index(self, answers: &Answers, row: usize) -> usize {
-        if matches!(self, Self::Overlap | Self::Window) {
+        if matches!(self, Self::Idle | Self::Overlap | Self::Window) {
             return row;
         }
         let mut row = row;
@@ -248,6 +302,12 @@ impl Relation for Table {
             }),
             Self::Gap => level()
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
+            Self::Idle => {
+                let parts = &answers.idle().parts;
+                let is_asked = |part: &&IdlePart| Some(part.kind.as_str()) == key.text(0);
+                let from = parts.iter().position(|part| is_asked(&part)).unwrap_or(parts.len());
+                from..from + parts[from..].iter().take_while(is_asked).count()
+            }
             Self::Overlap => {
                 let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
                 let place = op.and_then(|(kind, id)| answers.place_of(kind, id));
@@ -296,6 +356,27 @@ const GAP: &[Column] = &[
     ("after_kind", |a, i, _| kind(a, a.gap(i).1.after)),
     ("after_id", |a, i, _| a.op(a.gap(i).1.after).map(|op| op.id).into()),
     ("after_name", |a, i, _| name(a, a.gap(i).1.after)),
+];
+
+const IDLE: &[Column] = &[
+    ("gpu_id", |a, i, _| lane(a, Level::Gpu, a.part(i).1.lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, Level::Gpu, a.part(i).1.lane).device_id.into()),
+    ("start_ns", |a, i, _| a.part(i).0.start.into()),
+    ("end_ns", |a, i, _| a.part(i).0.end.into()),
+    ("dur_ns", |a, i, _| a.part(i).0.end.saturating_sub(a.part(i).0.start).into()),
+    ("part", |a, i, _| a.part(i).0.kind.as_str().into()),
+    ("api_name", |a, i, _| function(a, i)),
+    ("gap_start_ns", |a, i, _| a.part(i).1.start.into()),
+    ("gap_ns", |a, i, _| a.part(i).1.end.saturating_sub(a.part(i).1.start).into()),
+    ("pid", |a, i, _| a.thread(i).and_then(ids::pid).into()),
+    ("tid", |a, i, _| a.thread(i).and_then(ids::tid).into()),
+    ("global_tid", |a, i, _| a.thread(i).into()),
+    ("before_kind", |a, i, _| kind(a, a.part(i).1.before)),
+    ("before_id", |a, i, _| a.op(a.part(i).1.before).map(|op| op.id).into()),
+    ("before_name", |a, i, _| name(a, a.part(i).1.before)),
+    ("after_kind", |a, i, _| kind(a, a.part(i).1.after)),
+    ("after_id", |a, i, _| a.op(a.part(i).1.after).map(|op| op.id).into()),
+    ("after_name", |a, i, _| name(a, a.part(i).1.after)),
 ];
 
 const OVERLAP: &[Column] = &[
@@ -357,6 +438,11 @@ fn context<'a>(stream: &Stream, level: Level) -> Cell<'a> {
 
 fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
     if level == Level::Stream { stream.stream_id.into() } else { Cell::Null }
+}
+
+fn function(answers: &Answers, index: usize) -> Cell<'_> {
+    let name = answers.part(index).0.name.and_then(|name| answers.idle().functions.get(name as usize));
+    name.filter(|name| !name.is_empty()).map(String::as_str).into()
 }
 
 fn kind(answers: &Answers, op: u32) -> Cell<'_> {
