@@ -66,7 +66,7 @@ pub struct Plan {
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
     pub asks: Vec<Asked>,
     /// The findings whose intervals it reads. A report may lack the data of some.
-    pub findings: Vec<AskedFinding>,
+    pub findings: Option<Vec<AskedFinding>>,
     /// Whether it reads the answers of all reports together.
     pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
@@ -108,8 +108,8 @@ impl Plan {
             .map(|ask| Self::asked(catalog, query, ask, &bindings, depth + 1))
             .collect::<Result<Vec<Asked>>>()?;
         let findings = match header.asks.iter().any(|ask| ask.kind.is_some()) {
-            true => Self::of_all_findings(catalog)?,
-            false => Vec::new(),
+            true => Some(Self::of_all_findings(catalog)?),
+            false => None,
         };
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
         let (sql, columns) = match layout {
@@ -137,13 +137,13 @@ impl Plan {
                 .reads
                 .iter()
                 .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
-                .chain(findings.iter().flat_map(|asked| &asked.plan.reads))
+                .chain(findings.iter().flatten().flat_map(|asked| &asked.plan.reads))
                 .cloned()
                 .collect(),
             requires,
             is_built_in: is_built_in(&query.header.name, &query.text)
                 && asks.iter().all(|asked| asked.plan.is_built_in)
-                && findings.iter().all(|asked| asked.plan.is_built_in),
+                && findings.iter().flatten().all(|asked| asked.plan.is_built_in),
             asks,
             findings,
             across: header.across,
@@ -164,7 +164,7 @@ impl Plan {
 
     /// Whether it reads the answers of other queries.
     pub fn is_over_answers(&self) -> bool {
-        !self.asks.is_empty() || !self.findings.is_empty()
+        !self.asks.is_empty() || self.findings.is_some()
     }
 
     /// Plans a query of `asks`. Parameters that it does not set have the values of those of `asking`.
@@ -222,7 +222,7 @@ impl Plan {
             bindings: Vec::new(),
             columns: Vec::new(),
             asks: Vec::new(),
-            findings: Vec::new(),
+            findings: None,
             across: false,
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),

@@ -80,7 +80,7 @@ fn tables_of(plan: &Plan) -> Vec<&str> {
     match plan.is_over_answers() {
         false => plan.reads.iter().map(String::as_str).collect(),
         true => {
-            let findings = if plan.findings.is_empty() { &[][..] } else { &FINDING_TABLES };
+            let findings = if plan.findings.is_some() { &FINDING_TABLES[..] } else { &[] };
             let asked = plan.asks.iter().map(|asked| asked.table.as_str());
             asked.chain(findings.iter().copied()).collect()
         }

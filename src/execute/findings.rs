@@ -29,9 +29,9 @@ pub(super) fn empty(plan: &Plan) -> Vec<ResultTable> {
         rows: Vec::new(),
     };
     let intervals = ["query"].into_iter().chain(FINDING_COLUMNS).collect();
-    match plan.findings.is_empty() {
-        true => Vec::new(),
-        false => vec![table(intervals), table(ABOUT.to_vec())],
+    match plan.findings {
+        None => Vec::new(),
+        Some(_) => vec![table(intervals), table(ABOUT.to_vec())],
     }
 }
 
@@ -40,7 +40,7 @@ impl Session {
     pub(super) fn findings(&self, plan: &Plan, limits: &Limits) -> Result<Vec<ResultTable>> {
         let mut tables = empty(plan);
         let [intervals, about] = tables.as_mut_slice() else { return Ok(tables) };
-        for asked in &plan.findings {
+        for asked in plan.findings.iter().flatten() {
             let lack = self.lack_of(&asked.plan);
             if lack.is_none() {
                 self.add_intervals(asked, limits, intervals)?;

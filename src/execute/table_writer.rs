@@ -62,7 +62,7 @@ impl Session {
             origin: (relation.file.clone(), relation.sql_line),
             bindings: Vec::new(),
             asks: Vec::new(),
-            findings: Vec::new(),
+            findings: None,
             across: false,
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
             reads: vec![name.to_owned()],

@@ -16,6 +16,7 @@ mod diff;
 mod door;
 mod errors;
 mod exports;
+mod findings;
 mod gpu_rules;
 mod hostile;
 mod kernels;

@@ -1,0 +1,189 @@
+/*---
+name: findings
+version: 1
+title: What to fix first
+summary: Every finding, ranked by the GPU time that its fix alone would free.
+why: To know what to fix first, how much it can win at most, and what the capture cannot tell.
+kind: sum
+tags: [cuda, gpu]
+reads: []
+asks: [{kind: finding}, gpu_time]
+params:
+  - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest share of the GPUs' windows for the verdict yes, in percent."}
+columns:
+  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1: those with the verdict yes by adds_ns, then those that cannot be told, then the others."}
+  - {name: verdict, type: text, priority: 1, doc: "yes: there is time to win; no: there is none, or less than at_least_pct; cannot tell: the report lacks the data."}
+  - {name: finding, type: text, priority: 0, doc: "Name of the finding, a query whose rows are the intervals."}
+  - {name: adds_ns, type: duration, unit: ns, label: "adds", priority: 1, doc: "GPU time that its fix would free at most, beyond what the fixes ranked above free. All rows together never exceed the windows."}
+  - {name: adds_pct, type: percent, unit: percent, label: "adds % of windows", priority: 1, doc: "adds_ns as a share of all GPUs' windows."}
+  - {name: ceiling_ns, type: duration, unit: ns, label: "alone", priority: 2, doc: "GPU time that its fix alone would free at most: the union of its intervals on each GPU."}
+  - {name: ceiling_pct, type: percent, unit: percent, label: "alone % of windows", priority: 3, doc: "ceiling_ns as a share of all GPUs' windows."}
+  - {name: interval_count, type: int, unit: count, label: "intervals", priority: 2, doc: "Rows of the finding."}
+  - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 3, doc: "GPUs that have such intervals."}
+  - {name: top_subject, type: text, priority: 1, doc: "Subject with the most time, such as a kernel or a function; null without intervals."}
+  - {name: top_subject_pct, type: percent, unit: percent, label: "top subject's share", priority: 3, doc: "Its part of ceiling_ns."}
+  - {name: subject_count, type: int, unit: count, label: "subjects", priority: 3, doc: "Number of subjects."}
+  - {name: confidence, type: text, priority: 2, doc: "high: the rows prove it; medium: they make it likely; low: look before acting."}
+  - {name: claim, type: text, priority: 3, doc: "What is wrong, where the verdict is yes."}
+  - {name: ceiling, type: text, priority: 3, doc: "Which time a perfect fix would free, and which it would not."}
+  - {name: remedy, type: text, priority: 3, doc: "What to do."}
+  - {name: link, type: text, priority: 3, doc: "Documentation of the remedy."}
+  - {name: lacks, type: text, priority: 3, doc: "What the report lacks, so that the finding cannot be told; else null."}
+  - {name: help, type: text, priority: 3, doc: "How to record it; null unless the report lacks it."}
+checks:
+  - adds_ns BETWEEN 0 AND ceiling_ns
+  - (lacks IS NOT NULL) = (verdict = 'cannot tell')
+limits: >-
+  A ceiling is an upper bound: a perfect fix that costs nothing, and whose freed time nothing else fills. The host or
+  another GPU may then be the limit. Each nanosecond of a GPU counts once, for the finding ranked first. A finding
+  without intervals may still be wrong about work that the capture does not show. At most 62 findings are ranked.
+see_also: [gpu_time, gpu_idle_cause_sum, top_kernels]
+---*/
+WITH RECURSIVE
+number AS (
+  SELECT query, row_number() OVER (ORDER BY query) - 1 AS bit
+  FROM finding_about
+),
+cut AS (
+  SELECT
+    number.bit,
+    finding.gpu_id,
+    finding.subject,
+    max(finding.start_ns, gpu_time.start_ns) AS start_ns,
+    min(finding.start_ns + finding.dur_ns, gpu_time.end_ns) AS end_ns
+  FROM finding
+  JOIN number USING (query)
+  JOIN gpu_time USING (gpu_id)
+  WHERE number.bit < 62
+),
+-- The intervals of a finding without the time that its earlier ones cover.
+piece AS (
+  SELECT bit, gpu_id, subject, max(start_ns, coalesce(reached_ns, start_ns)) AS start_ns, end_ns
+  FROM (
+    SELECT *, max(end_ns) OVER earlier AS reached_ns
+    FROM cut
+    WINDOW earlier AS (
+      PARTITION BY bit, gpu_id
+      ORDER BY start_ns, end_ns, subject
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )
+  )
+  WHERE end_ns > max(start_ns, coalesce(reached_ns, start_ns))
+),
+-- A running sum of powers of two tells which findings claim a time.
+claimed AS (
+  SELECT mask, sum(dur_ns) AS dur_ns
+  FROM (
+    SELECT
+      sum(change) OVER (PARTITION BY gpu_id ORDER BY at_ns ROWS UNBOUNDED PRECEDING) AS mask,
+      lead(at_ns) OVER (PARTITION BY gpu_id ORDER BY at_ns) - at_ns AS dur_ns
+    FROM (
+      SELECT gpu_id, start_ns AS at_ns, 1 << bit AS change FROM piece
+      UNION ALL
+      SELECT gpu_id, end_ns, -(1 << bit) FROM piece
+    )
+  )
+  WHERE dur_ns > 0 AND mask > 0
+  GROUP BY mask
+  LIMIT -1
+),
+-- Each step takes the finding that adds most. `best` packs that time and the finding.
+step AS (
+  SELECT
+    1 AS rank,
+    0 AS taken,
+    (SELECT max(64 * adds_ns + 63 - bit)
+     FROM (
+       SELECT bit, sum(dur_ns) AS adds_ns
+       FROM number
+       JOIN claimed
+         ON mask >> bit & 1
+       GROUP BY bit
+     )) AS best
+  UNION ALL
+  SELECT
+    rank + 1,
+    taken | (1 << (63 - best % 64)),
+    (SELECT max(64 * adds_ns + 63 - bit)
+     FROM (
+       SELECT bit, sum(dur_ns) AS adds_ns
+       FROM number
+       JOIN claimed
+         ON mask >> bit & 1
+       WHERE mask & (taken | (1 << (63 - best % 64))) = 0
+       GROUP BY bit
+     ))
+  FROM step
+  WHERE best IS NOT NULL AND rank < 64
+),
+added AS (
+  SELECT 63 - best % 64 AS bit, best / 64 AS adds_ns
+  FROM step
+  WHERE best IS NOT NULL
+),
+subject AS (
+  SELECT
+    bit,
+    subject,
+    sum(end_ns - start_ns) AS subject_ns,
+    count(*) OVER (PARTITION BY bit) AS subject_count,
+    row_number() OVER (PARTITION BY bit ORDER BY sum(end_ns - start_ns) DESC, subject) AS nth
+  FROM piece
+  GROUP BY bit, subject
+),
+total AS (
+  SELECT bit, sum(end_ns - start_ns) AS ceiling_ns, count(DISTINCT gpu_id) AS gpu_count
+  FROM piece
+  GROUP BY bit
+),
+judged AS (
+  SELECT
+    finding_about.*,
+    coalesce(added.adds_ns, 0) AS adds_ns,
+    coalesce(total.ceiling_ns, 0) AS ceiling_ns,
+    coalesce(total.gpu_count, 0) AS gpu_count,
+    (SELECT count(*) FROM finding WHERE finding.query = finding_about.query) AS interval_count,
+    subject.subject AS top_subject,
+    100.0 * subject.subject_ns / nullif(total.ceiling_ns, 0) AS top_subject_pct,
+    coalesce(subject.subject_count, 0) AS subject_count,
+    (SELECT sum(window_ns) FROM gpu_time) AS window_ns
+  FROM finding_about
+  JOIN number USING (query)
+  LEFT JOIN added USING (bit)
+  LEFT JOIN total USING (bit)
+  LEFT JOIN subject
+    ON subject.bit = number.bit
+    AND subject.nth = 1
+),
+told AS (
+  SELECT
+    *,
+    CASE
+      WHEN lacks IS NOT NULL THEN 'cannot tell'
+      WHEN adds_ns > 0 AND 100.0 * adds_ns >= :at_least_pct * window_ns THEN 'yes'
+      ELSE 'no'
+    END AS verdict
+  FROM judged
+)
+SELECT
+  row_number() OVER (ORDER BY verdict = 'yes' DESC, verdict, adds_ns DESC, ceiling_ns DESC, query) AS rank,
+  verdict,
+  query AS finding,
+  adds_ns,
+  coalesce(100.0 * adds_ns / nullif(window_ns, 0), 0.0) AS adds_pct,
+  ceiling_ns,
+  coalesce(100.0 * ceiling_ns / nullif(window_ns, 0), 0.0) AS ceiling_pct,
+  interval_count,
+  gpu_count,
+  top_subject,
+  top_subject_pct,
+  subject_count,
+  confidence,
+  claim,
+  ceiling,
+  remedy,
+  link,
+  lacks,
+  help
+FROM told
+ORDER BY rank

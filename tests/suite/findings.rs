@@ -1,0 +1,171 @@
+//! Findings: ranked by the time that they add, where each nanosecond counts once.
+
+use crate::support::{Fixtures, outcome, stdout};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Intervals of a finding: GPU, start, length and subject.
+type Intervals = Vec<(i64, i64, i64, String)>;
+
+/// A file of the finding `name` with these rows.
+fn write(folder: &Path, name: &str, rows: &Intervals, needs: &str) {
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|(gpu, start, length, subject)| format!("({gpu}, {start}, {length}, '{subject}')"))
+        .collect();
+    let rows = match rows.as_slice() {
+        [] if needs.is_empty() => "SELECT NULL, NULL, NULL, NULL WHERE false".to_owned(),
+        [] => format!("SELECT 0, start_ns, 0, 'x' FROM {needs}"),
+        rows => format!("VALUES {}", rows.join(", ")),
+    };
+    let text = format!(
+        "/*---
+name: {name}
+version: 1
+title: The finding {name}
+summary: Intervals that a test makes.
+why: To test the ranking.
+kind: finding
+tags: [gpu]
+reads: [{needs}]
+finding:
+  claim: The test says so.
+  ceiling: The time of the intervals.
+  remedy: Change the test.
+  link: https://example.com/
+  confidence: low
+columns:
+  - {{name: gpu_id, type: id, label: \"GPU\", doc: \"GPU number.\"}}
+  - {{name: start_ns, type: timestamp, unit: ns, doc: \"Start of the interval.\"}}
+  - {{name: dur_ns, type: duration, unit: ns, doc: \"Length of the interval.\"}}
+  - {{name: subject, type: text, doc: \"What it is about.\"}}
+limits: None.
+---*/
+WITH
+interval (gpu_id, start_ns, dur_ns, subject) AS (
+  {rows}
+)
+SELECT gpu_id, start_ns, dur_ns, subject
+FROM interval
+GROUP BY gpu_id, start_ns, dur_ns, subject
+ORDER BY gpu_id, start_ns, dur_ns, subject
+"
+    );
+    std::fs::write(folder.join(format!("{name}.sql")), text).unwrap();
+}
+
+/// The rows of a query, by column.
+fn ask(report: &str, query: &str, more: &[&str]) -> Vec<BTreeMap<String, String>> {
+    let text = stdout(&[&["run", report, "--query", query, "--format", "csv"][..], more].concat());
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let row = |row: csv::StringRecord| {
+        header.iter().zip(row.iter()).map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
+    };
+    reader.records().map(|record| row(record.unwrap())).collect()
+}
+
+/// For each finding that adds time, in order: its name, what it adds, and its time alone. Counts each
+/// nanosecond by itself.
+fn ranked(
+    findings: &BTreeMap<String, Intervals>,
+    windows: &[(i64, i64, i64)],
+) -> Vec<(String, i64, i64)> {
+    let claims = |name: &str, gpu: i64, at: i64| {
+        findings[name]
+            .iter()
+            .any(|(on, start, length, _)| *on == gpu && *start <= at && at < start + length)
+    };
+    let mut open: Vec<(i64, i64)> =
+        windows.iter().flat_map(|&(gpu, from, to)| (from..to).map(move |at| (gpu, at))).collect();
+    let all = open.clone();
+    let count = |name: &str, times: &[(i64, i64)]| {
+        times.iter().filter(|(gpu, at)| claims(name, *gpu, *at)).count() as i64
+    };
+    let mut ranked = Vec::new();
+    let mut names: Vec<&String> = findings.keys().collect();
+    loop {
+        let best = names.iter().map(|name| (count(name, &open), std::cmp::Reverse(*name))).max();
+        let Some((adds, std::cmp::Reverse(name))) = best.filter(|(adds, _)| *adds > 0) else {
+            return ranked;
+        };
+        ranked.push((name.clone(), adds, count(name, &all)));
+        open.retain(|(gpu, at)| !claims(name, *gpu, *at));
+        names.retain(|other| *other != name);
+    }
+}
+
+#[test]
+fn each_nanosecond_counts_once_for_the_finding_that_adds_most() {
+    let fixtures = Fixtures::new();
+    for trace in ["two_streams_overlap", "kernel_gaps", "idle_causes"] {
+        let report = fixtures.trace(trace);
+        let report = report.to_str().unwrap();
+        let number = |row: &BTreeMap<String, String>, column: &str| row[column].parse::<i64>().unwrap();
+        let windows: Vec<(i64, i64, i64)> = ask(report, "gpu_time", &[])
+            .iter()
+            .map(|row| (number(row, "gpu_id"), number(row, "start_ns"), number(row, "end_ns")))
+            .collect();
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut random = |below: i64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % below as u64) as i64
+        };
+        for _ in 0..8 {
+            let folder = tempfile::tempdir().unwrap();
+            let own = folder.path().join("findings");
+            std::fs::create_dir(&own).unwrap();
+            let mut findings = BTreeMap::new();
+            for place in 0..1 + random(9) {
+                let rows = (0..random(12))
+                    .map(|_| {
+                        let (gpu, from, to) = windows[random(windows.len() as i64) as usize];
+                        let start = from - 200 + random(to - from + 300);
+                        (gpu, start, random(900), format!("s{}", random(3)))
+                    })
+                    .collect();
+                let name = format!("test_{place}");
+                write(&own, &name, &rows, "");
+                findings.insert(name, rows);
+            }
+            let options = ["--queries", folder.path().to_str().unwrap(), "-p", "at_least_pct=0"];
+            let rows = ask(report, "findings", &options);
+            let is_own = |row: &&BTreeMap<String, String>| row["finding"].starts_with("test_");
+            // Of nsq's own findings, none may add time that the test's add: so they are left out.
+            let others = rows.iter().any(|row| !is_own(&row) && row["verdict"] == "yes");
+            let got: Vec<(String, i64, i64)> = rows
+                .iter()
+                .filter(|row| is_own(row) && row["verdict"] == "yes")
+                .map(|row| (row["finding"].clone(), number(row, "adds_ns"), number(row, "ceiling_ns")))
+                .collect();
+            let total: i64 = rows.iter().map(|row| number(row, "adds_ns")).sum();
+            let window: i64 = windows.iter().map(|(_, from, to)| to - from).sum();
+            assert!(total <= window, "{trace}: {total} of {window}");
+            if !others {
+                assert_eq!(got, ranked(&findings, &windows), "{trace}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_the_report_lacks_cannot_be_told() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("findings");
+    std::fs::create_dir(&own).unwrap();
+    write(&own, "test_mpi", &Vec::new(), "mpi_event");
+    write(&own, "test_none", &Vec::new(), "");
+    let folder = folder.path().to_str().unwrap();
+    let rows = ask(report.to_str().unwrap(), "findings", &["--queries", folder]);
+    let of = |name: &str| rows.iter().find(|row| row["finding"] == name).unwrap();
+    assert_eq!(of("test_mpi")["verdict"], "cannot tell");
+    assert!(of("test_mpi")["help"].contains("--trace=mpi"), "{:?}", of("test_mpi"));
+    assert_eq!((of("test_none")["verdict"].as_str(), of("test_none")["lacks"].as_str()), ("no", ""));
+    // A finding is a query of its own, and is checked.
+    let (code, out, _) = outcome(&["check", folder]);
+    assert_eq!(code, 0, "{out}");
+}
