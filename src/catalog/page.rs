@@ -17,7 +17,7 @@ pub struct Page {
     pub file: String,
     /// The full text of the file.
     #[serde(skip)]
-    pub text: String,
+    pub source: String,
     /// Name: the folder of the file.
     pub name: String,
     /// Version. It goes up when tables, parameters or meanings change.
@@ -26,6 +26,10 @@ pub struct Page {
     pub title: String,
     /// What it shows, and when to look at it.
     pub doc: String,
+    /// The layout that text output has; absent: tables.
+    pub text: Option<String>,
+    /// The layout that HTML output has; absent: tables.
+    pub html: Option<String>,
     /// Parameters, which the user sets with `-p name=value`.
     #[serde(default)]
     pub params: Vec<Param>,
@@ -56,6 +60,9 @@ pub struct PageTable {
     pub rows: Option<String>,
     /// What the rows are, such as `kernels`. The page has no answer without any, and says so.
     pub required: Option<String>,
+    /// Whether a report may lack its data, or have no rows, without a note.
+    #[serde(default)]
+    pub optional: bool,
     /// Whether only layouts show it.
     #[serde(default)]
     pub hidden: bool,
@@ -64,7 +71,7 @@ pub struct PageTable {
 impl Page {
     pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
         let page: Self = read_yaml(file, 1, text.trim_start_matches('\u{feff}'))?;
-        Ok(Self { file: file.to_owned(), text: text.to_owned(), ..page })
+        Ok(Self { file: file.to_owned(), source: text.to_owned(), ..page })
     }
 }
 

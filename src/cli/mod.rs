@@ -21,6 +21,7 @@ mod materialize;
 mod opened;
 mod options;
 mod output;
+mod overview;
 mod page;
 mod progress;
 mod record;
@@ -38,8 +39,9 @@ use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
+use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
@@ -80,6 +82,7 @@ enum Command {
     Classes(classes::Args),
     Breakdown(breakdown::Args),
     Page(page::Args),
+    Overview(overview::Args),
     Kernels(kernels::Args),
     Answer(answer::Args),
     Diff(diff::Args),
@@ -95,18 +98,12 @@ pub fn main() -> ExitCode {
     }
     // Without our handler, the system's default still ends the program on Ctrl-C.
     let _ = ctrlc::set_handler(stop);
-    let cli = match Cli::try_parse_from(options::join_iterations(std::env::args_os())) {
+    let arguments = with_verb(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(options::join_iterations(arguments.into_iter())) {
         Ok(cli) => cli,
         Err(e) => {
             // --help and --version print to standard output and exit with 0.
             let code = if e.use_stderr() { EXIT_USAGE } else { 0 };
-            if let Some(report) = report_instead_of_verb() {
-                let report = report.display();
-                return ExitCode::from(complain(&Error::usage(
-                    format!("no command given for '{report}'"),
-                    format!("try `nsq schema {report}` or `nsq run {report} --query gpu_time`"),
-                )));
-            }
             let text = e.render().to_string();
             let printed = match e.use_stderr() && text.len() > LONG_USAGE {
                 true => {
@@ -146,9 +143,12 @@ fn stop() {
     deadline::arm_interrupt();
 }
 
-/// The first argument, if it is a file: somebody looks at a report for the first time.
-fn report_instead_of_verb() -> Option<PathBuf> {
-    std::env::args_os().nth(1).map(PathBuf::from).filter(|path| path.is_file())
+/// `nsq REPORT` means `nsq overview REPORT`.
+fn with_verb(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|first| Path::new(first).is_file()) {
+        arguments.insert(1, "overview".into());
+    }
+    arguments
 }
 
 /// Whether `--query` is missing: somebody does not know the names of the queries.
@@ -175,6 +175,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Classes(args) => classes::run(&args),
         Command::Breakdown(args) => breakdown::run(&args),
         Command::Page(args) => page::run(&args),
+        Command::Overview(args) => overview::run(&args),
         Command::Kernels(args) => kernels::run(&args),
         Command::Answer(args) => answer::run(&args),
         Command::Diff(args) => diff::run(&args),

@@ -3,13 +3,13 @@
 use super::note;
 use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
-use super::output::{OutputArgs, must_differ, write_to};
+use super::output::{OutputArgs, fitted, must_differ, write_to};
 use crate::catalog::{Catalog, ClassMaps};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
 use crate::page::{PageAnswer, PageRequest, ReportInput};
-use crate::render::{Heading, Writer, visible};
+use crate::render::{Format, Heading, Writer, visible};
 use std::path::{Path, PathBuf};
 
 /// Show a page: the tables of several queries together, for one or more reports
@@ -28,6 +28,13 @@ pub(super) struct Args {
     /// Page to show.
     #[arg(value_name = "PAGE")]
     page: String,
+    #[command(flatten)]
+    asked: PageArgs,
+}
+
+/// The reports and options of a page.
+#[derive(Debug, clap::Args)]
+pub(super) struct PageArgs {
     /// SQLite exports, .nsys-rep files or PyTorch traces.
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
@@ -54,50 +61,72 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    must_differ(args.output.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
-    if args.layout.is_none() {
-        args.output.format()?;
-    }
-    let mut catalog = args.library.load()?;
-    // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
-    args.classes.choose(&mut catalog, [])?;
-    let request = PageRequest::new(&catalog, &args.page, &args.param, visible)?;
-    args.threads.allow();
-    let mut inputs = Vec::new();
-    for (path, name) in args.reports.iter().zip(shortest_names(&args.reports)) {
-        let opened = Opened::open(path, &args.open)?;
-        let scope = args.scope.resolve(&opened.schema)?;
-        inputs.push(Input::new(name, opened, scope));
-    }
-    let asker = format!("page {}", args.page);
-    let limits = args.limits.limits();
-    if let Some(layout) = &args.layout {
-        let mut text = String::new();
-        // A page that does not compare reports is laid out once for each.
-        let parts = if request.is_across() { inputs.len().max(1) } else { 1 };
-        for part in inputs.chunks(parts) {
-            if parts < inputs.len() {
-                let gap = if text.is_empty() { "" } else { "\n" };
-                text.push_str(&format!("{gap}{}\n\n", visible(&part[0].about.name)));
-            }
-            let answer = ask(&request, &catalog, part, &limits, &asker)?;
-            answer.notes.iter().for_each(|text| note(text));
-            text.push_str(&answer.layout(layout)?);
+    args.asked.run(&args.page)
+}
+
+impl PageArgs {
+    /// Asks the page `name` and prints it.
+    pub(super) fn run(&self, name: &str) -> Result<u8> {
+        must_differ(self.output.output.as_deref(), self.reports.iter().map(PathBuf::as_path))?;
+        let format = if self.layout.is_none() { Some(self.output.format()?) } else { None };
+        let mut catalog = self.library.load()?;
+        // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
+        self.classes.choose(&mut catalog, [])?;
+        let request = PageRequest::new(&catalog, name, &self.param, visible)?;
+        self.threads.allow();
+        let mut inputs = Vec::new();
+        for (path, name) in self.reports.iter().zip(shortest_names(&self.reports)) {
+            let opened = Opened::open(path, &self.open)?;
+            let scope = self.scope.resolve(&opened.schema)?;
+            inputs.push(Input::new(name, opened, scope));
         }
-        write_to(args.output.output.as_deref(), |out| {
-            out.write_all(text.as_bytes()).map_err(Error::Output)
-        })?;
-        return Ok(0);
+        let (asker, limits) = (format!("page {name}"), self.limits.limits());
+        let of_format = match format {
+            Some(Format::Text) => request.layout_of(false),
+            Some(Format::Html) => request.layout_of(true),
+            _ => None,
+        };
+        if let Some(layout) = self.layout.as_deref().or(of_format) {
+            let text = laid_out(&request, &catalog, &inputs, layout, &limits, &asker)?;
+            let text = if self.output.output.is_none() { fitted(text) } else { text };
+            write_to(self.output.output.as_deref(), |out| {
+                out.write_all(text.as_bytes()).map_err(Error::Output)
+            })?;
+            return Ok(0);
+        }
+        let answer = ask(&request, &catalog, &inputs, &limits, &asker)?;
+        answer.notes.iter().for_each(|text| note(text));
+        let mut heading = nsq_heading();
+        let reports: Vec<_> = inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
+        heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
+        heading.facts.insert("page".to_owned(), name.into());
+        heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
+        show(&answer, &self.output, &heading)?;
+        Ok(0)
     }
-    let answer = ask(&request, &catalog, &inputs, &limits, &asker)?;
-    answer.notes.iter().for_each(|text| note(text));
-    let mut heading = nsq_heading();
-    let reports: Vec<_> = inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
-    heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
-    heading.facts.insert("page".to_owned(), args.page.as_str().into());
-    heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
-    show(&answer, &args.output, &heading)?;
-    Ok(0)
+}
+
+/// The text of a layout. A page that does not compare reports is laid out once for each.
+fn laid_out(
+    request: &PageRequest<'_>,
+    catalog: &Catalog,
+    inputs: &[Input],
+    layout: &str,
+    limits: &Limits,
+    asker: &str,
+) -> Result<String> {
+    let mut text = String::new();
+    let parts = if request.is_across() { inputs.len().max(1) } else { 1 };
+    for part in inputs.chunks(parts) {
+        if parts < inputs.len() {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}{}\n\n", visible(&part[0].about.name)));
+        }
+        let answer = ask(request, catalog, part, limits, asker)?;
+        answer.notes.iter().for_each(|text| note(text));
+        text.push_str(&answer.layout(layout)?);
+    }
+    Ok(text)
 }
 
 /// An open report, and how a page asks it.

@@ -43,6 +43,19 @@ pub struct AskedFinding {
     pub about: Finding,
 }
 
+/// The columns of the table about findings, the last two of which are what the report lacks, and help.
+pub const FINDING_ABOUT: [&str; 9] =
+    ["query", "title", "claim", "ceiling", "remedy", "link", "confidence", "lacks", "help"];
+
+impl AskedFinding {
+    /// The texts of [`FINDING_ABOUT`] after the name of the query.
+    pub fn texts(&self) -> [&str; 6] {
+        let about = &self.about;
+        let confidence = about.confidence.as_str();
+        [&self.plan.title, &about.claim, &about.ceiling, &about.remedy, &about.link, confidence]
+    }
+}
+
 /// Most queries that ask each other in a row. More are taken for a circle.
 const MAX_ASKING: usize = 8;
 

@@ -1,6 +1,7 @@
 //! `nsq show NAME --sql`: a script that runs in any SQLite shell.
 
-use super::{Asked, Plan};
+use super::{Asked, AskedFinding, FINDING_ABOUT, Plan};
+use crate::catalog::{FINDING_COLUMNS, FINDING_TABLES};
 use crate::normalize::Installation;
 use crate::table::Value;
 use std::collections::BTreeMap;
@@ -25,6 +26,9 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String], repor
         script.push_str(";\n\n");
     }
     let report = literal(&Value::Text(report.to_owned()));
+    if let Some(findings) = &plan.findings {
+        push_findings(&mut script, findings);
+    }
     push_asked(&mut script, plan, &report, &mut BTreeMap::new());
     script.push_str(&with_literals(&plan.sql, &plan.bindings));
     script.push_str(";\n");
@@ -50,6 +54,31 @@ fn push_asked<'p>(
         }
         script.push_str(&format!("CREATE TEMP TABLE {table} AS SELECT {origin}* FROM (\n{sql}\n);\n\n"));
     }
+}
+
+/// The tables of the findings that a plan reads. A script cannot tell what a report lacks.
+fn push_findings(script: &mut String, findings: &[AskedFinding]) {
+    let name = |finding: &AskedFinding| {
+        literal(&Value::Text(finding.plan.query.as_ref().map_or(String::new(), |(name, _)| name.clone())))
+    };
+    let [intervals, about] = FINDING_TABLES;
+    let columns = FINDING_COLUMNS.join(", ");
+    let mut rows = vec![format!("SELECT NULL AS query, {} WHERE 0", nulls(&FINDING_COLUMNS))];
+    rows.extend(findings.iter().map(|finding| {
+        let sql = with_literals(&finding.plan.sql, &finding.plan.bindings);
+        format!("SELECT {}, {columns} FROM (\n{sql}\n)", name(finding))
+    }));
+    script.push_str(&format!("CREATE TEMP TABLE {intervals} AS {};\n\n", rows.join("\nUNION ALL ")));
+    let mut rows = vec![format!("SELECT {} WHERE 0", nulls(&FINDING_ABOUT))];
+    rows.extend(findings.iter().map(|finding| {
+        let texts = finding.texts().map(|text| literal(&Value::Text(text.to_owned())));
+        format!("SELECT {}, {}, NULL, NULL", name(finding), texts.join(", "))
+    }));
+    script.push_str(&format!("CREATE TEMP TABLE {about} AS {};\n\n", rows.join("\nUNION ALL ")));
+}
+
+fn nulls(columns: &[&str]) -> String {
+    columns.iter().map(|column| format!("NULL AS {column}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Replaces each `:name` by its value, except in quotes and comments.

@@ -3,24 +3,10 @@
 use super::Session;
 use super::guard::Limits;
 use crate::catalog::FINDING_COLUMNS;
-use crate::compile::{AskedFinding, Plan};
+use crate::compile::{AskedFinding, FINDING_ABOUT, Plan};
 use crate::error::{Error, Result};
 use crate::table::{Column, ResultTable, Value};
 use std::path::Path;
-
-/// The columns of `finding_about`.
-const ABOUT: [&str; 9] = [
-    "query",
-    "title",
-    "claim",
-    "ceiling",
-    "remedy",
-    "link",
-    "confidence",
-    // What the report lacks, so that the finding cannot be told, and what to do about it; else null.
-    "lacks",
-    "help",
-];
 
 /// The tables without rows.
 pub(super) fn empty(plan: &Plan) -> Vec<ResultTable> {
@@ -31,7 +17,7 @@ pub(super) fn empty(plan: &Plan) -> Vec<ResultTable> {
     let intervals = ["query"].into_iter().chain(FINDING_COLUMNS).collect();
     match plan.findings {
         None => Vec::new(),
-        Some(_) => vec![table(intervals), table(ABOUT.to_vec())],
+        Some(_) => vec![table(intervals), table(FINDING_ABOUT.to_vec())],
     }
 }
 
@@ -88,15 +74,6 @@ fn about_row(asked: &AskedFinding, lack: Option<Error>) -> Vec<Value> {
         Some(Error::LacksData { needs, help, .. }) => (Value::Text(needs), Value::Text(help)),
         _ => (Value::Null, Value::Null),
     };
-    let about = &asked.about;
-    let texts = [
-        name_of(asked),
-        &asked.plan.title,
-        &about.claim,
-        &about.ceiling,
-        &about.remedy,
-        &about.link,
-        about.confidence.as_str(),
-    ];
-    texts.into_iter().map(|text| Value::Text(text.to_owned())).chain([needs, help]).collect()
+    let texts = std::iter::once(name_of(asked)).chain(asked.texts());
+    texts.map(|text| Value::Text(text.to_owned())).chain([needs, help]).collect()
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const HELP: &str = "see \"Pages\" in queries/README.md";
 
 pub(super) fn check_page(page: &Page, catalog: &Catalog, findings: &mut Vec<Finding>) {
-    let place = Place { file: &page.file, text: &page.text };
+    let place = Place { file: &page.file, text: &page.source };
     let mut check = Check { page, catalog, place, templates: Templates::new(str::to_owned), findings };
     check.check_texts();
     let known = check.check_tables();
@@ -98,7 +98,7 @@ impl Check<'_> {
             }
         }
         for fact in &page.facts {
-            self.check_code("G03", &page.file, &page.text, &fact.expression, &fact.expression);
+            self.check_code("G03", &page.file, &page.source, &fact.expression, &fact.expression);
             let names = self.templates.names_in_expression(&fact.expression);
             self.check_names(&fact.expression, names, &known);
             if !known.insert(fact.name.clone()) {
@@ -106,7 +106,7 @@ impl Check<'_> {
             }
         }
         for title in page.tables.iter().filter_map(|table| table.title.as_ref()) {
-            self.check_code("G03", &page.file, &page.text, title, &code_in(title));
+            self.check_code("G03", &page.file, &page.source, title, &code_in(title));
             let names = self.templates.names_in(title);
             self.check_names(title, names, &known);
         }

@@ -86,5 +86,5 @@ pub(super) const HELP: &str = "see \"Pages\" in queries/README.md";
 /// An error in the manifest, near a text in it.
 pub(super) fn fault(page: &Page, near: &str, trouble: Trouble) -> Error {
     let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
-    Error::catalog(&page.file, line_of(&page.text, near), reason, HELP)
+    Error::catalog(&page.file, line_of(&page.source, near), reason, HELP)
 }

@@ -139,6 +139,11 @@ impl<'a> PageRequest<'a> {
         Ok(Self { catalog, page, given: given.to_owned(), templates, params, tables, partials })
     }
 
+    /// The layout that text, or HTML, of this page has.
+    pub fn layout_of(&self, is_html: bool) -> Option<&str> {
+        if is_html { self.page.html.as_deref() } else { self.page.text.as_deref() }
+    }
+
     /// Whether the page compares reports. If not, its facts and layouts are about one report.
     pub fn is_across(&self) -> bool {
         self.tables.iter().any(|planned| planned.plan.across)
@@ -241,13 +246,19 @@ impl<'a> PageRequest<'a> {
         let tables = answered.map(|(planned, table)| self.shown(planned, table, &context));
         let tables = tables.collect::<Result<Vec<_>>>()?;
         let mut notes: Vec<String> = Vec::new();
-        for error in lacks.iter().flatten().flatten() {
+        let noted = |place: &usize| {
+            self.tables.iter().any(|planned| {
+                !planned.spec.optional && self.partials.places(&planned.plan).contains(place)
+            })
+        };
+        let lacking = lacks.iter().flat_map(|report| report.iter().enumerate());
+        for error in lacking.filter(|(place, _)| noted(place)).filter_map(|(_, lack)| lack.as_ref()) {
             let note = error.to_string().lines().next().unwrap_or_default().to_owned();
             notes.extend((!notes.contains(&note)).then_some(note));
         }
         for Planned { plan, .. } in tables.iter().zip(&self.tables).filter_map(|(table, planned)| {
             let is_empty = table.table.rows.is_empty() && !table.table.columns.is_empty();
-            is_empty.then_some(planned)
+            (is_empty && !planned.spec.optional).then_some(planned)
         }) {
             notes.extend(self.why_empty(plan));
         }

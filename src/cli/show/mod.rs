@@ -134,6 +134,7 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
         .iter()
         .chain([&plan.sql])
         .chain(plan.asks.iter().map(|asked| &asked.plan.sql))
+        .chain(plan.findings.iter().flatten().map(|asked| &asked.plan.sql))
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
     let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
