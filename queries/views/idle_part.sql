@@ -192,17 +192,22 @@ segment AS (
       WHEN api_call_id <> 0 THEN 3
       ELSE 4
     END AS place,
-    coalesce(nullif(sync_call_id, 0), nullif(alloc_call_id, 0), api_call_id) AS call_id
+    (
+      SELECT name_id
+      FROM all_cuda_call
+      WHERE call_id = coalesce(nullif(sync_call_id, 0), nullif(alloc_call_id, 0), api_call_id)
+    ) AS name_id
   FROM swept
   WHERE gap_number <> 0
     AND end_ns > start_ns
 ),
--- A nested call of a lesser kind does not split an interval.
+-- Neither a nested call of a lesser kind nor a call right after another of its function splits an interval.
 marked AS (
   SELECT
     *,
-    call_id IS DISTINCT FROM lag(call_id) OVER (PARTITION BY gap_number ORDER BY start_ns) AS starts
+    place IS DISTINCT FROM lag(place) OVER in_order OR name_id IS DISTINCT FROM lag(name_id) OVER in_order AS starts
   FROM segment
+  WINDOW in_order AS (PARTITION BY gap_number ORDER BY start_ns)
 ),
 numbered AS (
   SELECT *, sum(starts) OVER (PARTITION BY gap_number ORDER BY start_ns ROWS UNBOUNDED PRECEDING) AS nth
@@ -214,7 +219,7 @@ before_launch AS (
     min(start_ns) AS start_ns,
     max(end_ns) AS end_ns,
     min(place) AS place,
-    (SELECT name_id FROM all_cuda_call WHERE call_id = numbered.call_id) AS name_id
+    min(name_id) AS name_id
   FROM numbered
   GROUP BY gap_number, nth
 ),
