@@ -10,12 +10,13 @@ reads: [all_cuda_call, idle_part]
 requires: [idle_part, all_cuda_call]
 finding:
   claim: The GPU idles because the thread that feeds it first waits until the GPU has finished, and launches the next work after that.
-  ceiling: Idle time from the end of the GPU's work to the end of the next launch call, at most the time that the thread spent in the waiting call. Time in the queue after the launch does not count.
+  ceiling: Gaps below half a millisecond after a wait, up to the end of the next launch call, and at most as long as the wait. Of longer gaps, only the time inside the waiting call. Time in the queue after the launch does not count.
   remedy: Remove the wait, such as .item(), .cpu(), torch.cuda.synchronize() or a copy without non_blocking=True, or move it behind the next launches. In PyTorch, torch.cuda.set_sync_debug_mode("warn") shows where waits come from.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
+  - {name: below, type: duration, default: 500us, min: 0, doc: "Of gaps of this length or longer, only the time inside the call counts; the rest belongs to host_work."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
@@ -82,7 +83,11 @@ after_wait AS (
   SELECT
     ended.gpu_id,
     ended.start_ns,
-    min(ended.end_ns - begun.call_start_ns, coalesce(queued.launched_ns, ended.gap_end_ns) - ended.start_ns) AS dur_ns,
+    iif(
+      ended.gap_end_ns - ended.start_ns < :below,
+      min(ended.end_ns - begun.call_start_ns, coalesce(queued.launched_ns, ended.gap_end_ns) - ended.start_ns),
+      ended.end_ns - ended.start_ns
+    ) AS dur_ns,
     ended.api_name,
     ended.end_ns - begun.call_start_ns AS wait_ns,
     ended.after_id,

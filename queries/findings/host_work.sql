@@ -10,12 +10,12 @@ reads: [idle_part, nvtx_name, nvtx_projection]
 requires: [idle_part]
 finding:
   claim: The GPU idles for long while the thread that feeds it runs its own code, outside the CUDA API.
-  ceiling: Time outside the CUDA API in long gaps, before the next launch. Calls of CUDA in these gaps do not count.
+  ceiling: Time outside the CUDA API in gaps of half a millisecond or more, before the next launch. Calls of CUDA in these gaps do not count.
   remedy: Move this work to other threads or processes, do it ahead while the GPU runs, or do it on the GPU. For data, use DataLoader(num_workers=..., pin_memory=True, prefetch_factor=...); for Python, torch.compile.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
 params:
-  - {name: least_gap, type: duration, default: 100us, min: 0, doc: "Shortest gap to count."}
+  - {name: least_gap, type: duration, default: 500us, min: 0, doc: "Shortest gap to count; shorter gaps belong to launch_bound."}
   - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest time between two CUDA calls to count."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}

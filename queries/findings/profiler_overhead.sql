@@ -23,7 +23,7 @@ columns:
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
   Overhead of single calls, about a microsecond each, is not recorded. Overhead on other threads, or without a known
-  thread, does not count.
+  thread, does not count. Rows named dlopen(…) do not count either: the program loads these libraries itself.
 see_also: [gpu_idle_causes]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
@@ -39,6 +39,12 @@ thread AS (
   FROM idle
   LIMIT -1
 ),
+held AS (
+  SELECT overhead_id, start_ns, end_ns, overhead_name, global_tid
+  FROM all_profiler_overhead
+  WHERE NOT coalesce(overhead_name GLOB 'dlopen(*', 0)
+  LIMIT -1
+),
 -- What is left of each after the earlier ones of its thread: no two overlap.
 apart AS (
   SELECT *
@@ -48,7 +54,7 @@ apart AS (
       global_tid,
       max(start_ns, coalesce(max(end_ns) OVER earlier, start_ns)) AS start_ns,
       end_ns
-    FROM all_profiler_overhead
+    FROM held
     WINDOW earlier AS (
       PARTITION BY global_tid
       ORDER BY start_ns, end_ns DESC, overhead_id
@@ -94,7 +100,7 @@ SELECT
 FROM swept
 JOIN idle
   ON idle.idle_id = swept.idle_id
-JOIN all_profiler_overhead AS held
+JOIN held
   ON held.overhead_id = swept.overhead_id
 WHERE swept.dur_ns >= :least
   AND swept.dur_ns > 0

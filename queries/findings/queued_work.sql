@@ -15,6 +15,7 @@ finding:
   confidence: low
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest queue time to return."}
+  - {name: most, type: duration, default: 1ms, min: 0, doc: "Longest queue time to return. A longer one usually means that the report lacks work of the GPU."}
   - {name: latency, type: duration, default: 5us, min: 0, doc: "Time that a launch takes in any case. It is taken off the end."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
@@ -23,7 +24,8 @@ columns:
   - {name: subject, type: text, label: "next operation", priority: 0, doc: "Operation that was launched; a kernel without its arguments."}
   - {name: before_name, type: text, label: "before", doc: "Last operation before the gap; null at the start of the window."}
 limits: >-
-  The report does not say what a launched operation waits for. A graph launch counts from its call, so time between the
+  The report does not say what a launched operation waits for. In sampled or cut traces, the GPU may have run work that
+  is not in the report. A graph launch counts from its call, so time between the
   nodes of a graph is queue time. Without --trace=cuda in all processes, work of others is invisible.
 see_also: [gpu_idle_causes, launch_latency, stream_gaps]
 ---*/
@@ -37,4 +39,5 @@ FROM idle_part
 WHERE part = 'queued'
   AND dur_ns >= :least
   AND dur_ns > :latency
+  AND dur_ns <= :most
 ORDER BY gpu_id, start_ns, after_id
