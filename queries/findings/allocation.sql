@@ -1,0 +1,50 @@
+/*---
+name: allocation
+version: 1
+title: The GPU waits for memory allocation
+summary: Idle time of a GPU inside calls that allocate, free, map or pin memory.
+why: To see how much idle time cudaMalloc, cudaFree and pinning cost in the steady state.
+kind: finding
+tags: [api, cuda, gpu, memory]
+reads: [graph_trace, idle_part, kernel]
+requires: [idle_part]
+finding:
+  claim: The GPU idles while the thread that feeds it allocates, frees, maps or pins memory.
+  ceiling: Idle time inside these calls, before the next launch. Calls before the first tenth of the kernels has started do not count.
+  remedy: Allocate once and reuse the memory, or use cudaMallocAsync. In PyTorch, avoid torch.cuda.empty_cache(), set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pin batches in the DataLoader.
+  link: https://docs.pytorch.org/docs/stable/notes/cuda.html
+  confidence: high
+params:
+  - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time in the call."}
+  - {name: subject, type: text, label: "call", priority: 0, doc: "CUDA function."}
+  - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
+limits: >-
+  Allocations of the start-up are normal. nsq takes the start-up to end when a tenth of all kernels has started, so a
+  report of little more than a start-up has rows for it. cudaFree also waits for the GPU; the idle time after such a wait,
+  outside the call, does not count.
+see_also: [gpu_idle_causes, host_sync, cuda_api_sum]
+---*/
+WITH
+op AS (
+  SELECT start_ns
+  FROM kernel
+  UNION ALL
+  SELECT start_ns
+  FROM graph_trace
+),
+steady AS (
+  SELECT start_ns
+  FROM op
+  ORDER BY start_ns
+  LIMIT 1 OFFSET (SELECT count(*) / 10 FROM op)
+)
+SELECT gpu_id, start_ns, dur_ns, api_name AS subject, after_name
+FROM idle_part
+WHERE part = 'memory allocation'
+  AND start_ns >= (SELECT start_ns FROM steady)
+  AND dur_ns >= :least
+ORDER BY gpu_id, start_ns, after_id

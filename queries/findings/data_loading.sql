@@ -1,0 +1,109 @@
+/*---
+name: data_loading
+version: 1
+title: The GPU waits for data
+summary: Idle time of a GPU while the thread that feeds it is in a range that loads data.
+why: To see whether the input pipeline keeps up with the GPU.
+kind: finding
+tags: [cuda, gpu, nvtx]
+reads: [idle_part, nvtx_name, nvtx_projection]
+finding:
+  claim: The GPU idles while the thread that feeds it is inside an NVTX range that loads data.
+  ceiling: Idle time inside ranges whose names are those of the phase data, before the next launch.
+  remedy: Load ahead of the GPU with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), and copy batches with non_blocking=True. If the workers are too slow, decode on the GPU with NVIDIA DALI.
+  link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  confidence: high
+params:
+  - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time in the range."}
+  - {name: subject, type: text, label: "NVTX range", priority: 0, doc: "Outermost range that loads data, each number replaced by *."}
+  - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
+limits: >-
+  Only names tell which ranges load data: the rules are in queries/names/phases.yml, and range_names lists the phases.
+  Data that is loaded outside an NVTX range is host_work.
+see_also: [host_work, phases, range_names]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+idle AS (
+  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
+  FROM idle_part
+  WHERE part NOT IN ('queued', 'unknown')
+  LIMIT -1
+),
+thread AS (
+  SELECT DISTINCT global_tid, gpu_id
+  FROM idle
+  LIMIT -1
+),
+range AS (
+  SELECT range_id, start_ns, end_ns, global_tid, name_id
+  FROM nvtx_projection
+  WHERE name_id IN (SELECT name_id FROM nvtx_name WHERE phase = 'data')
+  LIMIT -1
+),
+-- What is left of each after the earlier ones of its thread: no two overlap.
+apart AS (
+  SELECT *
+  FROM (
+    SELECT
+      range_id,
+      global_tid,
+      max(start_ns, coalesce(max(end_ns) OVER earlier, start_ns)) AS start_ns,
+      end_ns
+    FROM range
+    WINDOW earlier AS (
+      PARTITION BY global_tid
+      ORDER BY start_ns, end_ns DESC, range_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    )
+  )
+  WHERE end_ns > start_ns
+  LIMIT -1
+),
+event AS (
+  SELECT global_tid, gpu_id, start_ns AS at_ns, idle_id, 0 AS range_id
+  FROM idle
+  UNION ALL
+  SELECT global_tid, gpu_id, end_ns, -idle_id, 0
+  FROM idle
+  UNION ALL
+  SELECT thread.global_tid, thread.gpu_id, apart.start_ns, 0, apart.range_id
+  FROM thread
+  JOIN apart
+    ON apart.global_tid = thread.global_tid
+  UNION ALL
+  SELECT thread.global_tid, thread.gpu_id, apart.end_ns, 0, -apart.range_id
+  FROM thread
+  JOIN apart
+    ON apart.global_tid = thread.global_tid
+),
+-- At most one interval of each kind is open at a time, so that the sums of IDs are IDs.
+swept AS (
+  SELECT
+    at_ns AS start_ns,
+    lead(at_ns) OVER (PARTITION BY global_tid, gpu_id ORDER BY at_ns) - at_ns AS dur_ns,
+    sum(idle_id) OVER so_far AS idle_id,
+    sum(range_id) OVER so_far AS range_id
+  FROM event
+  WINDOW so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+)
+SELECT
+  idle.gpu_id,
+  swept.start_ns,
+  swept.dur_ns,
+  nvtx_name.layer_name AS subject,
+  idle.after_name
+FROM swept
+JOIN idle
+  ON idle.idle_id = swept.idle_id
+JOIN range
+  ON range.range_id = swept.range_id
+JOIN nvtx_name
+  ON nvtx_name.name_id = range.name_id
+WHERE swept.dur_ns >= :least
+  AND swept.dur_ns > 0
+ORDER BY idle.gpu_id, swept.start_ns, idle.idle_id

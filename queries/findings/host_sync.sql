@@ -1,0 +1,106 @@
+/*---
+name: host_sync
+version: 1
+title: The host waits for the GPU, then the GPU for the host
+summary: Idle time of a GPU after the thread that launches its work waited for it.
+why: To see how much idle time blocking calls such as cudaStreamSynchronize cost.
+kind: finding
+tags: [cuda, gpu, sync]
+reads: [all_cuda_call, idle_part]
+requires: [idle_part, all_cuda_call]
+finding:
+  claim: The GPU idles because the thread that feeds it first waits until the GPU has finished, and launches the next work after that.
+  ceiling: Gaps below half a millisecond after a wait, up to the end of the next launch call, and at most as long as the wait. Of longer gaps, only the time inside the waiting call. Time in the queue after the launch does not count.
+  remedy: Remove the wait, such as .item(), .cpu(), torch.cuda.synchronize() or a copy without non_blocking=True, or move it behind the next launches. In PyTorch, torch.cuda.set_sync_debug_mode("warn") shows where waits come from.
+  link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
+  - {name: below, type: duration, default: 500us, min: 0, doc: "Of gaps of this length or longer, only the time inside the call counts; the rest belongs to host_work."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time that would be saved."}
+  - {name: subject, type: text, label: "call", priority: 0, doc: "CUDA function that waits."}
+  - {name: wait_ns, type: duration, unit: ns, label: "time in the call", doc: "Length of the call up to its end or the end of the gap; null if the call started in the gap."}
+  - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
+limits: >-
+  Only the name of a call tells whether it waits. A copy without Synchronize in its name counts as a wait if the GPU
+  went idle at its end and the call had not returned. If the host needs the result of the GPU to go on, the wait cannot
+  be removed. Without the wait the host would be further ahead, which can also shorten later gaps; they do not count.
+see_also: [gpu_idle_causes, cuda_api_sync]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+-- The GPU went idle while the thread waited for it.
+ended AS (
+  SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns AS gap_end_ns, api_name, global_tid, after_id, after_name
+  FROM idle_part
+  WHERE start_ns = gap_start_ns
+    AND (
+      part = 'host sync'
+      OR part = 'other API call' AND before_kind = 'memcpy' AND api_name GLOB 'cu*Memcpy*Async*'
+    )
+  LIMIT -1
+),
+-- The thread began to wait for a GPU that was idle already.
+idle_wait AS (
+  SELECT gpu_id, start_ns, dur_ns, api_name, NULL AS wait_ns, after_id, after_name
+  FROM idle_part
+  WHERE part = 'host sync'
+    AND start_ns > gap_start_ns
+),
+queued AS (
+  SELECT gpu_id, gap_start_ns, start_ns AS launched_ns
+  FROM idle_part
+  WHERE part = 'queued'
+  LIMIT -1
+),
+function AS (
+  SELECT name_id, (SELECT api_name FROM all_cuda_call WHERE call_id = any_call_id) AS api_name
+  FROM (SELECT name_id, min(call_id) AS any_call_id FROM all_cuda_call GROUP BY name_id)
+  LIMIT -1
+),
+event AS (
+  SELECT call.global_tid, function.api_name, call.start_ns AS at_ns, call.start_ns AS call_start_ns, NULL AS gpu_id
+  FROM all_cuda_call AS call
+  JOIN function
+    ON function.name_id = call.name_id
+  WHERE function.api_name IN (SELECT api_name FROM ended)
+  UNION ALL
+  SELECT global_tid, api_name, start_ns, NULL, gpu_id
+  FROM ended
+),
+-- The last call of the function before the gap is the one that the thread is in.
+begun AS (
+  SELECT
+    gpu_id,
+    at_ns AS start_ns,
+    max(call_start_ns) OVER (PARTITION BY global_tid, api_name ORDER BY at_ns) AS call_start_ns
+  FROM event
+),
+after_wait AS (
+  SELECT
+    ended.gpu_id,
+    ended.start_ns,
+    iif(
+      ended.gap_end_ns - ended.start_ns < :below,
+      min(ended.end_ns - begun.call_start_ns, coalesce(queued.launched_ns, ended.gap_end_ns) - ended.start_ns),
+      ended.end_ns - ended.start_ns
+    ) AS dur_ns,
+    ended.api_name,
+    ended.end_ns - begun.call_start_ns AS wait_ns,
+    ended.after_id,
+    ended.after_name
+  FROM ended
+  JOIN begun
+    ON begun.gpu_id = ended.gpu_id
+    AND begun.start_ns = ended.start_ns
+  LEFT JOIN queued
+    ON queued.gpu_id = ended.gpu_id
+    AND queued.gap_start_ns = ended.start_ns
+)
+SELECT gpu_id, start_ns, dur_ns, api_name AS subject, wait_ns, after_name
+FROM (SELECT * FROM after_wait UNION ALL SELECT * FROM idle_wait)
+WHERE dur_ns >= :least
+ORDER BY gpu_id, start_ns, after_id

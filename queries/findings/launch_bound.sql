@@ -1,0 +1,62 @@
+/*---
+name: launch_bound
+version: 1
+title: The GPU is launch-bound
+summary: Short gaps of a GPU because the next operation was launched late.
+why: To see how much time CUDA graphs or fewer and larger kernels could save.
+kind: finding
+tags: [cuda, gpu, kernel, latency]
+reads: [idle_part]
+finding:
+  claim: The GPU runs out of work between operations because the host launches them more slowly than the GPU runs them.
+  ceiling: Gaps below half a millisecond, from the end of the GPU's work to the end of the next launch call. Gaps with a wait, an allocation or another long call, and time in the queue after the launch, do not count.
+  remedy: Capture the step as a CUDA graph, in PyTorch with torch.compile(mode="reduce-overhead") or torch.cuda.graph, or fuse small kernels with torch.compile. A larger batch also gives each launch more work.
+  link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
+  - {name: usual_call, type: duration, default: 50us, min: 0, doc: "A gap with a CUDA call of this length or longer has another cause, such as the first launch of a kernel."}
+  - {name: below, type: duration, default: 500us, min: 0, doc: "Gaps of this length or longer have another cause; they belong to host_work."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Time until the launch call of the next operation returned, or until the operation started if that was earlier."}
+  - {name: subject, type: text, label: "next operation", priority: 0, doc: "Operation that the GPU ran after the gap; a kernel without its arguments."}
+  - {name: gap_ns, type: duration, unit: ns, label: "gap", doc: "Length of the whole gap."}
+limits: >-
+  Recording slows the host: every CUDA call by about a microsecond, and much more with Python stacks or an NVTX range per
+  operator. Without it the gaps are shorter. Work that the host must do between two launches, such as a decision, remains
+  with CUDA graphs. Where the host is ahead of the GPU, gaps are queue time and have no rows.
+see_also: [host_work, launch_latency, gap_histogram, gpu_idle_cause_sum]
+---*/
+WITH
+gap AS (
+  SELECT
+    gpu_id,
+    gap_start_ns AS start_ns,
+    max(gap_ns) AS gap_ns,
+    max(iif(part = 'queued', gap_start_ns, end_ns)) - gap_start_ns AS dur_ns,
+    max(
+      part IN ('host sync', 'memory allocation', 'unknown')
+      OR api_name IS NOT NULL AND dur_ns >= :usual_call
+      OR coalesce(api_name GLOB 'cuModuleLoad*' OR api_name GLOB 'cuLibraryLoad*', 0)
+      -- A copy that had not returned when it was done was a wait.
+      OR start_ns = gap_start_ns AND before_kind = 'memcpy' AND coalesce(api_name GLOB 'cu*Memcpy*Async*', 0)
+    ) AS has_other_cause,
+    max(after_id) AS after_id,
+    max(after_kind) AS after_kind,
+    max(after_name) AS after_name
+  FROM idle_part
+  WHERE gap_ns < :below
+  GROUP BY gpu_id, gap_start_ns
+)
+SELECT
+  gpu_id,
+  start_ns,
+  dur_ns,
+  CASE after_kind WHEN 'kernel' THEN simple_name(after_name) ELSE after_name END AS subject,
+  gap_ns
+FROM gap
+WHERE dur_ns >= :least
+  AND NOT has_other_cause
+ORDER BY gpu_id, start_ns, after_id
