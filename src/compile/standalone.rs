@@ -59,7 +59,9 @@ fn push_asked<'p>(
 /// The tables of the findings that a plan reads. A script cannot tell what a report lacks.
 fn push_findings(script: &mut String, findings: &[AskedFinding]) {
     let name = |finding: &AskedFinding| {
-        literal(&Value::Text(finding.plan.query.as_ref().map_or(String::new(), |(name, _)| name.clone())))
+        literal(&Value::Text(
+            finding.plan.query.as_ref().map_or(String::new(), |(name, _)| name.clone()),
+        ))
     };
     let [intervals, about] = FINDING_TABLES;
     let columns = FINDING_COLUMNS.join(", ");

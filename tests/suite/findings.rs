@@ -1,6 +1,6 @@
 //! Findings: ranked by the time that they add, where each nanosecond counts once.
 
-use crate::support::{Fixtures, outcome, stdout};
+use crate::support::{Fixtures, outcome, project, shared, stdout};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -168,4 +168,51 @@ fn what_the_report_lacks_cannot_be_told() {
     // A finding is a query of its own, and is checked.
     let (code, out, _) = outcome(&["check", folder]);
     assert_eq!(code, 0, "{out}");
+}
+
+/// What an expert said about real reports, before the findings were written: see findings/README.md.
+#[test]
+fn the_first_finding_is_what_an_expert_says_first() {
+    let Some(shared) = shared() else { return };
+    let text = std::fs::read_to_string(project("tests/suite/findings/verdicts.tsv")).unwrap();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let (name, first, acceptable, never) = (cells[0], cells[1], cells[2], cells[3]);
+        let folder = if name.ends_with(".sqlite") { "data/exports" } else { "data/torch" };
+        let ends = ["", ".json.gz", ".json"];
+        let found = ends.iter().map(|end| shared.join(folder).join(format!("{name}{end}")));
+        let Some(report) = found.into_iter().find(|path| path.is_file()) else { continue };
+        let (code, out, error) =
+            outcome(&["run", report.to_str().unwrap(), "--query", "findings", "--format", "csv"]);
+        assert!(code == 0 || code == 3, "{name}: {error}");
+        let mut reader = csv::Reader::from_reader(out.as_bytes());
+        let header = reader.headers().unwrap().clone();
+        let place = |column: &str| header.iter().position(|name| name == column);
+        let yes: Vec<(String, f64)> = reader
+            .records()
+            .map(Result::unwrap)
+            .filter(|row| &row[place("verdict").unwrap()] == "yes")
+            .map(|row| {
+                (
+                    row[place("finding").unwrap()].to_owned(),
+                    row[place("adds_pct").unwrap()].parse().unwrap(),
+                )
+            })
+            .collect();
+        let given = yes.first().map_or("none", |(finding, _)| finding.as_str());
+        let defensible: Vec<&str> = acceptable.split(',').chain([first]).collect();
+        let nothing = given == "none" && defensible.contains(&"cannot tell");
+        let plainly_wrong = |(finding, pct): &&(String, f64)| {
+            *pct >= 5.0 && never.split(',').any(|never| never == finding)
+        };
+        count += 1;
+        if let Some((finding, pct)) = yes.iter().find(plainly_wrong) {
+            panic!("{name}: {finding} claims {pct} %, which the expert rules out");
+        }
+        if !defensible.contains(&given) && !nothing {
+            wrong.push(format!("{name}: {given} instead of {first} ({acceptable})"));
+        }
+    }
+    assert!(wrong.len() * 10 <= count, "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }

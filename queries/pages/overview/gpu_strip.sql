@@ -8,7 +8,7 @@ kind: sum
 tags: [cuda, gpu]
 reads: [gpu_window]
 params:
-  - {name: pieces, type: int, default: 120, min: 1, max: 10000, doc: "Number of pieces of equal length, from the first to the last operation of any GPU."}
+  - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, from the first to the last operation of any GPU."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: piece_id, type: id, label: "piece", priority: 0, doc: "Number of the piece, from 0."}

@@ -1,0 +1,44 @@
+/*---
+name: device_copies
+version: 1
+title: Copies and fills inside the GPU that nothing hides
+summary: Time in which copies within a GPU or between GPUs, or fills, ran alone.
+why: To see what avoidable copies and fills cost.
+kind: finding
+tags: [cuda, gpu, memory]
+reads: [exposed_op, memcpy, memset]
+requires: [exposed_op]
+finding:
+  claim: The GPU copies within its memory or fills memory while no kernel runs.
+  ceiling: Time in which a copy between device memories or a fill ran and no kernel did.
+  remedy: >-
+    Avoid the copy, such as .contiguous(), .clone() or torch.cat in the step; write into the final place; use empty instead of zeros where the memory is overwritten.
+  link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  confidence: medium
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
+  - {name: subject, type: text, label: "copy or fill", priority: 0, doc: "Direction of the copy, or memset."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", doc: "Bytes of the whole copy."}
+  - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
+limits: >-
+  Copies that kernels do, such as elementwise copy kernels of PyTorch, are kernels and do not count.
+see_also: [memory_ops, exposed_copies]
+---*/
+SELECT
+  exposed_op.gpu_id,
+  exposed_op.start_ns,
+  exposed_op.dur_ns,
+  coalesce(memcpy.direction, 'memset') AS subject,
+  coalesce(memcpy.size_bytes, memset.size_bytes) AS size_bytes,
+  exposed_op.op_id
+FROM exposed_op
+LEFT JOIN memcpy
+  ON memcpy.memcpy_id = exposed_op.op_id
+  AND exposed_op.op_kind = 'memcpy'
+LEFT JOIN memset
+  ON memset.memset_id = exposed_op.op_id
+  AND exposed_op.op_kind = 'memset'
+WHERE exposed_op.op_kind = 'memset' OR memcpy.copy_kind IN (8, 10)
+ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id

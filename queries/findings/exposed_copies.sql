@@ -1,0 +1,42 @@
+/*---
+name: exposed_copies
+version: 1
+title: Copies that nothing hides
+summary: Time in which copies between host and device ran, and no kernel did.
+why: To see what overlap or fewer copies could win.
+kind: finding
+tags: [cuda, gpu, memory]
+reads: [exposed_op, memcpy]
+finding:
+  claim: The GPU copies between host and device while no kernel runs.
+  ceiling: Time in which a copy between host and device ran and no kernel did. Copies of pageable memory do not count here.
+  remedy: >-
+    Copy the next batch on a stream of its own while kernels run (double buffering), keep data on the GPU between steps, or copy less.
+  link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
+  confidence: high
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
+  - {name: subject, type: text, label: "direction", priority: 0, doc: "Direction of the copy."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", doc: "Bytes of the whole copy."}
+  - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
+limits: >-
+  The time to win is that of all these copies. Overlap alone can win no more than the kernels take.
+see_also: [exposed_pageable_copies, memory_ops, memcpy_bandwidth]
+---*/
+SELECT
+  exposed_op.gpu_id,
+  exposed_op.start_ns,
+  exposed_op.dur_ns,
+  memcpy.direction AS subject,
+  memcpy.size_bytes,
+  exposed_op.op_id
+FROM exposed_op
+JOIN memcpy
+  ON memcpy.memcpy_id = exposed_op.op_id
+WHERE exposed_op.op_kind = 'memcpy'
+  AND coalesce(0 NOT IN (memcpy.src_kind, memcpy.dst_kind), true)
+  AND memcpy.copy_kind NOT IN (8, 10)
+  AND memcpy.migration_cause IS NULL
+ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id

@@ -1,0 +1,40 @@
+/*---
+name: exposed_pageable_copies
+version: 1
+title: Copies of pageable memory that nothing hides
+summary: Time in which copies from or to pageable memory ran, and no kernel did.
+why: To see what pinned memory and overlap could win.
+kind: finding
+tags: [cuda, gpu, memory]
+reads: [exposed_op, memcpy]
+finding:
+  claim: The GPU copies from or to pageable host memory while no kernel runs.
+  ceiling: Time in which such a copy ran and no kernel did. The time of the host in the copy call does not count.
+  remedy: >-
+    Use pinned memory (cudaMallocHost, DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True or cudaMemcpyAsync on a stream of its own while kernels run.
+  link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#pinned-memory
+  confidence: high
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
+  - {name: subject, type: text, label: "direction", priority: 0, doc: "Direction of the copy."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", doc: "Bytes of the whole copy."}
+  - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
+limits: >-
+  Pinned memory shortens a copy; whether other work can hide it depends on the program.
+see_also: [exposed_copies, memory_ops, memcpy_bandwidth, cuda_memcpy_async]
+---*/
+SELECT
+  exposed_op.gpu_id,
+  exposed_op.start_ns,
+  exposed_op.dur_ns,
+  memcpy.direction AS subject,
+  memcpy.size_bytes,
+  exposed_op.op_id
+FROM exposed_op
+JOIN memcpy
+  ON memcpy.memcpy_id = exposed_op.op_id
+WHERE exposed_op.op_kind = 'memcpy'
+  AND 0 IN (memcpy.src_kind, memcpy.dst_kind)
+ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id
