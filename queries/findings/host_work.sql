@@ -88,7 +88,9 @@ swept AS (
     at_ns,
     place,
     nesting,
+    is_range,
     lead(at_ns) OVER later AS next_ns,
+    lead(is_range) OVER later AS next_is_range,
     sum(opens) OVER so_far AS idle_id,
     sum(is_range) OVER so_far AS range_events,
     name_id
@@ -97,7 +99,7 @@ swept AS (
     later AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns, place, nesting, opens),
     so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns, place, nesting, opens ROWS UNBOUNDED PRECEDING)
 ),
--- The first row after each event of a range is that event.
+-- The first row of each number of range events is such an event. Most have no idle time after them.
 segment AS (
   SELECT
     idle_id,
@@ -109,6 +111,8 @@ segment AS (
       ROWS UNBOUNDED PRECEDING
     ) AS name_id
   FROM swept
+  WHERE idle_id <> 0
+    OR is_range AND NOT next_is_range
 )
 SELECT
   idle.gpu_id,
