@@ -28,6 +28,7 @@ limits: >-
   The thread may itself wait, for another thread, a file, the network or the processor: time outside CUDA is not only
   computation. Initialization and the time between two phases of a program count too; choose a window with --time or
   --window to leave them out. Start/end ranges of NVTX are not used.
+  With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [gpu_idle_causes, data_loading, launch_bound]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
