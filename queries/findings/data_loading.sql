@@ -9,10 +9,10 @@ tags: [cuda, gpu, nvtx]
 reads: [idle_part, nvtx_name, nvtx_projection]
 finding:
   claim: The GPU idles while the thread that feeds it is inside an NVTX range that loads data.
-  ceiling: Idle time inside ranges whose names are those of the phase data, before the next launch.
+  ceiling: Idle time inside ranges whose names say that they load, fetch, read or generate data, before the next launch.
   remedy: Load ahead of the GPU with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), and copy batches with non_blocking=True. If the workers are too slow, decode on the GPU with NVIDIA DALI.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
-  confidence: high
+  confidence: medium
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
 columns:
@@ -22,27 +22,47 @@ columns:
   - {name: subject, type: text, label: "NVTX range", priority: 0, doc: "Outermost range that loads data, each number replaced by *."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Only names tell which ranges load data: the rules are in queries/names/phases.yml, and range_names lists the phases.
-  Data that is loaded outside an NVTX range is host_work.
+  Only names tell which ranges load data: those of the phase data that say load, fetch, get, next, read, iter or
+  generate. range_names lists the phases. Data that is loaded outside an NVTX range is host_work.
 see_also: [host_work, phases, range_names]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-idle AS (
-  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
-  FROM idle_part
-  WHERE part NOT IN ('queued', 'unknown')
-  LIMIT -1
-),
-thread AS (
-  SELECT DISTINCT global_tid, gpu_id
-  FROM idle
+-- The phase data also has names such as preprocess, h2d and batch_to_device, which do not load.
+loading AS (
+  SELECT name_id
+  FROM nvtx_name
+  WHERE phase = 'data'
+    AND (
+      lower(layer_name) GLOB '*load*'
+      OR lower(layer_name) GLOB '*fetch*'
+      OR lower(layer_name) GLOB '*iter*'
+      OR lower(layer_name) GLOB '*generat*'
+      OR lower(layer_name) GLOB '*read*'
+      OR lower(layer_name) GLOB '*get[_ -]*'
+      OR lower(layer_name) GLOB '*next[_ -]*'
+    )
   LIMIT -1
 ),
 range AS (
   SELECT range_id, start_ns, end_ns, global_tid, name_id
   FROM nvtx_projection
-  WHERE name_id IN (SELECT name_id FROM nvtx_name WHERE phase = 'data')
+  WHERE name_id IN (SELECT name_id FROM loading)
+  LIMIT -1
+),
+idle AS (
+  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
+  FROM idle_part
+  WHERE part NOT IN ('queued', 'unknown')
+    AND dur_ns >= :least
+    AND global_tid IN (SELECT global_tid FROM range)
+    AND end_ns > (SELECT min(start_ns) FROM range)
+    AND start_ns < (SELECT max(end_ns) FROM range)
+  LIMIT -1
+),
+thread AS (
+  SELECT DISTINCT global_tid, gpu_id
+  FROM idle
   LIMIT -1
 ),
 -- What is left of each after the earlier ones of its thread: no two overlap.

@@ -28,6 +28,7 @@ limits: >-
   Only the name of a call tells whether it waits. A copy without Synchronize in its name counts as a wait if the GPU
   went idle at its end and the call had not returned. If the host needs the result of the GPU to go on, the wait cannot
   be removed. Without the wait the host would be further ahead, which can also shorten later gaps; they do not count.
+  With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [gpu_idle_causes, cuda_api_sync]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.

@@ -28,6 +28,7 @@ limits: >-
   The thread may itself wait, for another thread, a file, the network or the processor: time outside CUDA is not only
   computation. Initialization and the time between two phases of a program count too; choose a window with --time or
   --window to leave them out. Start/end ranges of NVTX are not used.
+  With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [gpu_idle_causes, data_loading, launch_bound]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
@@ -88,7 +89,9 @@ swept AS (
     at_ns,
     place,
     nesting,
+    is_range,
     lead(at_ns) OVER later AS next_ns,
+    lead(is_range) OVER later AS next_is_range,
     sum(opens) OVER so_far AS idle_id,
     sum(is_range) OVER so_far AS range_events,
     name_id
@@ -97,7 +100,7 @@ swept AS (
     later AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns, place, nesting, opens),
     so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns, place, nesting, opens ROWS UNBOUNDED PRECEDING)
 ),
--- The first row after each event of a range is that event.
+-- The first row of each number of range events is such an event. Most have no idle time after them.
 segment AS (
   SELECT
     idle_id,
@@ -109,6 +112,8 @@ segment AS (
       ROWS UNBOUNDED PRECEDING
     ) AS name_id
   FROM swept
+  WHERE idle_id <> 0
+    OR is_range AND NOT next_is_range
 )
 SELECT
   idle.gpu_id,

@@ -9,11 +9,11 @@ tags: [api, cuda, gpu, kernel]
 reads: [idle_part, kernel]
 requires: [idle_part, kernel]
 finding:
-  claim: The GPU idles while the driver loads or compiles the code of kernels that run for the first time.
+  claim: The GPU idles while CUDA loads code, or in the first launch of a kernel, which usually loads or compiles it.
   ceiling: Idle time inside calls that load modules and libraries, and inside long first launches of a kernel. Compilers that run on the host, such as Triton and NVRTC, do not count.
   remedy: Warm up every shape before the part that matters. CUDA_MODULE_LOADING=EAGER moves loading to the start; build for the GPU's architecture (TORCH_CUDA_ARCH_LIST) so that the driver does not compile PTX.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/lazy-loading.html
-  confidence: high
+  confidence: medium
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest time in a call that loads code."}
   - {name: least_launch, type: duration, default: 50us, min: 0, doc: "Shortest time in a first launch; usual launches take 5 to 10 microseconds."}

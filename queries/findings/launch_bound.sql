@@ -27,6 +27,7 @@ limits: >-
   Recording slows the host: every CUDA call by about a microsecond, and much more with Python stacks or an NVTX range per
   operator. Without it the gaps are shorter. Work that the host must do between two launches, such as a decision, remains
   with CUDA graphs. Where the host is ahead of the GPU, gaps are queue time and have no rows.
+  With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [host_work, launch_latency, gap_histogram, gpu_idle_cause_sum]
 ---*/
 WITH

@@ -28,21 +28,25 @@ see_also: [gpu_idle_causes]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
+held AS (
+  SELECT overhead_id, start_ns, end_ns, overhead_name, global_tid
+  FROM all_profiler_overhead
+  WHERE NOT coalesce(overhead_name GLOB 'dlopen(*', 0)
+  LIMIT -1
+),
 idle AS (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
   FROM idle_part
   WHERE part NOT IN ('queued', 'unknown')
+    AND dur_ns >= :least
+    AND global_tid IN (SELECT global_tid FROM held)
+    AND end_ns > (SELECT min(start_ns) FROM held)
+    AND start_ns < (SELECT max(end_ns) FROM held)
   LIMIT -1
 ),
 thread AS (
   SELECT DISTINCT global_tid, gpu_id
   FROM idle
-  LIMIT -1
-),
-held AS (
-  SELECT overhead_id, start_ns, end_ns, overhead_name, global_tid
-  FROM all_profiler_overhead
-  WHERE NOT coalesce(overhead_name GLOB 'dlopen(*', 0)
   LIMIT -1
 ),
 -- What is left of each after the earlier ones of its thread: no two overlap.

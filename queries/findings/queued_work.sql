@@ -27,6 +27,7 @@ limits: >-
   The report does not say what a launched operation waits for. In sampled or cut traces, the GPU may have run work that
   is not in the report. A graph launch counts from its call, so time between the
   nodes of a graph is queue time. Without --trace=cuda in all processes, work of others is invisible.
+  With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [gpu_idle_causes, launch_latency, stream_gaps]
 ---*/
 SELECT

@@ -1,0 +1,140 @@
+/*---
+name: iteration_border
+version: 1
+title: The GPU idles between iterations
+summary: Gaps of a GPU in which the thread that feeds it begins or ends an iteration.
+why: To see what data loading, logging and other work between iterations cost.
+kind: finding
+tags: [cuda, gpu, nvtx]
+reads: [idle_part, nvtx_name, nvtx_path, nvtx_projection]
+finding:
+  claim: The GPU idles while the thread that feeds it goes from one iteration to the next.
+  ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
+  remedy: Prepare the next batch while the GPU runs, with DataLoader workers and non_blocking copies. Read the loss, log and save checkpoints every few iterations only, or in another thread.
+  link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Time until the launch call of the next operation returned, or until the operation started if that was earlier."}
+  - {name: subject, type: text, label: "iteration", priority: 0, doc: "Name of the iterations, each number replaced by *."}
+  - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
+limits: >-
+  Iterations are the NVTX ranges that the query iterations picks by name (iteration, iter, step, batch or epoch), if a
+  thread has at least three. Without them there are no rows. Gaps that begin after the host is already in the next
+  iteration do not count.
+see_also: [iterations, data_loading, host_work]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+word (word, place) AS (
+  VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
+),
+worded AS (
+  SELECT
+    layer_name,
+    range_count,
+    cpu_ns,
+    op_count,
+    depth,
+    (
+      SELECT min(place)
+      FROM word
+      WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
+    ) AS place
+  FROM nvtx_path
+  WHERE instr(layer_name, '::') = 0
+),
+likeliest AS (
+  SELECT layer_name
+  FROM worded
+  WHERE place IS NOT NULL
+    AND layer_name NOT IN (SELECT layer_name FROM nvtx_name WHERE phase IS NOT NULL)
+  GROUP BY layer_name
+  HAVING sum(range_count) >= 3
+  ORDER BY min(place), min(depth), sum(op_count) = 0, sum(cpu_ns) DESC, layer_name
+  LIMIT 1
+),
+-- The iterations of a thread that do not overlap an earlier one.
+iteration AS (
+  SELECT
+    *,
+    row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) AS nth,
+    count(*) OVER (PARTITION BY global_tid) AS iterations
+  FROM (
+    SELECT
+      range_id,
+      global_tid,
+      start_ns,
+      end_ns,
+      max(end_ns) OVER (
+        PARTITION BY global_tid
+        ORDER BY start_ns, end_ns DESC, range_id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached_ns
+    FROM nvtx_projection
+    WHERE name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name = (SELECT layer_name FROM likeliest))
+  )
+  WHERE reached_ns IS NULL
+    OR start_ns >= reached_ns
+),
+border AS (
+  SELECT global_tid, start_ns AS at_ns
+  FROM iteration
+  WHERE nth > 1
+    AND iterations >= 3
+  UNION
+  SELECT global_tid, end_ns
+  FROM iteration
+  WHERE nth < iterations
+    AND iterations >= 3
+),
+gap AS (
+  SELECT
+    row_number() OVER (ORDER BY gpu_id, gap_start_ns) AS gap_number,
+    gpu_id,
+    gap_start_ns AS start_ns,
+    max(iif(part = 'queued', gap_start_ns, end_ns)) AS end_ns,
+    max(global_tid) AS global_tid,
+    max(after_name) AS after_name
+  FROM idle_part
+  WHERE gap_ns >= :least
+    AND global_tid IN (SELECT global_tid FROM border)
+  GROUP BY gpu_id, gap_start_ns
+  LIMIT -1
+),
+-- The number of borders up to both ends of each gap.
+event AS (
+  SELECT global_tid, at_ns, 1 AS borders, NULL AS gap_number
+  FROM border
+  UNION ALL
+  SELECT global_tid, start_ns, 0, gap_number
+  FROM gap
+  UNION ALL
+  SELECT global_tid, end_ns, 0, gap_number
+  FROM gap
+),
+counted AS (
+  SELECT gap_number, sum(borders) OVER (PARTITION BY global_tid ORDER BY at_ns) AS borders
+  FROM event
+),
+crossed AS (
+  SELECT gap_number
+  FROM counted
+  WHERE gap_number IS NOT NULL
+  GROUP BY gap_number
+  HAVING max(borders) > min(borders)
+)
+SELECT
+  gap.gpu_id,
+  gap.start_ns,
+  gap.end_ns - gap.start_ns AS dur_ns,
+  (SELECT layer_name FROM likeliest) AS subject,
+  gap.after_name
+FROM gap
+JOIN crossed
+  ON crossed.gap_number = gap.gap_number
+WHERE gap.end_ns - gap.start_ns >= :least
+ORDER BY gap.gpu_id, gap.start_ns, gap.gap_number
