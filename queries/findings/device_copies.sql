@@ -26,19 +26,31 @@ limits: >-
   Copies that kernels do, such as elementwise copy kernels of PyTorch, are kernels and do not count.
 see_also: [memory_ops, exposed_copies]
 ---*/
-SELECT
-  exposed_op.gpu_id,
-  exposed_op.start_ns,
-  exposed_op.dur_ns,
-  coalesce(memcpy.direction, 'memset') AS subject,
-  coalesce(memcpy.size_bytes, memset.size_bytes) AS size_bytes,
-  exposed_op.op_id
-FROM exposed_op
-LEFT JOIN memcpy
-  ON memcpy.memcpy_id = exposed_op.op_id
-  AND exposed_op.op_kind = 'memcpy'
-LEFT JOIN memset
-  ON memset.memset_id = exposed_op.op_id
-  AND exposed_op.op_kind = 'memset'
-WHERE exposed_op.op_kind = 'memset' OR memcpy.copy_kind IN (8, 10)
-ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id
+SELECT gpu_id, start_ns, dur_ns, subject, size_bytes, op_id
+FROM (
+  SELECT
+    exposed_op.gpu_id,
+    exposed_op.start_ns,
+    exposed_op.dur_ns,
+    memcpy.direction AS subject,
+    memcpy.size_bytes,
+    exposed_op.op_id
+  FROM exposed_op
+  CROSS JOIN memcpy
+  WHERE exposed_op.op_kind = 'memcpy'
+    AND memcpy.memcpy_id = exposed_op.op_id
+    AND memcpy.copy_kind IN (8, 10)
+  UNION ALL
+  SELECT
+    exposed_op.gpu_id,
+    exposed_op.start_ns,
+    exposed_op.dur_ns,
+    'memset',
+    memset.size_bytes,
+    exposed_op.op_id
+  FROM exposed_op
+  CROSS JOIN memset
+  WHERE exposed_op.op_kind = 'memset'
+    AND memset.memset_id = exposed_op.op_id
+)
+ORDER BY gpu_id, start_ns, op_id

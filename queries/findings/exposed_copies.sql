@@ -33,9 +33,9 @@ SELECT
   memcpy.size_bytes,
   exposed_op.op_id
 FROM exposed_op
-JOIN memcpy
-  ON memcpy.memcpy_id = exposed_op.op_id
+CROSS JOIN memcpy
 WHERE exposed_op.op_kind = 'memcpy'
+  AND memcpy.memcpy_id = exposed_op.op_id
   AND coalesce(0 NOT IN (memcpy.src_kind, memcpy.dst_kind), true)
   AND memcpy.copy_kind NOT IN (8, 10)
   AND memcpy.migration_cause IS NULL

@@ -33,8 +33,8 @@ SELECT
   memcpy.size_bytes,
   exposed_op.op_id
 FROM exposed_op
-JOIN memcpy
-  ON memcpy.memcpy_id = exposed_op.op_id
+CROSS JOIN memcpy
 WHERE exposed_op.op_kind = 'memcpy'
+  AND memcpy.memcpy_id = exposed_op.op_id
   AND memcpy.migration_cause IS NOT NULL
 ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id

@@ -74,6 +74,7 @@ exposed AS (
   WHERE compute = 0
     AND communication + memory > 0
     AND end_ns > start_ns
+  LIMIT -1
 )
 SELECT
   exposed.gpu_id,
@@ -84,4 +85,5 @@ SELECT
   op.op_kind,
   op.op_id
 FROM exposed
-JOIN op USING (place)
+CROSS JOIN op
+WHERE op.place = exposed.place
