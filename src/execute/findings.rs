@@ -44,7 +44,7 @@ impl Session {
             lacks.all(|lack| lack.is_some()).then_some(first)
         };
         let lack = plan.requires.iter().find_map(missing)?;
-        Some(plan.lacks(lack, Path::new(&self.path)))
+        Some(plan.lacks(lack, Path::new("REPORT")))
     }
 
     fn add_intervals(
