@@ -1,5 +1,5 @@
 /*---
-name: profiler_work
+name: profiler_overhead
 summary: One row per interval in which the profiler itself held up a thread.
 present_if: [src_profiler_overhead]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}

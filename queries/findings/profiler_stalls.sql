@@ -1,12 +1,12 @@
 /*---
-name: profiler_overhead
+name: profiler_stalls
 version: 1
 title: The profiler holds up the host
 summary: Idle time of a GPU while the profiler held up the thread that feeds it.
 why: To see how much idle time comes from the measurement and not from the program.
 kind: finding
 tags: [capture, cuda, gpu]
-reads: [all_profiler_work, idle_part]
+reads: [all_profiler_overhead, idle_part]
 finding:
   claim: The GPU idles while the profiler itself holds up the thread that feeds it.
   ceiling: Idle time that overlaps work of the profiler on the launching thread. The program without the profiler does not have it.
@@ -30,7 +30,7 @@ see_also: [gpu_idle_causes]
 WITH
 held AS (
   SELECT overhead_id, start_ns, end_ns, overhead_name, global_tid
-  FROM all_profiler_work
+  FROM all_profiler_overhead
   WHERE NOT coalesce(overhead_name GLOB 'dlopen(*', 0)
   LIMIT -1
 ),
