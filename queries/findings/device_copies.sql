@@ -6,8 +6,8 @@ summary: Time in which copies within a GPU or between GPUs, or fills, ran alone.
 why: To see what avoidable copies and fills cost.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_op, memcpy, memset]
-requires: [exposed_op]
+reads: [exposed_part, memcpy, memset]
+requires: [exposed_part]
 finding:
   claim: The GPU copies within its memory or fills memory while no kernel runs.
   ceiling: Time in which a copy between device memories or a fill ran and no kernel did.
@@ -29,28 +29,28 @@ see_also: [memory_ops, exposed_copies]
 SELECT gpu_id, start_ns, dur_ns, subject, size_bytes, op_id
 FROM (
   SELECT
-    exposed_op.gpu_id,
-    exposed_op.start_ns,
-    exposed_op.dur_ns,
+    exposed_part.gpu_id,
+    exposed_part.start_ns,
+    exposed_part.dur_ns,
     memcpy.direction AS subject,
     memcpy.size_bytes,
-    exposed_op.op_id
-  FROM exposed_op
+    exposed_part.op_id
+  FROM exposed_part
   CROSS JOIN memcpy
-  WHERE exposed_op.op_kind = 'memcpy'
-    AND memcpy.memcpy_id = exposed_op.op_id
+  WHERE exposed_part.op_kind = 'memcpy'
+    AND memcpy.memcpy_id = exposed_part.op_id
     AND memcpy.copy_kind IN (8, 10)
   UNION ALL
   SELECT
-    exposed_op.gpu_id,
-    exposed_op.start_ns,
-    exposed_op.dur_ns,
+    exposed_part.gpu_id,
+    exposed_part.start_ns,
+    exposed_part.dur_ns,
     'memset',
     memset.size_bytes,
-    exposed_op.op_id
-  FROM exposed_op
+    exposed_part.op_id
+  FROM exposed_part
   CROSS JOIN memset
-  WHERE exposed_op.op_kind = 'memset'
-    AND memset.memset_id = exposed_op.op_id
+  WHERE exposed_part.op_kind = 'memset'
+    AND memset.memset_id = exposed_part.op_id
 )
 ORDER BY gpu_id, start_ns, op_id

@@ -6,7 +6,7 @@ summary: Time in which collectives ran on a GPU, and no compute kernel did.
 why: To see how much of a training step waits for communication.
 kind: finding
 tags: [communication, gpu]
-reads: [exposed_op, gpu_overlap]
+reads: [exposed_part, gpu_overlap]
 requires: [gpu_overlap]
 finding:
   claim: The GPU runs communication kernels while no compute kernel runs.
@@ -27,14 +27,14 @@ limits: >-
 see_also: [comm_overlap, nccl_sum, gpu_time]
 ---*/
 SELECT
-  exposed_op.gpu_id,
-  exposed_op.start_ns,
-  exposed_op.dur_ns,
+  exposed_part.gpu_id,
+  exposed_part.start_ns,
+  exposed_part.dur_ns,
   coalesce(collective(op.op_name), op.op_name) AS subject,
-  exposed_op.op_id
-FROM exposed_op
+  exposed_part.op_id
+FROM exposed_part
 JOIN gpu_overlap AS op
-  ON op.op_kind = exposed_op.op_kind
-  AND op.op_id = exposed_op.op_id
-WHERE exposed_op.activity = 'communication'
-ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id
+  ON op.op_kind = exposed_part.op_kind
+  AND op.op_id = exposed_part.op_id
+WHERE exposed_part.activity = 'communication'
+ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

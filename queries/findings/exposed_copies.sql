@@ -6,7 +6,7 @@ summary: Time in which copies between host and device ran, and no kernel did.
 why: To see what overlap or fewer copies could win.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_op, memcpy]
+reads: [exposed_part, memcpy]
 finding:
   claim: The GPU copies between host and device while no kernel runs.
   ceiling: Time in which a copy between host and device ran and no kernel did. Copies of pageable memory do not count here.
@@ -26,17 +26,17 @@ limits: >-
 see_also: [exposed_pageable_copies, memory_ops, memcpy_bandwidth]
 ---*/
 SELECT
-  exposed_op.gpu_id,
-  exposed_op.start_ns,
-  exposed_op.dur_ns,
+  exposed_part.gpu_id,
+  exposed_part.start_ns,
+  exposed_part.dur_ns,
   memcpy.direction AS subject,
   memcpy.size_bytes,
-  exposed_op.op_id
-FROM exposed_op
+  exposed_part.op_id
+FROM exposed_part
 CROSS JOIN memcpy
-WHERE exposed_op.op_kind = 'memcpy'
-  AND memcpy.memcpy_id = exposed_op.op_id
+WHERE exposed_part.op_kind = 'memcpy'
+  AND memcpy.memcpy_id = exposed_part.op_id
   AND coalesce(0 NOT IN (memcpy.src_kind, memcpy.dst_kind), true)
   AND memcpy.copy_kind NOT IN (8, 10)
   AND memcpy.migration_cause IS NULL
-ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id
+ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

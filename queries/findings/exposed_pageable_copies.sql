@@ -6,7 +6,7 @@ summary: Time in which copies from or to pageable memory ran, and no kernel did.
 why: To see what pinned memory and overlap could win.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_op, memcpy]
+reads: [exposed_part, memcpy]
 finding:
   claim: The GPU copies from or to pageable host memory while no kernel runs.
   ceiling: Time in which such a copy ran and no kernel did. The time of the host in the copy call does not count.
@@ -26,15 +26,15 @@ limits: >-
 see_also: [exposed_copies, memory_ops, memcpy_bandwidth, cuda_memcpy_async]
 ---*/
 SELECT
-  exposed_op.gpu_id,
-  exposed_op.start_ns,
-  exposed_op.dur_ns,
+  exposed_part.gpu_id,
+  exposed_part.start_ns,
+  exposed_part.dur_ns,
   memcpy.direction AS subject,
   memcpy.size_bytes,
-  exposed_op.op_id
-FROM exposed_op
+  exposed_part.op_id
+FROM exposed_part
 CROSS JOIN memcpy
-WHERE exposed_op.op_kind = 'memcpy'
-  AND memcpy.memcpy_id = exposed_op.op_id
+WHERE exposed_part.op_kind = 'memcpy'
+  AND memcpy.memcpy_id = exposed_part.op_id
   AND 0 IN (memcpy.src_kind, memcpy.dst_kind)
-ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id
+ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

@@ -1,75 +1,135 @@
 /*---
 name: fp32_matmul
 version: 1
-title: FP32 matrix products on a GPU with tensor cores
-summary: Time that FP32 matrix products would save on tensor cores.
-why: To see what TF32, BF16 or FP16 could win.
+title: FP32 matrix products without tensor cores
+summary: Time that an FP32 matrix product alone on the GPU could save on tensor cores.
+why: To see how much time TF32, BF16 or FP16 could save at most.
 kind: finding
-tags: [gpu, kernel]
-reads: [gpu, gpu_overlap]
+tags: [cuda, gpu, kernel]
+reads: [device, gpu, gpu_overlap, gpu_window, scope]
+requires: [gpu_overlap, kernel, gpu]
 finding:
-  claim: Matrix products run in FP32 without tensor cores, on a GPU that has them.
-  ceiling: The time of these kernels alone on the GPU, less what it would be at the peak of tensor cores.
-  remedy: >-
-    Allow TF32 with torch.set_float32_matmul_precision("high"), or use autocast with bfloat16 or float16; before Ampere only float16 uses tensor cores.
-  link: https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
-  confidence: high
+  claim: Matrix products or convolutions run in FP32 on CUDA cores, although the GPU has tensor cores.
+  ceiling: The time of these kernels above what the peak rate of the tensor cores allows. Time in which another operation ran on the GPU does not count.
+  remedy: Allow TF32, in PyTorch with torch.set_float32_matmul_precision("high") and for convolutions torch.backends.cudnn.allow_tf32, in cuBLAS with CUBLAS_TF32_TENSOR_OP_MATH, or use torch.autocast with BF16 or FP16. GPUs before Ampere have no TF32 and need FP16.
+  link: https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to consider."}
+  - {name: speedup, type: real, min: 1, doc: "Times that tensor cores are faster; without a value, 8 or 2 by compute capability."}
+  - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that all rows of a GPU must save."}
 columns:
-  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
-  - {name: subject, type: text, label: "kernel", priority: 0, doc: "Kernel name."}
-  - {name: speedup, type: int, unit: count, priority: 1, doc: "Peak of tensor cores against FP32 on this GPU: 16, 8 or 4."}
-  - {name: op_id, type: id, priority: 3, doc: "Row ID of the kernel in the raw table."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that would be saved: the last part of the kernel."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Time that would be saved."}
+  - {name: subject, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel."}
+  - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", doc: "Duration of the kernel."}
+  - {name: speedup, type: real, label: "speedup", doc: "Times that tensor cores are faster at most."}
+  - {name: kernel_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the kernel in the raw table."}
+checks:
+  - dur_ns > 0 AND dur_ns < kernel_ns
+  - speedup > 1
+when_empty: "no kernel is known by name as an FP32 matrix product on CUDA cores, or these kernels take little time"
 limits: >-
-  A kernel counts if its name says sgemm, simt or f32f32_f32f32, and not tf32. The speed-up is that of the peaks (compute capability
-  10: 16; 7.0, 7.5, 8.0, 9.0: 8; others: 4), so memory-bound products gain less. Precision falls: check the results.
-see_also: [top_kernels, kernel_classes]
+  The name of the kernel tells the data type: sgemm, scudnn, or f32f32 with ffma. The speedup is the ratio of peak rates
+  in NVIDIA's data sheets: 8 for compute capability 8.0 and 9.0 (A100: TF32 156, FP32 19.5 TFLOPS) and 10.0, 8 for 7.0
+  and 7.5 (V100: FP16 125, FP32 15.7), and 2 for 8.6, 8.9 and 12.0 (RTX 3090: BF16 71, FP32 35.6). TF32 alone gains
+  nothing on some GeForce GPUs. Products with a small or thin matrix are limited by memory and gain less. TF32, BF16 and
+  FP16 round more than FP32: check the results.
+see_also: [top_kernels, class_sum, kernel_classes]
 ---*/
 WITH
--- Look up each name once, by its ID.
+-- GPUs of the series GTX 16, T400 to T1200 and MX have compute capability 7.5 without tensor cores.
+tensor AS (
+  SELECT
+    gpu_id,
+    coalesce(
+      :speedup,
+      CASE
+        WHEN compute_capability IN ('7.0', '8.0', '9.0', '10.0') THEN 8.0
+        WHEN compute_capability = '7.5' AND (gpu_name GLOB '*RTX*' OR gpu_name GLOB '*T4' OR gpu_name GLOB '*T4G')
+          THEN 8.0
+        WHEN compute_capability IN ('8.6', '8.9', '12.0') THEN 2.0
+      END
+    ) AS speedup
+  FROM (
+    SELECT gpu_id, min(compute_capability) AS compute_capability, min(gpu_name) AS gpu_name
+    FROM gpu
+    WHERE gpu_id IN (SELECT device.gpu_id FROM device)
+    GROUP BY gpu_id
+  )
+  LIMIT -1
+),
+-- Read each name once, by its ID.
 name AS (
   SELECT
     name_id,
-    (SELECT op_name FROM gpu_overlap AS named WHERE named.op_kind = 'kernel' AND named.op_id = any_op_id) AS op_name
-  FROM (SELECT name_id, min(op_id) AS any_op_id FROM gpu_overlap WHERE op_kind = 'kernel' GROUP BY name_id)
+    (
+      SELECT op_name
+      FROM gpu_overlap
+      WHERE gpu_overlap.op_kind = 'kernel'
+        AND gpu_overlap.op_id = any_op_id
+    ) AS op_name
+  FROM (
+    SELECT name_id, min(op_id) AS any_op_id
+    FROM gpu_overlap
+    WHERE op_kind = 'kernel'
+      AND activity = 'compute'
+    GROUP BY name_id
+  )
   LIMIT -1
 ),
-product AS (
-  SELECT name_id, op_name
+fp32 AS (
+  SELECT name_id, simple_name(op_name) AS simple_name
   FROM name
-  WHERE (op_name GLOB '*sgemm*' OR op_name GLOB '*gemm*f32f32_f32f32*' OR op_name GLOB '*simt*gemm*')
-    AND NOT op_name GLOB '*tf32*'
-    AND NOT op_name GLOB '*tensorop*'
+  WHERE (
+      op_name GLOB '*sgemm*'
+      OR op_name GLOB '*scudnn*'
+      OR op_name GLOB '*f32f32_f32f32_f32*_ffma_*'
+    )
+    AND NOT (
+      op_name GLOB '*fp16*'
+      OR op_name GLOB '*bf16*'
+      OR op_name GLOB '*tf32*'
+      OR op_name GLOB '*tensorop*'
+    )
+  LIMIT -1
 ),
-peak AS (
+-- Less time than the peak rates allow, if something else ran meanwhile.
+saved AS (
   SELECT
-    gpu_id,
-    CASE
-      WHEN max(compute_capability) GLOB '10.*' THEN 16
-      WHEN max(compute_capability) IN ('7.0', '7.2', '7.5', '8.0', '9.0') THEN 8
-      WHEN CAST(max(compute_capability) AS REAL) >= 7.0 THEN 4
-    END AS speedup
-  FROM gpu
-  GROUP BY gpu_id
+    overlap.gpu_id,
+    min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns,
+    CAST(overlap.in_window_ns * (1.0 - 1.0 / tensor.speedup) AS INTEGER) - overlap.concurrent_ns AS dur_ns,
+    fp32.simple_name,
+    overlap.dur_ns AS kernel_ns,
+    tensor.speedup,
+    overlap.op_id AS kernel_id
+  FROM gpu_overlap AS overlap
+  CROSS JOIN scope
+  JOIN fp32
+    ON fp32.name_id = overlap.name_id
+  JOIN tensor
+    ON tensor.gpu_id = overlap.gpu_id
+  WHERE overlap.op_kind = 'kernel'
+    AND overlap.dur_ns >= :least
+    AND tensor.speedup > 1
 ),
-freed AS (
-  SELECT
-    op.gpu_id,
-    op.end_ns,
-    op.dur_ns - op.dur_ns / peak.speedup - op.concurrent_ns AS freed_ns,
-    product.op_name AS subject,
-    peak.speedup,
-    op.op_id
-  FROM gpu_overlap AS op
-  JOIN product
-    ON product.name_id = op.name_id
-  JOIN peak
-    ON peak.gpu_id = op.gpu_id
-  WHERE op.op_kind = 'kernel'
-    AND peak.speedup IS NOT NULL
+counted AS (
+  SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
+  FROM saved
+  WHERE dur_ns > 0
 )
-SELECT gpu_id, end_ns - freed_ns AS start_ns, freed_ns AS dur_ns, subject, speedup, op_id
-FROM freed
-WHERE freed_ns > 0
-ORDER BY gpu_id, start_ns, op_id
+SELECT
+  counted.gpu_id,
+  counted.to_ns - counted.dur_ns AS start_ns,
+  counted.dur_ns,
+  counted.simple_name AS subject,
+  counted.kernel_ns,
+  counted.speedup,
+  counted.kernel_id
+FROM counted
+JOIN gpu_window
+  ON gpu_window.gpu_id = counted.gpu_id
+WHERE 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
+ORDER BY counted.gpu_id, start_ns, counted.kernel_id

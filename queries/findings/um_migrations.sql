@@ -6,7 +6,7 @@ summary: Time in which unified memory migrated, and no kernel ran.
 why: To see what prefetching of unified memory could win.
 kind: finding
 tags: [gpu, memory, unified-memory]
-reads: [exposed_op, memcpy]
+reads: [exposed_part, memcpy]
 finding:
   claim: Unified memory moves between host and device while no kernel runs.
   ceiling: Time in which pages migrated and no kernel ran. A kernel that waits for a page does not count.
@@ -26,15 +26,15 @@ limits: >-
 see_also: [um_sum, um_total_sum]
 ---*/
 SELECT
-  exposed_op.gpu_id,
-  exposed_op.start_ns,
-  exposed_op.dur_ns,
+  exposed_part.gpu_id,
+  exposed_part.start_ns,
+  exposed_part.dur_ns,
   memcpy.direction AS subject,
   memcpy.size_bytes,
-  exposed_op.op_id
-FROM exposed_op
+  exposed_part.op_id
+FROM exposed_part
 CROSS JOIN memcpy
-WHERE exposed_op.op_kind = 'memcpy'
-  AND memcpy.memcpy_id = exposed_op.op_id
+WHERE exposed_part.op_kind = 'memcpy'
+  AND memcpy.memcpy_id = exposed_part.op_id
   AND memcpy.migration_cause IS NOT NULL
-ORDER BY exposed_op.gpu_id, exposed_op.start_ns, exposed_op.op_id
+ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

@@ -53,6 +53,7 @@ use std::process::ExitCode;
 #[command(name = "nsq", version, max_term_width = 100, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
+  nsq report.sqlite                                an overview, and what to fix first
   nsq run report.sqlite --query top_kernels        the kernels that use the most GPU time
   nsq schema report.sqlite                         what was captured, and which queries can run
   nsq list                                         all queries

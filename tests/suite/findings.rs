@@ -216,3 +216,50 @@ fn the_first_finding_is_what_an_expert_says_first() {
     }
     assert!(wrong.len() * 10 <= count, "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn a_report_alone_is_an_overview() {
+    let report = project("fixtures/example.sqlite");
+    let report = report.to_str().unwrap();
+    let text = stdout(&[report]);
+    assert_eq!(text, stdout(&["overview", report]));
+    for part in
+        ["GPU 0  █", "What to fix first", " 1. The GPU ", "Confidence: ", "Why the GPUs idled", "Next"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let page = stdout(&["overview", report, "-f", "html"]);
+    assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"), "{page}");
+    assert!(!page.contains("<script") && !page.contains("src=\"http"), "{page}");
+    let tables: serde_json::Value = serde_json::from_str(&stdout(&[report, "-f", "json"])).unwrap();
+    let names: Vec<&str> =
+        tables.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
+    assert_eq!(names, ["gpus", "findings", "idle", "kernels"]);
+    assert_eq!(tables[1]["rows"][0]["rank"], 1);
+}
+
+#[test]
+fn an_overview_escapes_what_a_report_says() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("kernel_gaps");
+    let evil = "<script>alert(1)</script>\u{1b}[31m";
+    let connection = rusqlite::Connection::open(&report).unwrap();
+    connection
+        .execute("UPDATE StringIds SET value = ?1 || value WHERE value LIKE '%(%'", [evil])
+        .unwrap();
+    drop(connection);
+    for format in ["html", "text"] {
+        let page = stdout(&["overview", report.to_str().unwrap(), "-f", format]);
+        assert!(!page.contains('\u{1b}'), "{page}");
+        assert!(format == "text" || page.contains("&lt;script&gt;"), "{page}");
+        assert!(format == "text" || !page.contains("<script"), "{page}");
+    }
+}
+
+#[test]
+fn a_report_without_gpu_work_says_what_to_record() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nvtx_only");
+    let text = stdout(&["overview", report.to_str().unwrap()]);
+    assert!(text.contains("no GPU work") && text.contains("--trace=cuda"), "{text}");
+}

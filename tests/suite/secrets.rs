@@ -246,6 +246,11 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             lines.push(words(&format!("page kernels {report} --layout console")));
             lines
         }
+        "overview" => {
+            let mut lines = with_formats(&format!("overview {report} {other}"));
+            lines.push(words(&report));
+            lines
+        }
         "answer" => {
             let mut lines = with_formats(&format!("answer {report}"));
             lines.push(words(&format!(

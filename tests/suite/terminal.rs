@@ -68,8 +68,13 @@ fn no_line_is_wider_than_the_terminal() {
         run.extend(QUERIES.iter().flat_map(|query| ["-q".to_owned(), (*query).to_owned()]));
         commands.push(run);
         commands.push(vec!["kernels".to_owned(), report.clone(), "--gaps".to_owned()]);
-        let verbs =
-            [&["breakdown", "--out-dir", "."][..], &["answer"], &["schema"], &["page", "kernels"]];
+        let verbs = [
+            &["breakdown", "--out-dir", "."][..],
+            &["answer"],
+            &["schema"],
+            &["page", "kernels"],
+            &["overview"],
+        ];
         for verb in verbs {
             commands.push(verb.iter().copied().chain([report.as_str()]).map(str::to_owned).collect());
         }

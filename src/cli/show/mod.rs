@@ -115,7 +115,7 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     let scope = args.scope.resolve(&schema)?;
     let installation = normalize::plan(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
     let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());
-    let natives = native(&plan, &installation);
+    let natives = native(&plan, &installation, catalog);
     let text = script(&plan, &installation, &natives, &report.to_string_lossy());
     Ok(match args.report {
         Some(_) => text,
@@ -127,8 +127,15 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     })
 }
 
+/// Whether a relation is built from another.
+fn reads(catalog: &Catalog, relation: &str, other: &str) -> bool {
+    let Some(Ok(relation)) = catalog.relation(relation) else { return false };
+    let inputs = &relation.header.reads;
+    inputs.iter().any(|input| input == other || reads(catalog, input, other))
+}
+
 /// The SQL functions and native relations of nsq that a script needs and plain sqlite3 lacks.
-fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
+fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Vec<String> {
     let called = installation
         .statements
         .iter()
@@ -139,7 +146,12 @@ fn native(plan: &Plan, installation: &Installation) -> Vec<String> {
         .collect::<std::collections::BTreeSet<String>>();
     let functions = FUNCTIONS.iter().map(|function| function.name.to_owned());
     let relations = installation.natives.iter().map(|native| &native.relation);
-    let is_needed = |name: &&String| plan.requires.is_empty() || plan.requires.contains(name);
+    let required = plan.requires.iter().flat_map(|requirement| requirement.split('|').map(str::trim));
+    let required: Vec<&str> = required.collect();
+    let is_needed = |native: &&String| {
+        required.is_empty()
+            || required.iter().any(|name| *name == **native || reads(catalog, name, native))
+    };
     // If the query requires none of the native relations, it can run with them empty.
     let relations: Vec<&String> = match relations.clone().any(|name| is_needed(&name)) {
         true => relations.collect(),

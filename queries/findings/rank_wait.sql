@@ -1,0 +1,172 @@
+/*---
+name: rank_wait
+version: 1
+title: Collectives that wait for a slower GPU
+summary: Time in which a GPU waits inside a collective until the last GPU joins it.
+why: To see how much time GPUs lose because the work of ranks is not balanced.
+kind: finding
+tags: [gpu, communication]
+reads: [exposed_part, gpu_overlap, gpu_window]
+requires: [exposed_part, kernel]
+finding:
+  claim: GPUs start the same collective at different times, and the early ones compute nothing while they wait for the last one.
+  ceiling: From the start of the collective on a GPU to its start on the last GPU, without the time in which the waiting GPU computes.
+  remedy: Give all ranks equal work, such as batches of equal length. Keep work that only one rank does, such as logging or checkpoints, and slow data loading away from the collective.
+  link: https://docs.pytorch.org/docs/stable/notes/ddp.html
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest wait to return."}
+  - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that the waits of a GPU must take."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that waits: its number on its machine."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the wait, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part of it without compute."}
+  - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, such as AllReduce."}
+  - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
+  - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
+  - {name: op_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the waiting kernel in the raw table."}
+checks:
+  - dur_ns > 0
+  - last_gpu_id <> gpu_id
+when_empty: "no collective could be matched between GPUs, or all GPUs start them at the same time"
+limits: >-
+  Only GPUs of this report. The calls of a kernel are matched by their order on each GPU, and only if the numbers of
+  calls are equal and every matched call ran at the same time on all GPUs; otherwise the kernel has no rows. So collectives
+  among some of the GPUs, and captures that begin during a step, often have no rows. Only AllReduce, AllGather, ReduceScatter
+  and AllToAll: in others a rank can finish alone. If another GPU waits in turn, its delay can have an earlier cause.
+see_also: [exposed_communication, comm_overlap, nccl_sum]
+---*/
+WITH
+call AS (
+  SELECT
+    gpu_id,
+    op_id,
+    name_id,
+    pid,
+    context_id,
+    stream_id,
+    start_ns,
+    end_ns,
+    row_number() OVER (PARTITION BY gpu_id, name_id, pid, context_id, stream_id ORDER BY start_ns, op_id) AS nth
+  FROM gpu_overlap
+  WHERE op_kind = 'kernel'
+    AND activity = 'communication'
+    AND collective(op_name) IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+  LIMIT -1
+),
+-- IDs of streams differ between processes, their order does not.
+stream AS (
+  SELECT
+    gpu_id,
+    name_id,
+    pid,
+    context_id,
+    stream_id,
+    count(*) AS calls,
+    row_number() OVER (PARTITION BY gpu_id, name_id ORDER BY min(start_ns), pid, context_id, stream_id) AS stream_number
+  FROM call
+  GROUP BY gpu_id, name_id, pid, context_id, stream_id
+  LIMIT -1
+),
+placed AS (
+  SELECT call.*, stream.stream_number, stream.calls
+  FROM call
+  JOIN stream
+    ON stream.gpu_id = call.gpu_id
+    AND stream.name_id = call.name_id
+    AND stream.pid = call.pid
+    AND stream.context_id = call.context_id
+    AND stream.stream_id = call.stream_id
+  LIMIT -1
+),
+collective_call AS (
+  SELECT
+    name_id,
+    stream_number,
+    nth,
+    count(*) AS gpus,
+    min(calls) AS fewest_calls,
+    max(calls) AS most_calls,
+    max(start_ns) AS last_start_ns,
+    min(end_ns) AS first_end_ns
+  FROM placed
+  GROUP BY name_id, stream_number, nth
+  LIMIT -1
+),
+-- A rank cannot finish these collectives before the last one joins, so matched calls overlap.
+matched AS (
+  SELECT name_id, stream_number
+  FROM collective_call
+  GROUP BY name_id, stream_number
+  HAVING min(gpus) >= 2
+    AND min(gpus) = max(gpus)
+    AND min(fewest_calls) = max(most_calls)
+    AND min(first_end_ns - last_start_ns) > 0
+  LIMIT -1
+),
+wait AS (
+  SELECT
+    placed.gpu_id,
+    placed.op_id,
+    placed.nth,
+    collective_call.last_start_ns,
+    last.gpu_id AS last_gpu_id
+  FROM placed
+  JOIN matched
+    ON matched.name_id = placed.name_id
+    AND matched.stream_number = placed.stream_number
+  JOIN collective_call
+    ON collective_call.name_id = placed.name_id
+    AND collective_call.stream_number = placed.stream_number
+    AND collective_call.nth = placed.nth
+  JOIN (
+    SELECT name_id, stream_number, nth, start_ns, min(gpu_id) AS gpu_id
+    FROM placed
+    GROUP BY name_id, stream_number, nth, start_ns
+    LIMIT -1
+  ) AS last
+    ON last.name_id = placed.name_id
+    AND last.stream_number = placed.stream_number
+    AND last.nth = placed.nth
+    AND last.start_ns = collective_call.last_start_ns
+  WHERE collective_call.last_start_ns - placed.start_ns >= :least
+  LIMIT -1
+),
+exposed AS (
+  SELECT
+    part.gpu_id,
+    part.start_ns,
+    min(part.end_ns, wait.last_start_ns) - part.start_ns AS dur_ns,
+    wait.last_gpu_id,
+    wait.nth,
+    wait.op_id
+  FROM exposed_part AS part
+  JOIN wait
+    ON wait.op_id = part.op_id
+  WHERE part.activity = 'communication'
+    AND part.op_kind = 'kernel'
+    AND EXISTS (SELECT 1 FROM wait)
+    AND part.start_ns < wait.last_start_ns
+),
+counted AS (
+  SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
+  FROM exposed
+)
+SELECT
+  counted.gpu_id,
+  counted.start_ns,
+  counted.dur_ns,
+  (
+    SELECT collective(op_name)
+    FROM gpu_overlap
+    WHERE gpu_overlap.op_kind = 'kernel'
+      AND gpu_overlap.op_id = counted.op_id
+  ) AS subject,
+  counted.last_gpu_id,
+  counted.nth,
+  counted.op_id
+FROM counted
+JOIN gpu_window
+  ON gpu_window.gpu_id = counted.gpu_id
+WHERE 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
+ORDER BY counted.gpu_id, counted.start_ns, counted.op_id

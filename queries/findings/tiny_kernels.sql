@@ -1,0 +1,90 @@
+/*---
+name: tiny_kernels
+version: 1
+title: Runs of many tiny kernels
+summary: Gaps between tiny kernels that follow each other on one stream.
+why: To see how much idle time kernel fusion could save at most.
+kind: finding
+tags: [cuda, gpu, kernel]
+reads: [all_kernel, gpu_gap, gpu_window]
+requires: [gpu_gap, all_kernel]
+finding:
+  claim: The GPU runs many tiny kernels one after the other on one stream, with a gap after each.
+  ceiling: The gaps between these kernels, in which nothing ran on the GPU. The kernels themselves do not count, although fused kernels would also read and write less.
+  remedy: Fuse the kernels, in PyTorch with torch.compile or fused=True in optimizers, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
+  link: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+  confidence: medium
+params:
+  - {name: kernels, type: int, default: 8, min: 2, doc: "Smallest number of kernels in a run."}
+  - {name: longest, type: duration, default: 10us, min: 0, doc: "A tiny kernel is shorter than this."}
+  - {name: gap, type: duration, default: 10us, min: 0, doc: "A run ends at a gap of this length or longer."}
+  - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that all rows of a GPU must save."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the gap."}
+  - {name: subject, type: text, label: "kernel after the gap", priority: 0, doc: "Function name of the kernel after the gap."}
+  - {name: run_kernels, type: int, unit: count, label: "kernels in the run", doc: "Kernels of the run that the gap is in."}
+  - {name: kernel_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the kernel after the gap in the raw table."}
+checks:
+  - dur_ns > 0
+  - run_kernels >= 2
+when_empty: "no run of tiny kernels on one stream has notable gaps"
+limits: >-
+  Kernels that cannot be fused, such as those of libraries, keep their gaps. Recording the capture makes gaps longer. If
+  the gaps come from slow launches, launch_bound has them too. A kernel that overlaps with other work ends a run.
+see_also: [few_blocks, gap_histogram, gap_pairs, kernel_stats]
+---*/
+WITH
+-- Gaps of the whole GPU between two tiny kernels of one stream.
+gap AS (
+  SELECT
+    gap.gpu_id,
+    gap.start_ns,
+    gap.dur_ns,
+    gap.before_id,
+    gap.after_id,
+    gap.after_name
+  FROM gpu_gap AS gap
+  CROSS JOIN all_kernel AS earlier
+  CROSS JOIN all_kernel AS later
+  WHERE gap.level = 'gpu'
+    AND gap.dur_ns < :gap
+    AND gap.before_kind = 'kernel'
+    AND gap.after_kind = 'kernel'
+    AND earlier.kernel_id = gap.before_id
+    AND later.kernel_id = gap.after_id
+    AND earlier.dur_ns < :longest
+    AND later.dur_ns < :longest
+    AND earlier.stream_id = later.stream_id
+    AND earlier.context_id = later.context_id
+    AND earlier.global_pid = later.global_pid
+),
+-- A gap continues the run if the kernel before it is the one after the previous gap.
+linked AS (
+  SELECT
+    *,
+    coalesce(before_id <> lag(after_id) OVER (PARTITION BY gpu_id ORDER BY start_ns), 1) AS is_first
+  FROM gap
+),
+numbered AS (
+  SELECT *, sum(is_first) OVER (PARTITION BY gpu_id ORDER BY start_ns) AS run
+  FROM linked
+),
+long AS (
+  SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
+  FROM (SELECT *, count(*) OVER (PARTITION BY gpu_id, run) + 1 AS run_kernels FROM numbered)
+  WHERE run_kernels >= :kernels
+)
+SELECT
+  long.gpu_id,
+  long.start_ns,
+  long.dur_ns,
+  simple_name(long.after_name) AS subject,
+  long.run_kernels,
+  long.after_id AS kernel_id
+FROM long
+JOIN gpu_window
+  ON gpu_window.gpu_id = long.gpu_id
+WHERE 100.0 * long.total_ns >= :least_pct * gpu_window.window_ns
+ORDER BY long.gpu_id, long.start_ns, long.after_id
