@@ -56,7 +56,8 @@ fn read(inside: &str) -> String {
 /// Builds `trace` as an export of `version` at `path`.
 ///
 /// The trace is loaded into the newest common schema. For another version, the columns that both
-/// versions have are copied, as an exporter of that version would have written them.
+/// versions have are copied, as an exporter of that version would have written them. Other columns that
+/// must have a value get 0.
 pub fn build(version: &str, trace: &str, path: &Path) {
     let schema = |version: &str| read(&format!("fixtures/schema/{version}.sql"));
     let connection = Connection::open(path).unwrap();
@@ -83,16 +84,18 @@ fn copy_common(connection: &Connection, from: &Path) {
     let tables = "SELECT name FROM main.sqlite_master WHERE type = 'table' AND name NOT GLOB 'ENUM_*' AND name NOT GLOB '*META_DATA*' \
                   INTERSECT SELECT name FROM common.sqlite_master";
     for table in names(connection, tables) {
-        let columns = names(
-            connection,
-            &format!(
-                "SELECT '\"' || name || '\"' FROM pragma_table_info('{table}', 'main') WHERE name IN \
-                 (SELECT name FROM pragma_table_info('{table}', 'common'))"
-            ),
-        )
-        .join(", ");
+        let shared = format!(
+            "FROM pragma_table_info('{table}', 'main') AS target \
+             LEFT JOIN pragma_table_info('{table}', 'common') AS source ON source.name = target.name \
+             WHERE source.name IS NOT NULL OR target.\"notnull\" AND NOT target.pk ORDER BY target.cid"
+        );
+        let columns =
+            names(connection, &format!("SELECT '\"' || target.name || '\"' {shared}")).join(", ");
+        let values =
+            format!("SELECT iif(source.name IS NULL, '0', '\"' || source.name || '\"') {shared}");
+        let values = names(connection, &values).join(", ");
         let copy = format!(
-            "INSERT INTO main.{table} ({columns}) SELECT {columns} FROM common.{table} ORDER BY rowid"
+            "INSERT INTO main.{table} ({columns}) SELECT {values} FROM common.{table} ORDER BY rowid"
         );
         connection.execute_batch(&copy).unwrap_or_else(|e| panic!("{table}: {e}"));
     }
