@@ -68,7 +68,13 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
 /// Queries whose input rows come from parameters. `tests/suite/answer.rs` tests them.
 const ROWS_FROM_PARAMETERS: [&str; 2] = ["share_change", "timing_compare"];
 
+/// Findings that only real reports show: `tests/suite/findings.rs` holds them to expert verdicts.
+const ROWS_ON_REAL_REPORTS: [&str; 3] = ["fp32_matmul", "rank_wait", "tiny_kernels"];
+
 fn has_rows(query: &str) -> Result<(), Failed> {
+    if ROWS_ON_REAL_REPORTS.contains(&query) {
+        return Ok(());
+    }
     if ROWS_FROM_PARAMETERS.contains(&query) {
         return Ok(());
     }

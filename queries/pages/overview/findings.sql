@@ -11,8 +11,8 @@ asks: [{kind: finding}, gpu_time]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest share of the GPUs' windows for the verdict yes, in percent."}
 columns:
-  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1: those with the verdict yes by adds_ns, then those that cannot be told, then the others."}
-  - {name: verdict, type: text, priority: 1, doc: "yes: there is time to win; no: there is none, or less than at_least_pct; cannot tell: the report lacks the data."}
+  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1: by verdict, then by adds_ns and ceiling_ns."}
+  - {name: verdict, type: text, priority: 1, doc: "yes: there is time to win; covered: there is, but findings ranked above claim it; no: there is none, or less than at_least_pct; cannot tell: the report lacks the data."}
   - {name: finding, type: text, priority: 0, doc: "Name of the finding, a query whose rows are the intervals."}
   - {name: adds_ns, type: duration, unit: ns, label: "adds", priority: 1, doc: "GPU time that its fix would free at most, beyond what the fixes ranked above free. All rows together never exceed the windows."}
   - {name: adds_pct, type: percent, unit: percent, label: "adds % of windows", priority: 1, doc: "adds_ns as a share of all GPUs' windows."}
@@ -161,12 +161,19 @@ told AS (
     CASE
       WHEN lacks IS NOT NULL THEN 'cannot tell'
       WHEN adds_ns > 0 AND 100.0 * adds_ns >= :at_least_pct * window_ns THEN 'yes'
+      WHEN ceiling_ns > 0 AND 100.0 * ceiling_ns >= :at_least_pct * window_ns THEN 'covered'
       ELSE 'no'
     END AS verdict
   FROM judged
 )
 SELECT
-  row_number() OVER (ORDER BY verdict = 'yes' DESC, verdict, adds_ns DESC, ceiling_ns DESC, query) AS rank,
+  row_number() OVER (
+    ORDER BY
+      CASE verdict WHEN 'yes' THEN 1 WHEN 'covered' THEN 2 WHEN 'cannot tell' THEN 3 ELSE 4 END,
+      adds_ns DESC,
+      ceiling_ns DESC,
+      query
+  ) AS rank,
   verdict,
   query AS finding,
   adds_ns,
