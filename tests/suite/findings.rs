@@ -234,7 +234,7 @@ fn a_report_alone_is_an_overview() {
     let tables: serde_json::Value = serde_json::from_str(&stdout(&[report, "-f", "json"])).unwrap();
     let names: Vec<&str> =
         tables.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
-    assert_eq!(names, ["gpus", "findings", "idle", "kernels"]);
+    assert_eq!(names, ["gpus", "findings", "trust", "idle", "kernels"]);
     assert_eq!(tables[1]["rows"][0]["rank"], 1);
 }
 

@@ -248,7 +248,7 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
         }
         "overview" => {
             let mut lines = with_formats(&format!("overview {report} {other}"));
-            lines.push(words(&report));
+            lines.push(words(report));
             lines
         }
         "answer" => {

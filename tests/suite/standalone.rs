@@ -96,8 +96,9 @@ const NEED_NSQ: [&str; 83] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 20] = [
+const RUN_ANYWHERE: [&str; 21] = [
     "api_errors",
+    "capture_trust",
     "cuda_api_sync",
     "cuda_api_trace",
     "cuda_gpu_trace",
