@@ -138,8 +138,13 @@ fn a_materialized_report_gives_the_same_answers() {
         nsq().arg("materialize").arg(&export).arg("--force").arg("-o").arg(&plain).assert().success();
         for query in queries().iter().filter(|query| *query != "report_info") {
             let ask = |path: &Path| {
-                let (code, out, _) =
-                    outcome(&["run", path.to_str().unwrap(), "--query", query, "--format", "csv"]);
+                let mut arguments =
+                    vec!["run", path.to_str().unwrap(), "--query", query, "--format", "csv"];
+                if query == "findings" {
+                    // What to record follows from the raw tables, which a materialized file lacks.
+                    arguments.extend(["--columns", "rank,verdict,finding,adds_ns,ceiling_ns"]);
+                }
+                let (code, out, _) = outcome(&arguments);
                 (code, out)
             };
             assert_eq!(ask(&plain), ask(&export), "{query} on {}", export.display());

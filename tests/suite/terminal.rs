@@ -402,8 +402,6 @@ fn what_would_be_silently_wrong_is_refused_or_noted() {
             .contains("gpu_idle_causes stopped at its limit of 20 rows; -p limit=-1 returns all")
     );
     assert_eq!(outcome(&[&cut[..], &["-p", "limit=20"]].concat()).2, "");
-    let (code, _, error) = outcome(&[report]);
-    assert!(code == 2 && error.contains("try `nsq schema "), "{error}");
     let (code, _, error) = outcome(&["check", report]);
     assert!(code == 2 && error.contains("is not a folder"), "{error}");
 }
