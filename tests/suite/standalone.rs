@@ -9,8 +9,17 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 61] = [
+const NEED_NSQ: [&str; 71] = [
+    "class_capture",
+    "class_figures",
+    "class_iterations",
+    "class_notes",
+    "class_seed_sums",
+    "class_seed_windows",
+    "class_side_by_side",
     "class_sum",
+    "class_sums",
+    "class_windows",
     "comm_overlap",
     "cuda_api_costs",
     "cuda_api_gpu_sum",
@@ -38,6 +47,7 @@ const NEED_NSQ: [&str; 61] = [
     "gpu_time",
     "gpu_time_by_range",
     "gpu_time_util",
+    "iteration_ranges",
     "iterations",
     "kernel_classes",
     "kernel_costs",
