@@ -118,8 +118,17 @@ fn section_table(rows: &ResultTable, name: &str) -> ResultTable {
         if is_optional && !has(column) {
             continue;
         }
-        let doc = if column == "class" { String::new() } else { rows.columns[place].doc.clone() };
-        let column = Column { name: name.to_owned(), priority, doc, ..rows.columns[place].clone() };
+        let doc = match column {
+            "class" => "",
+            "gpu_id" => "GPU number on its machine.",
+            _ => &rows.columns[place].doc,
+        };
+        let column = Column {
+            name: name.to_owned(),
+            priority,
+            doc: doc.to_owned(),
+            ..rows.columns[place].clone()
+        };
         table.columns.push(column);
         for (shown, row) in table.rows.iter_mut().zip(&rows.rows) {
             shown.push(row[place].clone());
