@@ -50,8 +50,6 @@ pub mod bounded_file;
 #[doc(hidden)]
 pub mod catalog;
 #[doc(hidden)]
-pub mod class_summary;
-#[doc(hidden)]
 pub mod classify;
 #[cfg(feature = "cli")]
 #[doc(hidden)]

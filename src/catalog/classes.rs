@@ -92,6 +92,18 @@ impl fmt::Display for Duplicate {
 }
 
 impl ClassMapSource {
+    /// A map of rules that stand in no file.
+    pub fn of_rules(name: String, rules: Vec<Rule>) -> Self {
+        let rule = |rule| ClassRule {
+            rule,
+            why: String::new(),
+            file: String::new(),
+            line: 0,
+            is_implied: false,
+        };
+        Self { name, rules: rules.into_iter().map(rule).collect(), ..Self::default() }
+    }
+
     /// Compiles the map. An error names the file, the map and the rule.
     pub fn compile(&self) -> Result<ClassMap> {
         let count = self.rules.iter().filter(|rule| !rule.is_implied).count();
@@ -177,6 +189,13 @@ impl ClassMaps {
     pub(super) fn add_file(&mut self, file: String, text: Cow<'static, str>) -> Result<Vec<String>> {
         self.add(file, text);
         Ok(self.files[0].maps()?.iter().map(|map| map.name.clone()).collect())
+    }
+
+    /// Replaces all maps by this one, and selects it.
+    pub(super) fn choose_map(&mut self, map: ClassMapSource) {
+        self.chosen.clone_from(&map.name);
+        let (file, text) = (String::new(), Cow::Borrowed(""));
+        self.files = vec![Arc::new(ClassFile { file, text, parsed: OnceLock::from(vec![map]) })];
     }
 
     /// Selects the map `NAME`, `FILE#NAME`, or `FILE`, which must have a single map or one named

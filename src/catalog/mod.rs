@@ -386,6 +386,11 @@ impl Catalog {
         self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))
     }
 
+    /// Uses this class map, and no other.
+    pub fn use_classes(&mut self, map: ClassMapSource) {
+        self.classes.choose_map(map);
+    }
+
     /// Selects the class map to use; see [`ClassMaps::choose`].
     pub fn choose_classes(&mut self, spelling: &str) -> Result<()> {
         self.classes.choose(spelling)

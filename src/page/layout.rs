@@ -16,12 +16,15 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
         let text = format!("{:.3}", number(&value)? / 1e3);
         Ok::<_, Fault>(text.trim_end_matches('0').trim_end_matches('.').to_owned())
     });
-    environment.add_filter("left", move |state: &State, value: Value, width: usize| {
-        let text = shown(&value, visible)?;
-        // A cell wider than its column is followed by one space.
-        let pad = width.saturating_sub(text.chars().count()).max(1);
-        Ok::<_, Fault>(laid_out(state, text + &" ".repeat(pad)))
-    });
+    environment.add_filter(
+        "left",
+        move |state: &State, value: Value, width: usize, gap: Option<usize>| {
+            let text = shown(&value, visible)?;
+            // A cell wider than its column is followed by one space.
+            let pad = width.saturating_sub(text.chars().count()).max(gap.unwrap_or(1));
+            Ok::<_, Fault>(laid_out(state, text + &" ".repeat(pad)))
+        },
+    );
     environment.add_filter("right", move |state: &State, value: Value, width: usize| {
         Ok::<_, Fault>(laid_out(state, format!("{:>width$}", shown(&value, visible)?)))
     });
@@ -97,7 +100,10 @@ mod tests {
 
     #[test]
     fn cells_are_padded_and_cut() {
-        assert_eq!(laid_out("{{ 'ab'|left(4) }}|{{ 'abc'|left(2) }}|{{ 7|right(3) }}"), "ab  |abc |  7");
+        assert_eq!(
+            laid_out("{{ 'ab'|left(4) }}|{{ 'abc'|left(2) }}|{{ 'abc'|left(2, 0) }}|{{ 7|right(3) }}"),
+            "ab  |abc |abc|  7"
+        );
         let name = "kernel_cutlass_kernel_flash_attncuteflash_fwd_sm100Flash";
         assert_eq!(
             laid_out(&format!("{{{{ '{name}'|cut(48) }}}}")),

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
-use crate::table::ResultTable;
+use crate::table::{Column, ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -193,6 +193,27 @@ impl<'a> PageRequest<'a> {
         let tables = partials.iter().zip(&lacks).map(answer).collect::<Result<_>>()?;
         let ReportInput { name, facts, .. } = report;
         Ok(PageReport { answers: ReportAnswers { name, tables }, lacks, facts })
+    }
+
+    /// Stage one for answers that are known: a table for each query, by name. A column that a table lacks is
+    /// null.
+    pub fn given(&self, report: ReportInput, tables: &BTreeMap<&str, ResultTable>) -> PageReport {
+        let table = |plan: &Plan| {
+            let table = tables.get(plan.query.as_ref()?.0.as_str())?;
+            let place = |column: &Column| table.columns.iter().position(|own| own.name == column.name);
+            let places: Vec<Option<usize>> = plan.columns.iter().map(place).collect();
+            let row = |row: &Vec<Cell>| {
+                places.iter().map(|place| place.map_or(Cell::Null, |place| row[place].clone())).collect()
+            };
+            Some(ResultTable {
+                columns: plan.columns.clone(),
+                rows: table.rows.iter().map(row).collect(),
+            })
+        };
+        let tables: Vec<Option<ResultTable>> = self.partials().iter().map(table).collect();
+        let lacks = tables.iter().map(|_| None).collect();
+        let ReportInput { name, facts, .. } = report;
+        PageReport { answers: ReportAnswers { name, tables }, lacks, facts }
     }
 
     /// The partials of a report with parameters of its own, in the order of those of all reports.

@@ -1,5 +1,6 @@
-//! The exact bytes that the tools before nsq wrote, for scripts that compare them.
+//! What the tools before nsq read, and the exact bytes that they wrote, for scripts that compare them.
 
+pub mod analyzer;
 mod gputrc2graph;
 
 pub use gputrc2graph::result_csv;

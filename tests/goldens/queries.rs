@@ -65,8 +65,8 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
     Err(format!("{}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
 }
 
-/// Queries whose input rows come from parameters. `tests/suite/answer.rs` tests them.
-const ROWS_FROM_PARAMETERS: [&str; 2] = ["share_change", "timing_compare"];
+/// Queries that have no rows without parameters. `tests/suite/answer.rs` and `classes.rs` test them.
+const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
 
 /// Findings that only real reports show: `tests/suite/findings.rs` holds them to expert verdicts.
 const ROWS_ON_REAL_REPORTS: [&str; 3] = ["fp32_matmul", "rank_wait", "tiny_kernels"];

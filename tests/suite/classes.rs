@@ -1,6 +1,6 @@
 //! `nsq classes`: the seed tools' output figure for figure, the exact figures, and invalid files.
 
-use crate::support::{Fixtures, nsq, project, shared};
+use crate::support::{Fixtures, nsq, project, shared, stdout};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -649,4 +649,43 @@ fn the_example_gives_the_same_output_each_time() {
     let ask =
         || folder.run(&[example.to_str().unwrap(), "--iter-tag", "step", "--attribute", "process"]);
     assert_eq!(ask(), ask());
+}
+
+/// `nsq page classes` finds the iterations by itself, and measures them like `gpu_time_by_range`.
+#[test]
+fn the_page_measures_the_ranges_of_a_pattern() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("nested_nvtx");
+    let report = report.to_str().unwrap();
+    let rows = |query: &str, param: &str| -> Vec<Value> {
+        let arguments = ["run", report, "--query", query, "-p", param, "--format", "json"];
+        let document: Value = serde_json::from_str(&stdout(&arguments)).unwrap();
+        document["rows"].as_array().unwrap().clone()
+    };
+    let sum = |rows: &[Value], column: &str| -> i64 {
+        rows.iter().map(|row| row[column].as_i64().unwrap()).sum()
+    };
+    let wanted = rows("gpu_time_by_range", "range=attention");
+    let windows = rows("class_windows", "tag=attention");
+    assert!(!windows.is_empty());
+    for column in ["window_ns", "compute_ns", "exposed_communication_ns", "exposed_memory_ns", "idle_ns"]
+    {
+        assert_eq!(sum(&windows, column), sum(&wanted, column), "{column}");
+    }
+    let ranges = rows("iteration_ranges", "tag=attention");
+    let [counted] = rows("class_iterations", "tag=attention").try_into().unwrap();
+    assert_eq!(counted["window_count"], ranges.len());
+    assert_eq!(counted["windows_ns"], sum(&ranges, "dur_ns"));
+    let figures = rows("class_figures", "tag=attention");
+    let part = |section: &str, class: &str| {
+        let of = figures.iter().filter(|row| row["section"] == section && row["class"] == class);
+        of.map(|row| row["total_ns"].as_i64().unwrap()).sum::<i64>()
+    };
+    assert_eq!(part("estimate", "window"), sum(&ranges, "dur_ns"));
+    assert_eq!(
+        part("estimate", "not compute"),
+        part("estimate", "window") - part("estimate", "compute, summed")
+    );
+    let page = stdout(&["page", "classes", report, "-p", "tag=attention"]);
+    assert!(page.contains("Notes on the figures by class"), "{page}");
 }

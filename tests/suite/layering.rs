@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 29] = [
+const MAY_USE: [(&str, &[&str]); 28] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -18,8 +18,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
     ("occupancy", &["interval", "classify", "projection"]),
     ("comparison", &["classify", "statistics"]),
     ("table", &["error"]),
-    ("class_summary", &["error", "glob"]),
-    ("seed", &["table"]),
+    ("seed", &["error", "classify", "table"]),
     ("trace", &["error", "classify"]),
     ("report", &["error", "interrupt", "trace"]),
     ("schema", &["error", "report"]),
@@ -85,7 +84,6 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "threads",
             "bounded_file",
             "table",
-            "class_summary",
             "trace",
             "comparison",
             "report",

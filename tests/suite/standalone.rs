@@ -9,9 +9,18 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 83] = [
+const NEED_NSQ: [&str; 93] = [
     "allocation",
+    "class_capture",
+    "class_figures",
+    "class_iterations",
+    "class_notes",
+    "class_seed_sums",
+    "class_seed_windows",
+    "class_side_by_side",
     "class_sum",
+    "class_sums",
+    "class_windows",
     "comm_overlap",
     "cuda_api_costs",
     "cuda_api_gpu_sum",
@@ -51,6 +60,7 @@ const NEED_NSQ: [&str; 83] = [
     "host_sync",
     "host_work",
     "iteration_border",
+    "iteration_ranges",
     "iterations",
     "jit_and_module_load",
     "kernel_classes",

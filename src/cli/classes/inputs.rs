@@ -1,20 +1,21 @@
 //! The inputs to analyse, from command line options or a config.
 
-use super::{Args, Loaded, note, report};
+use super::loaded::{KERNELS, Loaded, MEMORY, RANGES};
+use super::report::{self, Wanted};
+use super::{Args, note, tagged};
 use crate::bounded_file::{self, Origin};
 use crate::catalog::Catalog;
-use crate::class_summary::{
-    ClassKeys, Config, ConfigInput, CsvLayout, Source, Tables, Tag, TagMatch, read_kernels, read_memory,
-    read_ranges,
-};
 use crate::error::{Error, Result};
+use crate::seed::analyzer::{
+    ClassKeys, Config, ConfigInput, CsvLayout, Source, read_kernels, read_memory, read_ranges,
+};
 use std::path::{Path, PathBuf};
 
 /// One thing to analyse.
 pub(super) struct Input {
     pub(super) title: String,
-    pub(super) iterations: Option<i64>,
-    pub(super) gpus: Option<i64>,
+    iterations: Option<i64>,
+    gpus: Option<i64>,
     tag: Option<String>,
     layout: CsvLayout,
     source: Source,
@@ -133,37 +134,62 @@ impl Input {
         std::iter::once(self.main_file()).chain(rest).chain(self.config.as_deref())
     }
 
-    /// Reads the tables of the input.
+    /// The answers of the input to the queries of the page.
     pub(super) fn load(&self, args: &Args, catalog: &Catalog) -> Result<Loaded> {
-        let tag = self.tag.as_deref().map(Tag::new).transpose()?;
-        match &self.source {
+        let mut loaded = match &self.source {
             Source::Csv { kernel_sum, nvtx_proj_trace, mem_time_sum } => {
-                self.load_csv(args, tag, kernel_sum, nvtx_proj_trace.as_deref(), mem_time_sum.as_deref())
+                self.load_csv(args, kernel_sum, nvtx_proj_trace.as_deref(), mem_time_sum.as_deref())?
             }
             Source::Report { path, with_nvtx, with_mem } => {
                 if let Some(error) = self.missing(path) {
                     return Err(error);
                 }
                 let from_config = self.config.is_some();
-                if from_config && *with_nvtx && tag.is_none() && args.seed_compat.is_some() {
+                if from_config && *with_nvtx && self.tag.is_none() && args.seed_compat.is_some() {
                     return Err(self.lacks_tag());
                 }
-                let ignored = tag.is_some() && !with_nvtx;
-                let mut loaded = report::load(args, catalog, path, tag, *with_nvtx, *with_mem)?;
-                if ignored {
+                let wanted = Wanted {
+                    path,
+                    tag: self.tag.as_deref(),
+                    iterations: self.iterations,
+                    gpus: self.gpus,
+                    with_nvtx: *with_nvtx,
+                    with_mem: *with_mem,
+                };
+                let mut loaded = report::load(args, catalog, &wanted)?;
+                if self.tag.is_some() && !with_nvtx {
                     loaded
                         .notes
                         .push("nvtx_tag_of_iter is ignored, because `with_nvtx` is not true".to_owned());
                 }
-                Ok(loaded)
+                loaded
             }
+        };
+        loaded.check_sums(&self.title)?;
+        let has_windows = loaded.tables.get(RANGES).is_some_and(|found| !found.rows.is_empty());
+        if self.iterations.is_none() && !has_windows && args.seed_compat.is_some() {
+            return Err(Error::usage(
+                format!("{}: iteration count not detected", self.title),
+                "give --iters N, or an --iter-tag that matches ranges",
+            ));
         }
+        if self.iterations.is_none() && loaded.tag.is_none() && args.seed_compat.is_none() {
+            let help = match &loaded.with_ranges {
+                Some(report) => format!(
+                    "give --iters N, or --iter-tag with a name from `nsq run {} --query range_names`",
+                    report.display()
+                ),
+                None => "give --iters N".to_owned(),
+            };
+            loaded.notes.push(format!("iteration count not detected: {help}"));
+        }
+        loaded.capture_given(self.iterations, self.gpus);
+        Ok(loaded)
     }
 
     fn load_csv(
         &self,
         args: &Args,
-        tag: Option<Tag>,
         kernels: &Path,
         ranges: Option<&Path>,
         memory: Option<&Path>,
@@ -176,46 +202,40 @@ impl Input {
         }
         let compat = args.seed_compat.is_some();
         let layout = CsvLayout { ignores_units: compat, ..self.layout.clone() };
-        let mut notes = Vec::new();
-        let tables = Tables {
-            kernels: read_kernels(kernels, &self.read(kernels)?, &layout)?,
-            ranges: match self.optional(ranges, compat, "NVTX ranges", &mut notes)? {
-                Some((file, bytes)) => Some(read_ranges(file, &bytes, &layout)?),
-                None => None,
-            },
-            memory: match self.optional(memory, compat, "memory operations", &mut notes)? {
-                Some((file, bytes)) => Some(read_memory(file, &bytes, &layout)?),
-                None => None,
-            },
+        let mut loaded = Loaded::default();
+        loaded.tables.insert(KERNELS, read_kernels(kernels, &self.read(kernels)?, &layout)?);
+        let named = match self.optional(ranges, compat, "NVTX ranges", &mut loaded.notes)? {
+            Some((file, bytes)) => Some(read_ranges(file, &bytes, &layout)?),
+            None => None,
         };
-        match (&tag, &tables.ranges) {
+        if let Some((file, bytes)) =
+            self.optional(memory, compat, "memory operations", &mut loaded.notes)?
+        {
+            loaded.tables.insert(MEMORY, read_memory(file, &bytes, &layout)?);
+        }
+        match (&self.tag, named) {
             (None, Some(_)) if compat => return Err(self.lacks_tag()),
-            (None, Some(_)) => {
-                notes.push("the NVTX ranges are ignored, because no tag names the iterations".to_owned())
-            }
+            (None, Some(_)) => loaded
+                .notes
+                .push("the NVTX ranges are ignored, because no tag names the iterations".to_owned()),
             (Some(_), None) if ranges.is_none() && self.config.is_none() => {
                 return Err(Error::usage(
                     "--iter-tag needs NVTX ranges",
                     "give them with --nvtx-proj FILE",
                 ));
             }
-            (Some(tag), Some(ranges)) if compat && tag.find(ranges).0 != TagMatch::Exact => {
-                notes.push(format!(
-                    "no range is named exactly `{}`: the original tool would not print these figures",
-                    tag.spelled()
-                ))
+            (Some(tag), Some(ranges)) => {
+                let found = tagged::of_tag(&ranges, tag)?;
+                if compat && !found.is_exact {
+                    loaded.notes.push(format!(
+                        "no range is named exactly `{tag}`: the original tool would not print these figures"
+                    ));
+                }
+                loaded.keep_tagged(found, &ranges);
             }
             _ => {}
         }
-        Ok(Loaded {
-            tables,
-            tag,
-            gpus: None,
-            only_tagged: false,
-            measured: Vec::new(),
-            with_ranges: None,
-            notes,
-        })
+        Ok(loaded)
     }
 
     fn lacks_tag(&self) -> Error {

@@ -1,21 +1,20 @@
-//! `nsq classes`: GPU time by class of kernel, per iteration, with exposed and idle time.
+//! `nsq classes`: the page `classes`, for reports and for the CSV tables and configs of the tools before nsq.
 
-mod classifier;
+mod class_map;
 mod inputs;
+mod loaded;
 mod report;
 mod sections;
-mod seed_block;
+mod tagged;
 
 use super::failures::{Failure, complain_of_all};
 use super::note;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{self, OutputArgs, must_differ};
-use crate::class_summary::{
-    IterationHints, Iterations, Measured, SeedSummary, Summary, Tables, Tag, summarize,
-};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
-use crate::render::Format;
-use classifier::Classifier;
+use crate::page::{PageRequest, ReportInput};
+use crate::render::{Format, visible};
+use crate::table::ResultTable;
 use inputs::Input;
 use std::path::PathBuf;
 
@@ -97,7 +96,7 @@ pub(super) struct Args {
         require_equals = true,
         default_missing_value = "analyzer"
     )]
-    seed_compat: Option<seed_block::Labels>,
+    seed_compat: Option<Labels>,
     /// Heading; default: the file name.
     #[arg(long, value_name = "TEXT", help_heading = "Output")]
     title: Option<String>,
@@ -123,128 +122,92 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let (inputs, map) = inputs::collect(args)?;
     must_differ(args.output.output.as_deref(), inputs.iter().flat_map(Input::files))?;
     let mut catalog = args.library.load()?;
-    let classifier = Classifier::choose(&mut catalog, args, map)?;
-    let (mut answers, mut failures) = (Vec::new(), Vec::new());
+    let map = class_map::choose(&mut catalog, args, map)?;
+    let mut params = vec![format!("overlaps={}", map.is_given)];
+    if let Some(labels) = args.seed_compat {
+        params.extend(["seed=true".to_owned(), format!("labels={}", labels.name())]);
+        params.push(format!("classes={}", serde_json::json!(map.classes)));
+    }
+    let request = PageRequest::new(&catalog, "classes", &params, visible)?;
+    let (mut reports, mut answered, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for input in &inputs {
-        match answer(args, &catalog, &classifier, input) {
-            Ok(answer) => answers.push(answer),
+        match input.load(args, &catalog) {
+            Ok(loaded) => {
+                let about = ReportInput { name: input.title.clone(), ..ReportInput::default() };
+                reports.push(request.given(about, &loaded.tables));
+                answered.push(Answered { input, tag: loaded.tag, notes: loaded.notes });
+            }
             Err(error) if inputs.len() == 1 || matches!(error, Error::Interrupted) => return Err(error),
             Err(error) => {
                 failures.push(Failure { name: &input.title, path: input.main_file(), error });
             }
         }
     }
+    let answer = match reports.is_empty() {
+        true => None,
+        false => {
+            let asked = request.answer(reports, &args.limits.limits())?;
+            Some(asked.map_err(|none| none.into_error("classes", inputs[0].main_file(), true))?)
+        }
+    };
+    let table = |name: &str| {
+        let mut tables = answer.iter().flat_map(|answer| &answer.tables);
+        tables.find(|table| table.name == name).map(|table| &table.table)
+    };
+    for row in table("notes").into_iter().flat_map(ResultTable::iter) {
+        let side = row.int("side").and_then(|side| usize::try_from(side).ok());
+        if let (Some(of), Some(text)) = (side.and_then(|side| answered.get_mut(side)), row.text("note"))
+        {
+            of.notes.push(text.to_owned());
+        }
+    }
+    for Answered { input, notes, .. } in &answered {
+        for text in notes {
+            note(&format!("{}: {text}", input.title));
+        }
+    }
     let code = complain_of_all(&failures);
     // Never write a file that lacks an input. On a terminal the other inputs are still useful.
-    if answers.is_empty() || !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
+    let Some(answer) =
+        answer.as_ref().filter(|_| matches!(code, 0 | EXIT_LACKS_DATA) || args.output.output.is_none())
+    else {
         note("nothing was written");
         return Ok(if code == 0 { EXIT_FAILED } else { code });
-    }
+    };
     match args.seed_compat {
-        Some(labels) => output::write_to(args.output.output.as_deref(), |out| {
-            let blocks =
-                answers.iter().filter_map(|answer| Some((answer.title.as_str(), answer.seed.as_ref()?)));
-            let text = seed_block::print(blocks, labels);
-            out.write_all(text.as_bytes()).map_err(Error::Output)
-        })?,
-        None => sections::write(&args.output, &answers)?,
+        Some(_) => {
+            let text = answer.layout("seed")?;
+            output::write_to(args.output.output.as_deref(), |out| {
+                out.write_all(text.as_bytes()).map_err(Error::Output)
+            })?;
+        }
+        None => sections::write(&args.output, &map.name, &answered, &table)?,
     }
     Ok(code)
 }
 
-/// The result for one input.
-struct Answer {
-    title: String,
+/// An input that was read.
+struct Answered<'i> {
+    input: &'i Input,
     tag: Option<String>,
-    classes: String,
-    iterations: Iterations,
-    notes: Vec<String>,
-    summary: Summary,
-    /// Set with --seed-compat.
-    seed: Option<SeedSummary>,
-}
-
-/// The data of one input, from a report or from CSV tables.
-struct Loaded {
-    tables: Tables,
-    tag: Option<Tag>,
-    /// Number of GPUs with work, if the report has it.
-    gpus: Option<i64>,
-    /// The sums cover only work launched in the tagged ranges.
-    only_tagged: bool,
-    measured: Vec<Measured>,
-    /// The report, if it has NVTX ranges that can be iterations.
-    with_ranges: Option<PathBuf>,
     notes: Vec<String>,
 }
 
-fn answer(
-    args: &Args,
-    catalog: &crate::catalog::Catalog,
-    classifier: &Classifier,
-    input: &Input,
-) -> Result<Answer> {
-    let Loaded { tables, tag, gpus, only_tagged, measured, with_ranges, mut notes } =
-        input.load(args, catalog)?;
-    tables.check_sums(&input.title)?;
-    let hints = IterationHints {
-        tag: tag.as_ref(),
-        iterations: input.iterations,
-        gpus: input.gpus,
-        gpus_found: gpus,
-    };
-    let compat = args.seed_compat.is_some();
-    let hints = if compat {
-        IterationHints { gpus: Some(input.gpus.unwrap_or(1)), gpus_found: None, ..hints }
-    } else {
-        hints
-    };
-    let (iterations, iteration_notes) = Iterations::count(tables.ranges.as_deref(), &hints)?;
-    let (summary, seed) = if compat {
-        let map = classifier.seed_map()?;
-        let count = match (input.iterations, iterations.windows) {
-            (Some(count), _) => count,
-            (None, 0) => {
-                return Err(Error::usage(
-                    format!("{}: iteration count not detected", input.title),
-                    "give --iters N, or an --iter-tag that matches ranges",
-                ));
-            }
-            (None, windows) => windows,
-        };
-        let seed = SeedSummary::new(&tables, map, &iterations, count, input.gpus.unwrap_or(1));
-        notes.extend(seed.remarks.iter().cloned());
-        // The block has its own notes on iterations, but none that says why no range was found.
-        notes.extend(iteration_notes.into_iter().filter(|_| iterations.windows == 0));
-        (Summary { rows: Vec::new(), notes: Vec::new() }, Some(seed))
-    } else {
-        notes.extend(iteration_notes);
-        if iterations.iterations.is_none() && tag.is_none() {
-            let help = match with_ranges {
-                Some(report) => format!(
-                    "give --iters N, or --iter-tag with a name from `nsq run {} --query range_names`",
-                    report.display()
-                ),
-                None => "give --iters N".to_owned(),
-            };
-            notes.push(format!("iteration count not detected: {help}"));
+/// The tool whose labels the block of --seed-compat has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Labels {
+    /// Labels of GPU Performance Analyser, with short names of memory operations.
+    Analyzer,
+    /// Labels of kernel_stats.py, its predecessor, with full names of memory operations.
+    KernelStats,
+}
+
+impl Labels {
+    /// Its name as a parameter of the page.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Analyzer => "analyzer",
+            Self::KernelStats => "kernel_stats",
         }
-        (
-            summarize(&tables, &|name| classifier.class_of(name), &iterations, &measured, only_tagged),
-            None,
-        )
-    };
-    notes.extend(summary.notes.iter().cloned());
-    for text in &notes {
-        note(&format!("{}: {text}", input.title));
     }
-    Ok(Answer {
-        title: input.title.clone(),
-        tag: tag.map(|tag| tag.spelled().to_owned()),
-        classes: classifier.name(),
-        iterations,
-        notes,
-        summary,
-        seed,
-    })
 }

@@ -1,22 +1,78 @@
 //! The figures as tables: one for machines, and one per section for people.
 
-use super::Answer;
-use crate::class_summary::{Row, Section};
+use super::Answered;
 use crate::cli::opened::nsq_heading;
 use crate::cli::output::OutputArgs;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::render::{Format, Heading};
-use crate::table::{Column, ResultTable, Type, Unit, Value};
+use crate::table::{Column, ResultTable, Row, Type, Unit, Value};
 use serde_json::json;
 
-/// Writes the answers in the chosen format.
-pub(super) fn write(output: &OutputArgs, answers: &[Answer]) -> Result<()> {
-    let heading = Heading { title: String::new(), facts: facts(answers) };
-    if !matches!(output.format()?, Format::Text | Format::Markdown | Format::Html) {
-        return output.table(&heading, &long(answers));
+/// Name, heading of the classes, and title of each section of `class_figures`.
+const SECTIONS: [(&str, &str, &str); 6] = [
+    ("total", "activity", ""),
+    ("kernel", "class", "Compute kernels by class"),
+    ("communication", "operation", "Communication by operation"),
+    ("memory", "operation", "Memory operations"),
+    ("estimate", "part", "Iterations: compute kernels, summed, and the rest (an estimate)"),
+    ("measured", "part", "Iterations: measured on each GPU"),
+];
+
+/// Writes the tables of the page in the chosen format.
+pub(super) fn write<'t>(
+    output: &OutputArgs,
+    map: &str,
+    inputs: &[Answered<'_>],
+    table: &dyn Fn(&str) -> Option<&'t ResultTable>,
+) -> Result<()> {
+    let lacks = || Error::usage("the page classes lacks a table", "leave out --queries and NSQ_PATH");
+    let figures = table("figures").ok_or_else(lacks)?;
+    let iterations = table("iterations").ok_or_else(lacks)?;
+    if iterations.iter().any(|row| row.int("divisor").is_none() && row.real("iterations").is_some()) {
+        return Err(Error::usage(
+            "iterations times GPUs is more than 64 bits hold",
+            "check the numbers of iterations and GPUs",
+        ));
     }
-    let mut tables: Vec<(String, ResultTable)> = answers.iter().flat_map(sections).collect();
-    tables.extend(side_by_side(answers));
+    let mut heading = nsq_heading();
+    let about = iterations.iter().zip(inputs).map(|(row, answered)| {
+        json!({
+            "input": answered.input.title,
+            "classes": map,
+            "iter_tag": answered.tag,
+            "iterations": row.real("iterations"),
+            "windows": row.int("window_count"),
+            "processes": row.int("process_count"),
+            "gpus": row.int("gpu_count"),
+            "notes": answered.notes,
+        })
+    });
+    heading.facts.insert("inputs".to_owned(), about.collect::<Vec<_>>().into());
+    if !matches!(output.format()?, Format::Text | Format::Markdown | Format::Html) {
+        return output.table(&heading, &without_side(figures));
+    }
+    let mut tables = Vec::new();
+    for (side, about) in iterations.iter().enumerate() {
+        for (section, name, title) in SECTIONS {
+            let rows = in_section(figures, side, section);
+            if !rows.rows.is_empty() {
+                let title = match section {
+                    "total" => format!(
+                        "{}: {}",
+                        about.text("report").unwrap_or_default(),
+                        about.text("heading").unwrap_or_default()
+                    ),
+                    "kernel" => format!("{title} (map: {map})"),
+                    "measured" if about.int("window_count") == Some(0) => {
+                        "Measured on each GPU, from its first to its last operation".to_owned()
+                    }
+                    _ => title.to_owned(),
+                };
+                tables.push((title, section_table(&rows, name)));
+            }
+        }
+    }
+    tables.extend(table("compared").filter(|_| inputs.len() > 1).map(|cells| pivot(cells, inputs)));
     output.write(tables.len(), |writer| {
         for (title, table) in &tables {
             let heading = Heading { title: title.clone(), facts: heading.facts.clone() };
@@ -26,266 +82,84 @@ pub(super) fn write(output: &OutputArgs, answers: &[Answer]) -> Result<()> {
     })
 }
 
-/// The facts beside the rows in JSON.
-fn facts(answers: &[Answer]) -> serde_json::Map<String, serde_json::Value> {
-    let mut facts = nsq_heading().facts;
-    let inputs: Vec<serde_json::Value> = answers
-        .iter()
-        .map(|answer| {
-            let counted = &answer.iterations;
-            let iterations = counted.iterations.map(|(count, of)| count as f64 / of as f64);
-            json!({
-                "input": answer.title,
-                "classes": answer.classes,
-                "iter_tag": answer.tag,
-                "iterations": iterations,
-                "windows": counted.windows,
-                "processes": counted.processes,
-                "gpus": counted.gpus,
-                "notes": answer.notes,
-            })
-        })
-        .collect();
-    facts.insert("inputs".to_owned(), inputs.into());
-    facts
+/// The rows without their last column, which counts the inputs.
+fn without_side(figures: &ResultTable) -> ResultTable {
+    let kept = figures.columns.len().saturating_sub(1);
+    let rows = figures.rows.iter().map(|row| row.iter().take(kept).cloned().collect());
+    ResultTable { columns: figures.columns[..kept].to_vec(), rows: rows.collect() }
 }
 
-fn column(name: &str, kind: Type, unit: Option<Unit>, doc: &str) -> Column {
-    Column { kind, unit, doc: doc.to_owned(), ..Column::untyped(name) }
+fn in_section(figures: &ResultTable, side: usize, section: &str) -> ResultTable {
+    let is_in = |row: &Row<'_>| {
+        row.int("side") == i64::try_from(side).ok() && row.text("section") == Some(section)
+    };
+    let rows = figures.iter().zip(&figures.rows).filter(|(row, _)| is_in(row));
+    ResultTable { columns: figures.columns.clone(), rows: rows.map(|(_, row)| row.clone()).collect() }
 }
 
-fn share_columns() -> [Column; 2] {
-    let share = column(
-        "share_pct",
-        Type::Percent,
-        Some(Unit::Percent),
-        "Share of total_ns in the whole that share_of names; null for a whole itself.",
-    );
-    let whole = column("share_of", Type::Text, None, "The whole that share_pct is a share of.");
-    [labelled(share, "share", 1), labelled(whole, "of", 2)]
-}
-
-/// A column with its header and priority in tables for people.
-fn labelled(column: Column, label: &str, priority: u8) -> Column {
-    Column { label: Some(label.to_owned()), priority, ..column }
-}
-
-fn total_column() -> Column {
-    column(
-        "total_ns",
-        Type::Duration,
-        Some(Unit::Ns),
-        "Sum of durations; in the section measured, overlapped time counts once.",
-    )
-}
-
-fn count_column() -> Column {
-    column("count", Type::Int, Some(Unit::Count), "Number of kernels, operations or windows.")
-}
-
-fn per_iteration_columns() -> [Column; 2] {
-    [
-        column(
-            "per_iteration_ns",
-            Type::Duration,
-            Some(Unit::Ns),
-            "Time per iteration and GPU; null if the iteration count is not detected.",
-        ),
-        column(
-            "count_per_iteration",
-            Type::Real,
-            Some(Unit::Count),
-            "Kernels or operations per iteration and GPU; null if the iteration count is not detected.",
-        ),
-    ]
-}
-
-fn int(value: Option<i64>) -> Value {
-    value.map_or(Value::Null, Value::Int)
-}
-
-fn real(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, Value::Real)
-}
-
-fn text(value: &str) -> Value {
-    Value::Text(value.to_owned())
-}
-
-/// All figures of all inputs, for machines.
-fn long(answers: &[Answer]) -> ResultTable {
-    let [share, share_of] = share_columns();
-    let [per_iteration, count_per_iteration] = per_iteration_columns();
-    let columns = vec![
-        column("input", Type::Text, None, "Heading of the input."),
-        column(
-            "section",
-            Type::Text,
-            None,
-            "Section of the row: total, kernel, communication, memory, estimate or measured.",
-        ),
-        column("class", Type::Text, None, "Class of kernels, operation, or part of the iterations."),
-        column(
-            "gpu_id",
-            Type::Id,
-            None,
-            "GPU number on its machine; null except in the section measured.",
-        ),
-        total_column(),
-        share,
-        share_of,
-        count_column(),
-        per_iteration,
-        count_per_iteration,
+/// The rows of a section, without columns that say nothing there. `name`: what its classes are.
+fn section_table(rows: &ResultTable, name: &str) -> ResultTable {
+    let has = |column: &str| rows.iter().any(|row| !matches!(row.get(column), Some(Value::Null)));
+    let has_counts = has("count_per_iteration") || !has("per_iteration_ns");
+    let shown = [
+        ("gpu_id", "gpu_id", 0),
+        ("class", name, 0),
+        ("per_iteration_ns", "per_iteration_ns", 2),
+        ("share_pct", "share_pct", 1),
+        ("share_of", "share_of", 2),
+        ("total_ns", "total_ns", 2),
+        ("count", if has_counts { "count" } else { "windows" }, 2),
+        ("count_per_iteration", "count_per_iteration", 3),
     ];
-    let rows = answers.iter().flat_map(|answer| {
-        answer.summary.rows.iter().map(|row| {
-            vec![
-                text(&answer.title),
-                text(row.section.as_str()),
-                text(&row.class),
-                int(row.gpu_id),
-                Value::Int(row.total_ns),
-                real(row.share_pct),
-                row.share_of.map_or(Value::Null, text),
-                int(row.count),
-                real(row.per_iteration_ns),
-                real(row.count_per_iteration),
-            ]
-        })
-    });
-    ResultTable { columns, rows: rows.collect() }
+    let mut table = ResultTable { columns: Vec::new(), rows: vec![Vec::new(); rows.rows.len()] };
+    for (column, name, priority) in shown {
+        let is_optional = matches!(column, "gpu_id" | "per_iteration_ns" | "count_per_iteration");
+        let Some(place) = rows.columns.iter().position(|own| own.name == column) else { continue };
+        if is_optional && !has(column) {
+            continue;
+        }
+        let doc = match column {
+            "class" => "",
+            "gpu_id" => "GPU number on its machine.",
+            _ => &rows.columns[place].doc,
+        };
+        let column = Column {
+            name: name.to_owned(),
+            priority,
+            doc: doc.to_owned(),
+            ..rows.columns[place].clone()
+        };
+        table.columns.push(column);
+        for (shown, row) in table.rows.iter_mut().zip(&rows.rows) {
+            shown.push(row[place].clone());
+        }
+    }
+    table
 }
 
-/// The figures of one input, with a table per section that has rows.
-fn sections(answer: &Answer) -> Vec<(String, ResultTable)> {
-    let mut tables = Vec::new();
-    for section in Section::ALL {
-        let rows: Vec<&Row> = answer.summary.rows.iter().filter(|row| row.section == section).collect();
-        if !rows.is_empty() {
-            tables.push((title_of(answer, section), section_table(section, &rows)));
-        }
-    }
-    tables
-}
-
-fn title_of(answer: &Answer, section: Section) -> String {
-    match section {
-        Section::Total => format!("{}: {}", answer.title, iterations_of(answer)),
-        Section::Kernel => format!("Compute kernels by class (map: {})", answer.classes),
-        Section::Communication => "Communication by operation".to_owned(),
-        Section::Memory => "Memory operations".to_owned(),
-        Section::Estimate => {
-            "Iterations: compute kernels, summed, and the rest (an estimate)".to_owned()
-        }
-        Section::Measured if answer.iterations.windows > 0 => {
-            "Iterations: measured on each GPU".to_owned()
-        }
-        Section::Measured => "Measured on each GPU, from its first to its last operation".to_owned(),
-    }
-}
-
-/// The iterations in words: ``5 iterations of `step` on 2 GPUs in 2 processes``.
-fn iterations_of(answer: &Answer) -> String {
-    let counted = &answer.iterations;
-    let many = |count: i64, what: &str, more: &str| {
-        format!("{count} {what}{}", if count == 1 { "" } else { more })
+/// Several inputs side by side: a column for each.
+fn pivot(cells: &ResultTable, inputs: &[Answered<'_>]) -> (String, ResultTable) {
+    let text = |name: &str| Column { kind: Type::Text, priority: 0, ..Column::untyped(name) };
+    let time = |input: &Answered<'_>| Column {
+        kind: Type::Duration,
+        unit: Some(Unit::Ns),
+        label: Some(input.input.title.clone()),
+        priority: 1,
+        ..Column::untyped(&input.input.title)
     };
-    let mut text = match counted.iterations {
-        None => "GPU time, iteration count not detected".to_owned(),
-        Some((count, of)) if count % of == 0 => many(count / of, "iteration", "s"),
-        Some((count, of)) => format!("{:.2} iterations", count as f64 / of as f64),
-    };
-    if let Some(tag) = answer.tag.as_ref().filter(|_| counted.windows > 0) {
-        text.push_str(&format!(" of `{tag}`"));
-    }
-    text.push_str(&format!(" on {}", many(counted.gpus, "GPU", "s")));
-    if counted.processes > 1 {
-        text.push_str(&format!(" in {}", many(counted.processes, "process", "es")));
-    }
-    text
-}
-
-fn section_table(section: Section, rows: &[&Row]) -> ResultTable {
-    let name = match section {
-        Section::Total => "activity",
-        Section::Kernel => "class",
-        Section::Communication | Section::Memory => "operation",
-        Section::Estimate | Section::Measured => "part",
-    };
-    let has_device = rows.iter().any(|row| row.gpu_id.is_some());
-    let has_iterations = rows.iter().any(|row| row.per_iteration_ns.is_some());
-    let has_counts = rows.iter().any(|row| row.count_per_iteration.is_some());
-    let mut columns = Vec::new();
-    if has_device {
-        let gpu = column("gpu_id", Type::Id, None, "GPU number on its machine.");
-        columns.push(labelled(gpu, "GPU", 0));
-    }
-    columns.push(labelled(column(name, Type::Text, None, ""), name, 0));
-    let [per_iteration, count_per_iteration] = per_iteration_columns();
-    columns.extend(has_iterations.then_some(per_iteration));
-    columns.extend(share_columns());
-    columns.push(total_column());
-    let counted = if has_counts || !has_iterations { "count" } else { "windows" };
-    columns.push(labelled(Column { name: counted.to_owned(), ..count_column() }, counted, 2));
-    columns.extend(has_counts.then(|| labelled(count_per_iteration, "count per iteration", 3)));
-    let cells = |row: &&Row| {
-        let mut cells = Vec::new();
-        if has_device {
-            cells.push(int(row.gpu_id));
+    let columns = ["section", "class"].map(text).into_iter().chain(inputs.iter().map(time)).collect();
+    let mut rows: Vec<Vec<Value>> = Vec::new();
+    for cell in cells.iter() {
+        let value = |column: &str| cell.get(column).cloned().unwrap_or(Value::Null);
+        if cell.int("side") == Some(0) {
+            rows.push(vec![value("section"), value("class")]);
         }
-        cells.push(text(&row.class));
-        if has_iterations {
-            cells.push(real(row.per_iteration_ns));
-        }
-        cells.push(real(row.share_pct));
-        cells.push(row.share_of.map_or(Value::Null, text));
-        cells.push(Value::Int(row.total_ns));
-        cells.push(int(row.count));
-        if has_counts {
-            cells.push(real(row.count_per_iteration));
-        }
-        cells
-    };
-    ResultTable { columns, rows: rows.iter().map(cells).collect() }
-}
-
-/// Several inputs side by side: time per iteration if all inputs have iterations, else total time.
-fn side_by_side(answers: &[Answer]) -> Option<(String, ResultTable)> {
-    if answers.len() < 2 {
-        return None;
+        rows.last_mut().into_iter().for_each(|row| row.push(value("value_ns")));
     }
-    let per_iteration = answers.iter().all(|answer| answer.iterations.divisor().is_some());
-    let mut names: Vec<(Section, &str)> = Vec::new();
-    for row in answers.iter().flat_map(|answer| &answer.summary.rows) {
-        let is_compared = row.section != Section::Measured;
-        if is_compared && !names.contains(&(row.section, &row.class)) {
-            names.push((row.section, &row.class));
-        }
-    }
-    names.sort_by_key(|&(section, _)| section);
-    let mut columns =
-        ["section", "class"].map(|name| labelled(column(name, Type::Text, None, ""), name, 0)).to_vec();
-    columns.extend(answers.iter().map(|answer| {
-        labelled(column(&answer.title, Type::Duration, Some(Unit::Ns), ""), &answer.title, 1)
-    }));
-    let rows = names.into_iter().map(|(section, class)| {
-        let mut cells = vec![text(section.as_str()), text(class)];
-        cells.extend(answers.iter().map(|answer| {
-            let row =
-                answer.summary.rows.iter().find(|row| row.section == section && row.class == class);
-            match row {
-                Some(row) if per_iteration => real(row.per_iteration_ns),
-                Some(row) => Value::Int(row.total_ns),
-                None => Value::Null,
-            }
-        }));
-        cells
-    });
-    let title = if per_iteration {
-        "Side by side: time per iteration and GPU"
-    } else {
-        "Side by side: total time"
+    let is_per_iteration = cells.iter().any(|cell| cell.int("is_per_iteration") == Some(1));
+    let title = match is_per_iteration {
+        true => "Side by side: time per iteration and GPU",
+        false => "Side by side: total time",
     };
-    Some((title.to_owned(), ResultTable { columns, rows: rows.collect() }))
+    (title.to_owned(), ResultTable { columns, rows })
 }

@@ -1,9 +1,8 @@
 //! Chooses the ranges that are iterations in both reports.
 
 use super::asking::{InputReport, Rows};
-use crate::class_summary::{RangeSpan, Tag};
 use crate::error::{Error, Result};
-use crate::normalize::{Scope, Selector};
+use crate::normalize::{RangePattern, Scope, Selector};
 use std::collections::{BTreeMap, BTreeSet};
 
 const QUERY: &str = "iterations";
@@ -143,13 +142,13 @@ fn matching(rows: &Rows, name: &str, glob: &str) -> Result<BTreeSet<i64>> {
     if glob == name {
         return Ok(ids.into_iter().flatten().collect());
     }
-    let spans = rows.texts("range_name")?.into_iter().zip(ids).map(|(name, range_id)| RangeSpan {
-        name,
-        range_id,
-        ..RangeSpan::default()
-    });
-    let spans: Vec<RangeSpan> = spans.collect();
-    Ok(Tag::new(name)?.find(&spans).1.into_iter().filter_map(|span| span.range_id).collect())
+    let pattern = RangePattern::new(name)?;
+    let fits = |printed: &str| {
+        let text = printed.split_once(':').map_or(printed, |(_, text)| text);
+        pattern.fits_unnumbered(Some(printed)) || pattern.fits_unnumbered(Some(text))
+    };
+    let named = rows.texts("range_name")?.into_iter().zip(ids);
+    Ok(named.filter(|(name, _)| name.as_deref().is_some_and(fits)).filter_map(|(_, id)| id).collect())
 }
 
 /// A folded name as a pattern: `*` stands for numbers, and all other characters match themselves.
