@@ -1,13 +1,16 @@
 /*---
 name: exposed_part
 summary: One row per part of a copy, fill or collective in which no work of a higher rank ran.
+native: true
 present_if: [gpu_op, graph_trace]
-reads: [gpu_busy, gpu_overlap, scope]
+reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process; CUDA_VISIBLE_DEVICES may renumber it."}
   - {name: activity, type: text, doc: "Kind of work: communication or memory. Filter by one."}
   - {name: op_kind, type: text, doc: "Kind of operation: kernel, memcpy or memset."}
   - {name: op_id, type: id, doc: "Row ID of the operation in the raw table of its kind."}
+  - {name: op_name, type: text, doc: "Name of the operation, as in gpu_op."}
   - {name: name_id, type: id, doc: "ID of the operation's name, as in gpu_overlap."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the part, on the report's clock, cut to the window."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the part, cut to the window."}
@@ -17,107 +20,3 @@ limits: >-
   part of a collective is time without compute. The parts of one activity never overlap on a GPU: if two of its operations
   run together, the time counts for the one that started first.
 ---*/
-WITH
-op AS (
-  SELECT
-    overlap.gpu_id,
-    overlap.activity,
-    overlap.op_kind,
-    overlap.op_id,
-    overlap.name_id,
-    max(overlap.start_ns, coalesce(scope.start_ns, overlap.start_ns)) AS from_ns,
-    min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns,
-    overlap.exposed_ns < overlap.in_window_ns AS is_covered,
-    row_number() OVER (
-      PARTITION BY overlap.gpu_id, overlap.activity
-      ORDER BY overlap.start_ns, overlap.op_kind, overlap.op_id
-    ) AS number
-  FROM gpu_overlap AS overlap
-  CROSS JOIN scope
-  WHERE overlap.activity IN ('communication', 'memory')
-    AND overlap.exposed_ns > 0
-  LIMIT -1
-),
--- The time up to the latest end of earlier operations is theirs.
-own AS (
-  SELECT gpu_id, activity, number, max(from_ns, coalesce(max(to_ns) OVER earlier, from_ns)) AS from_ns, to_ns
-  FROM op
-  WINDOW earlier AS (
-    PARTITION BY gpu_id, activity
-    ORDER BY number
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-  )
-),
--- Work of a higher rank matters only if it covers a part of an operation.
-above AS (
-  SELECT gpu_id, 'memory' AS activity, start_ns, end_ns
-  FROM gpu_busy
-  WHERE level = 'gpu'
-    AND activity IN ('compute', 'communication')
-    AND dur_ns > 0
-    AND EXISTS (SELECT 1 FROM op WHERE op.activity = 'memory' AND is_covered)
-  UNION ALL
-  SELECT gpu_id, 'communication', start_ns, end_ns
-  FROM gpu_busy
-  WHERE level = 'gpu'
-    AND activity = 'compute'
-    AND dur_ns > 0
-    AND EXISTS (SELECT 1 FROM op WHERE op.activity = 'communication' AND is_covered)
-),
--- A part ends where its operation ends, or where work of a higher rank starts under it.
-event AS (
-  SELECT gpu_id, activity, to_ns AS at_ns, 'end' AS event, number, from_ns, to_ns, NULL AS above_end_ns
-  FROM own
-  WHERE from_ns < to_ns
-  UNION ALL
-  SELECT gpu_id, activity, from_ns, 'start', number, from_ns, to_ns, NULL
-  FROM own
-  WHERE from_ns < to_ns
-  UNION ALL
-  SELECT gpu_id, activity, start_ns, 'work above', NULL, NULL, NULL, end_ns
-  FROM above
-),
--- Operations no longer overlap, so the latest one to start is the one that runs.
-swept AS (
-  SELECT
-    gpu_id,
-    activity,
-    at_ns,
-    iif(event = 'end', number, max(number) OVER earlier) AS number,
-    iif(event = 'end', from_ns, max(from_ns) OVER earlier) AS from_ns,
-    iif(event = 'end', to_ns, max(to_ns) OVER earlier) AS to_ns,
-    max(above_end_ns) OVER earlier AS above_end_ns,
-    event
-  FROM event
-  WINDOW earlier AS (
-    PARTITION BY gpu_id, activity
-    ORDER BY at_ns, event
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-  )
-),
-part AS (
-  SELECT
-    gpu_id,
-    activity,
-    number,
-    max(from_ns, coalesce(above_end_ns, from_ns)) AS start_ns,
-    at_ns AS end_ns
-  FROM swept
-  WHERE event = 'end'
-    OR event = 'work above' AND at_ns < to_ns
-)
-SELECT
-  part.gpu_id,
-  part.activity,
-  op.op_kind,
-  op.op_id,
-  op.name_id,
-  part.start_ns,
-  part.end_ns,
-  part.end_ns - part.start_ns AS dur_ns
-FROM part
-JOIN op
-  ON op.gpu_id = part.gpu_id
-  AND op.activity = part.activity
-  AND op.number = part.number
-WHERE part.start_ns < part.end_ns

@@ -160,6 +160,15 @@ impl Decomposition {
         }
     }
 
+    /// The times of an activity without an activity of higher priority.
+    pub(super) fn exposed(&self, activity: Activity) -> &TimeSet {
+        match activity {
+            Activity::Compute => self.compute.set(),
+            Activity::Communication => self.exposed_communication.set(),
+            Activity::Memory => self.exposed_memory.set(),
+        }
+    }
+
     /// Time with at least one kernel.
     fn work(&self, start: i64, end: i64) -> i64 {
         self.compute.within(start, end) + self.exposed_communication.within(start, end)

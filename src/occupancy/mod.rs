@@ -6,10 +6,12 @@
 //! classifying operations happen elsewhere.
 
 mod decomposition;
+mod exposed;
 mod idle;
 mod lanes;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
+pub use exposed::ExposedPart;
 pub use idle::{ApiCall, IdleKind, IdlePart, idle_parts};
 pub use lanes::{Gap, Stretch};
 

@@ -264,12 +264,37 @@ fn a_range_scope_keeps_the_kernels_launched_in_the_ranges() {
 fn causes_of_idle_time_are_those_of_a_statement_in_plain_sql() {
     let oracle = project("tests/suite/oracle/idle_cause_sum.sql");
     for export in shared_exports() {
-        let ask = |query: &str| {
-            let (code, out, _) =
-                outcome(&["run", export.to_str().unwrap(), "--query", query, "--format", "csv"]);
-            (code, out)
-        };
+        let ask = |query: &str| csv_of(&["run", export.to_str().unwrap(), "--query", query]);
         let want = ask(oracle.to_str().unwrap());
         assert_eq!(ask("gpu_idle_cause_sum"), want, "{}", export.display());
     }
+}
+
+/// The exposed parts, which nsq computes natively, against a statement that sweeps them in SQL.
+#[test]
+fn exposed_parts_are_those_of_a_statement_in_plain_sql() {
+    let oracle = project("tests/suite/oracle/exposed_part.sql");
+    let own = "SELECT gpu_id, activity, op_kind, op_id, start_ns, end_ns FROM exposed_part
+               ORDER BY gpu_id, activity, start_ns, op_kind, op_id";
+    let mut parts = 0;
+    for export in shared_exports() {
+        let export = export.to_str().unwrap();
+        for scope in [&[][..], &["--time", "10%/60%"], &["--device", "0"]] {
+            let (code, want) =
+                csv_of(&[&["run", export, "--query", oracle.to_str().unwrap()], scope].concat());
+            if code != 0 {
+                continue;
+            }
+            let (_, rows) = csv_of(&[&["sql", export, own], scope].concat());
+            parts += rows.lines().count() - 1;
+            assert_eq!(rows, want, "{export} {scope:?}");
+        }
+    }
+    assert!(parts > 1_000 || shared_exports().is_empty(), "{parts} parts");
+}
+
+/// The exit code and the rows of a command.
+fn csv_of(arguments: &[&str]) -> (i32, String) {
+    let (code, out, _) = outcome(&[arguments, &["--format", "csv"]].concat());
+    (code, out)
 }

@@ -1,4 +1,5 @@
-//! Native relations on GPU occupancy: `gpu_busy`, `gpu_gap`, `gpu_overlap`, `gpu_window` and `idle_part`.
+//! Native relations on GPU occupancy: `exposed_part`, `gpu_busy`, `gpu_gap`, `gpu_overlap`, `gpu_window`
+//! and `idle_part`.
 
 mod idle;
 mod load;

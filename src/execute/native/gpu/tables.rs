@@ -8,7 +8,8 @@ use crate::execute::native::Natives;
 use crate::execute::native::ids;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::occupancy::{
-    Decomposition, Gap, IdlePart, Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Stretch,
+    Decomposition, ExposedPart, Gap, IdlePart, Level, NONE, Occupancy, Op, Overlap, Shares, Stream,
+    Stretch,
 };
 use crate::projection::{OpKind, Stop};
 use std::ops::Range;
@@ -22,6 +23,9 @@ const ACTIVITIES: [(&str, Option<Activity>); 4] = [
     ("communication", Some(Activity::Communication)),
     ("memory", Some(Activity::Memory)),
 ];
+
+/// The activities that others can hide, in the order of the blocks of `exposed_part`.
+const HIDEABLE: [Activity; 2] = [Activity::Communication, Activity::Memory];
 
 /// The place of the GPU in [`Level::ALL`].
 const GPU_LEVEL: usize = 2;
@@ -40,6 +44,7 @@ pub(in crate::execute::native) struct Answers {
     stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
     gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
     decompositions: OnceLock<Vec<Decomposition>>,
+    exposed: [OnceLock<Vec<ExposedPart>>; HIDEABLE.len()],
     /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
     /// Where the calls are that explain idle time.
@@ -60,6 +65,7 @@ impl Answers {
             stretches: Default::default(),
             gaps: Default::default(),
             decompositions: OnceLock::new(),
+            exposed: Default::default(),
             by_row: OnceLock::new(),
             calls,
             idle: OnceLock::new(),
@@ -110,6 +116,13 @@ impl Answers {
         self.decompositions.get_or_init(|| self.make(|stop| self.occupancy.decompositions(stop)))
     }
 
+    fn exposed(&self, activity: usize) -> &[ExposedPart] {
+        self.exposed[activity].get_or_init(|| {
+            let of_gpus = self.decompositions();
+            self.make(|stop| self.occupancy.exposed_parts(of_gpus, HIDEABLE[activity], stop))
+        })
+    }
+
     /// The result of `make`. If it was stopped: an empty list, and `is_stopped` is set.
     fn make<T>(&self, make: impl FnOnce(Stop<'_>) -> Option<Vec<T>>) -> Vec<T> {
         make(&|| guard::is_over(&self.limits)).unwrap_or_else(|| {
@@ -133,6 +146,15 @@ impl Answers {
     /// A row of `gpu_gap`: its level and gap.
     fn gap(&self, index: usize) -> (Level, &Gap) {
         (Level::ALL[index >> SHIFT], &self.gaps(index >> SHIFT)[index & ROW])
+    }
+
+    /// A row of `exposed_part`: its activity and part.
+    fn exposed_part(&self, index: usize) -> (Activity, &ExposedPart) {
+        (HIDEABLE[index >> SHIFT], &self.exposed(index >> SHIFT)[index & ROW])
+    }
+
+    fn exposed_op(&self, index: usize) -> usize {
+        self.exposed_part(index).1.op as usize
     }
 
     fn stream_of(&self, op: usize) -> &Stream {
@@ -179,6 +201,7 @@ impl Answers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::execute::native) enum Table {
     Busy,
+    Exposed,
     Gap,
     Idle,
     Overlap,
@@ -192,6 +215,7 @@ impl Table {
     fn spec(self) -> &'static [Column] {
         match self {
             Self::Busy => BUSY,
+            Self::Exposed => EXPOSED,
             Self::Gap => GAP,
             Self::Idle => IDLE,
             Self::Overlap => OVERLAP,
@@ -207,6 +231,9 @@ impl Table {
                 .flat_map(|level| (0..ACTIVITIES.len()).map(move |activity| (level, activity)))
                 .map(|(level, activity)| answers.stretches(level, activity).len())
                 .collect(),
+            Self::Exposed => {
+                (0..HIDEABLE.len()).map(|activity| answers.exposed(activity).len()).collect()
+            }
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
             Self::Idle => vec![answers.idle().parts.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
@@ -220,6 +247,7 @@ impl Relation for Table {
 
     fn named(name: &str) -> Option<Self> {
         match name {
+            "exposed_part" => Some(Self::Exposed),
             "gpu_busy" => Some(Self::Busy),
             "gpu_gap" => Some(Self::Gap),
             "idle_part" => Some(Self::Idle),
@@ -236,6 +264,7 @@ impl Relation for Table {
     fn key(self) -> &'static [&'static str] {
         match self {
             Self::Busy => &["level", "activity"],
+            Self::Exposed => &["activity"],
             Self::Gap => &["level"],
             Self::Idle => &["part"],
             Self::Overlap => &["op_kind", "op_id"],
@@ -257,7 +286,7 @@ impl Relation for Table {
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::Busy | Self::Gap | Self::Idle => 100_000,
+            Self::Busy | Self::Exposed | Self::Gap | Self::Idle => 100_000,
             Self::Overlap | Self::Window => 1,
         }
     }
@@ -300,6 +329,12 @@ impl Relation for Table {
                 let from = (level * ACTIVITIES.len() + activity) << SHIFT;
                 from..from + answers.stretches(level, activity).len()
             }),
+            Self::Exposed => {
+                let activity = |of: &Activity| Some(of.as_str()) == key.text(0);
+                HIDEABLE.iter().position(activity).map_or(0..0, |activity| {
+                    activity << SHIFT..(activity << SHIFT) + answers.exposed(activity).len()
+                })
+            }
             Self::Gap => level()
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
             Self::Idle => {
@@ -338,6 +373,19 @@ const BUSY: &[Column] = &[
     ("end_ns", |a, i, _| a.busy(i).2.end.into()),
     ("dur_ns", |a, i, _| (a.busy(i).2.end - a.busy(i).2.start).into()),
     ("op_count", |a, i, _| a.busy(i).2.ops.into()),
+];
+
+const EXPOSED: &[Column] = &[
+    ("gpu_id", |a, i, _| a.stream_of(a.exposed_op(i)).gpu_id.into()),
+    ("device_id", |a, i, _| a.stream_of(a.exposed_op(i)).device_id.into()),
+    ("activity", |a, i, _| a.exposed_part(i).0.as_str().into()),
+    ("op_kind", |a, i, _| kind(a, a.exposed_part(i).1.op)),
+    ("op_id", |a, i, _| a.occupancy.ops[a.exposed_op(i)].id.into()),
+    ("op_name", |a, i, _| name(a, a.exposed_part(i).1.op)),
+    ("name_id", |a, i, _| a.occupancy.ops[a.exposed_op(i)].name.into()),
+    ("start_ns", |a, i, _| a.exposed_part(i).1.start.into()),
+    ("end_ns", |a, i, _| a.exposed_part(i).1.end.into()),
+    ("dur_ns", |a, i, _| (a.exposed_part(i).1.end - a.exposed_part(i).1.start).into()),
 ];
 
 const GAP: &[Column] = &[
