@@ -37,9 +37,10 @@ impl Session {
     }
 
     /// The error for the data that the report lacks for a plan.
-    fn lack_of(&self, plan: &Plan) -> Option<Error> {
+    pub(super) fn lack_of(&self, plan: &Plan) -> Option<Error> {
         let missing = |requirement: &String| {
-            let mut lacks = requirement.split('|').map(|relation| self.lacks.get(relation.trim()));
+            let mut lacks =
+                requirement.split('|').map(|relation| self.installation.lacks.get(relation.trim()));
             let first = lacks.next().flatten()?;
             lacks.all(|lack| lack.is_some()).then_some(first)
         };
@@ -53,11 +54,11 @@ impl Session {
         limits: &Limits,
         intervals: &mut ResultTable,
     ) -> Result<()> {
-        let answer = self.table(&asked.plan, limits)?;
+        let answer = self.ask(&asked.plan, limits)?;
         let name = Value::Text(name_of(asked).to_owned());
         let place = |name: &&str| answer.columns.iter().position(|column| column.name == **name);
         let places: Vec<usize> = FINDING_COLUMNS.iter().filter_map(place).collect();
-        intervals.rows.extend(answer.rows.into_iter().map(|row| {
+        intervals.rows.extend(answer.rows.iter().map(|row| {
             let own = places.iter().map(|place| row[*place].clone());
             std::iter::once(name.clone()).chain(own).collect::<Vec<Value>>()
         }));

@@ -9,6 +9,7 @@ mod findings;
 mod functions;
 mod guard;
 mod native;
+mod parallel;
 mod progress;
 mod table_writer;
 
@@ -19,10 +20,9 @@ pub use native::{AttributedTime, Natives, check_rules};
 pub use progress::{Progress, Work};
 pub use table_writer::TableWriter;
 
-use crate::catalog::ClassMaps;
 use crate::compile::{Plan, columns_by_suffix};
 use crate::error::{Error, Result};
-use crate::normalize::{Installation, Lack, Times, strings_of_events};
+use crate::normalize::{Installation, Times, strings_of_events};
 use crate::report::{path_of, plain_message};
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, RowSink, Value};
@@ -32,8 +32,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -43,33 +42,53 @@ pub struct Session {
     connection: Connection,
     natives: Option<Arc<Natives>>,
     rights: Rights,
-    /// The class maps, for the sessions over the answers of this one.
-    classes: ClassMaps,
+    /// What the connection was given, for those beside it.
+    installation: Arc<Installation>,
     /// The answers to queries that other queries ask.
     asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
-    /// What the report lacks, by relation.
-    lacks: BTreeMap<String, Lack>,
     limits: Limits,
+    /// The file; an empty path for a database in memory.
+    database: PathBuf,
     /// The file, for messages.
     path: String,
 }
 
 impl Session {
     /// Creates the relations, then allows reading only.
-    pub fn begin(
+    pub fn begin(connection: Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
+        let session = Self::connect(connection, Arc::new(installation.clone()), None, limits)?;
+        for Times { table, is_no_number } in &installation.times {
+            let is_invalid: bool = session
+                .connection
+                .query_row(is_no_number, [], |row| row.get(0))
+                .map_err(|e| guard::explain(limits, e, &session.path))?;
+            if is_invalid {
+                return Err(no_time(Path::new(&session.path), table));
+            }
+        }
+        Ok(session)
+    }
+
+    /// Creates the relations. `natives`: those of a session with the same installation.
+    fn connect(
         mut connection: Connection,
-        installation: &Installation,
+        installation: Arc<Installation>,
+        natives: Option<Arc<Natives>>,
         limits: &Limits,
     ) -> Result<Self> {
         // A misspelt "column" is an error, not a text.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         functions::register(&connection, &installation.classes)?;
         guard::watch(&mut connection, limits)?;
-        let path = file_of(&connection);
-        let (natives, rights) = install(&mut connection, installation, limits, &path)?;
-        let classes = installation.classes.clone();
-        let (asked, lacks, limits) = (RefCell::default(), installation.lacks.clone(), limits.clone());
-        Ok(Self { connection, natives, rights, classes, asked, lacks, limits, path })
+        let (database, path) = (path_of(&connection), file_of(&connection));
+        let natives = match natives {
+            Some(natives) => native::share(&connection, natives).map(Some)?,
+            None => native::install(&connection, &installation, limits)?,
+        };
+        let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
+        let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
+        let (asked, limits) = (RefCell::default(), limits.clone());
+        Ok(Self { connection, natives, rights, installation, asked, limits, database, path })
     }
 
     /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
@@ -106,6 +125,7 @@ impl Session {
         if !plan.is_over_answers() {
             return self.run_statement(plan, limits, sink);
         }
+        self.ask_ahead(&[plan], limits)?;
         let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
         let answers = answers.collect::<Result<Vec<_>>>()?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
@@ -115,19 +135,18 @@ impl Session {
 
     /// The answer to a query that other queries ask. Each is asked once.
     pub fn ask(&self, plan: &Plan, limits: &Limits) -> Result<Rc<ResultTable>> {
-        let is_same = |known: &Plan| known.query == plan.query && known.bindings == plan.bindings;
-        let known = self
-            .asked
-            .borrow()
-            .iter()
-            .find(|(known, _)| is_same(known))
-            .map(|(_, rows)| Rc::clone(rows));
-        if let Some(rows) = known {
+        if let Some(rows) = self.known(plan) {
             return Ok(rows);
         }
         let rows = Rc::new(self.table(plan, limits)?);
         self.asked.borrow_mut().push((plan.clone(), Rc::clone(&rows)));
         Ok(rows)
+    }
+
+    /// The answer, if the plan was asked before.
+    fn known(&self, plan: &Plan) -> Option<Rc<ResultTable>> {
+        let asked = self.asked.borrow();
+        asked.iter().find(|(known, _)| is_same(known, plan)).map(|(_, rows)| Rc::clone(rows))
     }
 
     /// A session over answers of this report alone.
@@ -141,7 +160,7 @@ impl Session {
         let report = Path::new(&self.path).file_name().unwrap_or_default().to_string_lossy();
         let partial = |table| vec![Partial { report: &report, side: 0, table }];
         let answers: Vec<_> = answers.iter().map(|table| partial(*table)).collect();
-        Session::over(plan, &answers, findings, &self.classes, limits)
+        Session::over(plan, &answers, findings, &self.installation.classes, limits)
     }
 
     /// Runs the statement of a plan, whose tables this session has.
@@ -277,25 +296,9 @@ impl Session {
     }
 }
 
-/// Creates the TEMP objects of an installation, then allows reading only.
-fn install(
-    connection: &mut Connection,
-    installation: &Installation,
-    limits: &Limits,
-    path: &str,
-) -> Result<(Option<Arc<Natives>>, Rights)> {
-    let natives = native::install(connection, installation, limits)?;
-    let reveals_secrets = installation.reveals_secrets;
-    let rights = guard::make(connection, &installation.statements, reveals_secrets, limits, path)?;
-    for Times { table, is_no_number } in &installation.times {
-        let is_invalid: bool = connection
-            .query_row(is_no_number, [], |row| row.get(0))
-            .map_err(|e| guard::explain(limits, e, path))?;
-        if is_invalid {
-            return Err(no_time(Path::new(path), table));
-        }
-    }
-    Ok((natives, rights))
+/// Whether both plans are the same query with the same parameters.
+fn is_same(a: &Plan, b: &Plan) -> bool {
+    a.query == b.query && a.bindings == b.bindings
 }
 
 fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {

@@ -185,12 +185,17 @@ impl<'a> PageRequest<'a> {
             [] => None,
             own => Some(self.partials_with(own)?),
         };
-        let answer = |(plan, lack): (&Plan, &Option<Error>)| match lack {
-            Some(_) => Ok(None),
-            None => session.table(plan, limits).map(Some),
-        };
         let partials = own.as_ref().unwrap_or(&self.partials).plans();
-        let tables = partials.iter().zip(&lacks).map(answer).collect::<Result<_>>()?;
+        let present = || partials.iter().enumerate().filter(|(place, _)| lacks[*place].is_none());
+        session.ask_ahead(&present().map(|(_, plan)| plan).collect::<Vec<_>>(), limits)?;
+        let mut tables = vec![None; partials.len()];
+        // Queries over answers go first: the session keeps the answers that they share with others.
+        for is_over_answers in [true, false] {
+            for (place, plan) in present().filter(|(_, plan)| plan.is_over_answers() == is_over_answers)
+            {
+                tables[place] = Some(session.take_answer(plan, limits)?);
+            }
+        }
         let ReportInput { name, facts, .. } = report;
         Ok(PageReport { answers: ReportAnswers { name, tables }, lacks, facts })
     }

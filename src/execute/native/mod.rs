@@ -39,6 +39,8 @@ pub struct Natives {
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
     /// statement reads a GPU relation or calls a selection function.
     selection: OnceLock<Selection>,
+    /// Held while data is computed, so that no other connection computes the same.
+    making: Mutex<()>,
     /// The error of the last statement. Kept here because SQLite passes on only an error's text.
     failure: Mutex<Option<Error>>,
 }
@@ -87,6 +89,10 @@ impl Natives {
         made: &OnceLock<Arc<T>>,
         make: impl FnOnce() -> Result<T>,
     ) -> rusqlite::Result<Arc<T>> {
+        if let Some(made) = made.get() {
+            return Ok(Arc::clone(made));
+        }
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.get() {
             return Ok(Arc::clone(made));
         }
@@ -141,20 +147,10 @@ pub(super) fn install(
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         selection: OnceLock::new(),
+        making: Mutex::default(),
         failure: Mutex::default(),
     });
-    const NVTX: Module<'_, vtab::NativeTable<nvtx::Table>> = Module::read_only_module();
-    const GPU: Module<'_, vtab::NativeTable<gpu::Table>> = Module::read_only_module();
-    connection.create_module(c"nsq_nvtx", &NVTX, Some(Arc::clone(&natives)))?;
-    connection.create_module(c"nsq_gpu", &GPU, Some(Arc::clone(&natives)))?;
-    let is_gpu = |native: &Native| gpu::Table::named(&native.relation).is_some();
-    for native in &installation.natives {
-        let module = if is_gpu(native) { "nsq_gpu" } else { "nsq_nvtx" };
-        connection.execute_batch(&format!(
-            "CREATE VIRTUAL TABLE temp.{} USING {module}",
-            quote(&native.object)
-        ))?;
-    }
+    create(connection, &natives)?;
     let is_called = |statement: &String| {
         [SELECTS_OP, SELECTS_CALL, IN_WINDOW].iter().any(|name| statement.contains(name))
     };
@@ -169,4 +165,30 @@ pub(super) fn install(
         natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))
+}
+
+/// Creates the native relations on another connection to the report, with the same data. Without the SQL
+/// functions of a scope that is selected by NVTX ranges.
+pub(super) fn share(connection: &Connection, natives: Arc<Natives>) -> Result<Arc<Natives>> {
+    create(connection, &natives)?;
+    Ok(natives)
+}
+
+fn create(connection: &Connection, natives: &Arc<Natives>) -> Result<()> {
+    const NVTX: Module<'_, vtab::NativeTable<nvtx::Table>> = Module::read_only_module();
+    const GPU: Module<'_, vtab::NativeTable<gpu::Table>> = Module::read_only_module();
+    connection.create_module(c"nsq_nvtx", &NVTX, Some(Arc::clone(natives)))?;
+    connection.create_module(c"nsq_gpu", &GPU, Some(Arc::clone(natives)))?;
+    for native in &natives.natives {
+        let module = if is_gpu(native) { "nsq_gpu" } else { "nsq_nvtx" };
+        connection.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE temp.{} USING {module}",
+            quote(&native.object)
+        ))?;
+    }
+    Ok(())
+}
+
+fn is_gpu(native: &Native) -> bool {
+    gpu::Table::named(&native.relation).is_some()
 }

@@ -1,0 +1,116 @@
+//! Asks several queries of a report at once, each on a connection of its own.
+
+use super::guard::Limits;
+use super::{Natives, Session, is_same};
+use crate::compile::Plan;
+use crate::error::Result;
+use crate::normalize::Installation;
+use crate::report::reopen;
+use crate::table::ResultTable;
+use crate::threads;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Most connections that ask at once. Each takes memory to sort and group, and reads the report.
+const MOST: usize = 4;
+
+/// What a session beside another one needs.
+#[derive(Debug, Clone)]
+struct Beside {
+    database: PathBuf,
+    installation: Arc<Installation>,
+    natives: Option<Arc<Natives>>,
+    limits: Limits,
+}
+
+impl Beside {
+    fn begin(self) -> Result<Session> {
+        let connection = reopen(&self.database)?;
+        // With a mapping per connection, a large report would count as several times its size.
+        connection.pragma_update(None, "mmap_size", 0)?;
+        Session::connect(connection, self.installation, self.natives, &self.limits)
+    }
+}
+
+impl Session {
+    /// Asks at once what the plans ask one by one: themselves, or the queries that they ask. The answers
+    /// are kept for [`Session::ask`].
+    ///
+    /// The first error in the order of the plans is returned, as if they had been asked one by one.
+    pub fn ask_ahead(&self, plans: &[&Plan], limits: &Limits) -> Result<()> {
+        let mut leaves: Vec<&Plan> = Vec::new();
+        for leaf in plans.iter().flat_map(|plan| self.leaves(plan)) {
+            let is_known = leaves.iter().any(|known| is_same(known, leaf)) || self.known(leaf).is_some();
+            leaves.extend((!is_known).then_some(leaf));
+        }
+        let connections = threads::allowed().min(MOST).min(leaves.len());
+        // Functions of a scope that selects NVTX ranges belong to one connection.
+        if connections < 2 || self.installation.selecting.is_some() {
+            return Ok(());
+        }
+        let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = |session: &Session| {
+            while let Some((place, plan)) = take(&next, &leaves) {
+                let answer = session.table(plan, limits);
+                if answer.is_err() {
+                    next.store(leaves.len(), Ordering::Relaxed);
+                }
+                answers.lock().unwrap_or_else(PoisonError::into_inner).push((place, answer));
+            }
+        };
+        let beside = Beside {
+            database: self.database.clone(),
+            installation: Arc::clone(&self.installation),
+            natives: self.natives.clone(),
+            limits: limits.clone(),
+        };
+        thread::scope(|scope| -> Result<()> {
+            let others: Vec<_> = (1..connections)
+                .map(|_| {
+                    let (beside, work) = (beside.clone(), &work);
+                    scope.spawn(move || beside.begin().map(|session| work(&session)))
+                })
+                .collect();
+            work(self);
+            others.into_iter().try_for_each(|other| match other.join() {
+                Ok(done) => done,
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+        })?;
+        let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
+        answers.sort_unstable_by_key(|(place, _)| *place);
+        for (place, answer) in answers {
+            self.asked.borrow_mut().push((leaves[place].clone(), Rc::new(answer?)));
+        }
+        Ok(())
+    }
+
+    /// The answer to a plan that nothing else asks any more. One that was asked ahead is handed over.
+    pub fn take_answer(&self, plan: &Plan, limits: &Limits) -> Result<ResultTable> {
+        let place = self.asked.borrow().iter().position(|(known, _)| is_same(known, plan));
+        match place {
+            Some(place) => Ok(Rc::unwrap_or_clone(self.asked.borrow_mut().swap_remove(place).1)),
+            None => self.table(plan, limits),
+        }
+    }
+
+    /// The queries behind a plan that are asked of the report itself and whose data it has.
+    fn leaves<'a>(&self, plan: &'a Plan) -> Vec<&'a Plan> {
+        if !plan.is_over_answers() {
+            return vec![plan];
+        }
+        let asked = plan.asks.iter().map(|asked| &asked.plan);
+        let findings = plan.findings.iter().flatten().map(|asked| &asked.plan);
+        let findings = findings.filter(|finding| self.lack_of(finding).is_none());
+        asked.chain(findings).flat_map(|plan| self.leaves(plan)).collect()
+    }
+}
+
+/// The next plan that nobody asks yet, and its place.
+fn take<'a>(next: &AtomicUsize, plans: &[&'a Plan]) -> Option<(usize, &'a Plan)> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    plans.get(place).map(|plan| (place, *plan))
+}
