@@ -5,9 +5,9 @@ use crate::execute::guard::{self, Limits};
 use crate::execute::native::ids::{Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::{Input, Statements, UNSCOPED};
-use crate::occupancy::{ApiCall, Gap, IdleKind, IdlePart, Op, idle_parts};
+use crate::occupancy::{ApiCall, Gap, IdleKind, IdlePart, NONE, Op, idle_parts};
 use crate::projection::OpKind;
-use foldhash::{HashMap, HashMapExt, HashSet};
+use foldhash::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Where the API calls are.
@@ -52,109 +52,141 @@ impl Source {
         let (mut launches, mut calls) = (vec![None; gaps.len()], Vec::new());
         if self.has_calls {
             let wanted = self.launches_of(&mut reader, gaps, ops)?;
-            read_calls(&mut reader, &wanted, &mut launches, &mut calls, &mut idle)?;
+            calls = read_calls(&mut reader, &wanted, &mut launches, &mut idle)?;
         }
         let stop = || guard::is_over(limits);
         Ok(idle_parts(gaps, &launches, calls, &stop).map(|parts| Idle { parts, ..idle }))
     }
 
     /// The gaps that end in an operation with a process and correlation ID.
-    fn launches_of(
-        &self,
-        reader: &mut Reader,
-        gaps: &[Gap],
-        ops: &[Op],
-    ) -> Result<HashMap<(i64, i64), Vec<u32>>> {
-        let mut launches = HashMap::<(i64, i64), Vec<u32>>::new();
+    fn launches_of(&self, reader: &mut Reader, gaps: &[Gap], ops: &[Op]) -> Result<Launches> {
+        let mut launches = Launches { next: vec![NONE; gaps.len()], ..Launches::default() };
         for &(kind, relation) in &self.relations {
-            let mut after = HashMap::<i64, Vec<u32>>::new();
-            for (index, gap) in (0u32..).zip(gaps) {
-                if let Some(op) = ops.get(gap.after as usize).filter(|op| op.kind == kind) {
-                    after.entry(op.id).or_default().push(index);
-                }
-            }
+            // An operation ends at most one gap of its GPU.
+            let after = (0u32..).zip(gaps).filter_map(|(index, gap)| {
+                let op = ops.get(gap.after as usize).filter(|op| op.kind == kind)?;
+                Some((op.id, index))
+            });
+            let after: HashMap<i64, u32> = after.collect();
             if after.is_empty() {
                 continue;
             }
             let id = format!("{relation}_id");
             let columns = format!("{id}, global_pid, correlation_id");
             let relation = format!("{UNSCOPED}{relation}");
-            let parts = reader.scan(&relation, &id, &columns, |part: &mut Vec<[i64; 3]>, cells| {
+            type Part = Vec<(i64, i64, u32)>;
+            let parts = reader.scan(&relation, &id, &columns, |part: &mut Part, cells| {
                 if let (Some(id), Some(process), Some(correlation)) =
                     (cells.int(0), cells.int(1), cells.int(2))
                     && correlation != 0
-                    && after.contains_key(&id)
+                    && let Some(&gap) = after.get(&id)
                 {
-                    part.push([id, process, correlation]);
+                    part.push((process, correlation, gap));
                 }
                 Ok(())
             })?;
-            for [id, process, correlation] in parts.into_iter().flatten() {
-                let gaps = after.get(&id).into_iter().flatten();
-                launches.entry((process, correlation)).or_default().extend(gaps);
+            for (process, correlation, gap) in parts.into_iter().flatten() {
+                launches.add(process, correlation, gap);
             }
         }
         Ok(launches)
     }
 }
 
-/// A call as read: its row, process and correlation ID are needed to find launches.
-struct Found {
-    call: ApiCall,
-    id: i64,
-    thread: i64,
-    name: i64,
-    correlation: i64,
+/// The gaps that a launch ends, by the process and correlation ID of the launch.
+#[derive(Default)]
+struct Launches {
+    /// A gap of each launch.
+    first: HashMap<(i64, i64), u32>,
+    /// For each gap, another one of the same launch, or [`NONE`].
+    next: Vec<u32>,
+}
+
+impl Launches {
+    fn add(&mut self, process: i64, correlation: i64, gap: u32) {
+        if let Some(other) = self.first.insert((process, correlation), gap) {
+            self.next[gap as usize] = other;
+        }
+    }
+
+    fn of(&self, process: i64, correlation: i64) -> impl Iterator<Item = u32> {
+        let first = self.first.get(&(process, correlation)).copied();
+        std::iter::successors(first, |&gap| Some(self.next[gap as usize]).filter(|&gap| gap != NONE))
+    }
+}
+
+/// A part of the calls, with numbers of threads and functions of its own.
+#[derive(Default)]
+struct Calls {
+    threads: Numbered<i64>,
+    names: Numbered<i64>,
+    calls: Vec<Call>,
+    /// Gaps that a call of this part may end: the gap, the row ID of the call, and its place.
+    launches: Vec<(u32, i64, u32)>,
+}
+
+struct Call {
+    start: i64,
+    end: i64,
+    thread: u32,
+    name: u32,
 }
 
 /// Reads the calls of the threads that launched, and the launch of each gap.
 fn read_calls(
     reader: &mut Reader,
-    wanted: &HashMap<(i64, i64), Vec<u32>>,
+    wanted: &Launches,
     launches: &mut [Option<ApiCall>],
-    calls: &mut Vec<ApiCall>,
     idle: &mut Idle,
-) -> Result<()> {
+) -> Result<Vec<ApiCall>> {
     let columns = "call_id, start_ns, end_ns, global_tid, correlation_id, name_id";
-    let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Vec<Found>, cells| {
+    let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Calls, cells| {
         let (Some(id), Some(start), Some(end), Some(thread)) =
             (cells.int(0), cells.time(1)?, cells.time(2)?, cells.int(3))
         else {
             return Ok(());
         };
-        let (correlation, name) = (cells.int(4).unwrap_or_default(), cells.int(5).unwrap_or_default());
-        let call = ApiCall { start, end: end.max(start), thread: 0, name: 0, kind: IdleKind::OtherCall };
-        part.push(Found { call, id, thread, name, correlation });
+        let correlation = cells.int(4).unwrap_or_default();
+        let place = part.calls.len() as u32;
+        let ended = wanted.of(thread & PROCESS, correlation);
+        part.launches.extend(ended.map(|gap| (gap, id, place)));
+        let (thread, name) =
+            (part.threads.place(thread), part.names.place(cells.int(5).unwrap_or_default()));
+        part.calls.push(Call { start, end: end.max(start), thread, name });
         Ok(())
     })?;
     let (mut threads, mut names) = (Numbered::<i64>::default(), Numbered::<i64>::default());
     let mut kinds = Vec::new();
-    let mut first = HashMap::<u32, (i64, i64, i64)>::new();
-    let mut launching = HashSet::<u32>::default();
-    for Found { mut call, id, thread, name, correlation } in parts.into_iter().flatten() {
-        call.thread = threads.place(thread);
-        call.name = names.place(name);
-        if call.name as usize == kinds.len() {
+    let mut first = vec![i64::MAX; launches.len()];
+    let mut calls = Vec::new();
+    for part in parts {
+        let of_thread: Vec<u32> = part.threads.values.iter().map(|&id| threads.place(id)).collect();
+        let of_name: Vec<u32> = part.names.values.iter().map(|&id| names.place(id)).collect();
+        for &name in &names.values[kinds.len()..] {
             let text = reader.text_of(name)?;
             let text = text.map_or(String::new(), |text| String::from_utf8_lossy(&text).into_owned());
             kinds.push(IdleKind::of_call(&text));
             idle.functions.push(without_version(&text).to_owned());
         }
-        call.kind = kinds[call.name as usize];
-        for &gap in wanted.get(&(thread & PROCESS, correlation)).into_iter().flatten() {
+        let begun = calls.len();
+        calls.extend(part.calls.into_iter().map(|Call { start, end, thread, name }| {
+            let (thread, name) = (of_thread[thread as usize], of_name[name as usize]);
+            ApiCall { start, end, thread, name, kind: kinds[name as usize] }
+        }));
+        for (gap, id, place) in part.launches {
+            let (call, gap) = (calls[begun + place as usize], gap as usize);
+            let rank = |call: &ApiCall, id| (call.start, -call.end, id);
             // Of nested calls, the outermost is the launch.
-            let rank = (call.start, -call.end, id);
-            if first.get(&gap).is_none_or(|known| rank < *known) {
-                first.insert(gap, rank);
-                launches[gap as usize] = Some(call);
-                launching.insert(call.thread);
+            if launches[gap].is_none_or(|known| rank(&call, id) < rank(&known, first[gap])) {
+                first[gap] = id;
+                launches[gap] = Some(call);
             }
         }
-        calls.push(call);
     }
+    let launching: HashSet<u32> = launches.iter().flatten().map(|call| call.thread).collect();
     calls.retain(|call| launching.contains(&call.thread));
     idle.threads = threads.values;
-    Ok(())
+    Ok(calls)
 }
 
 /// `cudaLaunchKernel_v7000` → `cudaLaunchKernel`.
