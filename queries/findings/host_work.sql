@@ -52,6 +52,7 @@ range AS (
   WHERE range_kind = 'PushPop'
     AND end_ns > start_ns
     AND global_tid IN (SELECT global_tid FROM thread)
+    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM idle), start_ns, end_ns) > 0
   LIMIT -1
 ),
 -- At the end of a range, the thread is in its parent again.

@@ -43,8 +43,7 @@ gap AS (
     gap.start_ns,
     gap.dur_ns,
     gap.before_id,
-    gap.after_id,
-    gap.after_name
+    gap.after_id
   FROM gpu_gap AS gap
   CROSS JOIN all_kernel AS earlier
   CROSS JOIN all_kernel AS later
@@ -67,24 +66,40 @@ linked AS (
     coalesce(before_id <> lag(after_id) OVER (PARTITION BY gpu_id ORDER BY start_ns), 1) AS is_first
   FROM gap
 ),
+-- LIMIT -1 makes SQLite store the rows of a step that is read twice.
 numbered AS (
-  SELECT *, sum(is_first) OVER (PARTITION BY gpu_id ORDER BY start_ns) AS run
+  SELECT *, sum(is_first) OVER (PARTITION BY gpu_id ORDER BY start_ns ROWS UNBOUNDED PRECEDING) AS run
   FROM linked
+  LIMIT -1
 ),
-long AS (
-  SELECT *, sum(dur_ns) OVER (PARTITION BY gpu_id) AS total_ns
-  FROM (SELECT *, count(*) OVER (PARTITION BY gpu_id, run) + 1 AS run_kernels FROM numbered)
-  WHERE run_kernels >= :kernels
+run AS (
+  SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns) AS total_ns
+  FROM numbered
+  GROUP BY gpu_id, run
+  HAVING count(*) + 1 >= :kernels
+  LIMIT -1
+),
+gpu AS (
+  SELECT run.gpu_id
+  FROM run
+  JOIN gpu_window
+    ON gpu_window.gpu_id = run.gpu_id
+  GROUP BY run.gpu_id
+  HAVING 100.0 * sum(run.total_ns) >= :least_pct * max(gpu_window.window_ns)
 )
 SELECT
-  long.gpu_id,
-  long.start_ns,
-  long.dur_ns,
-  simple_name(long.after_name) AS subject,
-  long.run_kernels,
-  long.after_id AS kernel_id
-FROM long
-JOIN gpu_window
-  ON gpu_window.gpu_id = long.gpu_id
-WHERE 100.0 * long.total_ns >= :least_pct * gpu_window.window_ns
-ORDER BY long.gpu_id, long.start_ns, long.after_id
+  numbered.gpu_id,
+  numbered.start_ns,
+  numbered.dur_ns,
+  simple_name(coalesce(kernel.kernel_name, '(no name)')) AS subject,
+  run.run_kernels,
+  numbered.after_id AS kernel_id
+FROM numbered
+JOIN gpu
+  ON gpu.gpu_id = numbered.gpu_id
+JOIN run
+  ON run.gpu_id = numbered.gpu_id
+  AND run.run = numbered.run
+LEFT JOIN all_kernel AS kernel
+  ON kernel.kernel_id = numbered.after_id
+ORDER BY numbered.gpu_id, numbered.start_ns, numbered.after_id

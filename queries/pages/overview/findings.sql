@@ -69,6 +69,8 @@ piece AS (
     )
   )
   WHERE end_ns > max(start_ns, coalesce(reached_ns, start_ns))
+  -- Stores the rows, which four steps read.
+  LIMIT -1
 ),
 -- A running sum of powers of two tells which findings claim a time.
 claimed AS (
