@@ -51,10 +51,12 @@ idle_wait AS (
   WHERE part = 'host sync'
     AND start_ns > gap_start_ns
 ),
-queued AS (
-  SELECT gpu_id, gap_start_ns, start_ns AS launched_ns
+-- When the next work had been launched.
+launched AS (
+  SELECT gpu_id, gap_start_ns, max(end_ns) AS launched_ns
   FROM idle_part
-  WHERE part = 'queued'
+  WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
+  GROUP BY gpu_id, gap_start_ns
   LIMIT -1
 ),
 function AS (
@@ -86,7 +88,7 @@ after_wait AS (
     ended.start_ns,
     iif(
       ended.gap_end_ns - ended.start_ns < :below,
-      min(ended.end_ns - begun.call_start_ns, coalesce(queued.launched_ns, ended.gap_end_ns) - ended.start_ns),
+      min(ended.end_ns - begun.call_start_ns, launched.launched_ns - ended.start_ns),
       ended.end_ns - ended.start_ns
     ) AS dur_ns,
     ended.api_name,
@@ -97,9 +99,9 @@ after_wait AS (
   JOIN begun
     ON begun.gpu_id = ended.gpu_id
     AND begun.start_ns = ended.start_ns
-  LEFT JOIN queued
-    ON queued.gpu_id = ended.gpu_id
-    AND queued.gap_start_ns = ended.start_ns
+  JOIN launched
+    ON launched.gpu_id = ended.gpu_id
+    AND launched.gap_start_ns = ended.start_ns
 )
 SELECT gpu_id, start_ns, dur_ns, api_name AS subject, wait_ns, after_name
 FROM (SELECT * FROM after_wait UNION ALL SELECT * FROM idle_wait)

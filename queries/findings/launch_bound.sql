@@ -36,7 +36,7 @@ gap AS (
     gpu_id,
     gap_start_ns AS start_ns,
     max(gap_ns) AS gap_ns,
-    max(iif(part = 'queued', gap_start_ns, end_ns)) - gap_start_ns AS dur_ns,
+    max(end_ns) - gap_start_ns AS dur_ns,
     max(
       part IN ('host sync', 'memory allocation', 'unknown')
       OR api_name IS NOT NULL AND dur_ns >= :usual_call
@@ -48,7 +48,8 @@ gap AS (
     max(after_kind) AS after_kind,
     max(after_name) AS after_name
   FROM idle_part
-  WHERE gap_ns < :below
+  WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
+    AND gap_ns < :below
   GROUP BY gpu_id, gap_start_ns
 )
 SELECT
