@@ -199,6 +199,9 @@ pub struct Finding {
     pub link: String,
     /// How sure the claim is where there are rows.
     pub confidence: Confidence,
+    /// Broader findings. Time that both claim counts for this one, which says more about it.
+    #[serde(default)]
+    pub narrows: Vec<String>,
 }
 
 /// How sure a finding is.

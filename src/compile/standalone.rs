@@ -73,7 +73,7 @@ fn push_findings(script: &mut String, findings: &[AskedFinding]) {
     script.push_str(&format!("CREATE TEMP TABLE {intervals} AS {};\n\n", rows.join("\nUNION ALL ")));
     let mut rows = vec![format!("SELECT {} WHERE 0", nulls(&FINDING_ABOUT))];
     rows.extend(findings.iter().map(|finding| {
-        let texts = finding.texts().map(|text| literal(&Value::Text(text.to_owned())));
+        let texts = finding.texts().map(|text| literal(&Value::Text(text)));
         format!("SELECT {}, {}, NULL, NULL", name(finding), texts.join(", "))
     }));
     script.push_str(&format!("CREATE TEMP TABLE {about} AS {};\n\n", rows.join("\nUNION ALL ")));

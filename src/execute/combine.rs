@@ -4,15 +4,16 @@
 //! relations depend on the schema of each.
 
 use super::Session;
+use super::findings::Findings;
 use super::guard::Limits;
 use super::table_writer::Bound;
-use crate::catalog::{ClassMaps, FINDING_TABLES};
+use crate::catalog::ClassMaps;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;
 use crate::schema::quote;
 use crate::table::{ResultTable, Value};
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, Statement, params_from_iter};
 
 /// The columns that say which report a row comes from, before the columns of its query.
 const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
@@ -30,12 +31,12 @@ pub struct Partial<'a> {
 
 impl Session {
     /// A session over answers instead of a report. `answers` has an entry for each query that `plan`
-    /// asks: the answers of all reports, or the one answer across reports. `findings` has the tables of
+    /// asks: the answers of all reports, or the one answer across reports. `findings`: those of
     /// [`Session::findings`], if the plan reads them.
     pub fn over(
         plan: &Plan,
         answers: &[Vec<Partial<'_>>],
-        findings: &[ResultTable],
+        findings: Option<&Findings>,
         classes: &ClassMaps,
         limits: &Limits,
     ) -> Result<Self> {
@@ -45,10 +46,7 @@ impl Session {
             let columns = asked.plan.columns.iter().map(|column| column.name.as_str()).collect();
             create(&connection, &asked.table, columns, !asked.plan.across, partials)?;
         }
-        for (name, table) in FINDING_TABLES.iter().zip(findings) {
-            let columns = table.columns.iter().map(|column| column.name.as_str()).collect();
-            create(&connection, name, columns, false, &[Partial { report: "", side: 0, table }])?;
-        }
+        findings.map_or(Ok(()), |findings| findings.create(&connection))?;
         connection.execute_batch("COMMIT")?;
         let installation = Installation { classes: classes.clone(), ..Installation::default() };
         Self::begin(connection, &installation, limits)
@@ -63,20 +61,39 @@ fn create(
     by_report: bool,
     partials: &[Partial<'_>],
 ) -> Result<()> {
-    let name = quote(name);
     let of_report = if by_report { &REPORT_COLUMNS[..] } else { &[] };
-    // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
-    let fields: Vec<String> = of_report.iter().copied().chain(columns).map(quote).collect();
-    connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
-    let marks = vec!["?"; fields.len()].join(", ");
-    let mut insert = connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?;
+    let mut insert = Insert::create(connection, name, of_report.iter().copied().chain(columns))?;
     for partial in partials {
         let side = i64::try_from(partial.side).unwrap_or(i64::MAX);
         let origin = [Value::Text(partial.report.to_owned()), Value::Int(side)];
         let origin = if by_report { &origin[..] } else { &[] };
         for row in &partial.table.rows {
-            insert.execute(params_from_iter(origin.iter().chain(row).map(Bound)))?;
+            insert.row(origin.iter().chain(row))?;
         }
     }
     Ok(())
+}
+
+/// Fills a table.
+pub(super) struct Insert<'a>(Statement<'a>);
+
+impl<'a> Insert<'a> {
+    /// Creates the table.
+    pub(super) fn create<'n>(
+        connection: &'a Connection,
+        name: &str,
+        columns: impl Iterator<Item = &'n str>,
+    ) -> Result<Self> {
+        let name = quote(name);
+        // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
+        let fields: Vec<String> = columns.map(quote).collect();
+        connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
+        let marks = vec!["?"; fields.len()].join(", ");
+        Ok(Self(connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?))
+    }
+
+    pub(super) fn row<'v>(&mut self, cells: impl Iterator<Item = &'v Value>) -> Result<()> {
+        self.0.execute(params_from_iter(cells.map(Bound)))?;
+        Ok(())
+    }
 }

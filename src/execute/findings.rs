@@ -1,39 +1,58 @@
 //! The tables of `asks: [{kind: finding}]`: the intervals of all findings, and a row about each finding.
 
 use super::Session;
+use super::combine::Insert;
 use super::guard::Limits;
-use crate::catalog::FINDING_COLUMNS;
+use crate::catalog::{FINDING_COLUMNS, FINDING_TABLES};
 use crate::compile::{AskedFinding, FINDING_ABOUT, Plan};
 use crate::error::{Error, Result};
-use crate::table::{Column, ResultTable, Value};
+use crate::table::{ResultTable, Value};
+use rusqlite::Connection;
 use std::path::Path;
+use std::rc::Rc;
 
-/// The tables without rows.
-pub(super) fn empty(plan: &Plan) -> Vec<ResultTable> {
-    let table = |names: Vec<&str>| ResultTable {
-        columns: names.into_iter().map(Column::untyped).collect(),
-        rows: Vec::new(),
-    };
-    let intervals = ["query"].into_iter().chain(FINDING_COLUMNS).collect();
-    match plan.findings {
-        None => Vec::new(),
-        Some(_) => vec![table(intervals), table(FINDING_ABOUT.to_vec())],
+/// The answers of all findings that a plan reads.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Each finding that the report has data for, and its rows.
+    intervals: Vec<(String, Rc<ResultTable>)>,
+    /// A row about each finding, with the columns [`FINDING_ABOUT`].
+    about: Vec<Vec<Value>>,
+}
+
+impl Findings {
+    /// Creates the tables.
+    pub(super) fn create(&self, connection: &Connection) -> Result<()> {
+        let [intervals, about] = FINDING_TABLES;
+        let columns = std::iter::once("query").chain(FINDING_COLUMNS);
+        let mut insert = Insert::create(connection, intervals, columns)?;
+        for (name, table) in &self.intervals {
+            let name = Value::Text(name.clone());
+            let place = |name: &&str| table.columns.iter().position(|column| column.name == **name);
+            let places: Vec<usize> = FINDING_COLUMNS.iter().filter_map(place).collect();
+            for row in &table.rows {
+                insert.row(std::iter::once(&name).chain(places.iter().map(|&place| &row[place])))?;
+            }
+        }
+        let mut insert = Insert::create(connection, about, FINDING_ABOUT.into_iter())?;
+        self.about.iter().try_for_each(|row| insert.row(row.iter()))
     }
 }
 
 impl Session {
-    /// Asks all findings that the plan reads, in the order of their names.
-    pub(super) fn findings(&self, plan: &Plan, limits: &Limits) -> Result<Vec<ResultTable>> {
-        let mut tables = empty(plan);
-        let [intervals, about] = tables.as_mut_slice() else { return Ok(tables) };
-        for asked in plan.findings.iter().flatten() {
+    /// Asks all findings that the plan reads, in the order of their names. `None` if it reads none.
+    pub(super) fn findings(&self, plan: &Plan, limits: &Limits) -> Result<Option<Findings>> {
+        let Some(asked) = &plan.findings else { return Ok(None) };
+        let mut findings = Findings::default();
+        for asked in asked {
             let lack = self.lack_of(&asked.plan);
             if lack.is_none() {
-                self.add_intervals(asked, limits, intervals)?;
+                let answer = self.ask(&asked.plan, limits)?;
+                findings.intervals.push((name_of(asked).to_owned(), answer));
             }
-            about.rows.push(about_row(asked, lack));
+            findings.about.push(about_row(asked, lack));
         }
-        Ok(tables)
+        Ok(Some(findings))
     }
 
     /// The error for the data that the report lacks for a plan.
@@ -47,23 +66,6 @@ impl Session {
         let lack = plan.requires.iter().find_map(missing)?;
         Some(plan.lacks(lack, Path::new("REPORT")))
     }
-
-    fn add_intervals(
-        &self,
-        asked: &AskedFinding,
-        limits: &Limits,
-        intervals: &mut ResultTable,
-    ) -> Result<()> {
-        let answer = self.ask(&asked.plan, limits)?;
-        let name = Value::Text(name_of(asked).to_owned());
-        let place = |name: &&str| answer.columns.iter().position(|column| column.name == **name);
-        let places: Vec<usize> = FINDING_COLUMNS.iter().filter_map(place).collect();
-        intervals.rows.extend(answer.rows.iter().map(|row| {
-            let own = places.iter().map(|place| row[*place].clone());
-            std::iter::once(name.clone()).chain(own).collect::<Vec<Value>>()
-        }));
-        Ok(())
-    }
 }
 
 fn name_of(asked: &AskedFinding) -> &str {
@@ -75,6 +77,6 @@ fn about_row(asked: &AskedFinding, lack: Option<Error>) -> Vec<Value> {
         Some(Error::LacksData { needs, help, .. }) => (Value::Text(needs), Value::Text(help)),
         _ => (Value::Null, Value::Null),
     };
-    let texts = std::iter::once(name_of(asked)).chain(asked.texts());
-    texts.map(|text| Value::Text(text.to_owned())).chain([needs, help]).collect()
+    let texts = std::iter::once(name_of(asked).to_owned()).chain(asked.texts());
+    texts.map(Value::Text).chain([needs, help]).collect()
 }

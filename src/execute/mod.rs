@@ -26,6 +26,7 @@ use crate::normalize::{Installation, Times, strings_of_events};
 use crate::report::{path_of, plain_message};
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, RowSink, Value};
+use findings::Findings;
 use guard::Rights;
 use native::texts::readable;
 use rusqlite::config::DbConfig;
@@ -130,7 +131,7 @@ impl Session {
         let answers = answers.collect::<Result<Vec<_>>>()?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
         let findings = self.findings(plan, limits)?;
-        self.over_own(plan, &answers, &findings, limits)?.run_statement(plan, limits, sink)
+        self.over_own(plan, &answers, findings.as_ref(), limits)?.run_statement(plan, limits, sink)
     }
 
     /// The answer to a query that other queries ask. Each is asked once.
@@ -154,7 +155,7 @@ impl Session {
         &self,
         plan: &Plan,
         answers: &[&ResultTable],
-        findings: &[ResultTable],
+        findings: Option<&Findings>,
         limits: &Limits,
     ) -> Result<Self> {
         let report = Path::new(&self.path).file_name().unwrap_or_default().to_string_lossy();
@@ -248,8 +249,9 @@ impl Session {
             false => names(self),
             true => {
                 let none = ResultTable::default();
-                let (answers, findings) = (vec![&none; plan.asks.len()], findings::empty(plan));
-                names(&self.over_own(plan, &answers, &findings, &self.limits)?)
+                let answers = vec![&none; plan.asks.len()];
+                let findings = plan.findings.as_ref().map(|_| Findings::default());
+                names(&self.over_own(plan, &answers, findings.as_ref(), &self.limits)?)
             }
         }
     }

@@ -247,6 +247,13 @@ fn check_reads(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &m
         findings.push(place.finding("Q09", "asks:", message, "remove it from `asks`"));
     }
     check_asked_limits(query, place, catalog, findings);
+    for name in header.finding.iter().flat_map(|finding| &finding.narrows) {
+        let is_finding = |query: &Query| query.header.kind == Kind::Finding;
+        if !catalog.query(name).is_ok_and(is_finding) || *name == header.name {
+            let message = format!("`narrows` names '{name}', which is no other finding");
+            findings.push(place.finding("Q04", "narrows:", message, "name queries of kind finding"));
+        }
+    }
     let declared: BTreeSet<String> =
         header.reads.iter().chain(asked.intersection(&used)).cloned().collect();
     compare_reads(place, "Q09", &used, &declared, findings);

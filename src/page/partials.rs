@@ -127,7 +127,7 @@ impl Across<'_> {
             .collect();
         let mut answer = ResultTable::default();
         if over.iter().any(|partials| !partials.is_empty()) {
-            let session = Session::over(plan, &over, &[], self.classes, self.limits)?;
+            let session = Session::over(plan, &over, None, self.classes, self.limits)?;
             session.run_statement(plan, self.limits, &mut answer)?;
         }
         let answer = Rc::new(answer);

@@ -41,7 +41,7 @@ see_also: [gpu_time, gpu_idle_cause_sum, top_kernels]
 ---*/
 WITH RECURSIVE
 number AS (
-  SELECT query, row_number() OVER (ORDER BY query) - 1 AS bit
+  SELECT query, narrows, row_number() OVER (ORDER BY query) - 1 AS bit
   FROM finding_about
 ),
 cut AS (
@@ -89,6 +89,29 @@ claimed AS (
   GROUP BY mask
   LIMIT -1
 ),
+-- The bits of the findings that narrow each broader finding.
+narrower AS (
+  SELECT broad.bit, sum(1 << narrow.bit) AS bits
+  FROM number AS broad
+  JOIN number AS narrow
+    ON instr(',' || narrow.narrows || ',', ',' || broad.query || ',')
+    AND narrow.bit < 62
+    AND broad.bit < 62
+  GROUP BY broad.bit
+),
+-- Time that a narrower finding claims does not count for the broader one.
+counted AS (
+  SELECT
+    claimed.mask & ~coalesce((
+      SELECT sum(1 << narrower.bit)
+      FROM narrower
+      WHERE narrower.bits & claimed.mask
+    ), 0) AS mask,
+    sum(claimed.dur_ns) AS dur_ns
+  FROM claimed
+  GROUP BY 1
+  LIMIT -1
+),
 -- Each step takes the finding that adds most. `best` packs that time and the finding.
 step AS (
   SELECT
@@ -98,7 +121,7 @@ step AS (
      FROM (
        SELECT bit, sum(dur_ns) AS adds_ns
        FROM number
-       JOIN claimed
+       JOIN counted
          ON mask >> bit & 1
        GROUP BY bit
      )) AS best
@@ -110,7 +133,7 @@ step AS (
      FROM (
        SELECT bit, sum(dur_ns) AS adds_ns
        FROM number
-       JOIN claimed
+       JOIN counted
          ON mask >> bit & 1
        WHERE mask & (taken | (1 << (63 - best % 64))) = 0
        GROUP BY bit
