@@ -8,6 +8,7 @@ use crate::normalize::Installation;
 use crate::report::reopen;
 use crate::table::ResultTable;
 use crate::threads;
+use rusqlite::Connection;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,11 +27,15 @@ struct Beside {
     limits: Limits,
 }
 
+/// Mapped bytes count as memory of the process, for each connection, and reading is nearly as fast.
+fn map_nothing(connection: &Connection) -> Result<()> {
+    Ok(connection.pragma_update(None, "mmap_size", 0)?)
+}
+
 impl Beside {
     fn begin(self) -> Result<Session> {
         let connection = reopen(&self.database)?;
-        // With a mapping per connection, a large report would count as several times its size.
-        connection.pragma_update(None, "mmap_size", 0)?;
+        map_nothing(&connection)?;
         Session::connect(connection, self.installation, self.natives, &self.limits)
     }
 }
@@ -51,6 +56,7 @@ impl Session {
         if connections < 2 || self.installation.selecting.is_some() {
             return Ok(());
         }
+        self.rights.with_all(&self.connection, || map_nothing(&self.connection))?;
         let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = |session: &Session| {
             while let Some((place, plan)) = take(&next, &leaves) {
