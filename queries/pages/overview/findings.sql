@@ -7,7 +7,7 @@ why: To know what to fix first, how much it can win at most, and what the captur
 kind: sum
 tags: [cuda, gpu]
 reads: []
-asks: [{kind: finding}, gpu_time]
+asks: [{kind: finding}, gpu_parts]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest share of the GPUs' windows for the verdict yes, in percent."}
 columns:
@@ -49,11 +49,11 @@ cut AS (
     number.bit,
     finding.gpu_id,
     finding.subject,
-    max(finding.start_ns, gpu_time.start_ns) AS start_ns,
-    min(finding.start_ns + finding.dur_ns, gpu_time.end_ns) AS end_ns
+    max(finding.start_ns, gpu_parts.start_ns) AS start_ns,
+    min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS end_ns
   FROM finding
   JOIN number USING (query)
-  JOIN gpu_time USING (gpu_id)
+  JOIN gpu_parts USING (gpu_id)
   WHERE number.bit < 62
 ),
 -- The intervals of a finding without the time that its earlier ones cover.
@@ -171,7 +171,7 @@ judged AS (
     subject.subject AS top_subject,
     100.0 * subject.subject_ns / nullif(total.ceiling_ns, 0) AS top_subject_pct,
     coalesce(subject.subject_count, 0) AS subject_count,
-    (SELECT sum(window_ns) FROM gpu_time) AS window_ns
+    (SELECT sum(window_ns) FROM gpu_parts) AS window_ns
   FROM finding_about
   JOIN number USING (query)
   LEFT JOIN added USING (bit)

@@ -1,0 +1,46 @@
+/*---
+name: gpu_parts
+version: 1
+title: Parts of each GPU's time
+summary: Compute, exposed communication, exposed copies and idle time of each GPU, and its name.
+why: To compare the GPUs of a report at a glance, on any report within a second.
+kind: sum
+tags: [cuda, gpu]
+reads: [gpu, gpu_window]
+requires: [gpu_window]
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: gpu_name, type: text, priority: 1, doc: "Marketing name, such as NVIDIA H100 80GB HBM3; null if unknown."}
+  - {name: window_ns, type: duration, unit: ns, priority: 1, doc: "Time that --time or --window selects, or the time from the first to the last operation of the GPU."}
+  - {name: compute_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a compute kernel ran."}
+  - {name: exposed_communication_ns, type: duration, unit: ns, priority: 1, doc: "Time in which a communication kernel ran and no compute kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "Time in which a copy or fill ran and no kernel did."}
+  - {name: idle_ns, type: duration, unit: ns, priority: 1, doc: "Time in which nothing ran: the rest of window_ns."}
+  - {name: compute_pct, type: percent, unit: percent, label: "compute % of window", doc: "compute_ns as a share of window_ns."}
+  - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of window", doc: "exposed_communication_ns as a share of window_ns."}
+  - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of window", doc: "exposed_memory_ns as a share of window_ns."}
+  - {name: idle_pct, type: percent, unit: percent, label: "idle % of window", priority: 1, doc: "idle_ns as a share of window_ns."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 3, doc: "Start of the window, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the window."}
+checks:
+  - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = window_ns
+when_empty: "no GPU operation was recorded"
+limits: "See gpu_time, which also names the operation behind the largest part."
+see_also: [gpu_time, gpu_strip]
+---*/
+SELECT
+  gpu_id,
+  (SELECT max(gpu_name) FROM gpu WHERE gpu.gpu_id = gpu_window.gpu_id) AS gpu_name,
+  window_ns,
+  compute_ns,
+  exposed_communication_ns,
+  exposed_memory_ns,
+  idle_ns,
+  100.0 * compute_ns / nullif(window_ns, 0) AS compute_pct,
+  100.0 * exposed_communication_ns / nullif(window_ns, 0) AS exposed_communication_pct,
+  100.0 * exposed_memory_ns / nullif(window_ns, 0) AS exposed_memory_pct,
+  100.0 * idle_ns / nullif(window_ns, 0) AS idle_pct,
+  start_ns,
+  end_ns
+FROM gpu_window
+ORDER BY gpu_id
