@@ -7,6 +7,7 @@ why: To know what a report is before reading its figures.
 kind: info
 tags: [capture, cuda, gpu]
 reads: [export_fact, gpu_window, kernel, memcpy, memset]
+requires: []
 columns:
   - {name: product_version, type: text, priority: 1, doc: "Version of the nsys that wrote the export; null if unknown or not from nsys."}
   - {name: made_from, type: text, priority: 1, doc: "Kind of trace that nsq imported; null for exports of nsys."}
