@@ -156,6 +156,11 @@ subject AS (
   FROM piece
   GROUP BY bit, subject
 ),
+row_count AS (
+  SELECT bit, count(*) AS intervals
+  FROM cut
+  GROUP BY bit
+),
 total AS (
   SELECT bit, sum(end_ns - start_ns) AS ceiling_ns, count(DISTINCT gpu_id) AS gpu_count
   FROM piece
@@ -167,7 +172,7 @@ judged AS (
     coalesce(added.adds_ns, 0) AS adds_ns,
     coalesce(total.ceiling_ns, 0) AS ceiling_ns,
     coalesce(total.gpu_count, 0) AS gpu_count,
-    (SELECT count(*) FROM finding WHERE finding.query = finding_about.query) AS interval_count,
+    coalesce(row_count.intervals, 0) AS interval_count,
     subject.subject AS top_subject,
     100.0 * subject.subject_ns / nullif(total.ceiling_ns, 0) AS top_subject_pct,
     coalesce(subject.subject_count, 0) AS subject_count,
@@ -176,6 +181,7 @@ judged AS (
   JOIN number USING (query)
   LEFT JOIN added USING (bit)
   LEFT JOIN total USING (bit)
+  LEFT JOIN row_count USING (bit)
   LEFT JOIN subject
     ON subject.bit = number.bit
     AND subject.nth = 1
