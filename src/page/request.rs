@@ -40,10 +40,15 @@ pub struct ReportInput {
 }
 
 impl ReportInput {
-    /// The report by its file name, with its path as a fact.
+    /// The report by its file name, with two facts: its path, and what made it.
     pub fn of(open: &OpenReport) -> Self {
         let path = open.report.path.display().to_string();
-        let facts = BTreeMap::from([("path".to_owned(), path)]);
+        let made_by = match (&open.schema.nsys_version, open.schema.is_imported) {
+            (_, true) => "PyTorch profiler".to_owned(),
+            (Some(version), false) => format!("nsys {version}"),
+            (None, false) => "nsys of unknown version".to_owned(),
+        };
+        let facts = BTreeMap::from([("path".to_owned(), path), ("made_by".to_owned(), made_by)]);
         Self { name: open.report.name(), params: Vec::new(), facts }
     }
 }

@@ -9,8 +9,9 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 93] = [
+const NEED_NSQ: [&str; 95] = [
     "allocation",
+    "captured",
     "class_capture",
     "class_figures",
     "class_iterations",
@@ -52,6 +53,7 @@ const NEED_NSQ: [&str; 93] = [
     "gpu_idle_cause_sum",
     "gpu_idle_causes",
     "gpu_limits",
+    "gpu_parts",
     "gpu_share",
     "gpu_strip",
     "gpu_time",

@@ -2,15 +2,13 @@
 name: captured
 version: 1
 title: What was captured
-summary: The recording tool, and the number and time of GPU operations, in one row.
+summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
 kind: info
-tags: [capture, cuda, gpu]
-reads: [export_fact, gpu_window, kernel, memcpy, memset]
+tags: [cuda, gpu]
+reads: [gpu_window, kernel, memcpy, memset]
 requires: []
 columns:
-  - {name: product_version, type: text, priority: 1, doc: "Version of the nsys that wrote the export; null if unknown or not from nsys."}
-  - {name: made_from, type: text, priority: 1, doc: "Kind of trace that nsq imported; null for exports of nsys."}
   - {name: gpu_start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the first GPU's window; null without GPU work."}
   - {name: gpu_end_ns, type: timestamp, unit: ns, priority: 1, doc: "End of the last GPU's window; null without GPU work."}
   - {name: gpu_span_ns, type: duration, unit: ns, priority: 0, doc: "gpu_end_ns - gpu_start_ns; null without GPU work."}
@@ -20,8 +18,6 @@ limits: "Kernels inside CUDA graphs that were traced as a whole are not counted.
 see_also: [report_info, gpu_span]
 ---*/
 SELECT
-  (SELECT max(value) FROM export_fact WHERE fact = 'EXPORT_PRODUCT_VERSION') AS product_version,
-  (SELECT max(value) FROM export_fact WHERE fact = 'NSQ_IMPORT_OF') AS made_from,
   gpu.start_ns AS gpu_start_ns,
   gpu.end_ns AS gpu_end_ns,
   gpu.end_ns - gpu.start_ns AS gpu_span_ns,

@@ -2,7 +2,7 @@
 name: gpu_parts
 version: 1
 title: Parts of each GPU's time
-summary: Compute, exposed communication, exposed copies and idle time of each GPU, and its name.
+summary: What each GPU is, and how its time splits into work and idle time.
 why: To compare the GPUs of a report at a glance, on any report within a second.
 kind: sum
 tags: [cuda, gpu]
