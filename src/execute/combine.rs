@@ -6,14 +6,13 @@
 use super::Session;
 use super::findings::Findings;
 use super::guard::Limits;
-use super::table_writer::Bound;
+use super::table_writer::Insert;
 use crate::catalog::ClassMaps;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;
-use crate::schema::quote;
 use crate::table::{ResultTable, Value};
-use rusqlite::{Connection, Statement, params_from_iter};
+use rusqlite::Connection;
 
 /// The columns that say which report a row comes from, before the columns of its query.
 const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
@@ -72,28 +71,4 @@ fn create(
         }
     }
     Ok(())
-}
-
-/// Fills a table.
-pub(super) struct Insert<'a>(Statement<'a>);
-
-impl<'a> Insert<'a> {
-    /// Creates the table.
-    pub(super) fn create<'n>(
-        connection: &'a Connection,
-        name: &str,
-        columns: impl Iterator<Item = &'n str>,
-    ) -> Result<Self> {
-        let name = quote(name);
-        // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
-        let fields: Vec<String> = columns.map(quote).collect();
-        connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
-        let marks = vec!["?"; fields.len()].join(", ");
-        Ok(Self(connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?))
-    }
-
-    pub(super) fn row<'v>(&mut self, cells: impl Iterator<Item = &'v Value>) -> Result<()> {
-        self.0.execute(params_from_iter(cells.map(Bound)))?;
-        Ok(())
-    }
 }

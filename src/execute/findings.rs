@@ -1,8 +1,8 @@
 //! The tables of `asks: [{kind: finding}]`: the intervals of all findings, and a row about each finding.
 
 use super::Session;
-use super::combine::Insert;
 use super::guard::Limits;
+use super::table_writer::Insert;
 use crate::catalog::{FINDING_COLUMNS, FINDING_TABLES};
 use crate::compile::{AskedFinding, FINDING_ABOUT, Plan};
 use crate::error::{Error, Result};

@@ -1,4 +1,4 @@
-//! Writes relations as tables of a new SQLite file.
+//! Fills tables: of a new SQLite file, or of a database in memory.
 
 use super::{Limits, Session};
 use crate::catalog::{Relation, is_built_in};
@@ -6,7 +6,7 @@ use crate::compile::Plan;
 use crate::error::Result;
 use crate::schema::{MATERIALIZED, quote};
 use crate::table::{Column, RowSink, Type, Unit, Value};
-use rusqlite::{Connection, params_from_iter, types::Null};
+use rusqlite::{Connection, Statement, params_from_iter, types::Null};
 use std::path::Path;
 
 /// Writes tables to a new SQLite file.
@@ -141,5 +141,29 @@ fn declared(kind: Type) -> &'static str {
         Type::Any => "",
         Type::Real | Type::Percent => "REAL",
         Type::Int | Type::Bool | Type::Timestamp | Type::Duration | Type::Bytes | Type::Id => "INTEGER",
+    }
+}
+
+/// Fills a table of values as they are.
+pub(super) struct Insert<'a>(Statement<'a>);
+
+impl<'a> Insert<'a> {
+    /// Creates the table.
+    pub(super) fn create<'n>(
+        connection: &'a Connection,
+        name: &str,
+        columns: impl Iterator<Item = &'n str>,
+    ) -> Result<Self> {
+        let name = quote(name);
+        // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
+        let fields: Vec<String> = columns.map(quote).collect();
+        connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
+        let marks = vec!["?"; fields.len()].join(", ");
+        Ok(Self(connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?))
+    }
+
+    pub(super) fn row<'v>(&mut self, cells: impl Iterator<Item = &'v Value>) -> Result<()> {
+        self.0.execute(params_from_iter(cells.map(Bound)))?;
+        Ok(())
     }
 }
