@@ -100,6 +100,7 @@ impl PageArgs {
         let reports: Vec<_> = inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
         heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
         heading.facts.insert("page".to_owned(), name.into());
+        heading.facts.insert("page_version".to_owned(), request.version().into());
         heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
         show(&answer, &self.output, &heading)?;
         Ok(0)
@@ -173,7 +174,9 @@ pub(super) fn ask<'r>(
 /// Prints the tables of a page.
 pub(super) fn show(answer: &PageAnswer<'_>, output: &OutputArgs, shared: &Heading) -> Result<()> {
     let shown = || answer.tables.iter().filter(|table| !table.hidden && !table.table.columns.is_empty());
-    output.write(shown().count(), |writer: &mut Writer<'_>| {
+    // Not the number of those with data: machine output of a page is a list for every report.
+    let tables = answer.tables.iter().filter(|table| !table.hidden).count();
+    output.write(tables, |writer: &mut Writer<'_>| {
         for table in shown() {
             let mut heading = Heading { title: table.title.clone(), facts: shared.facts.clone() };
             heading.facts.insert("table".to_owned(), table.name.into());

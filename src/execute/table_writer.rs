@@ -78,7 +78,7 @@ impl Session {
 struct Table<'a> {
     writer: &'a TableWriter,
     name: &'a str,
-    insert: Option<rusqlite::Statement<'a>>,
+    insert: Option<Statement<'a>>,
 }
 
 impl RowSink for Table<'_> {

@@ -149,6 +149,11 @@ impl<'a> PageRequest<'a> {
         if is_html { self.page.html.as_deref() } else { self.page.text.as_deref() }
     }
 
+    /// The page's version.
+    pub fn version(&self) -> u32 {
+        self.page.version
+    }
+
     /// Whether the page compares reports. If not, its facts and layouts are about one report.
     pub fn is_across(&self) -> bool {
         self.tables.iter().any(|planned| planned.plan.across)

@@ -11,6 +11,7 @@ mod escape;
 mod formula;
 mod html;
 mod json;
+pub mod json_schema;
 mod lead;
 mod markdown;
 pub mod nsys;

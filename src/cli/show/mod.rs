@@ -1,5 +1,6 @@
 //! `nsq show`: prints the manual page of a query or relation, or its SQL.
 
+mod json_schema;
 mod manual;
 
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
@@ -28,6 +29,7 @@ Examples:
   nsq show kernels                                      a page: its tables and layouts
   nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
+  nsq show overview --json-schema                       what `nsq overview -f json` prints
 
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
 with `nsq sql REPORT --file` instead.")]
@@ -38,6 +40,9 @@ pub(super) struct Args {
     /// Print a standalone SQL script: views, scope and query.
     #[arg(long)]
     sql: bool,
+    /// Print the JSON Schema of what `--format json` prints for a query or page.
+    #[arg(long, conflicts_with = "sql")]
+    json_schema: bool,
     /// Adapt the script to the tables of this report.
     #[arg(long, value_name = "REPORT", requires = "sql")]
     report: Option<PathBuf>,
@@ -54,6 +59,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
+    if args.json_schema {
+        let mut invocation = Invocation::parse(&args.name);
+        if let Some(path) = invocation.path().map(Path::to_owned) {
+            invocation.query = catalog.add_file(&path)?;
+        }
+        let text = json_schema::schema(args, &catalog, &invocation)?;
+        write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+        return Ok(0);
+    }
     let page = match class_page(args, &catalog)? {
         Some(page) => Some(page),
         None => match page_page(args, &catalog)? {
