@@ -1,5 +1,7 @@
 //! Findings: ranked by the time that they add, where each nanosecond counts once.
 
+mod seeded;
+
 use crate::support::{Fixtures, outcome, project, shared, stdout};
 use std::collections::BTreeMap;
 use std::path::Path;
