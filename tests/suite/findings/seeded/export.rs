@@ -108,7 +108,7 @@ fn machine(
     run: &Run,
     strings: &mut Strings,
 ) -> rusqlite::Result<()> {
-    for (gpu, threads) in program.processes.iter().enumerate() {
+    for (gpu, about) in program.iter().enumerate() {
         let (number, pid) = (gpu as i64, pid(gpu));
         transaction.execute(
             "INSERT INTO TARGET_INFO_GPU (vmId, id, name, busLocation, totalMemory, memoryBandwidth, smCount,
@@ -125,7 +125,7 @@ fn machine(
             "INSERT INTO PROCESSES (globalPid, pid, name) VALUES (?1, ?2, 'python')",
             (process(gpu), pid),
         )?;
-        for (index, about) in threads.iter().enumerate() {
+        for (index, about) in about.threads.iter().enumerate() {
             transaction.execute(
                 "INSERT INTO ThreadNames (nameId, priority, globalTid) VALUES (?1, 20, ?2)",
                 (strings.id(about.name), thread((gpu, index))),
@@ -133,7 +133,8 @@ fn machine(
         }
     }
     let end = run.calls.iter().map(|call| call.end).max().unwrap_or(0);
-    let end = run.operations.iter().map(|operation| operation.end).max().unwrap_or(0).max(end) + 1_000_000;
+    let end =
+        run.operations.iter().map(|operation| operation.end).max().unwrap_or(0).max(end) + 1_000_000;
     transaction.execute(
         "INSERT INTO ANALYSIS_DETAILS (globalVid, duration, startTime, stopTime) VALUES (?1, ?2, 0, ?2)",
         (MACHINE, end),
@@ -184,7 +185,18 @@ fn operations(
                 let (kind, from, to) = about.codes();
                 let none = None::<i64>;
                 copy.execute((
-                    start, end, gpu, CONTEXT, stream, correlation, process, about.bytes, kind, from, to, none,
+                    start,
+                    end,
+                    gpu,
+                    CONTEXT,
+                    stream,
+                    correlation,
+                    process,
+                    about.bytes,
+                    kind,
+                    from,
+                    to,
+                    none,
                     none,
                 ))?
             }
@@ -192,8 +204,19 @@ fn operations(
                 let kind = if *to_host { MIGRATED_TO_HOST } else { MIGRATED_TO_DEVICE };
                 let address = 0x7f00_0000_0000_i64 + (start & 0xff_ffff) * 4096;
                 copy.execute((
-                    start, end, gpu, CONTEXT, stream, correlation, process, bytes, kind, MANAGED, MANAGED,
-                    PAGE_FAULT, address,
+                    start,
+                    end,
+                    gpu,
+                    CONTEXT,
+                    stream,
+                    correlation,
+                    process,
+                    bytes,
+                    kind,
+                    MANAGED,
+                    MANAGED,
+                    PAGE_FAULT,
+                    address,
                 ))?
             }
             Work::Fill(bytes) => {

@@ -1,6 +1,6 @@
 //! Faults, each as an engineer would meet it: a change of a clean program, of a chosen size.
 
-use super::program::{Action, Copy, Direction, Kernel, LOADER, Program, Random, Stream};
+use super::program::{Action, Copy, Direction, Kernel, LOADER, Process, Random, Stream};
 use super::training::{ADD, BATCH, GEMM, NORM, REDUCE, REDUCED, Shape};
 
 const SGEMM: &str = "ampere_sgemm_128x128_tn";
@@ -19,40 +19,55 @@ pub(super) struct Fault {
     pub(super) finding: &'static str,
     /// Which program it is in.
     pub(super) shape: fn(&mut Shape, f64),
-    /// Puts it into a program. The number is its size: 1 is usual.
-    pub(super) inject: fn(&mut Program, f64, &mut Random),
+    /// Puts it into a process. The number is its size: 1 is usual.
+    pub(super) inject: fn(&mut Process, f64, &mut Random),
 }
 
-pub(super) const FAULTS: [Fault; 23] = [
+pub(super) const FAULTS: [Fault; 29] = [
     fault("pageable_copies", "exposed_pageable_copies", pageable_copies),
     fault("copies_in_stream", "exposed_copies", copies_in_stream),
     fault("blocking_copies", "exposed_copies", blocking_copies),
-    fault("sync_per_layer", "host_sync", sync_per_layer),
+    Fault { shape: small_model, ..fault("sync_per_layer", "host_sync", sync_per_layer) },
+    Fault {
+        shape: small_parallel_model,
+        ..fault("sync_beside_collectives", "host_sync", sync_per_layer)
+    },
     Fault { shape: four_gpus, ..fault("uneven_batches", "rank_wait", uneven_batches) },
     Fault { shape: four_gpus, ..fault("slow_gpu", "rank_wait", slow_gpu) },
     Fault { shape: few_steps, ..fault("tiny_kernels", "tiny_kernels", tiny_kernels) },
     fault("allocation", "allocation", allocation),
-    Fault { shape: by_size, ..fault("serialised_all_reduce", "exposed_communication", serialised_all_reduce) },
+    Fault {
+        shape: by_size,
+        ..fault("serialised_all_reduce", "exposed_communication", serialised_all_reduce)
+    },
     fault("one_block", "few_blocks", one_block),
-    fault("few_blocks", "few_blocks", few_blocks),
-    fault("small_blocks", "small_blocks", small_blocks),
-    Fault { shape: short_kernels, ..fault("slow_launches", "launch_bound", slow_launches) },
+    Fault { shape: one_gpu, ..fault("few_blocks", "few_blocks", few_blocks) },
+    Fault { shape: one_gpu, ..fault("small_blocks", "small_blocks", small_blocks) },
+    fault("small_blocks_beside_collectives", "small_blocks", small_blocks),
+    Fault { shape: small_model, ..fault("slow_launches", "launch_bound", slow_launches) },
+    Fault {
+        shape: small_parallel_model,
+        ..fault("slow_launches_beside_collectives", "launch_bound", slow_launches)
+    },
     fault("host_work", "host_work", host_work),
     fault("data_loading", "data_loading", data_loading),
+    Fault { shape: loader_copies, ..fault("data_loading_by_thread", "data_loading", data_loading) },
     fault("iteration_border", "iteration_border", iteration_border),
     fault("fp32_matmul", "fp32_matmul", fp32_matmul),
     fault("module_load", "jit_and_module_load", module_load),
     fault("device_copies", "device_copies", device_copies),
+    fault("device_copies_beside_collectives", "device_copies", device_copies_in_backward),
     fault("gpu_page_faults", "um_migrations", gpu_page_faults),
     fault("host_page_faults", "um_migrations", host_page_faults),
     fault("profiler_stalls", "profiler_stalls", profiler_stalls),
+    fault("profiler_stalls_in_step", "profiler_stalls", profiler_stalls_in_step),
     fault("host_functions", "queued_work", host_functions),
 ];
 
 /// Faults that overlap in time, or take from each other.
 pub(super) const PAIRS: [(&str, &str); 8] = [
     ("allocation", "host_work"),
-    ("data_loading", "profiler_stalls"),
+    ("data_loading", "device_copies"),
     ("pageable_copies", "iteration_border"),
     ("serialised_all_reduce", "uneven_batches"),
     ("sync_per_layer", "tiny_kernels"),
@@ -64,7 +79,7 @@ pub(super) const PAIRS: [(&str, &str); 8] = [
 const fn fault(
     name: &'static str,
     finding: &'static str,
-    inject: fn(&mut Program, f64, &mut Random),
+    inject: fn(&mut Process, f64, &mut Random),
 ) -> Fault {
     Fault { name, finding, shape: |_, _| {}, inject }
 }
@@ -84,8 +99,21 @@ fn by_size(shape: &mut Shape, size: f64) {
     shape.steps = 4;
 }
 
-fn short_kernels(shape: &mut Shape, _: f64) {
-    shape.scale = 0.15;
+fn loader_copies(shape: &mut Shape, _: f64) {
+    shape.loader_copies = true;
+}
+
+fn one_gpu(shape: &mut Shape, _: f64) {
+    shape.gpus = 1;
+}
+
+fn small_model(shape: &mut Shape, _: f64) {
+    shape.gpus = 1;
+    shape.scale = 0.2;
+}
+
+fn small_parallel_model(shape: &mut Shape, _: f64) {
+    shape.scale = 0.2;
 }
 
 fn work(random: &mut Random, ns: i64) -> Action {
@@ -97,9 +125,9 @@ fn copy(direction: Direction, ns: i64, rate: f64) -> Copy {
 }
 
 /// The main thread copies the batch on the compute stream, instead of the loader on its own.
-fn main_copies(program: &mut Program, mut batch: impl FnMut() -> Copy) {
-    program.rewrite(|place, action, actions| match action {
-        Action::Copy(..) | Action::Record(..) if place.thread == LOADER => {}
+fn main_copies(process: &mut Process, mut batch: impl FnMut() -> Copy) {
+    process.rewrite(|_, action, actions| match action {
+        Action::Copy(Stream::Load, _) | Action::Record(Stream::Load, _) => {}
         Action::WaitEvent(_, event) if event % 1000 == BATCH => {
             actions.push(Action::Copy(Stream::Compute, batch()));
         }
@@ -108,42 +136,32 @@ fn main_copies(program: &mut Program, mut batch: impl FnMut() -> Copy) {
 }
 
 /// The batch is in pageable memory, and `to(device)` is in the step.
-fn pageable_copies(program: &mut Program, size: f64, random: &mut Random) {
-    main_copies(program, || Copy {
+fn pageable_copies(process: &mut Process, size: f64, random: &mut Random) {
+    main_copies(process, || Copy {
         pageable: true,
         ..copy(Direction::ToDevice, random.about((size * 6_800_000.0) as i64, 0.05), PAGEABLE_RATE)
     });
 }
 
 /// The batch is in pinned memory and copied with `non_blocking=True`, but on the stream of the kernels.
-fn copies_in_stream(program: &mut Program, size: f64, random: &mut Random) {
-    main_copies(program, || {
+fn copies_in_stream(process: &mut Process, size: f64, random: &mut Random) {
+    main_copies(process, || {
         copy(Direction::ToDevice, random.about((size * 3_400_000.0) as i64, 0.05), PINNED_RATE)
     });
 }
 
 /// `cudaMemcpy` reads activations back into pinned memory after the forward pass.
-fn blocking_copies(program: &mut Program, size: f64, random: &mut Random) {
-    before(program, "backward", |actions| {
+fn blocking_copies(process: &mut Process, size: f64, random: &mut Random) {
+    process.before("backward", |actions| {
         let ns = random.about((size * 2_800_000.0) as i64, 0.05);
         let copy = Copy { blocking: true, ..copy(Direction::ToHost, ns, PINNED_RATE) };
         actions.extend([Action::Copy(Stream::Compute, copy), work(random, 40_000)]);
     });
 }
 
-/// Adds actions before each range of the main thread whose name begins so.
-fn before(program: &mut Program, range: &str, mut add: impl FnMut(&mut Vec<Action>)) {
-    program.rewrite(|place, action, actions| {
-        if matches!(action, Action::Push(_)) && place.is_directly_in(range) {
-            add(actions);
-        }
-        actions.push(action);
-    });
-}
-
 /// A check of the activations after each layer waits for the GPU.
-fn sync_per_layer(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| {
+fn sync_per_layer(process: &mut Process, size: f64, random: &mut Random) {
+    process.rewrite(|place, action, actions| {
         let checks = place.is_in("forward") || size > 1.0;
         if matches!(action, Action::Pop) && place.is_directly_in("layer_") && checks {
             actions.push(Action::Synchronize(Stream::Compute));
@@ -154,27 +172,24 @@ fn sync_per_layer(program: &mut Program, size: f64, random: &mut Random) {
 }
 
 /// One GPU gets longer sequences than the others. The total is the same.
-fn uneven_batches(program: &mut Program, size: f64, _: &mut Random) {
+fn uneven_batches(process: &mut Process, size: f64, _: &mut Random) {
     let more = 0.08 * size;
-    let others = (program.processes.len() - 1) as f64;
-    program.change_kernels(|place, kernel| {
-        let factor = if place.gpu == 1 { 1.0 + more } else { 1.0 - more / others };
+    let others = (process.gpus - 1) as f64;
+    let factor = if process.gpu == 1 { 1.0 + more } else { 1.0 - more / others };
+    process.change_kernels(|_, kernel| {
         kernel.ns = (kernel.ns as f64 * factor) as i64;
     });
 }
 
 /// One GPU is hot and lowers its clock.
-fn slow_gpu(program: &mut Program, size: f64, _: &mut Random) {
-    program.change_kernels(|place, kernel| {
-        if place.gpu == 1 {
-            kernel.ns = (kernel.ns as f64 * (1.0 + 0.08 * size)) as i64;
-        }
-    });
+fn slow_gpu(process: &mut Process, size: f64, _: &mut Random) {
+    let factor = if process.gpu == 1 { 1.0 + 0.08 * size } else { 1.0 };
+    process.change_kernels(|_, kernel| kernel.ns = (kernel.ns as f64 * factor) as i64);
 }
 
 /// The optimizer launches kernels for each parameter instead of a fused one for all.
-fn tiny_kernels(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| match action {
+fn tiny_kernels(process: &mut Process, size: f64, random: &mut Random) {
+    process.rewrite(|place, action, actions| match action {
         Action::Launch(stream, kernel, _) if place.is_in("optimizer") => {
             for _ in 0..(160.0 * size) as usize {
                 let ns = random.about(2_900, 0.3);
@@ -187,25 +202,30 @@ fn tiny_kernels(program: &mut Program, size: f64, random: &mut Random) {
     });
 }
 
-/// `torch.cuda.empty_cache()` in each step: memory is freed, and allocated again.
-fn allocation(program: &mut Program, size: f64, random: &mut Random) {
-    before(program, "backward", |actions| {
-        for ns in [160_000, 280_000] {
+/// `torch.cuda.empty_cache()` after the forward pass: memory is freed, and allocated again. Not in the first
+/// step, which allocates anyway.
+fn allocation(process: &mut Process, size: f64, random: &mut Random) {
+    process.after("forward", |place, actions| {
+        if place.step() == Some(0) {
+            return;
+        }
+        for call in [Action::Free, Action::Allocate] {
             for _ in 0..(6.0 * size) as usize {
-                let ns = random.about(ns, 0.3);
                 actions.push(work(random, 6_000));
-                actions.push(if ns < 210_000 { Action::Free(ns) } else { Action::Allocate(ns) });
+                actions.push(call(random.about(220_000, 0.3)));
             }
         }
     });
 }
 
 /// Gradients are reduced after the backward pass instead of beside it.
-fn serialised_all_reduce(program: &mut Program, _: f64, _: &mut Random) {
+fn serialised_all_reduce(process: &mut Process, _: f64, _: &mut Random) {
     let mut late = Vec::new();
-    program.rewrite(|place, action, actions| match action {
-        Action::Launch(Stream::Collective, ..) | Action::WaitEvent(Stream::Collective, _) => late.push(action),
-        Action::Record(Stream::Collective, event) if place.is_in("backward") && event % 1000 == REDUCED => {
+    process.rewrite(|_, action, actions| match action {
+        Action::Launch(Stream::Collective, ..)
+        | Action::WaitEvent(Stream::Collective, _)
+        | Action::Record(Stream::Compute, _) => late.push(action),
+        Action::Record(_, event) if event % 1000 == REDUCED => {
             actions.append(&mut late);
             actions.push(action);
         }
@@ -214,8 +234,8 @@ fn serialised_all_reduce(program: &mut Program, _: f64, _: &mut Random) {
 }
 
 /// The loss is computed by a single block.
-fn one_block(program: &mut Program, size: f64, random: &mut Random) {
-    program.change_kernels(|place, kernel| {
+fn one_block(process: &mut Process, size: f64, random: &mut Random) {
+    process.change_kernels(|place, kernel| {
         if place.is_directly_in("forward") {
             kernel.grid = 1;
             kernel.block = 1024;
@@ -224,20 +244,22 @@ fn one_block(program: &mut Program, size: f64, random: &mut Random) {
     });
 }
 
-/// Reductions have one block for each of a few rows.
-fn few_blocks(program: &mut Program, size: f64, random: &mut Random) {
-    program.change_kernels(|_, kernel| {
+/// Reductions have one block for each of a few rows, and are nearly slower by the share of idle
+/// multiprocessors.
+fn few_blocks(process: &mut Process, size: f64, random: &mut Random) {
+    let blocks = (8.0 / size) as i64;
+    process.change_kernels(|_, kernel| {
         if kernel.name == REDUCE {
-            kernel.grid = 8;
-            kernel.ns = (kernel.ns as f64 * size * random.between(8.0, 11.0)) as i64;
+            kernel.grid = blocks;
+            kernel.ns = (kernel.ns as f64 * 108.0 / blocks as f64 * random.between(0.75, 0.95)) as i64;
         }
     });
 }
 
 /// Normalization kernels of our own have blocks of 16, 8 or 4 threads, and are nearly so much slower.
-fn small_blocks(program: &mut Program, size: f64, random: &mut Random) {
+fn small_blocks(process: &mut Process, size: f64, random: &mut Random) {
     let threads = (8.0 / size) as i64;
-    program.change_kernels(|_, kernel| {
+    process.change_kernels(|_, kernel| {
         if kernel.name == NORM {
             kernel.grid *= kernel.block / threads;
             kernel.block = threads;
@@ -247,8 +269,8 @@ fn small_blocks(program: &mut Program, size: f64, random: &mut Random) {
 }
 
 /// Python takes long between the launches of short kernels.
-fn slow_launches(program: &mut Program, size: f64, _: &mut Random) {
-    program.rewrite(|place, action, actions| {
+fn slow_launches(process: &mut Process, size: f64, _: &mut Random) {
+    process.rewrite(|place, action, actions| {
         actions.push(match action {
             Action::Work(ns) if place.is_in("forward") || place.is_in("backward") => {
                 Action::Work((ns as f64 * (2.0 + 4.0 * size)) as i64)
@@ -259,17 +281,17 @@ fn slow_launches(program: &mut Program, size: f64, _: &mut Random) {
 }
 
 /// A metric is computed on the host in the middle of the step.
-fn host_work(program: &mut Program, size: f64, random: &mut Random) {
-    before(program, "backward", |actions| {
+fn host_work(process: &mut Process, size: f64, random: &mut Random) {
+    process.before("backward", |actions| {
         actions.push(Action::Push("metrics".to_owned()));
-        actions.push(work(random, 12_000_000 + (size * 8_000_000.0) as i64));
+        actions.push(Action::Work(random.about(12_000_000 + (size * 8_000_000.0) as i64, 0.1)));
         actions.push(Action::Pop);
     });
 }
 
 /// The loader takes longer for a batch than the GPUs for a step.
-fn data_loading(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| {
+fn data_loading(process: &mut Process, size: f64, random: &mut Random) {
+    process.rewrite(|place, action, actions| {
         actions.push(match action {
             Action::Work(_) if place.thread == LOADER => {
                 Action::Work(random.about(38_000_000 + (size * 12_000_000.0) as i64, 0.05))
@@ -279,20 +301,16 @@ fn data_loading(program: &mut Program, size: f64, random: &mut Random) {
     });
 }
 
-/// The program logs between two steps, after it has read the loss.
-fn iteration_border(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| {
-        let ends = matches!(action, Action::Pop) && place.is_directly_in("step");
-        actions.push(action);
-        if ends {
-            actions.push(work(random, (size * 3_000_000.0) as i64));
-        }
+/// The program logs between two steps, when it has read the loss.
+fn iteration_border(process: &mut Process, size: f64, random: &mut Random) {
+    process.after("step", |_, actions| {
+        actions.push(Action::Work(random.about((size * 3_000_000.0) as i64, 0.2)));
     });
 }
 
 /// Matrix products are in FP32: in the forward pass only, or in both.
-fn fp32_matmul(program: &mut Program, size: f64, random: &mut Random) {
-    program.change_kernels(|place, kernel| {
+fn fp32_matmul(process: &mut Process, size: f64, random: &mut Random) {
+    process.change_kernels(|place, kernel| {
         if kernel.name == GEMM && (size >= 1.0 || place.is_in("forward")) {
             kernel.name = SGEMM;
             // Tensor cores reach less of their peak than CUDA cores do.
@@ -302,13 +320,14 @@ fn fp32_matmul(program: &mut Program, size: f64, random: &mut Random) {
 }
 
 /// A new shape in the middle of the run: code is loaded, and a kernel launched for the first time.
-fn module_load(program: &mut Program, size: f64, random: &mut Random) {
-    let mut loaded = [false; 64];
-    program.rewrite(|place, mut action, actions| {
-        let is_here = place.step() == Some(3) && place.is_in("forward") && place.is_directly_in("layer_6");
+fn module_load(process: &mut Process, size: f64, random: &mut Random) {
+    let mut is_loaded = false;
+    process.rewrite(|place, mut action, actions| {
+        let is_here =
+            place.step() == Some(3) && place.is_in("forward") && place.is_directly_in("layer_6");
         if let Action::Launch(_, kernel, ns) = &mut action
             && is_here
-            && !std::mem::replace(&mut loaded[place.gpu], true)
+            && !std::mem::replace(&mut is_loaded, true)
         {
             actions.push(Action::LoadModule(random.about((size * 30_000_000.0) as i64, 0.1)));
             kernel.name = TRITON;
@@ -318,13 +337,22 @@ fn module_load(program: &mut Program, size: f64, random: &mut Random) {
     });
 }
 
-/// `.contiguous()` after each addition.
-fn device_copies(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|_, action, actions| {
-        let adds = matches!(&action, Action::Launch(_, kernel, _) if kernel.name == ADD);
+/// `.contiguous()` after each addition of the forward pass.
+fn device_copies(process: &mut Process, size: f64, random: &mut Random) {
+    copies_after(process, ADD, "forward", size, random);
+}
+
+/// `.contiguous()` before each product of a backward pass that also reduces gradients.
+fn device_copies_in_backward(process: &mut Process, size: f64, random: &mut Random) {
+    copies_after(process, ADD, "backward", size, random);
+}
+
+fn copies_after(process: &mut Process, kernel: &str, range: &str, size: f64, random: &mut Random) {
+    process.rewrite(|place, action, actions| {
+        let is_it = matches!(&action, Action::Launch(_, launched, _) if launched.name == kernel);
         actions.push(action);
-        if adds {
-            let ns = random.about((size * 130_000.0) as i64, 0.1);
+        if is_it && place.is_in(range) {
+            let ns = random.about((size * 180_000.0) as i64, 0.1);
             actions.push(work(random, 5_000));
             actions.push(Action::Copy(Stream::Compute, copy(Direction::OnDevice, ns, DEVICE_RATE)));
         }
@@ -332,8 +360,8 @@ fn device_copies(program: &mut Program, size: f64, random: &mut Random) {
 }
 
 /// The weights of a product are in unified memory, on the host.
-fn gpu_page_faults(program: &mut Program, size: f64, _: &mut Random) {
-    program.change_kernels(|place, kernel| {
+fn gpu_page_faults(process: &mut Process, size: f64, _: &mut Random) {
+    process.change_kernels(|place, kernel| {
         if kernel.name == GEMM && kernel.grid == 768 && place.is_in("forward") {
             kernel.absent_bytes = (size * 6_000_000.0) as i64;
         }
@@ -341,35 +369,35 @@ fn gpu_page_faults(program: &mut Program, size: f64, _: &mut Random) {
 }
 
 /// The host reads results in unified memory after each step.
-fn host_page_faults(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| {
-        let ends = matches!(action, Action::Pop) && place.is_directly_in("loss.item()");
-        actions.push(action);
-        if ends {
-            let ns = random.about((size * 2_500_000.0) as i64, 0.1);
-            actions.push(Action::ReadManaged(ns * 11, ns));
-        }
+fn host_page_faults(process: &mut Process, size: f64, random: &mut Random) {
+    process.after("loss.item()", |_, actions| {
+        let ns = random.about((size * 2_500_000.0) as i64, 0.1);
+        actions.push(Action::ReadManaged(ns * 11, ns));
     });
 }
 
 /// The profiler writes out its buffers after each step.
-fn profiler_stalls(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| {
-        let begins = matches!(action, Action::Push(_)) && place.is_directly_in("forward");
-        actions.push(action);
-        if begins && place.step() > Some(0) {
-            actions.push(Action::Profiler(random.about((size * 3_000_000.0) as i64, 0.1)));
+fn profiler_stalls(process: &mut Process, size: f64, random: &mut Random) {
+    process.after("loss.item()", |_, actions| {
+        actions.push(Action::Profiler(random.about((size * 3_000_000.0) as i64, 0.1)));
+    });
+}
+
+/// The profiler writes out its buffers while the host has little lead.
+fn profiler_stalls_in_step(process: &mut Process, size: f64, random: &mut Random) {
+    process.after("layer_0", |place, actions| {
+        if place.is_in("forward") {
+            actions.push(Action::Profiler(random.about((size * 4_000_000.0) as i64, 0.1)));
         }
     });
 }
 
 /// A callback of the host between layers, on the stream of the kernels.
-fn host_functions(program: &mut Program, size: f64, random: &mut Random) {
-    program.rewrite(|place, action, actions| {
-        let ends = matches!(action, Action::Pop) && place.is_directly_in("layer_");
-        actions.push(action);
-        if ends && place.is_in("forward") {
-            actions.push(Action::HostFunction(Stream::Compute, random.about((size * 160_000.0) as i64, 0.2)));
+fn host_functions(process: &mut Process, size: f64, random: &mut Random) {
+    process.after("layer_", |place, actions| {
+        if place.is_in("forward") {
+            let ns = random.about((size * 160_000.0) as i64, 0.2);
+            actions.push(Action::HostFunction(Stream::Compute, ns));
         }
     });
 }

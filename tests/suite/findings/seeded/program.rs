@@ -29,12 +29,12 @@ impl Random {
     }
 }
 
-/// A stream of a GPU. Each belongs to one thread of the process that uses the GPU.
+/// A stream of a GPU. Only one thread uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stream {
     Compute,
     Collective,
-    /// Belongs to the loader thread.
+    /// Copies the batches.
     Load,
 }
 
@@ -102,7 +102,7 @@ pub(super) enum Action {
     Synchronize(Stream),
     /// Allocates memory with a call of this length.
     Allocate(i64),
-    /// Waits for the GPU, and frees memory in this time.
+    /// Waits until kernels and collectives have finished, and frees memory in this time.
     Free(i64),
     /// Loads code with a call of this length.
     LoadModule(i64),
@@ -121,15 +121,20 @@ pub(super) struct Thread {
     pub(super) actions: Vec<Action>,
 }
 
-/// A program of one process for each GPU.
+/// A process that uses one GPU.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
-    pub(super) processes: Vec<Vec<Thread>>,
+pub(super) struct Process {
+    /// The GPU, counted from 0, and how many the program has.
+    pub(super) gpu: usize,
+    pub(super) gpus: usize,
+    pub(super) threads: Vec<Thread>,
 }
+
+/// One process for each GPU.
+pub(super) type Program = Vec<Process>;
 
 /// Where an action is.
 pub(super) struct Place<'a> {
-    pub(super) gpu: usize,
     pub(super) thread: &'static str,
     /// Names of the open ranges, the outermost first. `Push` and `Pop` are inside their range.
     pub(super) ranges: &'a [String],
@@ -155,25 +160,44 @@ impl Place<'_> {
 pub(super) const MAIN: &str = "python";
 pub(super) const LOADER: &str = "pin_memory";
 
-impl Program {
+impl Process {
     /// Replaces each action by those that `rewrite` adds for it.
     pub(super) fn rewrite(&mut self, mut rewrite: impl FnMut(&Place<'_>, Action, &mut Vec<Action>)) {
-        for (gpu, threads) in self.processes.iter_mut().enumerate() {
-            for thread in threads {
-                let (mut ranges, mut actions) = (Vec::new(), Vec::new());
-                for action in std::mem::take(&mut thread.actions) {
-                    if let Action::Push(name) = &action {
-                        ranges.push(name.clone());
-                    }
-                    let ends = matches!(action, Action::Pop);
-                    rewrite(&Place { gpu, thread: thread.name, ranges: &ranges }, action, &mut actions);
-                    if ends {
-                        ranges.pop();
-                    }
+        for thread in &mut self.threads {
+            let (mut ranges, mut actions) = (Vec::new(), Vec::new());
+            for action in std::mem::take(&mut thread.actions) {
+                if let Action::Push(name) = &action {
+                    ranges.push(name.clone());
                 }
-                thread.actions = actions;
+                let ends = matches!(action, Action::Pop);
+                rewrite(&Place { thread: thread.name, ranges: &ranges }, action, &mut actions);
+                if ends {
+                    ranges.pop();
+                }
             }
+            thread.actions = actions;
         }
+    }
+
+    /// Adds actions before each range of the main thread whose name begins so.
+    pub(super) fn before(&mut self, range: &str, mut add: impl FnMut(&mut Vec<Action>)) {
+        self.rewrite(|place, action, actions| {
+            if matches!(action, Action::Push(_)) && place.is_directly_in(range) {
+                add(actions);
+            }
+            actions.push(action);
+        });
+    }
+
+    /// Adds actions after each range of the main thread whose name begins so.
+    pub(super) fn after(&mut self, range: &str, mut add: impl FnMut(&Place<'_>, &mut Vec<Action>)) {
+        self.rewrite(|place, action, actions| {
+            let ends = matches!(action, Action::Pop) && place.is_directly_in(range);
+            actions.push(action);
+            if ends {
+                add(place, actions);
+            }
+        });
     }
 
     /// Changes the compute kernels.

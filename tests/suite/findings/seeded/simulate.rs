@@ -1,10 +1,10 @@
 //! Runs a program: one clock for each host thread, and streams that work in order.
 //!
 //! Threads and streams share no resource, so each goes on as soon as what it waits for is known, and the
-//! order in which they are tried does not matter. Not modelled: kernels that slow each other down, copies
-//! that share a link, and a call that waits for streams of other threads.
+//! order in which they are tried does not matter. Not modelled: kernels that slow each other down, and
+//! copies that share a link.
 
-use super::program::{Action, Copy, Direction, Kernel, LOADER, Program, Stream};
+use super::program::{Action, Copy, Direction, Kernel, Program, Stream};
 use std::collections::BTreeMap;
 
 /// Work that a stream may have before a launch waits.
@@ -88,18 +88,17 @@ impl Run {
 /// Runs the program. Panics if threads wait for each other.
 pub(super) fn simulate(program: &Program) -> Run {
     let mut machine = Machine {
-        gpus: program.processes.iter().map(|_| Gpu::default()).collect(),
+        gpus: program.iter().map(|_| Gpu::default()).collect(),
         collectives: BTreeMap::new(),
         run: Run::default(),
     };
     let mut hosts = Vec::new();
-    for (gpu, threads) in program.processes.iter().enumerate() {
-        for (index, thread) in threads.iter().enumerate() {
+    for (gpu, process) in program.iter().enumerate() {
+        for (index, thread) in process.threads.iter().enumerate() {
             // Processes and threads start one after the other.
             let clock = 20_000_000 + 3_000 * gpu as i64 + 700 * index as i64;
             let actions = &thread.actions;
-            let loads = thread.name == LOADER;
-            hosts.push(Host { id: (gpu, index), loads, clock, actions, next: 0, open: Vec::new(), sent: None });
+            hosts.push(Host { id: (gpu, index), clock, actions, next: 0, open: Vec::new(), sent: None });
         }
     }
     loop {
@@ -130,8 +129,6 @@ pub(super) fn simulate(program: &Program) -> Run {
 
 struct Host<'a> {
     id: ThreadId,
-    /// Whether this is the loader, which has a stream of its own.
-    loads: bool,
     clock: i64,
     actions: &'a [Action],
     /// Index of the next action.
@@ -203,7 +200,14 @@ impl Machine {
             }
             Action::Copy(stream, copy) => self.copy(host, *stream, copy)?,
             Action::Fill(stream, bytes, ns) => {
-                self.launch(host, *stream, "cudaMemsetAsync_v3020", 4_200, *ns, Some(Work::Fill(*bytes)))?;
+                self.launch(
+                    host,
+                    *stream,
+                    "cudaMemsetAsync_v3020",
+                    4_200,
+                    *ns,
+                    Some(Work::Fill(*bytes)),
+                )?;
             }
             Action::HostFunction(stream, ns) => {
                 let ns = HOST_FUNCTION + ns;
@@ -229,7 +233,7 @@ impl Machine {
             Action::Allocate(ns) => _ = self.call(host, "cudaMalloc_v3020", *ns),
             Action::Free(ns) => {
                 let mut done = host.clock;
-                for stream in Stream::ALL.into_iter().filter(|stream| (*stream == Stream::Load) == host.loads) {
+                for stream in [Stream::Compute, Stream::Collective] {
                     done = done.max(self.gpus[gpu].streams[stream as usize].done()?);
                 }
                 self.call(host, "cudaFree_v3020", done - host.clock + ns);
@@ -237,7 +241,12 @@ impl Machine {
             Action::LoadModule(ns) => _ = self.call(host, "cuLibraryLoadData", *ns),
             Action::Profiler(ns) => {
                 let (thread, start, end) = (host.id, host.clock, host.clock + ns);
-                self.run.profiler.push(Span { thread, start, end, name: "CUPTI Buffer flush".to_owned() });
+                self.run.profiler.push(Span {
+                    thread,
+                    start,
+                    end,
+                    name: "CUPTI Buffer flush".to_owned(),
+                });
                 host.clock = end;
             }
             Action::ReadManaged(bytes, ns) => {
@@ -298,7 +307,13 @@ impl Machine {
             state.correlation += 1;
             let ready = host.clock + if staged { FIRST_STAGE } else { 6_000 };
             let (ns, correlation, work) = (copy.ns, state.correlation, Some(Work::Copy(copy.clone())));
-            state.streams[stream as usize].items.push(Item { ready, ns, event: None, correlation, work });
+            state.streams[stream as usize].items.push(Item {
+                ready,
+                ns,
+                event: None,
+                correlation,
+                work,
+            });
             host.sent = Some(correlation);
         }
         let done = self.gpus[gpu].streams[stream as usize].done()?;

@@ -1,23 +1,28 @@
 //! A clean training program: data-parallel steps of a transformer, whose host is ahead of the GPUs.
 //!
-//! Each process has two threads. The main thread launches forward pass, backward pass and optimizer. Each
+//! Each process uses one GPU and has two threads. The main thread launches forward pass, backward pass and optimizer. Each
 //! layer's gradients are reduced on a stream of their own while the backward pass goes on. The loader
-//! thread prepares the next batch and copies it from pinned memory, also on its own stream.
+//! thread prepares batches in pinned memory. The main thread copies the next one at the beginning of each
+//! step, also on a stream of its own.
 
-use super::program::{Action, Copy, Direction, Kernel, LOADER, MAIN, Program, Random, Stream, Thread};
+use super::program::{
+    Action, Copy, Direction, Kernel, LOADER, MAIN, Process, Program, Random, Stream, Thread,
+};
 
 pub(super) const GEMM: &str = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
-pub(super) const NORM: &str = "void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float>(int, float)";
+pub(super) const NORM: &str =
+    "void at::native::<unnamed>::vectorized_layer_norm_kernel<float, float>(int, float)";
 pub(super) const ADD: &str = "void at::native::vectorized_elementwise_kernel<(int)4, \
      at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char *, 3>>(int, T2, T3)";
 pub(super) const REDUCE: &str = "void at::native::reduce_kernel<(int)512, (int)1, \
      at::native::ReduceOp<c10::BFloat16, at::native::sum_functor>>(T3)";
 const GELU: &str = "void at::native::vectorized_elementwise_kernel<(int)4, \
      at::native::GeluCUDAKernelImpl, std::array<char *, 2>>(int, T2, T3)";
-const FLASH: &str = "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128>>(Flash_fwd_params)";
-const FLASH_BACKWARD: &str =
-    "void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<(int)128>>(Flash_bwd_params)";
-const LOSS: &str = "void at::native::<unnamed>::cunn_SoftMaxForward<(int)8, float, float>(T4 *, const T2 *, int)";
+const FLASH: &str =
+    "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128>>(Flash_fwd_params)";
+const FLASH_BACKWARD: &str = "void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<(int)128>>(Flash_bwd_params)";
+const LOSS: &str =
+    "void at::native::<unnamed>::cunn_SoftMaxForward<(int)8, float, float>(T4 *, const T2 *, int)";
 const ADAM: &str = "void at::native::<unnamed>::multi_tensor_apply_kernel<\
      at::native::<unnamed>::FusedOptimizerTensorListMetadata<(int)4>>(T1, T2, T3...)";
 const ALL_REDUCE: &str =
@@ -61,44 +66,46 @@ pub(super) struct Shape {
     pub(super) layers: u32,
     /// Length of the kernels, as a multiple of those above.
     pub(super) scale: f64,
-    /// Time between two launches of the main thread, as a multiple of the usual.
-    pub(super) python: f64,
     /// Whether the host reads the loss after each step, and so waits for the GPU.
     pub(super) reads_loss: bool,
-    /// Largest difference between the speeds of two GPUs.
-    pub(super) spread: f64,
+    /// Whether the loader copies the batches, instead of the main thread.
+    pub(super) loader_copies: bool,
 }
 
 impl Shape {
     pub(super) fn new(seed: u64) -> Self {
-        let (gpus, steps, layers) = (2, 6, 12);
-        Self { seed, gpus, steps, layers, scale: 1.0, python: 1.0, reads_loss: true, spread: 0.002 }
+        Self { seed, gpus: 2, steps: 5, layers: 12, scale: 1.0, reads_loss: true, loader_copies: false }
     }
 }
 
 /// The clean program of a shape.
 pub(super) fn train(shape: &Shape) -> Program {
     let process = |gpu: usize| {
-        let mut writer = Writer {
-            shape,
-            random: Random::new(shape.seed * 64 + gpu as u64),
-            speed: 1.0,
-            actions: Vec::new(),
-        };
-        writer.speed = shape.scale * writer.random.between(1.0 - shape.spread, 1.0 + shape.spread);
+        let mut random = Random::new(shape.seed * 64 + gpu as u64);
+        // GPUs of one kind differ a little.
+        let speed = shape.scale * random.between(0.999, 1.001);
+        let mut writer = Writer { shape, random, speed, actions: Vec::new() };
         let main = Thread { name: MAIN, actions: writer.main() };
-        vec![main, Thread { name: LOADER, actions: writer.loader() }]
+        let loader = Thread { name: LOADER, actions: writer.loader() };
+        Process { gpu, gpus: shape.gpus, threads: vec![main, loader] }
     };
-    Program { processes: (0..shape.gpus).map(process).collect() }
+    (0..shape.gpus).map(process).collect()
 }
+
+/// Batches that the loader keeps ready.
+const AHEAD: u32 = 2;
 
 /// The event of this kind in a step. Events and signals of a step have numbers from `1000 * step`.
 pub(super) fn event(step: u32, kind: u32) -> u32 {
     1000 * step + kind
 }
+/// The batch of the step is on the GPU.
 pub(super) const BATCH: u32 = 900;
-const BEGUN: u32 = 901;
-pub(super) const REDUCED: u32 = 902;
+/// The batch of the step is ready on the host.
+const LOADED: u32 = 901;
+const BEGUN: u32 = 902;
+/// All gradients are reduced.
+pub(super) const REDUCED: u32 = 903;
 
 struct Writer<'a> {
     shape: &'a Shape,
@@ -114,13 +121,11 @@ impl Writer<'_> {
             self.actions.push(Action::Allocate(ns));
         }
         self.actions.push(Action::LoadModule(2_400_000));
+        self.fetch(0);
         for step in 0..self.shape.steps {
             self.push(&format!("step {step}"));
             self.actions.push(Action::Signal(event(step, BEGUN)));
-            self.push("data_loading: next batch");
-            self.work(9_000);
-            self.actions.push(Action::Await(event(step, BATCH)));
-            self.pop();
+            self.fetch(step + 1);
             self.actions.push(Action::WaitEvent(Stream::Compute, event(step, BATCH)));
             self.forward();
             self.backward(step);
@@ -131,6 +136,28 @@ impl Writer<'_> {
             self.pop();
         }
         std::mem::take(&mut self.actions)
+    }
+
+    /// Fetches the batch of a step from the loader, if there is one.
+    fn fetch(&mut self, step: u32) {
+        if step == self.shape.steps {
+            return;
+        }
+        self.push("data_loading: next batch");
+        self.work(9_000);
+        self.actions.push(Action::Await(event(step, LOADED)));
+        self.pop();
+        if !self.shape.loader_copies {
+            self.copy(step);
+        }
+    }
+
+    fn copy(&mut self, step: u32) {
+        let ns = self.random.about((1_700_000.0 * self.shape.scale) as i64, 0.01);
+        let direction = Direction::ToDevice;
+        let copy = Copy { direction, bytes: ns * 24, ns, pageable: false, blocking: false };
+        self.actions.push(Action::Copy(Stream::Load, copy));
+        self.actions.push(Action::Record(Stream::Load, event(step, BATCH)));
     }
 
     fn forward(&mut self) {
@@ -156,7 +183,9 @@ impl Writer<'_> {
                 self.work(4_000);
                 self.launch(kernel);
             }
-            self.all_reduce(event(step, layer));
+            if self.shape.gpus > 1 {
+                self.all_reduce(event(step, layer));
+            }
             self.pop();
         }
         self.actions.push(Action::Record(Stream::Collective, event(step, REDUCED)));
@@ -167,11 +196,17 @@ impl Writer<'_> {
     /// Reduces the gradients that are ready, beside the backward pass.
     fn all_reduce(&mut self, nth: u32) {
         self.work(12_000);
-        let ns = (360_000.0 * self.shape.scale) as i64;
+        let ns = (240_000.0 * self.shape.scale) as i64;
         self.actions.push(Action::Record(Stream::Compute, nth));
         self.actions.push(Action::WaitEvent(Stream::Collective, nth));
-        let kernel =
-            Kernel { name: ALL_REDUCE, grid: 16, block: 544, ns, collective: Some(nth), absent_bytes: 0 };
+        let kernel = Kernel {
+            name: ALL_REDUCE,
+            grid: 16,
+            block: 544,
+            ns,
+            collective: Some(nth),
+            absent_bytes: 0,
+        };
         self.actions.push(Action::Launch(Stream::Collective, kernel, 7_000));
     }
 
@@ -198,16 +233,15 @@ impl Writer<'_> {
 
     fn loader(&mut self) -> Vec<Action> {
         for step in 0..self.shape.steps {
-            if let Some(before) = step.checked_sub(2) {
+            if let Some(before) = step.checked_sub(AHEAD) {
                 self.actions.push(Action::Await(event(before, BEGUN)));
             }
-            self.work((9_000_000.0 * self.shape.scale) as i64);
-            let ns = self.random.about((1_700_000.0 * self.shape.scale) as i64, 0.03);
-            let copy =
-                Copy { direction: Direction::ToDevice, bytes: ns * 24, ns, pageable: false, blocking: false };
-            self.actions.push(Action::Copy(Stream::Load, copy));
-            self.actions.push(Action::Record(Stream::Load, event(step, BATCH)));
-            self.actions.push(Action::Signal(event(step, BATCH)));
+            // The loader was ahead when the capture began.
+            self.work(if step < AHEAD { 5_000 } else { (9_000_000.0 * self.shape.scale) as i64 });
+            if self.shape.loader_copies {
+                self.copy(step);
+            }
+            self.actions.push(Action::Signal(event(step, LOADED)));
         }
         std::mem::take(&mut self.actions)
     }
@@ -221,7 +255,7 @@ impl Writer<'_> {
     }
 
     fn work(&mut self, ns: i64) {
-        let ns = self.random.about((ns as f64 * self.shape.python) as i64, 0.25);
+        let ns = self.random.about((ns as f64) as i64, 0.25);
         self.actions.push(Action::Work(ns));
     }
 
