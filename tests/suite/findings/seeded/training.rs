@@ -74,7 +74,7 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn new(seed: u64) -> Self {
-        Self { seed, gpus: 2, steps: 5, layers: 12, scale: 1.0, reads_loss: true, loader_copies: false }
+        Self { seed, gpus: 2, steps: 4, layers: 12, scale: 1.0, reads_loss: true, loader_copies: false }
     }
 }
 
@@ -121,12 +121,14 @@ impl Writer<'_> {
             self.actions.push(Action::Allocate(ns));
         }
         self.actions.push(Action::LoadModule(2_400_000));
-        self.fetch(0);
         for step in 0..self.shape.steps {
             self.push(&format!("step {step}"));
             self.actions.push(Action::Signal(event(step, BEGUN)));
             self.fetch(step + 1);
-            self.actions.push(Action::WaitEvent(Stream::Compute, event(step, BATCH)));
+            // The first batch was on the GPU when the capture began.
+            if step > 0 {
+                self.actions.push(Action::WaitEvent(Stream::Compute, event(step, BATCH)));
+            }
             self.forward();
             self.backward(step);
             self.optimize();
@@ -232,12 +234,12 @@ impl Writer<'_> {
     }
 
     fn loader(&mut self) -> Vec<Action> {
-        for step in 0..self.shape.steps {
+        for step in 1..self.shape.steps {
             if let Some(before) = step.checked_sub(AHEAD) {
                 self.actions.push(Action::Await(event(before, BEGUN)));
             }
             // The loader was ahead when the capture began.
-            self.work(if step < AHEAD { 5_000 } else { (9_000_000.0 * self.shape.scale) as i64 });
+            self.work(if step <= AHEAD { 5_000 } else { (9_000_000.0 * self.shape.scale) as i64 });
             if self.shape.loader_copies {
                 self.copy(step);
             }
