@@ -13,10 +13,10 @@ const PAGEABLE_RATE: f64 = 6.0;
 const PINNED_RATE: f64 = 24.0;
 const DEVICE_RATE: f64 = 700.0;
 
-/// Smallest ceiling, as a multiple of the time that the fix saves: the shortest intervals are no rows.
+/// Smallest ceiling, as a multiple of the time that the fix saves. Findings drop the shortest intervals.
 const EXACT: f64 = 0.995;
-/// The same where the host has no lead after the fault: the GPU also waits for the next launch, which is idle
-/// time of another finding.
+/// The same for faults that hold the host: the GPU then also waits for the next launch, which is idle time of
+/// another finding.
 const LAUNCHED: f64 = 0.97;
 
 pub(super) struct Fault {
@@ -72,7 +72,7 @@ pub(super) const FAULTS: [Fault; 29] = [
     fault("host_functions", "queued_work", host_functions),
 ];
 
-/// Faults that overlap in time, or take from each other.
+/// Faults that are in one program. Most overlap in time, or change the cost of each other.
 pub(super) const PAIRS: [(&str, &str); 8] = [
     ("allocation", "host_work"),
     ("data_loading", "device_copies"),
@@ -126,7 +126,7 @@ fn copy(direction: Direction, ns: i64, rate: f64) -> Copy {
     Copy { direction, bytes: (ns as f64 * rate) as i64, ns, pageable: false, blocking: false }
 }
 
-/// The main thread copies the batch on the compute stream, instead of the loader on its own.
+/// Each step copies its own batch on the compute stream, instead of the next one on another stream.
 fn main_copies(process: &mut Process, mut batch: impl FnMut() -> Copy) {
     process.rewrite(|_, action, actions| match action {
         Action::Copy(Stream::Load, _) | Action::Record(Stream::Load, _) => {}
@@ -252,8 +252,7 @@ fn one_block(process: &mut Process, size: f64, random: &mut Random) {
     });
 }
 
-/// Reductions have one block for each of a few rows, and are nearly slower by the share of idle
-/// multiprocessors.
+/// Reductions have 16, 8 or 4 blocks, so most multiprocessors idle.
 fn few_blocks(process: &mut Process, size: f64, random: &mut Random) {
     let blocks = (8.0 / size) as i64;
     process.change_kernels(|_, kernel| {
@@ -264,7 +263,7 @@ fn few_blocks(process: &mut Process, size: f64, random: &mut Random) {
     });
 }
 
-/// Normalization kernels of our own have blocks of 16, 8 or 4 threads, and are nearly so much slower.
+/// Normalization kernels have blocks of 16, 8 or 4 threads, so most lanes of their warps are empty.
 fn small_blocks(process: &mut Process, size: f64, random: &mut Random) {
     let threads = (8.0 / size) as i64;
     process.change_kernels(|_, kernel| {

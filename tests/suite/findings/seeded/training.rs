@@ -1,9 +1,9 @@
 //! A clean training program: data-parallel steps of a transformer, whose host is ahead of the GPUs.
 //!
-//! Each process uses one GPU and has two threads. The main thread launches forward pass, backward pass and optimizer. Each
-//! layer's gradients are reduced on a stream of their own while the backward pass goes on. The loader
-//! thread prepares batches in pinned memory. The main thread copies the next one at the beginning of each
-//! step, also on a stream of its own.
+//! Each process uses one GPU and has two threads. The main thread launches forward pass, backward pass
+//! and optimizer. Each layer's gradients are reduced on a stream of their own while the backward pass
+//! goes on. The loader thread prepares batches in pinned memory. The main thread copies the next one at
+//! the beginning of each step, also on a stream of its own.
 
 use super::program::{
     Action, Copy, Direction, Kernel, LOADER, MAIN, Process, Program, Random, Stream, Thread,
@@ -20,7 +20,8 @@ const GELU: &str = "void at::native::vectorized_elementwise_kernel<(int)4, \
      at::native::GeluCUDAKernelImpl, std::array<char *, 2>>(int, T2, T3)";
 const FLASH: &str =
     "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<(int)128, (int)128>>(Flash_fwd_params)";
-const FLASH_BACKWARD: &str = "void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<(int)128>>(Flash_bwd_params)";
+const FLASH_BACKWARD: &str = "void flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<\
+     Flash_bwd_kernel_traits<(int)128>>(Flash_bwd_params)";
 const LOSS: &str =
     "void at::native::<unnamed>::cunn_SoftMaxForward<(int)8, float, float>(T4 *, const T2 *, int)";
 const ADAM: &str = "void at::native::<unnamed>::multi_tensor_apply_kernel<\
