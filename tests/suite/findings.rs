@@ -1,5 +1,7 @@
 //! Findings: ranked by the time that they add, where each nanosecond counts once.
 
+mod seeded;
+
 use crate::support::{Fixtures, outcome, project, shared, stdout};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -56,7 +58,11 @@ ORDER BY gpu_id, start_ns, dur_ns, subject
 
 /// The rows of a query, by column.
 fn ask(report: &str, query: &str, more: &[&str]) -> Vec<BTreeMap<String, String>> {
-    let text = stdout(&[&["run", report, "--query", query, "--format", "csv"][..], more].concat());
+    rows(&stdout(&[&["run", report, "--query", query, "--format", "csv"][..], more].concat()))
+}
+
+/// The rows of a table in CSV, by column.
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().unwrap().clone();
     let row = |row: csv::StringRecord| {

@@ -19,6 +19,8 @@ mod exports;
 mod findings;
 mod gpu_rules;
 mod hostile;
+#[path = "../support/in_process.rs"]
+mod in_process;
 mod kernels;
 mod killed;
 #[path = "../../benches/large_export/mod.rs"]

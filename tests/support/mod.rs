@@ -153,7 +153,7 @@ pub fn can_express(version: &str, trace: &str) -> bool {
 }
 
 /// Drops tables without rows, as a lazy export does not create them.
-fn drop_empty_tables(connection: &Connection) {
+pub fn drop_empty_tables(connection: &Connection) {
     for table in names(connection, "SELECT name FROM sqlite_master WHERE type = 'table'") {
         let sql = format!("SELECT EXISTS (SELECT 1 FROM \"{table}\")");
         let has_rows: bool = connection.query_row(&sql, [], |row| row.get(0)).unwrap();
