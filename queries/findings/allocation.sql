@@ -6,11 +6,11 @@ summary: Idle time of a GPU inside calls that allocate, free, map or pin memory.
 why: To see how much idle time cudaMalloc, cudaFree and pinning cost in the steady state.
 kind: finding
 tags: [api, cuda, gpu, memory]
-reads: [graph_trace, idle_part, kernel]
-requires: [idle_part]
+reads: [graph_trace, compute_gap_part, kernel]
+requires: [compute_gap_part]
 finding:
-  claim: The GPU idles while the thread that feeds it allocates, frees, maps or pins memory.
-  ceiling: Idle time inside these calls, before the next launch. Calls before the first tenth of the kernels has started do not count.
+  claim: The GPU waits while the thread that feeds it allocates, frees, maps or pins memory.
+  ceiling: Time without a compute kernel inside these calls, before the next launch. Calls before the first tenth of the kernels has started do not count.
   remedy: Allocate once and reuse the memory, or use cudaMallocAsync. In PyTorch, avoid torch.cuda.empty_cache(), set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pin batches in the DataLoader.
   link: https://docs.pytorch.org/docs/stable/notes/cuda.html
   confidence: high
@@ -43,7 +43,7 @@ steady AS (
   LIMIT 1 OFFSET (SELECT count(*) / 10 FROM op)
 )
 SELECT gpu_id, start_ns, dur_ns, api_name AS subject, after_name
-FROM idle_part
+FROM compute_gap_part
 WHERE part = 'memory allocation'
   AND start_ns >= (SELECT start_ns FROM steady)
   AND dur_ns >= :least

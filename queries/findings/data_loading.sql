@@ -6,12 +6,13 @@ summary: Idle time of a GPU while the thread that feeds it is in a range that lo
 why: To see whether the input pipeline keeps up with the GPU.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [idle_part, nvtx_name, nvtx_projection]
+reads: [compute_gap_part, nvtx_name, nvtx_projection]
 finding:
-  claim: The GPU idles while the thread that feeds it is inside an NVTX range that loads data.
-  ceiling: Idle time inside ranges whose names say that they load, fetch, read or generate data, before the next launch.
+  claim: The GPU waits while the thread that feeds it is inside an NVTX range that loads data.
+  ceiling: Time without a compute kernel inside ranges whose names say that they load, fetch, read or generate data, before the next launch.
   remedy: Load ahead of the GPU with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), and copy batches with non_blocking=True. If the workers are too slow, decode on the GPU with NVIDIA DALI.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
@@ -52,7 +53,7 @@ range AS (
 ),
 idle AS (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
-  FROM idle_part
+  FROM compute_gap_part
   WHERE part NOT IN ('queued', 'unknown')
     AND dur_ns >= :least
     AND global_tid IN (SELECT global_tid FROM range)

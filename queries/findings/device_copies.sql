@@ -15,6 +15,8 @@ finding:
     Avoid the copy, such as .contiguous(), .clone() or torch.cat in the step; write into the final place; use empty instead of zeros where the memory is overwritten.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+params:
+  - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
@@ -30,8 +32,8 @@ SELECT gpu_id, start_ns, dur_ns, subject, size_bytes, op_id
 FROM (
   SELECT
     exposed_part.gpu_id,
-    exposed_part.start_ns,
-    exposed_part.dur_ns,
+    exposed_part.start_ns + exposed_part.late_ns AS start_ns,
+    exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
     memcpy.direction AS subject,
     memcpy.size_bytes,
     exposed_part.op_id
@@ -43,8 +45,8 @@ FROM (
   UNION ALL
   SELECT
     exposed_part.gpu_id,
-    exposed_part.start_ns,
-    exposed_part.dur_ns,
+    exposed_part.start_ns + exposed_part.late_ns AS start_ns,
+    exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
     'memset',
     memset.size_bytes,
     exposed_part.op_id
@@ -53,4 +55,5 @@ FROM (
   WHERE exposed_part.op_kind = 'memset'
     AND memset.memset_id = exposed_part.op_id
 )
+WHERE dur_ns >= :least
 ORDER BY gpu_id, start_ns, op_id

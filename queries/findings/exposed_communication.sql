@@ -15,6 +15,8 @@ finding:
     Overlap communication with compute (DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait), send fewer bytes (gradient compression, bf16), or balance the ranks if they wait for each other.
   link: https://pytorch.org/docs/stable/notes/ddp.html
   confidence: high
+params:
+  - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
@@ -28,8 +30,8 @@ see_also: [comm_overlap, nccl_sum, gpu_time]
 ---*/
 SELECT
   exposed_part.gpu_id,
-  exposed_part.start_ns,
-  exposed_part.dur_ns,
+  exposed_part.start_ns + exposed_part.late_ns AS start_ns,
+  exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
   coalesce(collective(op.op_name), op.op_name) AS subject,
   exposed_part.op_id
 FROM exposed_part
@@ -37,4 +39,5 @@ JOIN gpu_overlap AS op
   ON op.op_kind = exposed_part.op_kind
   AND op.op_id = exposed_part.op_id
 WHERE exposed_part.activity = 'communication'
+  AND exposed_part.dur_ns - exposed_part.late_ns >= :least
 ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

@@ -14,6 +14,8 @@ finding:
     Copy the next batch on a stream of its own while kernels run (double buffering), keep data on the GPU between steps, or copy less.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
   confidence: high
+params:
+  - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
@@ -27,14 +29,15 @@ see_also: [exposed_pageable_copies, memory_ops, memcpy_bandwidth]
 ---*/
 SELECT
   exposed_part.gpu_id,
-  exposed_part.start_ns,
-  exposed_part.dur_ns,
+  exposed_part.start_ns + exposed_part.late_ns AS start_ns,
+  exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
   memcpy.direction AS subject,
   memcpy.size_bytes,
   exposed_part.op_id
 FROM exposed_part
 CROSS JOIN memcpy
 WHERE exposed_part.op_kind = 'memcpy'
+  AND exposed_part.dur_ns - exposed_part.late_ns >= :least
   AND memcpy.memcpy_id = exposed_part.op_id
   AND coalesce(0 NOT IN (memcpy.src_kind, memcpy.dst_kind), true)
   AND memcpy.copy_kind NOT IN (8, 10)

@@ -48,7 +48,8 @@ freed AS (
   SELECT
     op.gpu_id,
     op.end_ns,
-    op.dur_ns - op.dur_ns * shape.blocks / size.sm_count - op.concurrent_ns AS freed_ns,
+    op.dur_ns - op.dur_ns * shape.blocks / size.sm_count 
+      - max(op.concurrent_ns - op.communication_ns - op.memory_ns, 0) AS freed_ns,
     shape.*,
     size.sm_count
   FROM shape

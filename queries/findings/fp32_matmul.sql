@@ -100,7 +100,8 @@ saved AS (
   SELECT
     overlap.gpu_id,
     min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns,
-    CAST(overlap.in_window_ns * (1.0 - 1.0 / tensor.speedup) AS INTEGER) - overlap.concurrent_ns AS dur_ns,
+    CAST(overlap.in_window_ns * (1.0 - 1.0 / tensor.speedup) AS INTEGER)
+      - max(overlap.concurrent_ns - overlap.communication_ns - overlap.memory_ns, 0) AS dur_ns,
     fp32.simple_name,
     overlap.dur_ns AS kernel_ns,
     tensor.speedup,

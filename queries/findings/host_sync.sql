@@ -6,10 +6,10 @@ summary: Idle time of a GPU after the thread that launches its work waited for i
 why: To see how much idle time blocking calls such as cudaStreamSynchronize cost.
 kind: finding
 tags: [cuda, gpu, sync]
-reads: [all_cuda_call, idle_part]
-requires: [idle_part, all_cuda_call]
+reads: [all_cuda_call, compute_gap_part, idle_part]
+requires: [compute_gap_part, all_cuda_call]
 finding:
-  claim: The GPU idles because the thread that feeds it first waits until the GPU has finished, and launches the next work after that.
+  claim: The GPU waits because the thread that feeds it first waits until the GPU has finished, and launches the next work after that.
   ceiling: Gaps below half a millisecond after a wait, up to the end of the next launch call, and at most as long as the wait. Of longer gaps, only the time inside the waiting call. Time in the queue after the launch does not count.
   remedy: Remove the wait, such as .item(), .cpu(), torch.cuda.synchronize() or a copy without non_blocking=True, or move it behind the next launches. In PyTorch, torch.cuda.set_sync_debug_mode("warn") shows where waits come from.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -33,11 +33,21 @@ see_also: [gpu_idle_causes, cuda_api_sync]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
--- The GPU went idle while the thread waited for it.
+-- The last kernel, or in long gaps all work, ended while the thread waited for it.
 ended AS (
   SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns AS gap_end_ns, api_name, global_tid, after_id, after_name
+  FROM compute_gap_part
+  WHERE start_ns = gap_start_ns
+    AND gap_ns < :below
+    AND (
+      part = 'host sync'
+      OR part = 'other API call' AND api_name GLOB 'cu*Memcpy*Async*'
+    )
+  UNION ALL
+  SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns, api_name, global_tid, after_id, after_name
   FROM idle_part
   WHERE start_ns = gap_start_ns
+    AND gap_ns >= :below
     AND (
       part = 'host sync'
       OR part = 'other API call' AND before_kind = 'memcpy' AND api_name GLOB 'cu*Memcpy*Async*'
@@ -54,7 +64,7 @@ idle_wait AS (
 -- When the next work had been launched.
 launched AS (
   SELECT gpu_id, gap_start_ns, max(end_ns) AS launched_ns
-  FROM idle_part
+  FROM compute_gap_part
   WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
   GROUP BY gpu_id, gap_start_ns
   LIMIT -1
@@ -88,7 +98,7 @@ after_wait AS (
     ended.start_ns,
     iif(
       ended.gap_end_ns - ended.start_ns < :below,
-      min(ended.end_ns - begun.call_start_ns, launched.launched_ns - ended.start_ns),
+      min(ended.end_ns - begun.call_start_ns, coalesce(launched.launched_ns, ended.gap_end_ns) - ended.start_ns),
       ended.end_ns - ended.start_ns
     ) AS dur_ns,
     ended.api_name,
@@ -99,7 +109,7 @@ after_wait AS (
   JOIN begun
     ON begun.gpu_id = ended.gpu_id
     AND begun.start_ns = ended.start_ns
-  JOIN launched
+  LEFT JOIN launched
     ON launched.gpu_id = ended.gpu_id
     AND launched.gap_start_ns = ended.start_ns
 )

@@ -6,10 +6,10 @@ summary: Idle time of a GPU while the thread that feeds it runs outside CUDA.
 why: To see which part of the program, such as Python or data loading, the GPU waits for.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [idle_part, nvtx_name, nvtx_projection]
-requires: [idle_part]
+reads: [compute_gap_part, nvtx_name, nvtx_projection]
+requires: [compute_gap_part]
 finding:
-  claim: The GPU idles for long while the thread that feeds it runs its own code, outside the CUDA API.
+  claim: The GPU waits for long while the thread that feeds it runs its own code, outside the CUDA API.
   ceiling: Time outside the CUDA API in gaps of half a millisecond or more, before the next launch. Calls of CUDA in these gaps do not count.
   remedy: Move this work to other threads or processes, do it ahead while the GPU runs, or do it on the GPU. For data, use DataLoader(num_workers=..., pin_memory=True, prefetch_factor=...); for Python, torch.compile.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -35,7 +35,7 @@ see_also: [gpu_idle_causes, data_loading, launch_bound]
 WITH
 idle AS (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, gap_ns, tid, global_tid
-  FROM idle_part
+  FROM compute_gap_part
   WHERE part = 'outside CUDA API'
     AND gap_ns >= :least_gap
     AND end_ns - start_ns >= :least

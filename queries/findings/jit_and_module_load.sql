@@ -6,11 +6,11 @@ summary: Idle time of a GPU while the driver loads code or first launches a kern
 why: To see how much of the time is warm-up that later iterations do not have.
 kind: finding
 tags: [api, cuda, gpu, kernel]
-reads: [idle_part, kernel]
-requires: [idle_part, kernel]
+reads: [compute_gap_part, kernel]
+requires: [compute_gap_part, kernel]
 finding:
-  claim: The GPU idles while CUDA loads code, or in the first launch of a kernel, which usually loads or compiles it.
-  ceiling: Idle time inside calls that load modules and libraries, and inside long first launches of a kernel. Compilers that run on the host, such as Triton and NVRTC, do not count.
+  claim: The GPU waits while CUDA loads code, or in the first launch of a kernel, which usually loads or compiles it.
+  ceiling: Time without a compute kernel inside calls that load modules and libraries, and inside long first launches of a kernel. Compilers that run on the host, such as Triton and NVRTC, do not count.
   remedy: Warm up every shape before the part that matters. CUDA_MODULE_LOADING=EAGER moves loading to the start; build for the GPU's architecture (TORCH_CUDA_ARCH_LIST) so that the driver does not compile PTX.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/lazy-loading.html
   confidence: medium
@@ -42,7 +42,7 @@ SELECT
   dur_ns,
   iif(part = 'launch call', 'first launch', api_name) AS subject,
   after_name
-FROM idle_part
+FROM compute_gap_part
 WHERE part = 'other API call'
     AND dur_ns >= :least
     AND (

@@ -6,9 +6,9 @@ summary: Short gaps of a GPU because the next operation was launched late.
 why: To see how much time CUDA graphs or fewer and larger kernels could save.
 kind: finding
 tags: [cuda, gpu, kernel, latency]
-reads: [idle_part]
+reads: [compute_gap_part]
 finding:
-  claim: The GPU runs out of work between operations because the host launches them more slowly than the GPU runs them.
+  claim: The GPU runs out of kernels because the host launches them more slowly than the GPU runs them.
   ceiling: Gaps below half a millisecond, from the end of the GPU's work to the end of the next launch call. Gaps with a wait, an allocation or another long call, and time in the queue after the launch, do not count.
   remedy: Capture the step as a CUDA graph, in PyTorch with torch.compile(mode="reduce-overhead") or torch.cuda.graph, or fuse small kernels with torch.compile. A larger batch also gives each launch more work.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html
@@ -41,13 +41,13 @@ gap AS (
       part IN ('host sync', 'memory allocation', 'unknown')
       OR api_name IS NOT NULL AND dur_ns >= :usual_call
       OR coalesce(api_name GLOB 'cuModuleLoad*' OR api_name GLOB 'cuLibraryLoad*', 0)
-      -- A copy that had not returned when it was done was a wait.
-      OR start_ns = gap_start_ns AND before_kind = 'memcpy' AND coalesce(api_name GLOB 'cu*Memcpy*Async*', 0)
+      -- A copy that had not returned when the kernel was done was a wait.
+      OR start_ns = gap_start_ns AND coalesce(api_name GLOB 'cu*Memcpy*Async*', 0)
     ) AS has_other_cause,
     max(after_id) AS after_id,
     max(after_kind) AS after_kind,
     max(after_name) AS after_name
-  FROM idle_part
+  FROM compute_gap_part
   WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
     AND gap_ns < :below
   GROUP BY gpu_id, gap_start_ns

@@ -6,12 +6,13 @@ summary: Idle time of a GPU while the profiler held up the thread that feeds it.
 why: To see how much idle time comes from the measurement and not from the program.
 kind: finding
 tags: [capture, cuda, gpu]
-reads: [all_profiler_overhead, idle_part]
+reads: [all_profiler_overhead, compute_gap_part]
 finding:
-  claim: The GPU idles while the profiler itself holds up the thread that feeds it.
-  ceiling: Idle time that overlaps work of the profiler on the launching thread. The program without the profiler does not have it.
+  claim: The GPU waits while the profiler itself holds up the thread that feeds it.
+  ceiling: Time without a compute kernel that overlaps work of the profiler on the launching thread. The program without the profiler does not have it.
   remedy: Ignore this time, or record less. Capture a window after the warm-up with --delay and --duration or --capture-range=cudaProfilerApi, and trace fewer APIs with --trace.
   link: https://docs.nvidia.com/nsight-systems/UserGuide/index.html
+  narrows: [allocation, host_sync, host_work, iteration_border, jit_and_module_load, launch_bound]
   confidence: high
 params:
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}
@@ -36,7 +37,7 @@ held AS (
 ),
 idle AS (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
-  FROM idle_part
+  FROM compute_gap_part
   WHERE part NOT IN ('queued', 'unknown')
     AND dur_ns >= :least
     AND global_tid IN (SELECT global_tid FROM held)

@@ -16,7 +16,7 @@ finding:
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest queue time to return."}
   - {name: most, type: duration, default: 1ms, min: 0, doc: "Longest queue time to return. A longer one usually means that the report lacks work of the GPU."}
-  - {name: latency, type: duration, default: 5us, min: 0, doc: "Time that a launch takes in any case. It is taken off the end."}
+  - {name: latency, type: duration, default: 1us, min: 0, doc: "Time that a launch takes in any case. It is taken off the end."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, or the end of the launch call if that is later."}

@@ -13,6 +13,7 @@ finding:
   ceiling: From the start of the collective on a GPU to its start on the last GPU, without the time in which the waiting GPU computes.
   remedy: Give all ranks equal work, such as batches of equal length. Keep work that only one rank does, such as logging or checkpoints, and slow data loading away from the collective.
   link: https://docs.pytorch.org/docs/stable/notes/ddp.html
+  narrows: [exposed_communication]
   confidence: medium
 params:
   - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest wait to return."}

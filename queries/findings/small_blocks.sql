@@ -44,7 +44,8 @@ freed AS (
   SELECT
     op.gpu_id,
     op.end_ns,
-    op.dur_ns - op.dur_ns * threads / (32 * ((threads + 31) / 32)) - op.concurrent_ns AS freed_ns,
+    op.dur_ns - op.dur_ns * threads / (32 * ((threads + 31) / 32)) 
+      - max(op.concurrent_ns - op.communication_ns - op.memory_ns, 0) AS freed_ns,
     shape.*
   FROM shape
   JOIN gpu_overlap AS op

@@ -2,15 +2,15 @@
 name: tiny_kernels
 version: 1
 title: Runs of many tiny kernels
-summary: Gaps between tiny kernels that follow each other on one stream.
-why: To see how much idle time kernel fusion could save at most.
+summary: Gaps between tiny kernels of one stream, and the kernels that fusion would save.
+why: To see how much time kernel fusion could save at most.
 kind: finding
 tags: [cuda, gpu, kernel]
-reads: [all_kernel, gpu_gap, gpu_window]
+reads: [all_kernel, gpu_gap, gpu_window, string]
 requires: [gpu_gap, all_kernel]
 finding:
   claim: The GPU runs many tiny kernels one after the other on one stream, with a gap after each.
-  ceiling: The gaps between these kernels, in which nothing ran on the GPU. The kernels themselves do not count, although fused kernels would also read and write less.
+  ceiling: The gaps between these kernels, and of elementwise kernels in a row all but the last. Other kernels do not count, although fused kernels would also read and write less.
   remedy: Fuse the kernels, in PyTorch with torch.compile or fused=True in optimizers, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
   link: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
   confidence: medium
@@ -21,8 +21,8 @@ params:
   - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that all rows of a GPU must save."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the gap."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap or of the elementwise kernel before it, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the gap, with the elementwise kernel before it if another one follows."}
   - {name: subject, type: text, label: "kernel after the gap", priority: 0, doc: "Function name of the kernel after the gap."}
   - {name: run_kernels, type: int, unit: count, label: "kernels in the run", doc: "Kernels of the run that the gap is in."}
   - {name: kernel_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the kernel after the gap in the raw table."}
@@ -36,6 +36,12 @@ limits: >-
 see_also: [few_blocks, gap_histogram, gap_pairs, kernel_stats]
 ---*/
 WITH
+elementwise AS (
+  SELECT string_id
+  FROM string
+  WHERE lower(text) GLOB '*elementwise*'
+  LIMIT -1
+),
 -- Gaps of the whole GPU between two tiny kernels of one stream.
 gap AS (
   SELECT
@@ -43,7 +49,10 @@ gap AS (
     gap.start_ns,
     gap.dur_ns,
     gap.before_id,
-    gap.after_id
+    gap.after_id,
+    earlier.start_ns AS earlier_ns,
+    earlier.name_id IN (SELECT string_id FROM elementwise)
+      AND later.name_id IN (SELECT string_id FROM elementwise) AS is_fused
   FROM gpu_gap AS gap
   CROSS JOIN all_kernel AS earlier
   CROSS JOIN all_kernel AS later
@@ -73,7 +82,7 @@ numbered AS (
   LIMIT -1
 ),
 run AS (
-  SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns) AS total_ns
+  SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns + iif(is_fused, start_ns - earlier_ns, 0)) AS total_ns
   FROM numbered
   GROUP BY gpu_id, run
   HAVING count(*) + 1 >= :kernels
@@ -89,8 +98,8 @@ gpu AS (
 )
 SELECT
   numbered.gpu_id,
-  numbered.start_ns,
-  numbered.dur_ns,
+  iif(numbered.is_fused, numbered.earlier_ns, numbered.start_ns) AS start_ns,
+  numbered.dur_ns + iif(numbered.is_fused, numbered.start_ns - numbered.earlier_ns, 0) AS dur_ns,
   simple_name(coalesce(kernel.kernel_name, '(no name)')) AS subject,
   run.run_kernels,
   numbered.after_id AS kernel_id

@@ -27,8 +27,8 @@ see_also: [um_sum, um_total_sum]
 ---*/
 SELECT
   exposed_part.gpu_id,
-  exposed_part.start_ns,
-  exposed_part.dur_ns,
+  exposed_part.start_ns + exposed_part.late_ns AS start_ns,
+  exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
   memcpy.direction AS subject,
   memcpy.size_bytes,
   exposed_part.op_id
@@ -37,4 +37,5 @@ CROSS JOIN memcpy
 WHERE exposed_part.op_kind = 'memcpy'
   AND memcpy.memcpy_id = exposed_part.op_id
   AND memcpy.migration_cause IS NOT NULL
+  AND exposed_part.dur_ns > exposed_part.late_ns
 ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

@@ -2,6 +2,7 @@
 
 use super::{Level, NONE, Occupancy};
 use crate::classify::Activity;
+use crate::interval::TimeSet;
 use crate::projection::{Stop, StopCheck};
 
 /// A time in which a lane was busy without interruption.
@@ -38,25 +39,54 @@ pub struct Gap {
     pub after: u32,
 }
 
+/// Which operations make a lane busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// All.
+    Any,
+    /// Those of an activity.
+    Of(Activity),
+    /// Kernels that compute. After the last of a lane, and on a lane without one: all.
+    Main,
+}
+
+impl Work {
+    /// The start from which all operations of a lane count.
+    fn all_from(self, occupancy: &Occupancy, ops: &[u32]) -> i64 {
+        let ops = ops.iter().map(|&op| &occupancy.ops[op as usize]);
+        match self {
+            Self::Any => i64::MIN,
+            Self::Of(_) => i64::MAX,
+            Self::Main => {
+                let ends = ops.filter(|op| op.activity == Activity::Compute).map(|op| op.end);
+                ends.max().unwrap_or(i64::MIN)
+            }
+        }
+    }
+
+    fn is(self, activity: Activity) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Of(wanted) => wanted == activity,
+            Self::Main => activity == Activity::Compute,
+        }
+    }
+}
+
 impl Occupancy {
-    /// The busy stretches of all lanes on a level, of one activity or of any. Sorted by lane and time.
-    /// `None` if it was stopped.
-    pub fn stretches(
-        &self,
-        level: Level,
-        activity: Option<Activity>,
-        stop: Stop<'_>,
-    ) -> Option<Vec<Stretch>> {
+    /// The busy stretches of all lanes on a level. Sorted by lane and time. `None` if it was stopped.
+    pub fn stretches(&self, level: Level, work: Work, stop: Stop<'_>) -> Option<Vec<Stretch>> {
         let mut check = StopCheck::new(stop);
         let mut all: Vec<Stretch> = Vec::new();
         for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
             let first = all.len();
+            let all_from = work.all_from(self, &ops);
             for &index in &ops {
                 if check.must_stop() {
                     return None;
                 }
                 let op = &self.ops[index as usize];
-                if activity.is_some_and(|wanted| wanted != op.activity) {
+                if !work.is(op.activity) && op.start < all_from {
                     continue;
                 }
                 match all[first..].last_mut() {
@@ -80,7 +110,7 @@ impl Occupancy {
                     }),
                 }
             }
-            if let Some(window) = self.window_of(&ops) {
+            if let Some(window) = self.window_of_work(work, &ops) {
                 if check.must_stop_after(window.intervals().len()) {
                     return None;
                 }
@@ -92,10 +122,20 @@ impl Occupancy {
         Some(all)
     }
 
+    /// The window in which work is looked for; `None`: from the first to the last of it.
+    fn window_of_work(&self, work: Work, ops: &[u32]) -> Option<TimeSet> {
+        let window = self.window_of(ops);
+        match work {
+            // The time from the first operation to the first kernel is a gap too.
+            Work::Main => window.or_else(|| Some(TimeSet::union_of(vec![self.extent_of(ops)]))),
+            _ => window,
+        }
+    }
+
     /// The gaps of all lanes on a level: between operations, and to the ends of the window if there is one.
     /// `None` if it was stopped.
-    pub fn gaps(&self, level: Level, stop: Stop<'_>) -> Option<Vec<Gap>> {
-        let stretches = self.stretches(level, None, stop)?;
+    pub fn gaps(&self, level: Level, work: Work, stop: Stop<'_>) -> Option<Vec<Gap>> {
+        let stretches = self.stretches(level, work, stop)?;
         let mut check = StopCheck::new(stop);
         let mut gaps = Vec::new();
         let mut add = |gap: Gap| {
@@ -107,7 +147,7 @@ impl Occupancy {
         for (lane, ops) in (0u32..).zip(self.ops_by_lane(level)) {
             let busy;
             (busy, stretches) = stretches.split_at(stretches.partition_point(|s| s.lane <= lane));
-            let Some(window) = self.window_of(&ops) else {
+            let Some(window) = self.window_of_work(work, &ops) else {
                 for pair in busy.windows(2) {
                     let (before, after) = (pair[0].last, pair[1].first);
                     add(Gap { lane, start: pair[0].end, end: pair[1].start, before, after });

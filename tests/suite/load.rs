@@ -3,7 +3,7 @@
 use crate::support::{Fixtures, nsq, outcome, queries, stdout};
 use nsq::classify::Activity;
 use nsq::occupancy;
-use nsq::occupancy::{Level, Occupancy, Stream, Window};
+use nsq::occupancy::{Level, Occupancy, Stream, Window, Work};
 use nsq::projection::{
     Attribution, Capture, Launch, NONE, Naming, Op, OpKind, Projection, Range, Reach, Stop,
 };
@@ -206,9 +206,9 @@ fn stopped_computations_return_nothing() {
     let occupancy =
         Occupancy::new(ops, vec![stream(1), stream(2)], Window::Time { from: Some(5), to: None });
     assert_stops_at_every_poll("stretches", |stop| {
-        occupancy.stretches(Level::Gpu, None, stop).is_some()
+        occupancy.stretches(Level::Gpu, Work::Any, stop).is_some()
     });
-    assert_stops_at_every_poll("gaps", |stop| occupancy.gaps(Level::Stream, stop).is_some());
+    assert_stops_at_every_poll("gaps", |stop| occupancy.gaps(Level::Stream, Work::Any, stop).is_some());
     assert_stops_at_every_poll("decompositions", |stop| occupancy.decompositions(stop).is_some());
 }
 

@@ -2,7 +2,7 @@
 
 use nsq::classify::Activity;
 use nsq::interval::TimeSet;
-use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Window};
+use nsq::occupancy::{Level, NONE, Occupancy, Op, Overlap, Shares, Stream, Window, Work};
 use nsq::projection::{OpKind, Stop};
 
 /// Times range from 0 to this.
@@ -191,11 +191,12 @@ fn occupancy_matches_a_naive_timeline() {
 
 fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
     let occupancy = timeline.occupancy;
-    let gaps = occupancy.gaps(level, NEVER).unwrap();
+    let gaps = occupancy.gaps(level, Work::Any, NEVER).unwrap();
     let about = || format!("capture {seed}, level {}: {occupancy:?}", level.as_str());
     for lane in 0..occupancy.lane_count(level) as u32 {
         for activity in ACTIVITIES.map(Some).into_iter().chain([None]) {
-            let stretches = occupancy.stretches(level, activity, NEVER).unwrap();
+            let stretches =
+                occupancy.stretches(level, activity.map_or(Work::Any, Work::Of), NEVER).unwrap();
             for at in 0..END {
                 let mut here = stretches.iter().filter(|stretch| stretch.lane == lane);
                 let is_busy = here.any(|stretch| stretch.start <= at && at < stretch.end);

@@ -7,9 +7,10 @@ use crate::execute::guard::{self, Limits};
 use crate::execute::native::Natives;
 use crate::execute::native::ids;
 use crate::execute::native::relation::{Cell, Key, Relation};
+use crate::interval::{Ruler, TimeSet};
 use crate::occupancy::{
-    Decomposition, ExposedPart, Gap, IdlePart, Level, NONE, Occupancy, Op, Overlap, Shares, Stream,
-    Stretch,
+    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, NONE, Occupancy, Op, Overlap, Shares,
+    Stream, Stretch, Work,
 };
 use crate::projection::{OpKind, Stop};
 use std::ops::Range;
@@ -27,8 +28,10 @@ const ACTIVITIES: [(&str, Option<Activity>); 4] = [
 /// The activities that others can hide, in the order of the blocks of `exposed_part`.
 const HIDEABLE: [Activity; 2] = [Activity::Communication, Activity::Memory];
 
-/// The place of the GPU in [`Level::ALL`].
-const GPU_LEVEL: usize = 2;
+/// What makes a GPU busy, so that the rest are gaps: in `idle_part` and in `compute_gap_part`.
+const GAPS_OF: [Work; 2] = [Work::Any, Work::Main];
+const IDLE_PART: usize = 0;
+const COMPUTE_GAP_PART: usize = 1;
 
 /// An index packs two numbers: the row in the low `SHIFT` bits, and the block (level and activity) above.
 const SHIFT: u32 = 40;
@@ -43,14 +46,18 @@ pub(in crate::execute::native) struct Answers {
     is_stopped: AtomicBool,
     stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
     gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
+    /// Gaps of GPUs between compute kernels.
+    compute_gaps: OnceLock<Vec<Gap>>,
     decompositions: OnceLock<Vec<Decomposition>>,
     exposed: [OnceLock<Vec<ExposedPart>>; HIDEABLE.len()],
     /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
     /// Where the calls are that explain idle time.
     calls: Source,
-    /// The parts of the gaps of GPUs, sorted by what they are.
-    idle: OnceLock<Idle>,
+    /// The parts of the gaps of GPUs, sorted by what they are, as in [`GAPS_OF`].
+    idle: [OnceLock<Idle>; GAPS_OF.len()],
+    /// For each GPU: when the next compute kernel was late because of its thread.
+    late: OnceLock<Vec<Ruler>>,
     /// Why the calls could not be read.
     failure: OnceLock<String>,
 }
@@ -64,18 +71,21 @@ impl Answers {
             is_stopped: AtomicBool::new(false),
             stretches: Default::default(),
             gaps: Default::default(),
+            compute_gaps: OnceLock::new(),
             decompositions: OnceLock::new(),
             exposed: Default::default(),
             by_row: OnceLock::new(),
             calls,
-            idle: OnceLock::new(),
+            idle: Default::default(),
+            late: OnceLock::new(),
             failure: OnceLock::new(),
         }
     }
 
-    fn idle(&self) -> &Idle {
-        self.idle.get_or_init(|| {
-            let gaps = self.gaps(GPU_LEVEL);
+    /// The parts of the gaps that [`GAPS_OF`] gives.
+    fn idle(&self, gaps_of: usize) -> &Idle {
+        self.idle[gaps_of].get_or_init(|| {
+            let gaps = self.gaps_of_gpus(gaps_of);
             let mut idle = match self.calls.explain(gaps, &self.occupancy.ops, &self.limits) {
                 Ok(Some(idle)) => idle,
                 Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {
@@ -92,24 +102,63 @@ impl Answers {
         })
     }
 
-    /// A row of `idle_part`: the part and its gap.
+    fn gaps_of_gpus(&self, gaps_of: usize) -> &[Gap] {
+        let level = Level::ALL.iter().position(|level| *level == Level::Gpu).unwrap_or_default();
+        match gaps_of {
+            IDLE_PART => self.gaps(level),
+            _ => self.compute_gaps.get_or_init(|| {
+                self.make(|stop| self.occupancy.gaps(Level::Gpu, GAPS_OF[gaps_of], stop))
+            }),
+        }
+    }
+
+    /// A row of `idle_part` or `compute_gap_part`: the part and its gap.
     fn part(&self, index: usize) -> (&IdlePart, &Gap) {
-        let part = &self.idle().parts[index];
-        (part, &self.gaps(GPU_LEVEL)[part.gap as usize])
+        let part = &self.idle(index >> SHIFT).parts[index & ROW];
+        (part, &self.gaps_of_gpus(index >> SHIFT)[part.gap as usize])
+    }
+
+    /// The time of an exposed part in which the thread that launched the next compute kernel neither waited
+    /// for the GPU nor had launched it: even without the exposed work, the kernel would have been late.
+    fn late(&self, index: usize) -> i64 {
+        let late = self.late.get_or_init(|| {
+            let mut of_gpus = vec![Vec::new(); self.occupancy.lane_count(Level::Gpu)];
+            let idle = self.idle(COMPUTE_GAP_PART);
+            // A call that copies waits for its copy.
+            let copies = |part: &IdlePart| {
+                let function = part.name.and_then(|name| idle.functions.get(name as usize));
+                function.is_some_and(|function| function.contains("Memcpy"))
+            };
+            let is_late = |part: &&IdlePart| match part.kind {
+                IdleKind::Sync | IdleKind::Queued | IdleKind::Unknown => false,
+                IdleKind::OtherCall | IdleKind::LaunchCall => !copies(part),
+                IdleKind::Allocation | IdleKind::OutsideApi => true,
+            };
+            for part in idle.parts.iter().filter(is_late) {
+                let gap = &self.gaps_of_gpus(COMPUTE_GAP_PART)[part.gap as usize];
+                of_gpus[gap.lane as usize].push((part.start, part.end));
+            }
+            of_gpus.into_iter().map(|times| Ruler::new(TimeSet::union_of(times))).collect()
+        });
+        let part = self.exposed_part(index).1;
+        let lane = self.occupancy.lane(Level::Gpu, self.occupancy.ops[part.op as usize].stream);
+        late.get(lane as usize).map_or(0, |late| late.within(part.start, part.end))
     }
 
     fn thread(&self, index: usize) -> Option<i64> {
-        self.part(index).0.thread.map(|thread| self.idle().threads[thread as usize])
+        self.part(index).0.thread.map(|thread| self.idle(index >> SHIFT).threads[thread as usize])
     }
 
     fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
         self.stretches[level][activity].get_or_init(|| {
-            self.make(|stop| self.occupancy.stretches(Level::ALL[level], ACTIVITIES[activity].1, stop))
+            let work = ACTIVITIES[activity].1.map_or(Work::Any, Work::Of);
+            self.make(|stop| self.occupancy.stretches(Level::ALL[level], work, stop))
         })
     }
 
     fn gaps(&self, level: usize) -> &[Gap] {
-        self.gaps[level].get_or_init(|| self.make(|stop| self.occupancy.gaps(Level::ALL[level], stop)))
+        self.gaps[level]
+            .get_or_init(|| self.make(|stop| self.occupancy.gaps(Level::ALL[level], Work::Any, stop)))
     }
 
     fn decompositions(&self) -> &[Decomposition] {
@@ -201,6 +250,7 @@ impl Answers {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::execute::native) enum Table {
     Busy,
+    ComputeGap,
     Exposed,
     Gap,
     Idle,
@@ -217,7 +267,7 @@ impl Table {
             Self::Busy => BUSY,
             Self::Exposed => EXPOSED,
             Self::Gap => GAP,
-            Self::Idle => IDLE,
+            Self::Idle | Self::ComputeGap => IDLE,
             Self::Overlap => OVERLAP,
             Self::Window => WINDOW,
         }
@@ -235,7 +285,8 @@ impl Table {
                 (0..HIDEABLE.len()).map(|activity| answers.exposed(activity).len()).collect()
             }
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
-            Self::Idle => vec![answers.idle().parts.len()],
+            Self::Idle => vec![answers.idle(IDLE_PART).parts.len()],
+            Self::ComputeGap => vec![0, answers.idle(COMPUTE_GAP_PART).parts.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             Self::Window => vec![answers.decompositions().len()],
         }
@@ -247,6 +298,7 @@ impl Relation for Table {
 
     fn named(name: &str) -> Option<Self> {
         match name {
+            "compute_gap_part" => Some(Self::ComputeGap),
             "exposed_part" => Some(Self::Exposed),
             "gpu_busy" => Some(Self::Busy),
             "gpu_gap" => Some(Self::Gap),
@@ -266,7 +318,7 @@ impl Relation for Table {
             Self::Busy => &["level", "activity"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
-            Self::Idle => &["part"],
+            Self::Idle | Self::ComputeGap => &["part"],
             Self::Overlap => &["op_kind", "op_id"],
             Self::Window => &["start_ns", "end_ns"],
         }
@@ -286,7 +338,7 @@ impl Relation for Table {
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::Busy | Self::Exposed | Self::Gap | Self::Idle => 100_000,
+            Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
             Self::Overlap | Self::Window => 1,
         }
     }
@@ -337,11 +389,13 @@ impl Relation for Table {
             }
             Self::Gap => level()
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
-            Self::Idle => {
-                let parts = &answers.idle().parts;
+            Self::Idle | Self::ComputeGap => {
+                let gaps_of = if self == Self::Idle { IDLE_PART } else { COMPUTE_GAP_PART };
+                let parts = &answers.idle(gaps_of).parts;
                 let is_asked = |part: &&IdlePart| Some(part.kind.as_str()) == key.text(0);
                 let from = parts.iter().position(|part| is_asked(&part)).unwrap_or(parts.len());
-                from..from + parts[from..].iter().take_while(is_asked).count()
+                let to = from + parts[from..].iter().take_while(is_asked).count();
+                (gaps_of << SHIFT | from)..(gaps_of << SHIFT | to)
             }
             Self::Overlap => {
                 let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
@@ -386,6 +440,7 @@ const EXPOSED: &[Column] = &[
     ("start_ns", |a, i, _| a.exposed_part(i).1.start.into()),
     ("end_ns", |a, i, _| a.exposed_part(i).1.end.into()),
     ("dur_ns", |a, i, _| (a.exposed_part(i).1.end - a.exposed_part(i).1.start).into()),
+    ("late_ns", |a, i, _| a.late(i).into()),
 ];
 
 const GAP: &[Column] = &[
@@ -489,7 +544,9 @@ fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
 }
 
 fn function(answers: &Answers, index: usize) -> Cell<'_> {
-    let name = answers.part(index).0.name.and_then(|name| answers.idle().functions.get(name as usize));
+    let name = answers.part(index).0.name;
+    let functions = &answers.idle(index >> SHIFT).functions;
+    let name = name.and_then(|name| functions.get(name as usize));
     name.filter(|name| !name.is_empty()).map(String::as_str).into()
 }
 

@@ -1,0 +1,30 @@
+/*---
+name: compute_gap_part
+summary: One row per interval without a compute kernel, with what the thread that launched the next one did.
+native: true
+present_if: [gpu_op, graph_trace]
+reads: [all_cuda_call, all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
+columns:
+  - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the interval."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns. The intervals of a gap add up to it."}
+  - {name: part, type: text, doc: "What the thread did: host sync, memory allocation, other API call, outside CUDA API, launch call, queued or unknown. gpu_idle_causes explains each. Filter by one."}
+  - {name: api_name, type: text, doc: "Function that the thread was in, the outermost of its kind; null outside the CUDA API, for queued and for unknown."}
+  - {name: gap_start_ns, type: timestamp, unit: ns, doc: "Start of the whole gap."}
+  - {name: gap_ns, type: duration, unit: ns, doc: "Length of the whole gap."}
+  - {name: pid, type: id, doc: "Operating system process ID of the thread; null if unknown."}
+  - {name: tid, type: id, doc: "Operating system ID of the thread that launched the operation after the gap; null if unknown."}
+  - {name: global_tid, type: id, doc: "The thread, unique across hosts and VMs; null if unknown."}
+  - {name: before_kind, type: text, doc: "Kind of the last operation to end before the gap: kernel, memcpy, memset or graph; null at the start of the window."}
+  - {name: before_id, type: id, doc: "Row ID of that operation in the raw table of its kind; null at the start of the window."}
+  - {name: before_name, type: text, doc: "Name of that operation, as in gpu_op; null at the start of the window."}
+  - {name: after_kind, type: text, doc: "Kind of the operation that starts at the end of the gap; null at the end of the window."}
+  - {name: after_id, type: id, doc: "Row ID of that operation in the raw table of its kind; null at the end of the window."}
+  - {name: after_name, type: text, doc: "Name of that operation, as in gpu_op; null at the end of the window."}
+limits: >-
+  As idle_part, but copies, fills and collectives do not end a gap: kernels may wait for the host while they run. A gap
+  begins and ends with a compute kernel. The time before the first kernel of a GPU is one gap. After the last kernel,
+  and on a GPU without one, any operation ends a gap. Intervals that are not idle overlap with those of exposed_part.
+---*/
