@@ -41,5 +41,5 @@ WHERE exposed_part.op_kind = 'memcpy'
   AND memcpy.memcpy_id = exposed_part.op_id
   AND coalesce(0 NOT IN (memcpy.src_kind, memcpy.dst_kind), true)
   AND memcpy.copy_kind NOT IN (8, 10)
-  AND memcpy.migration_cause IS NULL
+  AND coalesce(memcpy.migration_cause, 'User prefetch') = 'User prefetch'
 ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id

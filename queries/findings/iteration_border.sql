@@ -6,9 +6,9 @@ summary: Gaps of a GPU in which the thread that feeds it begins or ends an itera
 why: To see what data loading, logging and other work between iterations cost.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [compute_gap_part, nvtx_name, nvtx_path, nvtx_projection]
+reads: [idle_part, nvtx_name, nvtx_path, nvtx_projection]
 finding:
-  claim: The GPU waits while the thread that feeds it goes from one iteration to the next.
+  claim: The GPU idles while the thread that feeds it goes from one iteration to the next.
   ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
   remedy: Prepare the next batch while the GPU runs, with DataLoader workers and non_blocking copies. Read the loss, log and save checkpoints every few iterations only, or in another thread.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -99,7 +99,7 @@ gap AS (
     max(iif(part = 'queued', gap_start_ns, end_ns)) AS end_ns,
     max(global_tid) AS global_tid,
     max(after_name) AS after_name
-  FROM compute_gap_part
+  FROM idle_part
   WHERE gap_ns >= :least
     AND global_tid IN (SELECT global_tid FROM border)
   GROUP BY gpu_id, gap_start_ns
