@@ -9,13 +9,12 @@ use crate::error::{Error, Result};
 use crate::table::{ResultTable, Value};
 use rusqlite::Connection;
 use std::path::Path;
-use std::rc::Rc;
 
 /// The answers of all findings that a plan reads.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// Each finding that the report has data for, and its rows.
-    intervals: Vec<(String, Rc<ResultTable>)>,
+    intervals: Vec<(String, ResultTable)>,
     /// A row about each finding, with the columns [`FINDING_ABOUT`].
     about: Vec<Vec<Value>>,
 }
@@ -47,7 +46,7 @@ impl Session {
         for asked in asked {
             let lack = self.lack_of(&asked.plan);
             if lack.is_none() {
-                let answer = self.ask(&asked.plan, limits)?;
+                let answer = self.take_answer(&asked.plan, limits)?;
                 findings.intervals.push((name_of(asked).to_owned(), answer));
             }
             findings.about.push(about_row(asked, lack));

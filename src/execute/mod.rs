@@ -131,7 +131,10 @@ impl Session {
         let answers = answers.collect::<Result<Vec<_>>>()?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
         let findings = self.findings(plan, limits)?;
-        self.over_own(plan, &answers, findings.as_ref(), limits)?.run_statement(plan, limits, sink)
+        let session = self.over_own(plan, &answers, findings.as_ref(), limits)?;
+        // Their rows are in the database now.
+        drop(findings);
+        session.run_statement(plan, limits, sink)
     }
 
     /// The answer to a query that other queries ask. Each is asked once.
