@@ -92,9 +92,9 @@ impl Document<'_> {
 /// The JSON type of values that are not null; `None`: any.
 fn kind(kind: Type) -> Option<&'static str> {
     match kind {
-        Type::Int | Type::Bool | Type::Timestamp | Type::Bytes => Some("integer"),
-        // A mean of durations has a fraction.
-        Type::Real | Type::Percent | Type::Duration => Some("number"),
+        Type::Int | Type::Bool | Type::Timestamp => Some("integer"),
+        // A mean of durations or sizes has a fraction.
+        Type::Real | Type::Percent | Type::Duration | Type::Bytes => Some("number"),
         Type::Text => Some("string"),
         Type::Id | Type::Any => None,
     }

@@ -21,6 +21,7 @@ mod gpu_rules;
 mod hostile;
 #[path = "../support/in_process.rs"]
 mod in_process;
+mod json_schema;
 mod kernels;
 mod killed;
 #[path = "../../benches/large_export/mod.rs"]
