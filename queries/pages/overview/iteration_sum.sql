@@ -2,7 +2,7 @@
 name: iteration_sum
 version: 1
 title: Iterations of each GPU
-summary: Number and time of the iterations of each GPU, and what the median one is made of.
+summary: Number and time of the iterations of each GPU, with the parts of the median.
 why: To see how long an iteration takes, how steady it is, and where its time goes.
 kind: sum
 tags: [cuda, gpu, nvtx]
