@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 93] = [
+const NEED_NSQ: [&str; 97] = [
     "allocation",
     "class_capture",
     "class_figures",
@@ -60,7 +60,10 @@ const NEED_NSQ: [&str; 93] = [
     "host_sync",
     "host_work",
     "iteration_border",
+    "iteration_chart",
     "iteration_ranges",
+    "iteration_sum",
+    "iteration_times",
     "iterations",
     "jit_and_module_load",
     "kernel_classes",
@@ -100,13 +103,14 @@ const NEED_NSQ: [&str; 93] = [
     "stream_concurrency",
     "stream_gap_sum",
     "stream_gaps",
+    "stream_strip",
     "tiny_kernels",
     "top_kernels",
     "um_migrations",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 21] = [
+const RUN_ANYWHERE: [&str; 22] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -117,6 +121,7 @@ const RUN_ANYWHERE: [&str; 21] = [
     "cuda_memcpy_sync",
     "cuda_memset_sync",
     "gpu_span",
+    "kernel_durations",
     "mpi_event_trace",
     "process_activity",
     "profiler_step_names",
