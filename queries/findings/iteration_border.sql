@@ -29,7 +29,7 @@ see_also: [iterations, data_loading, host_work]
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 steady AS (
-  SELECT global_tid, start_ns, end_ns, iteration, iteration_count
+  SELECT layer_name, global_tid, start_ns, end_ns, iteration, iteration_count
   FROM iteration
   WHERE iteration_count >= 3
   LIMIT -1
@@ -83,7 +83,7 @@ SELECT
   gap.gpu_id,
   gap.start_ns,
   gap.end_ns - gap.start_ns AS dur_ns,
-  (SELECT layer_name FROM iteration LIMIT 1) AS subject,
+  (SELECT layer_name FROM steady LIMIT 1) AS subject,
   gap.after_name
 FROM gap
 JOIN crossed
