@@ -6,7 +6,7 @@ summary: Gaps of a GPU in which the thread that feeds it begins or ends an itera
 why: To see what data loading, logging and other work between iterations cost.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [idle_part, nvtx_name, nvtx_path, nvtx_projection]
+reads: [idle_part, iteration]
 finding:
   claim: The GPU idles while the thread that feeds it goes from one iteration to the next.
   ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
@@ -22,74 +22,26 @@ columns:
   - {name: subject, type: text, label: "iteration", priority: 0, doc: "Name of the iterations, each number replaced by *."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Iterations are the NVTX ranges that the query iterations picks by name (iteration, iter, step, batch or epoch), if a
-  thread has at least three. Without them there are no rows. Gaps that begin after the host is already in the next
-  iteration do not count.
+  Iterations are those of the relation iteration, found by the names of NVTX ranges, if a thread has at least three.
+  Without them there are no rows. Gaps that begin after the host is already in the next iteration do not count.
 see_also: [iterations, data_loading, host_work]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-word (word, place) AS (
-  VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
-),
-worded AS (
-  SELECT
-    layer_name,
-    range_count,
-    cpu_ns,
-    op_count,
-    depth,
-    (
-      SELECT min(place)
-      FROM word
-      WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
-    ) AS place
-  FROM nvtx_path
-  WHERE instr(layer_name, '::') = 0
-),
-likeliest AS (
-  SELECT layer_name
-  FROM worded
-  WHERE place IS NOT NULL
-    AND layer_name NOT IN (SELECT layer_name FROM nvtx_name WHERE phase IS NOT NULL)
-  GROUP BY layer_name
-  HAVING sum(range_count) >= 3
-  ORDER BY min(place), min(depth), sum(op_count) = 0, sum(cpu_ns) DESC, layer_name
-  LIMIT 1
-),
--- The iterations of a thread that do not overlap an earlier one.
-iteration AS (
-  SELECT
-    *,
-    row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) AS nth,
-    count(*) OVER (PARTITION BY global_tid) AS iterations
-  FROM (
-    SELECT
-      range_id,
-      global_tid,
-      start_ns,
-      end_ns,
-      max(end_ns) OVER (
-        PARTITION BY global_tid
-        ORDER BY start_ns, end_ns DESC, range_id
-        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS reached_ns
-    FROM nvtx_projection
-    WHERE name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name = (SELECT layer_name FROM likeliest))
-  )
-  WHERE reached_ns IS NULL
-    OR start_ns >= reached_ns
+steady AS (
+  SELECT layer_name, global_tid, start_ns, end_ns, iteration, iteration_count
+  FROM iteration
+  WHERE iteration_count >= 3
+  LIMIT -1
 ),
 border AS (
   SELECT global_tid, start_ns AS at_ns
-  FROM iteration
-  WHERE nth > 1
-    AND iterations >= 3
+  FROM steady
+  WHERE iteration > 0
   UNION
   SELECT global_tid, end_ns
-  FROM iteration
-  WHERE nth < iterations
-    AND iterations >= 3
+  FROM steady
+  WHERE iteration < iteration_count - 1
 ),
 gap AS (
   SELECT
@@ -131,7 +83,7 @@ SELECT
   gap.gpu_id,
   gap.start_ns,
   gap.end_ns - gap.start_ns AS dur_ns,
-  (SELECT layer_name FROM likeliest) AS subject,
+  (SELECT layer_name FROM steady LIMIT 1) AS subject,
   gap.after_name
 FROM gap
 JOIN crossed

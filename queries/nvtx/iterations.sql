@@ -6,7 +6,7 @@ summary: One row per iteration of an NVTX range, with its GPU time.
 why: To see whether iterations take the same time, which ones are slow, and how long the gaps in their GPU work are.
 kind: sum
 tags: [cuda, nvtx]
-reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection, scope]
+reads: [all_nvtx_span, iteration, nvtx_name, nvtx_projection, scope]
 requires: [nvtx_projection, nvtx_op]
 params:
   - {name: tag, type: text, doc: "GLOB pattern for the range name, with or without its domain, or for its folded name. Default: the range that looks most like an iteration."}
@@ -40,51 +40,23 @@ when_empty: >-
   no range looks like an iteration or matches the tag, or skip leaves none; range_names lists the names for -p tag=GLOB
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
-  else epoch. Among several it takes the outermost. Names of a phase, such as optimizer step, and C++ names (with ::)
-  are never picked. If no name fits, there are no rows. A range inside another one of the same folded name and thread is
-  a part of that iteration, not an iteration of its own; only the numbers of --iter count it too. Instances left out by
-  skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if the CPU runs ahead of the
-  GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range has the time in which
-  nothing ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in ranges of the main
-  thread. Give --attribute process to count it.
+  else epoch. A name that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step,
+  and C++ names (with ::) are never picked. If no name fits, there are no rows. A range inside another one of the same
+  folded name and thread is a part of that iteration, not an iteration of its own; only the numbers of --iter count it
+  too. Instances left out by skip do not count in the mean or in slowest. Spans of neighbouring iterations overlap if
+  the CPU runs ahead of the GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range
+  has the time in which nothing ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in
+  ranges of the main thread. Give --attribute process to count it.
 see_also: [phases, nvtx_layers, gpu_time_by_range, nvtx_gpu_proj_trace]
 ---*/
 WITH
-word (word, place) AS (
-  VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
-),
-worded AS (
-  SELECT
-    layer_name,
-    range_count,
-    cpu_ns,
-    op_count,
-    depth,
-    (
-      SELECT min(place)
-      FROM word
-      WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
-    ) AS place
-  FROM nvtx_path
-  WHERE instr(layer_name, '::') = 0
-),
-likeliest AS (
-  SELECT layer_name
-  FROM worded
-  WHERE place IS NOT NULL
-    AND layer_name NOT IN (SELECT layer_name FROM nvtx_name WHERE phase IS NOT NULL)
-  GROUP BY layer_name
-  HAVING sum(range_count) >= 2
-  ORDER BY min(place), min(depth), sum(op_count) = 0, sum(cpu_ns) DESC, layer_name
-  LIMIT 1
-),
 wanted AS (
   SELECT name_id, layer_name
   FROM nvtx_name
   WHERE layer_name GLOB :tag
     OR range_name GLOB :tag
     OR range_text GLOB :tag
-    OR :tag IS NULL AND layer_name = (SELECT layer_name FROM likeliest)
+    OR :tag IS NULL AND layer_name = (SELECT layer_name FROM iteration LIMIT 1)
 ),
 -- reached_ns shows which ranges lie inside another range of their sequence. A range that never ended contains none.
 reached AS (

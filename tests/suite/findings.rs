@@ -236,11 +236,11 @@ fn a_report_alone_is_an_overview() {
     }
     let page = stdout(&["overview", report, "-f", "html"]);
     assert!(page.starts_with("<!DOCTYPE html>") && page.trim_end().ends_with("</html>"), "{page}");
-    assert!(!page.contains("<script") && !page.contains("src=\"http"), "{page}");
+    assert!(page.matches("<script").count() == 1 && !page.contains("src="), "{page}");
     let tables: serde_json::Value = serde_json::from_str(&stdout(&[report, "-f", "json"])).unwrap();
     let names: Vec<&str> =
         tables.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
-    assert_eq!(names, ["gpus", "findings", "trust", "idle", "kernels"]);
+    assert_eq!(names, ["gpus", "findings", "trust", "idle", "iterations", "kernels", "durations"]);
     assert_eq!(tables[1]["rows"][0]["rank"], 1);
 }
 
@@ -258,7 +258,7 @@ fn an_overview_escapes_what_a_report_says() {
         let page = stdout(&["overview", report.to_str().unwrap(), "-f", format]);
         assert!(!page.contains('\u{1b}'), "{page}");
         assert!(format == "text" || page.contains("&lt;script&gt;"), "{page}");
-        assert!(format == "text" || !page.contains("<script"), "{page}");
+        assert!(format == "text" || page.matches("<script").count() == 1, "{page}");
     }
 }
 

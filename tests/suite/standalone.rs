@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 95] = [
+const NEED_NSQ: [&str; 99] = [
     "allocation",
     "captured",
     "class_capture",
@@ -62,7 +62,10 @@ const NEED_NSQ: [&str; 95] = [
     "host_sync",
     "host_work",
     "iteration_border",
+    "iteration_chart",
     "iteration_ranges",
+    "iteration_sum",
+    "iteration_times",
     "iterations",
     "jit_and_module_load",
     "kernel_classes",
@@ -102,13 +105,14 @@ const NEED_NSQ: [&str; 95] = [
     "stream_concurrency",
     "stream_gap_sum",
     "stream_gaps",
+    "stream_strip",
     "tiny_kernels",
     "top_kernels",
     "um_migrations",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 21] = [
+const RUN_ANYWHERE: [&str; 22] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -119,6 +123,7 @@ const RUN_ANYWHERE: [&str; 21] = [
     "cuda_memcpy_sync",
     "cuda_memset_sync",
     "gpu_span",
+    "kernel_durations",
     "mpi_event_trace",
     "process_activity",
     "profiler_step_names",

@@ -1,0 +1,39 @@
+/*---
+name: event_counts
+version: 1
+title: Events of each kind
+summary: Number of kernels, calls, ranges and other events of a report.
+why: To see what a report holds, above all one without GPU work.
+kind: sum
+tags: [capture]
+reads: [cuda_call, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_range, os_call]
+requires: []
+columns:
+  - {name: event_kind, type: text, priority: 0, doc: "Kind of event."}
+  - {name: event_count, type: int, unit: count, label: "events", priority: 0, doc: "Number of events of this kind; kinds without events have no row."}
+when_empty: "the report holds none of these events"
+limits: "Other kinds of events, such as samples, are not counted; nsq schema lists all tables."
+see_also: [captured, report_info]
+---*/
+SELECT event_kind, event_count
+FROM (
+  SELECT 1 AS place, 'kernels' AS event_kind, count(*) AS event_count FROM kernel
+  UNION ALL
+  SELECT 2, 'copies', count(*) FROM memcpy
+  UNION ALL
+  SELECT 3, 'fills', count(*) FROM memset
+  UNION ALL
+  SELECT 4, 'CUDA graph executions', count(*) FROM graph_trace
+  UNION ALL
+  SELECT 5, 'CUDA API calls', count(*) FROM cuda_call
+  UNION ALL
+  SELECT 6, 'NVTX ranges', count(*) FROM nvtx_range
+  UNION ALL
+  SELECT 7, 'NVTX marks', count(*) FROM nvtx_mark
+  UNION ALL
+  SELECT 8, 'MPI calls', count(*) FROM mpi_event
+  UNION ALL
+  SELECT 9, 'operating system calls', count(*) FROM os_call
+)
+WHERE event_count > 0
+ORDER BY place

@@ -1,0 +1,96 @@
+/*---
+name: iteration_sum
+version: 1
+title: Iterations of each GPU
+summary: Number and time of the iterations of each GPU, with the parts of the median.
+why: To see how long an iteration takes, how steady it is, and where its time goes.
+kind: sum
+tags: [cuda, gpu, nvtx]
+reads: []
+asks: [iteration_times]
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: layer_name, type: text, label: "iterations", priority: 0, doc: "Name of the iterations, each number replaced by *."}
+  - {name: iteration_count, type: int, unit: count, label: "count", priority: 1, doc: "Iterations without the warm-up."}
+  - {name: warm_up_count, type: int, unit: count, label: "warm-up", priority: 1, doc: "Iterations of the warm-up, which no other column counts."}
+  - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Time of the median iteration."}
+  - {name: min_ns, type: duration, unit: ns, priority: 1, doc: "Time of the fastest iteration."}
+  - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Time of the slowest iteration."}
+  - {name: slowest, type: int, priority: 2, doc: "Number of the slowest iteration, the first one if several tie."}
+  - {name: median_iteration, type: int, label: "median one", priority: 2, doc: "Number of the median iteration."}
+  - {name: median_name, type: text, label: "range of the median one", priority: 3, doc: "Name of its range."}
+  - {name: compute_ns, type: duration, unit: ns, priority: 3, doc: "Time of the median iteration in which a compute kernel ran."}
+  - {name: exposed_communication_ns, type: duration, unit: ns, priority: 3, doc: "Time of the median iteration in which a communication kernel ran and no compute kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 3, doc: "Time of the median iteration in which a copy or fill ran and no kernel did."}
+  - {name: idle_ns, type: duration, unit: ns, priority: 3, doc: "Time of the median iteration in which nothing ran."}
+  - {name: compute_pct, type: percent, unit: percent, label: "compute % of median", priority: 1, doc: "compute_ns as a share of median_ns."}
+  - {name: exposed_communication_pct, type: percent, unit: percent, label: "exposed comm. % of median", priority: 1, doc: "exposed_communication_ns as a share of median_ns."}
+  - {name: exposed_memory_pct, type: percent, unit: percent, label: "exposed copies % of median", priority: 1, doc: "exposed_memory_ns as a share of median_ns."}
+  - {name: idle_pct, type: percent, unit: percent, label: "idle % of median", priority: 1, doc: "idle_ns as a share of median_ns."}
+  - {name: steady_ns, type: duration, unit: ns, label: "all together", priority: 3, doc: "Sum of the times of all iterations."}
+  - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
+  - {name: tid, type: id, priority: 3, doc: "Operating system ID of the thread."}
+checks:
+  - iteration_count > 0 AND min_ns <= median_ns AND median_ns <= max_ns
+  - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = median_ns
+when_empty: no NVTX range looks like an iteration; range_names lists the names
+limits: >-
+  See iteration_times, whose rows it sums. A GPU on which several threads run iterations has a row for each thread. Of
+  an even number of iterations, the median one is the shorter of the two in the middle.
+see_also: [iteration_times, iterations, gpu_time]
+---*/
+WITH
+steady AS (
+  SELECT *, row_number() OVER (PARTITION BY gpu_id, pid, tid ORDER BY dur_ns DESC, iteration) AS slow_rank
+  FROM iteration_times
+  WHERE part <> 'warm-up'
+),
+total AS (
+  SELECT
+    gpu_id,
+    pid,
+    tid,
+    count(*) AS iteration_count,
+    min(dur_ns) AS min_ns,
+    max(dur_ns) AS max_ns,
+    sum(dur_ns) AS steady_ns,
+    max(iif(slow_rank = 1, iteration, NULL)) AS slowest
+  FROM steady
+  GROUP BY gpu_id, pid, tid
+)
+SELECT
+  total.gpu_id,
+  middle.layer_name,
+  total.iteration_count,
+  (
+    SELECT count(*)
+    FROM iteration_times AS warm
+    WHERE warm.part = 'warm-up'
+      AND warm.gpu_id = total.gpu_id
+      AND warm.pid = total.pid
+      AND warm.tid = total.tid
+  ) AS warm_up_count,
+  middle.dur_ns AS median_ns,
+  total.min_ns,
+  total.max_ns,
+  total.slowest,
+  middle.iteration AS median_iteration,
+  middle.range_name AS median_name,
+  middle.compute_ns,
+  middle.exposed_communication_ns,
+  middle.exposed_memory_ns,
+  middle.idle_ns,
+  100.0 * middle.compute_ns / middle.dur_ns AS compute_pct,
+  100.0 * middle.exposed_communication_ns / middle.dur_ns AS exposed_communication_pct,
+  100.0 * middle.exposed_memory_ns / middle.dur_ns AS exposed_memory_pct,
+  100.0 * middle.idle_ns / middle.dur_ns AS idle_pct,
+  total.steady_ns,
+  total.pid,
+  total.tid
+FROM total
+JOIN steady AS middle
+  ON middle.gpu_id = total.gpu_id
+  AND middle.pid = total.pid
+  AND middle.tid = total.tid
+  AND middle.part = 'median'
+ORDER BY total.gpu_id, total.pid, total.tid

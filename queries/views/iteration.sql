@@ -1,0 +1,97 @@
+/*---
+name: iteration
+summary: One row per iteration, found by the names of NVTX ranges.
+present_if: [src_nvtx_event]
+reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection]
+columns:
+  - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
+  - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *. All rows have the same."}
+  - {name: range_name, type: text, doc: "Message, with the prefix DOMAIN: outside the default domain."}
+  - {name: iteration, type: int, doc: "Position by start among the iterations of the thread, from 0."}
+  - {name: iteration_count, type: int, unit: count, doc: "Iterations of the thread."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU. A range that never ended ends with the last range."}
+  - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
+  - {name: proj_start_ns, type: timestamp, unit: ns, doc: "Start of its first operation on the GPU; null without GPU work."}
+  - {name: proj_end_ns, type: timestamp, unit: ns, doc: "End of its last operation on the GPU; null without GPU work."}
+  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside the range."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
+limits: >-
+  The folded name that occurs at least twice and contains iteration or iter, else step, else batch, else epoch. A name
+  that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step, and C++ names (with
+  ::) are never picked. If no name fits, there are no rows. A range that begins inside another iteration of its thread
+  is a part of that iteration.
+---*/
+WITH
+word (word, place) AS (
+  VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
+),
+worded AS (
+  SELECT
+    layer_name,
+    range_count,
+    cpu_ns,
+    op_count,
+    depth,
+    (
+      SELECT min(place)
+      FROM word
+      WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
+    ) AS place
+  FROM nvtx_path
+  WHERE instr(layer_name, '::') = 0
+),
+likeliest AS (
+  SELECT layer_name
+  FROM worded
+  WHERE place IS NOT NULL
+    AND layer_name NOT IN (SELECT layer_name FROM nvtx_name WHERE phase IS NOT NULL)
+  GROUP BY layer_name
+  HAVING sum(range_count) >= 2
+  ORDER BY sum(range_count) < 3, min(place), min(depth), sum(op_count) = 0, sum(cpu_ns) DESC, layer_name
+  LIMIT 1
+),
+-- reached_ns shows which ranges begin inside another range. A range that never ended contains none.
+reached AS (
+  SELECT
+    range.range_id,
+    range.range_name,
+    range.start_ns,
+    range.end_ns,
+    range.dur_ns,
+    range.proj_start_ns,
+    range.proj_end_ns,
+    range.op_count,
+    range.pid,
+    range.tid,
+    range.global_tid,
+    max(
+      iif(range.range_id IN (SELECT range_id FROM all_nvtx_span WHERE end_ns IS NULL), NULL, range.end_ns)
+    ) OVER (
+      PARTITION BY range.global_tid
+      ORDER BY range.start_ns, range.end_ns DESC, range.range_id
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ) AS reached_ns
+  FROM nvtx_projection AS range
+  WHERE range.name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name = (SELECT layer_name FROM likeliest))
+)
+SELECT
+  range_id,
+  (SELECT layer_name FROM likeliest) AS layer_name,
+  range_name,
+  row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) - 1 AS iteration,
+  count(*) OVER (PARTITION BY global_tid) AS iteration_count,
+  start_ns,
+  end_ns,
+  dur_ns,
+  proj_start_ns,
+  proj_end_ns,
+  op_count,
+  pid,
+  tid,
+  global_tid
+FROM reached
+WHERE reached_ns IS NULL
+  OR start_ns >= reached_ns
