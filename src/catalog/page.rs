@@ -28,6 +28,8 @@ pub struct Page {
     pub doc: String,
     /// The layout that text output has; absent: tables.
     pub text: Option<String>,
+    /// The layout that Markdown output has; absent: tables.
+    pub markdown: Option<String>,
     /// The layout that HTML output has; absent: tables.
     pub html: Option<String>,
     /// Parameters, which the user sets with `-p name=value`.

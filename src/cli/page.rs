@@ -81,12 +81,16 @@ impl PageArgs {
             inputs.push(Input::new(name, opened, scope));
         }
         let (asker, limits) = (format!("page {name}"), self.limits.limits());
+        let page = request.page();
         let of_format = match format {
-            Some(Format::Text) => request.layout_of(false),
-            Some(Format::Html) => request.layout_of(true),
-            _ => None,
+            Some(Format::Text) => &page.text,
+            Some(Format::Markdown) => &page.markdown,
+            Some(Format::Html) => &page.html,
+            _ => &None,
         };
-        if let Some(layout) = self.layout.as_deref().or(of_format) {
+        let layout = self.layout.as_ref().or(of_format.as_ref()).cloned();
+        let request = request.only_for(layout.as_deref())?;
+        if let Some(layout) = &layout {
             let text = laid_out(&request, &catalog, &inputs, layout, &limits, &asker)?;
             let text = if self.output.output.is_none() { fitted(text) } else { text };
             write_to(self.output.output.as_deref(), |out| {

@@ -11,7 +11,7 @@ use crate::normalize::Presence;
 use crate::open_report::OpenReport;
 use crate::table::{Column, ResultTable, Value as Cell};
 use minijinja::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// A page with the values of its parameters, planned.
@@ -26,6 +26,8 @@ pub struct PageRequest<'a> {
     params: Value,
     tables: Vec<Planned<'a>>,
     partials: Partials,
+    /// The tables and facts that are used; `None`: all.
+    used: Option<BTreeSet<String>>,
 }
 
 /// What a page is told about a report.
@@ -141,12 +143,61 @@ impl<'a> PageRequest<'a> {
         let templates = Templates::new(visible);
         let tables = planned(catalog, page, &templates, &params)?;
         let partials = Partials::of(tables.iter().map(|planned| &planned.plan));
-        Ok(Self { catalog, page, given: given.to_owned(), templates, params, tables, partials })
+        let given = given.to_owned();
+        Ok(Self { catalog, page, given, templates, params, tables, partials, used: None })
     }
 
-    /// The layout that text, or HTML, of this page has.
-    pub fn layout_of(&self, is_html: bool) -> Option<&str> {
-        if is_html { self.page.html.as_deref() } else { self.page.text.as_deref() }
+    /// The page.
+    pub fn page(&self) -> &Page {
+        self.page
+    }
+
+    /// Asks only what is used: by a layout, or `None`: by the tables that are not hidden, and the facts.
+    pub fn only_for(mut self, layout: Option<&str>) -> Result<Self> {
+        let names = |source: &str| match self.templates.names_in(source) {
+            Ok(names) => names,
+            // Answering reports the fault, with its place.
+            Err(_) => self.names().collect(),
+        };
+        let mut used = BTreeSet::new();
+        match layout {
+            Some(layout) => {
+                let parts = self.catalog.layouts(&self.page.name);
+                let parts = parts.filter(|(name, _)| *name == layout || name.starts_with('_'));
+                parts.for_each(|(_, layout)| used.extend(names(&layout.text)));
+            }
+            None => {
+                let shown = self.page.tables.iter().filter(|table| !table.hidden);
+                used.extend(shown.map(|table| table.name.clone()));
+                used.extend(self.page.facts.iter().map(|fact| fact.name.clone()));
+            }
+        }
+        let required = self.page.tables.iter().filter(|table| table.required.is_some());
+        used.extend(required.map(|table| table.name.clone()));
+        // A fact uses only tables and earlier facts.
+        for fact in self.page.facts.iter().rev().filter(|fact| used.contains(&fact.name)).collect::<Vec<_>>() {
+            match self.templates.names_in_expression(&fact.expression) {
+                Ok(names) => used.extend(names),
+                Err(_) => used.extend(self.names()),
+            }
+        }
+        let titles = self.page.tables.iter().filter(|table| used.contains(&table.name));
+        let titles: Vec<_> = titles.flat_map(|table| table.title.iter().chain(&table.rows)).collect();
+        titles.into_iter().for_each(|source| used.extend(names(source)));
+        self.tables.retain(|planned| used.contains(&planned.spec.name));
+        self.partials = Partials::of(self.tables.iter().map(|planned| &planned.plan));
+        self.used = Some(used);
+        Ok(self)
+    }
+
+    /// The names of all tables and facts.
+    fn names(&self) -> impl Iterator<Item = String> {
+        let tables = self.page.tables.iter().map(|table| table.name.clone());
+        tables.chain(self.page.facts.iter().map(|fact| fact.name.clone()))
+    }
+
+    fn is_used(&self, name: &str) -> bool {
+        self.used.as_ref().is_none_or(|used| used.contains(name))
     }
 
     /// The page's version.
@@ -236,7 +287,8 @@ impl<'a> PageRequest<'a> {
         let given: Vec<String> = self.given.iter().chain(own).cloned().collect();
         let params = bind(self.page, &given)?;
         let tables = planned(self.catalog, self.page, &self.templates, &params)?;
-        Ok(Partials::of(tables.iter().map(|planned| &planned.plan)))
+        let used = tables.iter().filter(|planned| self.is_used(&planned.spec.name));
+        Ok(Partials::of(used.map(|planned| &planned.plan)))
     }
 
     /// Stage two: the page, from the answers of all reports.
@@ -269,7 +321,7 @@ impl<'a> PageRequest<'a> {
             context.insert(spec.name.clone(), rows(table, None));
         }
         let mut facts = serde_json::Map::new();
-        for fact in &self.page.facts {
+        for fact in self.page.facts.iter().filter(|fact| self.is_used(&fact.name)) {
             let result = match self.templates.value(&fact.expression, &context) {
                 Ok(result) => result,
                 Err(Trouble::NoAnswer(_)) => Value::from(()),
