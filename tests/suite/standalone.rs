@@ -112,7 +112,7 @@ const NEED_NSQ: [&str; 99] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 22] = [
+const RUN_ANYWHERE: [&str; 23] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -122,6 +122,7 @@ const RUN_ANYWHERE: [&str; 22] = [
     "cuda_memcpy_async",
     "cuda_memcpy_sync",
     "cuda_memset_sync",
+    "event_counts",
     "gpu_span",
     "kernel_durations",
     "mpi_event_trace",

@@ -9,15 +9,16 @@ tags: [capture]
 reads: [cuda_call, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_range, os_call]
 requires: []
 columns:
+  - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
   - {name: event_kind, type: text, priority: 0, doc: "Kind of event."}
   - {name: event_count, type: int, unit: count, label: "events", priority: 0, doc: "Number of events of this kind; kinds without events have no row."}
 when_empty: "the report holds none of these events"
 limits: "Other kinds of events, such as samples, are not counted; nsq schema lists all tables."
 see_also: [captured, report_info]
 ---*/
-SELECT event_kind, event_count
+SELECT kind_id, event_kind, event_count
 FROM (
-  SELECT 1 AS place, 'kernels' AS event_kind, count(*) AS event_count FROM kernel
+  SELECT 1 AS kind_id, 'kernels' AS event_kind, count(*) AS event_count FROM kernel
   UNION ALL
   SELECT 2, 'copies', count(*) FROM memcpy
   UNION ALL
@@ -36,4 +37,4 @@ FROM (
   SELECT 9, 'operating system calls', count(*) FROM os_call
 )
 WHERE event_count > 0
-ORDER BY place
+ORDER BY kind_id
