@@ -4,7 +4,7 @@ use super::partials::{Partials, ReportAnswers};
 use super::planned::{HELP, Planned, bind, fault, planned};
 use super::template::{Templates, Trouble, rows, to_json};
 use crate::catalog::{Catalog, Page};
-use crate::compile::Plan;
+use crate::compile::{Plan, words_in};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::normalize::Presence;
@@ -154,10 +154,10 @@ impl<'a> PageRequest<'a> {
 
     /// Asks only what is used: by a layout, or `None`: by the tables that are not hidden, and the facts.
     pub fn only_for(mut self, layout: Option<&str>) -> Result<Self> {
-        let names = |source: &str| match self.templates.names_in(source) {
-            Ok(names) => names,
-            // Answering reports the fault, with its place.
-            Err(_) => self.names().collect(),
+        // Any word may be a name: what a template binds in one place, it may use from outside in another.
+        let names = |source: &str| {
+            let words = words_in(source);
+            self.names().filter(|name| words.contains(&name.to_ascii_lowercase())).collect::<Vec<_>>()
         };
         let mut used = BTreeSet::new();
         match layout {
@@ -175,10 +175,9 @@ impl<'a> PageRequest<'a> {
         let required = self.page.tables.iter().filter(|table| table.required.is_some());
         used.extend(required.map(|table| table.name.clone()));
         // A fact uses only tables and earlier facts.
-        for fact in self.page.facts.iter().rev().filter(|fact| used.contains(&fact.name)).collect::<Vec<_>>() {
-            match self.templates.names_in_expression(&fact.expression) {
-                Ok(names) => used.extend(names),
-                Err(_) => used.extend(self.names()),
+        for fact in self.page.facts.iter().rev() {
+            if used.contains(&fact.name) {
+                used.extend(names(&fact.expression));
             }
         }
         let titles = self.page.tables.iter().filter(|table| used.contains(&table.name));

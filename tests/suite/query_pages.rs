@@ -167,7 +167,7 @@ tables:
     assert_eq!(code, 0, "{error}");
     let tables: Value = serde_json::from_str(&out).unwrap();
     assert!(
-        tables["query"] == "nvtx_sum" && error.contains("note: top_kernels needs CUDA kernels"),
+        tables[0]["query"] == "nvtx_sum" && error.contains("note: top_kernels needs CUDA kernels"),
         "{error}"
     );
     // Faults of a page are found by the check, with their line.

@@ -26,6 +26,7 @@ use rusqlite::vtab::Module;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{ThreadId, current};
 
 /// The native relations of a connection and the data that they answer from.
 pub struct Natives {
@@ -41,8 +42,9 @@ pub struct Natives {
     selection: OnceLock<Selection>,
     /// Held while data is computed, so that no other connection computes the same.
     making: Mutex<()>,
-    /// The error of the last statement. Kept here because SQLite passes on only an error's text.
-    failure: Mutex<Option<Error>>,
+    /// The error of the last statement of each thread. Kept here because SQLite passes on only an error's
+    /// text.
+    failures: Mutex<Vec<(ThreadId, Error)>>,
 }
 
 impl fmt::Debug for Natives {
@@ -100,16 +102,23 @@ impl Natives {
             Error::Interrupted | Error::Limit { .. } => interrupted(),
             error => {
                 let message = error.to_string();
-                *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                self.failures
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push((current().id(), error));
                 rusqlite::Error::ModuleError(message)
             }
         })?;
         Ok(Arc::clone(made.get_or_init(|| Arc::new(fresh))))
     }
 
-    /// Takes the error of the last statement, if a native relation caused it.
+    /// Takes the error of this thread's last statement, if a native relation caused it.
     pub(super) fn failure(&self) -> Option<Error> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = failures.iter().rposition(|(thread, _)| *thread == current().id())?;
+        let (_, error) = failures.swap_remove(own);
+        failures.retain(|(thread, _)| *thread != current().id());
+        Some(error)
     }
 
     /// Returns an error after the deadline or Ctrl-C.
@@ -148,7 +157,7 @@ pub(super) fn install(
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         selection: OnceLock::new(),
         making: Mutex::default(),
-        failure: Mutex::default(),
+        failures: Mutex::default(),
     });
     create(connection, &natives)?;
     let is_called = |statement: &String| {
