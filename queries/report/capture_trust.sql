@@ -6,7 +6,7 @@ summary: What is missing from the capture or distorts its figures, worst first.
 why: To know how far to trust the other answers, and how to record better next time.
 kind: info
 tags: [capture, cuda, gpu, nvtx]
-reads: [cuda_call, gpu_op, graph_trace, nvtx_range, profiler_overhead]
+reads: [cuda_call, export_fact, gpu_op, graph_trace, nvtx_range, profiler_overhead]
 requires: [gpu_op | graph_trace | cuda_call | nvtx_range]
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank, from 1; 1 matters most."}
@@ -20,6 +20,11 @@ limits: >-
 see_also: [report_info, nvtx_coverage, api_errors]
 ---*/
 WITH
+source AS (
+  SELECT count(*) > 0 AS is_trace
+  FROM export_fact
+  WHERE fact = 'NSQ_IMPORT_OF'
+),
 graph AS (
   SELECT count(*) AS executions, coalesce(sum(end_ns - start_ns), 0) AS total_ns
   FROM graph_trace
@@ -61,9 +66,10 @@ problem (rank, severity, problem, detail, remedy) AS (
     'partial',
     'no CUDA API calls',
     printf('%d GPU operations without the calls that launched them: idle time has no cause, and no range.', ops),
-    'nsys profile --trace=cuda,nvtx'
+    iif(is_trace, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]', 'nsys profile --trace=cuda,nvtx')
   FROM work
   CROSS JOIN call
+  CROSS JOIN source
   WHERE ops > 0 AND calls = 0
   UNION ALL
   SELECT
@@ -94,8 +100,13 @@ problem (rank, severity, problem, detail, remedy) AS (
     'note',
     'no NVTX ranges',
     'GPU work cannot be attributed to steps, phases or layers of the program.',
-    'nsys profile --trace=cuda,nvtx, with ranges in the program; for PyTorch --pytorch=autograd-nvtx'
+    iif(
+      is_trace,
+      'torch.profiler.record_function around the phases of the program',
+      'nsys profile --trace=cuda,nvtx, with ranges in the program; for PyTorch --pytorch=autograd-nvtx'
+    )
   FROM work
+  CROSS JOIN source
   WHERE ops > 0 AND NOT EXISTS (SELECT 1 FROM nvtx_range)
   UNION ALL
   SELECT

@@ -35,6 +35,8 @@ pub(super) struct Args {
 
 /// The query that lists what was captured.
 const CAPTURED: &str = "report_info";
+/// The query that lists what is missing from the capture, or distorts it.
+const TRUST: &str = "capture_trust";
 /// The title of the list of queries.
 const ASKED: &str = "What can be asked";
 
@@ -43,7 +45,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let catalog = args.library.load()?;
     let opened = Opened::open(&args.report, &args.open)?;
     let answers = answers(&catalog, &opened.schema)?;
-    let captured = Plan::new(&catalog, &Invocation::parse(CAPTURED), &Layout::Own)?;
+    let [captured, trust] =
+        [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));
+    let (captured, trust) = (captured?, trust?);
     let shared = opened.heading(&Scope::default());
     let heading = |title: &str| {
         let mut heading = Heading { title: title.to_owned(), facts: shared.facts.clone() };
@@ -51,11 +55,20 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         heading
     };
     let limits = args.limits.limits();
-    let roots = captured.reads.iter().map(String::as_str);
+    let roots = captured.reads.iter().chain(&trust.reads).map(String::as_str);
     let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
+    // A report without events has nothing to trust.
+    let presence = Presence::new(&opened.schema, &catalog);
+    let doubts = match trust.check_presence(&presence, &args.report) {
+        Ok(()) => session.table(&trust, &limits)?,
+        Err(_) => ResultTable::default(),
+    };
     let is_text = args.output.format()? == Format::Text;
-    args.output.write(2, |writer| {
+    args.output.write(3, |writer| {
         writer.result(&heading("What was captured"), |sink| session.run(&captured, &limits, sink))?;
+        if !doubts.rows.is_empty() {
+            writer.result(&heading("What the capture does not show"), |sink| doubts.replay(sink))?;
+        }
         // A terminal is too narrow for the names of the tables beside those of the queries.
         match is_text && args.output.style(Format::Text).width.is_some() {
             true => writer.lead(ASKED, &by_lack(&answers)),

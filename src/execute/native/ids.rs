@@ -32,6 +32,11 @@ impl<T> Default for Numbered<T> {
 }
 
 impl<T: Copy + Eq + Hash> Numbered<T> {
+    /// The number of a value that has one.
+    pub(super) fn known(&self, value: T) -> Option<u32> {
+        self.places.get(&value).copied()
+    }
+
     pub(super) fn place(&mut self, value: T) -> u32 {
         // Not `entry()`: it reserves room for one more value on every call.
         if let Some(&place) = self.places.get(&value) {

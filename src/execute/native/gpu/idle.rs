@@ -60,7 +60,7 @@ impl Source {
 
     /// The gaps that end in an operation with a process and correlation ID.
     fn launches_of(&self, reader: &mut Reader, gaps: &[Gap], ops: &[Op]) -> Result<Launches> {
-        let mut launches = Launches { next: vec![NONE; gaps.len()], ..Launches::default() };
+        let mut launches = Launches { of_gap: vec![NONE; gaps.len()], ..Launches::default() };
         for &(kind, relation) in &self.relations {
             // An operation ends at most one gap of its GPU.
             let after = (0u32..).zip(gaps).filter_map(|(index, gap)| {
@@ -93,25 +93,17 @@ impl Source {
     }
 }
 
-/// The gaps that a launch ends, by the process and correlation ID of the launch.
+/// The launches that end gaps, numbered by process and correlation ID.
 #[derive(Default)]
 struct Launches {
-    /// A gap of each launch.
-    first: HashMap<(i64, i64), u32>,
-    /// For each gap, another one of the same launch, or [`NONE`].
-    next: Vec<u32>,
+    numbers: Numbered<(i64, i64)>,
+    /// The launch of each gap, or [`NONE`].
+    of_gap: Vec<u32>,
 }
 
 impl Launches {
     fn add(&mut self, process: i64, correlation: i64, gap: u32) {
-        if let Some(other) = self.first.insert((process, correlation), gap) {
-            self.next[gap as usize] = other;
-        }
-    }
-
-    fn of(&self, process: i64, correlation: i64) -> impl Iterator<Item = u32> {
-        let first = self.first.get(&(process, correlation)).copied();
-        std::iter::successors(first, |&gap| Some(self.next[gap as usize]).filter(|&gap| gap != NONE))
+        self.of_gap[gap as usize] = self.numbers.place((process, correlation));
     }
 }
 
@@ -121,7 +113,7 @@ struct Calls {
     threads: Numbered<i64>,
     names: Numbered<i64>,
     calls: Vec<Call>,
-    /// Gaps that a call of this part may end: the gap, the row ID of the call, and its place.
+    /// Calls that may launch what ends a gap: the number of the launch, the row ID of the call, and its place.
     launches: Vec<(u32, i64, u32)>,
 }
 
@@ -148,8 +140,8 @@ fn read_calls(
         };
         let correlation = cells.int(4).unwrap_or_default();
         let place = part.calls.len() as u32;
-        let ended = wanted.of(thread & PROCESS, correlation);
-        part.launches.extend(ended.map(|gap| (gap, id, place)));
+        let launch = wanted.numbers.known((thread & PROCESS, correlation));
+        part.launches.extend(launch.map(|launch| (launch, id, place)));
         let (thread, name) =
             (part.threads.place(thread), part.names.place(cells.int(5).unwrap_or_default()));
         part.calls.push(Call { start, end: end.max(start), thread, name });
@@ -157,7 +149,7 @@ fn read_calls(
     })?;
     let (mut threads, mut names) = (Numbered::<i64>::default(), Numbered::<i64>::default());
     let mut kinds = Vec::new();
-    let mut first = vec![i64::MAX; launches.len()];
+    let mut found: Vec<Option<(ApiCall, i64)>> = vec![None; wanted.numbers.values.len()];
     let mut calls = Vec::new();
     for part in parts {
         let of_thread: Vec<u32> = part.threads.values.iter().map(|&id| threads.place(id)).collect();
@@ -173,15 +165,17 @@ fn read_calls(
             let (thread, name) = (of_thread[thread as usize], of_name[name as usize]);
             ApiCall { start, end, thread, name, kind: kinds[name as usize] }
         }));
-        for (gap, id, place) in part.launches {
-            let (call, gap) = (calls[begun + place as usize], gap as usize);
-            let rank = |call: &ApiCall, id| (call.start, -call.end, id);
+        for (launch, id, place) in part.launches {
+            let (call, found) = (calls[begun + place as usize], &mut found[launch as usize]);
+            let rank = |(call, id): (ApiCall, i64)| (call.start, -call.end, id);
             // Of nested calls, the outermost is the launch.
-            if launches[gap].is_none_or(|known| rank(&call, id) < rank(&known, first[gap])) {
-                first[gap] = id;
-                launches[gap] = Some(call);
+            if found.is_none_or(|known| rank((call, id)) < rank(known)) {
+                *found = Some((call, id));
             }
         }
+    }
+    for (launch, number) in launches.iter_mut().zip(&wanted.of_gap) {
+        *launch = found.get(*number as usize).copied().flatten().map(|(call, _)| call);
     }
     let launching: HashSet<u32> = launches.iter().flatten().map(|call| call.thread).collect();
     calls.retain(|call| launching.contains(&call.thread));
