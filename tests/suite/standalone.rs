@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 93] = [
+const NEED_NSQ: [&str; 94] = [
     "allocation",
     "class_capture",
     "class_figures",
@@ -100,6 +100,7 @@ const NEED_NSQ: [&str; 93] = [
     "stream_concurrency",
     "stream_gap_sum",
     "stream_gaps",
+    "tail_waves",
     "tiny_kernels",
     "top_kernels",
     "um_migrations",
