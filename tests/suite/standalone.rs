@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 94] = [
+const NEED_NSQ: [&str; 95] = [
     "allocation",
     "class_capture",
     "class_figures",
@@ -96,6 +96,7 @@ const NEED_NSQ: [&str; 94] = [
     "range_time_sum",
     "rank_wait",
     "run_times",
+    "serialised_communication",
     "small_blocks",
     "stream_concurrency",
     "stream_gap_sum",
