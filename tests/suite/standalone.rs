@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 99] = [
+const NEED_NSQ: [&str; 101] = [
     "allocation",
     "captured",
     "class_capture",
@@ -101,11 +101,13 @@ const NEED_NSQ: [&str; 99] = [
     "range_time_sum",
     "rank_wait",
     "run_times",
+    "serialised_communication",
     "small_blocks",
     "stream_concurrency",
     "stream_gap_sum",
     "stream_gaps",
     "stream_strip",
+    "tail_waves",
     "tiny_kernels",
     "top_kernels",
     "um_migrations",

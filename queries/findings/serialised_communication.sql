@@ -1,0 +1,108 @@
+/*---
+name: serialised_communication
+version: 1
+title: Collectives on the stream of compute kernels
+summary: Time in which collectives ran alone on a stream that also runs compute kernels.
+why: To find communication that cannot overlap compute because both use one stream.
+kind: finding
+tags: [communication, gpu]
+reads: [exposed_part, gpu_overlap, gpu_window]
+requires: [gpu_overlap]
+finding:
+  claim: Collectives run on the same stream as compute kernels, so the compute of that stream waits for them.
+  ceiling: Time in which such a collective ran and no compute kernel did, at most the time of all compute kernels of the GPU. Collectives before the first tenth of the compute kernels do not count.
+  remedy: >-
+    Start collectives early on a stream of their own. In PyTorch, use DDP or FSDP, or async_op=True and wait() where the result is needed. If the next kernel needs the result, as in tensor parallelism, split the batch so that one half computes while the other communicates.
+  link: https://docs.pytorch.org/docs/stable/distributed.html
+  confidence: medium
+params:
+  - {name: collectives, type: int, default: 3, min: 1, doc: "Smallest number of collectives on a GPU: one alone is not part of a step."}
+  - {name: stream_pct, type: real, default: 10, min: 0, max: 100, doc: "Smallest share of the GPU's compute time, in percent, that makes a stream one of compute kernels."}
+  - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that all rows of a GPU must save."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
+  - {name: subject, type: text, label: "collective", priority: 0, doc: "The collective, such as AllReduce; the kernel name if it is none."}
+  - {name: stream_id, type: id, label: "stream", doc: "CUDA stream ID of the collective, unique within its context."}
+  - {name: op_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the kernel in the raw table."}
+checks:
+  - dur_ns > 0
+when_empty: "collectives have streams of their own, or take little time without compute"
+limits: >-
+  Waiting for a late rank inside a collective counts too.
+  The report does not say whether the next kernel needs the result: then only a change of the algorithm helps. A stream of
+  collectives that compute waits for through events has no rows. The time is also in exposed_communication.
+see_also: [exposed_communication, comm_overlap, stream_concurrency]
+---*/
+WITH
+compute AS (
+  SELECT gpu_id, pid, context_id, stream_id, start_ns, dur_ns
+  FROM gpu_overlap
+  WHERE activity = 'compute'
+    AND EXISTS (SELECT 1 FROM exposed_part WHERE activity = 'communication')
+  LIMIT -1
+),
+steady AS (
+  SELECT start_ns
+  FROM compute
+  ORDER BY start_ns
+  LIMIT 1 OFFSET (SELECT count(*) / 10 FROM compute)
+),
+stream AS (
+  SELECT gpu_id, pid, context_id, stream_id, sum(dur_ns) AS compute_ns
+  FROM compute
+  GROUP BY gpu_id, pid, context_id, stream_id
+),
+shared AS (
+  SELECT gpu_id, coalesce(pid, -1) AS pid, coalesce(context_id, -1) AS context_id, stream_id, total_ns
+  FROM (SELECT *, sum(compute_ns) OVER (PARTITION BY gpu_id) AS total_ns FROM stream)
+  WHERE compute_ns > 0
+    AND 100.0 * compute_ns >= :stream_pct * total_ns
+  LIMIT -1
+),
+exposed AS (
+  SELECT
+    part.gpu_id,
+    part.start_ns,
+    part.dur_ns,
+    shared.total_ns AS compute_ns,
+    coalesce(collective(op.op_name), op.op_name) AS subject,
+    op.stream_id,
+    part.op_id
+  FROM exposed_part AS part
+  JOIN gpu_overlap AS op
+    ON op.op_kind = part.op_kind
+    AND op.op_id = part.op_id
+  JOIN shared
+    ON shared.gpu_id = op.gpu_id
+    AND shared.pid = coalesce(op.pid, -1)
+    AND shared.context_id = coalesce(op.context_id, -1)
+    AND shared.stream_id = op.stream_id
+  WHERE part.activity = 'communication'
+    AND part.start_ns >= (SELECT start_ns FROM steady)
+),
+-- Overlap cannot hide more communication than there is compute.
+hidden AS (
+  SELECT
+    *,
+    min(dur_ns, compute_ns - coalesce(sum(dur_ns) OVER longer, 0)) AS hidden_ns
+  FROM exposed
+  WINDOW longer AS (
+    PARTITION BY gpu_id
+    ORDER BY dur_ns DESC, start_ns, op_id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
+),
+counted AS (
+  SELECT *, sum(hidden_ns) OVER (PARTITION BY gpu_id) AS total_ns, count(*) OVER (PARTITION BY gpu_id) AS collectives
+  FROM hidden
+  WHERE hidden_ns > 0
+)
+SELECT counted.gpu_id, counted.start_ns, counted.hidden_ns AS dur_ns, counted.subject, counted.stream_id, counted.op_id
+FROM counted
+JOIN gpu_window
+  ON gpu_window.gpu_id = counted.gpu_id
+WHERE counted.collectives >= :collectives
+  AND 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
+ORDER BY counted.gpu_id, counted.start_ns, counted.op_id
