@@ -89,7 +89,7 @@ impl PageArgs {
             _ => &None,
         };
         let layout = self.layout.as_ref().or(of_format.as_ref()).cloned();
-        let request = request.only_for(layout.as_deref())?;
+        let request = request.only_for(layout.as_deref());
         if let Some(layout) = &layout {
             let text = laid_out(&request, &catalog, &inputs, layout, &limits, &asker)?;
             let text = if self.output.output.is_none() { fitted(text) } else { text };

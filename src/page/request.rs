@@ -26,6 +26,7 @@ pub struct PageRequest<'a> {
     params: Value,
     tables: Vec<Planned<'a>>,
     partials: Partials,
+    is_across: bool,
     /// The tables and facts that are used; `None`: all.
     used: Option<BTreeSet<String>>,
 }
@@ -143,8 +144,9 @@ impl<'a> PageRequest<'a> {
         let templates = Templates::new(visible);
         let tables = planned(catalog, page, &templates, &params)?;
         let partials = Partials::of(tables.iter().map(|planned| &planned.plan));
-        let given = given.to_owned();
-        Ok(Self { catalog, page, given, templates, params, tables, partials, used: None })
+        let is_across = tables.iter().any(|planned| planned.plan.across);
+        let (given, used) = (given.to_owned(), None);
+        Ok(Self { catalog, page, given, templates, params, tables, partials, is_across, used })
     }
 
     /// The page.
@@ -153,7 +155,7 @@ impl<'a> PageRequest<'a> {
     }
 
     /// Asks only what is used: by a layout, or `None`: by the tables that are not hidden, and the facts.
-    pub fn only_for(mut self, layout: Option<&str>) -> Result<Self> {
+    pub fn only_for(mut self, layout: Option<&str>) -> Self {
         // Any word may be a name: what a template binds in one place, it may use from outside in another.
         let names = |source: &str| {
             let words = words_in(source);
@@ -174,19 +176,26 @@ impl<'a> PageRequest<'a> {
         }
         let required = self.page.tables.iter().filter(|table| table.required.is_some());
         used.extend(required.map(|table| table.name.clone()));
-        // A fact uses only tables and earlier facts.
-        for fact in self.page.facts.iter().rev() {
-            if used.contains(&fact.name) {
+        // Facts and headings use tables, and other facts.
+        let mut known = 0;
+        while known < used.len() {
+            known = used.len();
+            for fact in
+                self.page.facts.iter().filter(|fact| used.contains(&fact.name)).collect::<Vec<_>>()
+            {
                 used.extend(names(&fact.expression));
             }
+            let tables = self.page.tables.iter().filter(|table| used.contains(&table.name));
+            for source in
+                tables.flat_map(|table| table.title.iter().chain(&table.rows)).collect::<Vec<_>>()
+            {
+                used.extend(names(source));
+            }
         }
-        let titles = self.page.tables.iter().filter(|table| used.contains(&table.name));
-        let titles: Vec<_> = titles.flat_map(|table| table.title.iter().chain(&table.rows)).collect();
-        titles.into_iter().for_each(|source| used.extend(names(source)));
         self.tables.retain(|planned| used.contains(&planned.spec.name));
         self.partials = Partials::of(self.tables.iter().map(|planned| &planned.plan));
         self.used = Some(used);
-        Ok(self)
+        self
     }
 
     /// The names of all tables and facts.
@@ -206,7 +215,7 @@ impl<'a> PageRequest<'a> {
 
     /// Whether the page compares reports. If not, its facts and layouts are about one report.
     pub fn is_across(&self) -> bool {
-        self.tables.iter().any(|planned| planned.plan.across)
+        self.is_across
     }
 
     /// The queries that each report answers, each once.
