@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 95] = [
+const NEED_NSQ: [&str; 96] = [
     "allocation",
     "class_capture",
     "class_figures",
@@ -97,6 +97,7 @@ const NEED_NSQ: [&str; 95] = [
     "rank_wait",
     "run_times",
     "serialised_communication",
+    "slow_iterations",
     "small_blocks",
     "stream_concurrency",
     "stream_gap_sum",
