@@ -8,14 +8,16 @@ kind: finding
 tags: [cuda, gpu, kernel]
 reads: [gpu, gpu_overlap, kernel]
 finding:
-  claim: Kernels run alone with fewer blocks than the GPU has multiprocessors.
-  ceiling: The share of idle multiprocessors of the time in which such a kernel ran alone on its GPU.
+  claim: Kernels run alone with far fewer blocks than the GPU has multiprocessors.
+  ceiling: The share of idle multiprocessors of the time in which such a kernel ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
     Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels on other streams at the same time.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: low
 params:
   - {name: at_least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to count: shorter ones take mostly the time of a launch."}
+  - {name: fixed, type: duration, default: 3us, min: 0, doc: "Time that a kernel takes even with little work. More blocks do not shorten it."}
+  - {name: idle_pct, type: real, default: 25, min: 0, max: 100, doc: "Smallest share of idle multiprocessors, in percent."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
@@ -27,7 +29,7 @@ columns:
 limits: >-
   Work that cannot be split gains nothing. Communication kernels use few blocks on purpose and do not count. Time in which other
   work ran on the GPU is taken off. GPUs of unknown size give no rows.
-see_also: [small_blocks, cuda_gpu_kern_gb_sum]
+see_also: [small_blocks, tail_waves, cuda_gpu_kern_gb_sum]
 ---*/
 WITH
 size AS (
@@ -48,7 +50,7 @@ freed AS (
   SELECT
     op.gpu_id,
     op.end_ns,
-    op.dur_ns - op.dur_ns * shape.blocks / size.sm_count 
+    (op.dur_ns - :fixed) * (size.sm_count - shape.blocks) / size.sm_count
       - max(op.concurrent_ns - op.communication_ns - op.memory_ns, 0) AS freed_ns,
     shape.*,
     size.sm_count
@@ -60,6 +62,7 @@ freed AS (
     ON size.gpu_id = op.gpu_id
   WHERE op.activity = 'compute'
     AND shape.blocks BETWEEN 1 AND size.sm_count - 1
+    AND 100.0 * (size.sm_count - shape.blocks) >= :idle_pct * size.sm_count
 )
 SELECT gpu_id, end_ns - freed_ns AS start_ns, freed_ns AS dur_ns, subject, blocks, sm_count, kernel_id
 FROM freed

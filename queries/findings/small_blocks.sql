@@ -9,13 +9,14 @@ tags: [cuda, gpu, kernel]
 reads: [gpu_overlap, kernel]
 finding:
   claim: Kernels run with blocks that are smaller than a warp, or not a multiple of it.
-  ceiling: The share of empty lanes of the time in which such a kernel ran alone on its GPU.
+  ceiling: The share of empty lanes of the time in which such a kernel ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
     Launch blocks of a multiple of 32 threads, 128 or 256 to begin with, and give each thread one element.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: medium
 params:
   - {name: at_least, type: duration, default: 5us, min: 0, doc: "Shortest kernel to count: shorter ones take mostly the time of a launch."}
+  - {name: fixed, type: duration, default: 3us, min: 0, doc: "Time that a kernel takes even with little work. Full warps do not shorten it."}
   - {name: empty_pct, type: real, default: 25, min: 0, max: 100, doc: "Smallest share of empty lanes, in percent."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
@@ -35,6 +36,7 @@ shape AS (
     kernel_id,
     coalesce(short_name, kernel_name, '(no name)') AS subject,
     block_x * block_y * block_z AS threads,
+    (block_x * block_y * block_z + 31) / 32 * 32 AS lanes,
     grid_x * grid_y * grid_z AS blocks
   FROM kernel
   WHERE block_x * block_y * block_z % 32 > 0
@@ -44,14 +46,14 @@ freed AS (
   SELECT
     op.gpu_id,
     op.end_ns,
-    op.dur_ns - op.dur_ns * threads / (32 * ((threads + 31) / 32)) 
+    (op.dur_ns - :fixed) * (shape.lanes - shape.threads) / shape.lanes
       - max(op.concurrent_ns - op.communication_ns - op.memory_ns, 0) AS freed_ns,
     shape.*
   FROM shape
   JOIN gpu_overlap AS op
     ON op.op_kind = 'kernel'
     AND op.op_id = shape.kernel_id
-  WHERE 100.0 - 100.0 * threads / (32 * ((threads + 31) / 32)) >= :empty_pct
+  WHERE 100.0 * (shape.lanes - shape.threads) >= :empty_pct * shape.lanes
 )
 SELECT gpu_id, end_ns - freed_ns AS start_ns, freed_ns AS dur_ns, subject, threads, blocks, kernel_id
 FROM freed

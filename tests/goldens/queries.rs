@@ -69,8 +69,14 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
 const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
 
 /// Findings that only real reports show: `tests/suite/findings.rs` holds them to expert verdicts.
-const ROWS_ON_REAL_REPORTS: [&str; 5] =
-    ["fp32_matmul", "rank_wait", "serialised_communication", "tail_waves", "tiny_kernels"];
+const ROWS_ON_REAL_REPORTS: [&str; 6] = [
+    "fp32_matmul",
+    "rank_wait",
+    "serialised_communication",
+    "slow_iterations",
+    "tail_waves",
+    "tiny_kernels",
+];
 
 fn has_rows(query: &str) -> Result<(), Failed> {
     if ROWS_ON_REAL_REPORTS.contains(&query) {

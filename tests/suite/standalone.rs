@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 101] = [
+const NEED_NSQ: [&str; 102] = [
     "allocation",
     "captured",
     "class_capture",
@@ -102,6 +102,7 @@ const NEED_NSQ: [&str; 101] = [
     "rank_wait",
     "run_times",
     "serialised_communication",
+    "slow_iterations",
     "small_blocks",
     "stream_concurrency",
     "stream_gap_sum",

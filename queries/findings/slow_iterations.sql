@@ -1,0 +1,183 @@
+/*---
+name: slow_iterations
+version: 1
+title: Some iterations leave the GPU idle for longer
+summary: Idle time of a GPU in slow iterations, above that of the median iteration.
+why: To find what single iterations wait for, such as checkpoints, logging or a slow batch.
+kind: finding
+tags: [cuda, gpu, nvtx]
+reads: [gpu_window, idle_part, iteration]
+finding:
+  claim: Some iterations take much longer than the median iteration, and the GPU idles in them for longer.
+  ceiling: Idle time of these iterations above that of the median iteration, from the end of the GPU work of one iteration to that of the next. Slow iterations at the beginning are warm-up and do not count.
+  remedy: Look at what the host does in these iterations. Checkpoint, log and evaluate less often or in another thread or process, keep batches of equal length, give the DataLoader more workers, and call gc.collect() at fixed steps.
+  link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  confidence: medium
+params:
+  - {name: slower, type: real, default: 1.2, min: 1, doc: "A slow iteration takes at least this many times as long as the median iteration."}
+  - {name: iterations, type: int, default: 6, min: 3, doc: "Smallest number of iterations of a thread."}
+  - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that all rows of a GPU must save."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the idle time, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
+  - {name: subject, type: text, label: "host", priority: 0, doc: "What the thread that fed the GPU did: the CUDA function, outside CUDA API, queued or unknown."}
+  - {name: range_name, type: text, label: "iteration", priority: 0, doc: "Name of the slow iteration."}
+  - {name: iteration_ns, type: duration, unit: ns, label: "iteration time", doc: "From the end of the GPU work of the iteration before to that of this iteration."}
+  - {name: median_ns, type: duration, unit: ns, label: "median iteration time", doc: "Median of these times."}
+  - {name: after_id, type: id, label: "row of the next operation", priority: 3, doc: "Row ID of the operation after the idle time in the raw table of its kind."}
+checks:
+  - dur_ns > 0
+  - iteration_ns > median_ns
+when_empty: "all iterations after the warm-up take about the same time, or there are too few"
+limits: >-
+  Iterations are those of the relation iteration, found by the names of NVTX ranges. Of the idle time, the longest intervals count, up to the excess over the median. Iterations that are slow because kernels
+  take longer have no rows. Work between two iterations counts for the second one. Iterations that differ on purpose,
+  such as an evaluation every hundred steps, are slow too.
+see_also: [iterations, iteration_border, gpu_idle_causes]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+-- From the end of the GPU work of one iteration to that of the next.
+turn AS (
+  SELECT *, row_number() OVER (PARTITION BY global_tid ORDER BY end_ns, range_id) AS nth
+  FROM (
+    SELECT
+      range_id,
+      range_name,
+      global_tid,
+      lag(proj_end_ns) OVER one_by_one AS start_ns,
+      proj_end_ns AS end_ns,
+      count(*) OVER (PARTITION BY global_tid) AS iterations
+    FROM iteration
+    WHERE proj_end_ns IS NOT NULL
+    WINDOW one_by_one AS (PARTITION BY global_tid ORDER BY proj_end_ns, range_id)
+  )
+  WHERE iterations >= :iterations
+    AND end_ns > start_ns
+  LIMIT -1
+),
+thread AS (
+  SELECT DISTINCT global_tid, gpu_id
+  FROM idle_part
+  WHERE global_tid IN (SELECT global_tid FROM turn)
+  LIMIT -1
+),
+idle AS (
+  SELECT gpu_id, start_ns, dur_ns, coalesce(api_name, part) AS subject, after_id
+  FROM idle_part
+  WHERE gpu_id IN (SELECT gpu_id FROM thread)
+    AND start_ns >= (SELECT min(start_ns) FROM turn)
+    AND end_ns <= (SELECT max(end_ns) FROM turn)
+  LIMIT -1
+),
+event AS (
+  SELECT
+    thread.gpu_id,
+    thread.global_tid,
+    turn.start_ns,
+    1 AS begins,
+    NULL AS dur_ns,
+    NULL AS subject,
+    NULL AS after_id
+  FROM thread
+  JOIN turn
+    ON turn.global_tid = thread.global_tid
+  UNION ALL
+  SELECT thread.gpu_id, thread.global_tid, idle.start_ns, 0, idle.dur_ns, idle.subject, idle.after_id
+  FROM thread
+  JOIN idle
+    ON idle.gpu_id = thread.gpu_id
+),
+placed AS (
+  SELECT *, sum(begins) OVER (PARTITION BY gpu_id, global_tid ORDER BY start_ns) AS nth
+  FROM event
+),
+timed AS (
+  SELECT
+    thread.gpu_id,
+    thread.global_tid,
+    turn.nth,
+    turn.range_name,
+    turn.end_ns - turn.start_ns AS iteration_ns,
+    sum(placed.dur_ns) AS idle_ns
+  FROM thread
+  JOIN turn
+    ON turn.global_tid = thread.global_tid
+  JOIN placed
+    ON placed.gpu_id = thread.gpu_id
+    AND placed.global_tid = thread.global_tid
+    AND placed.nth = turn.nth
+  GROUP BY thread.gpu_id, thread.global_tid, turn.nth
+  LIMIT -1
+),
+usual AS (
+  SELECT
+    gpu_id,
+    global_tid,
+    median(iteration_ns) AS median_ns,
+    median(coalesce(idle_ns, 0)) AS median_idle_ns
+  FROM timed
+  GROUP BY gpu_id, global_tid
+),
+slow AS (
+  SELECT
+    timed.*,
+    usual.median_ns,
+    CAST(min(timed.iteration_ns - usual.median_ns, timed.idle_ns - usual.median_idle_ns) AS INTEGER) AS excess_ns,
+    sum(timed.iteration_ns < :slower * usual.median_ns) OVER (
+      PARTITION BY timed.gpu_id, timed.global_tid
+      ORDER BY timed.nth
+    ) AS usual_before
+  FROM timed
+  JOIN usual
+    ON usual.gpu_id = timed.gpu_id
+    AND usual.global_tid = timed.global_tid
+),
+-- The longest idle intervals of a slow iteration, up to its excess.
+excess AS (
+  SELECT
+    *,
+    min(dur_ns, excess_ns - coalesce(sum(dur_ns) OVER longer, 0)) AS freed_ns
+  FROM (
+    SELECT
+      placed.*,
+      slow.range_name,
+      slow.iteration_ns,
+      slow.median_ns,
+      slow.excess_ns
+    FROM slow
+    JOIN placed
+      ON placed.gpu_id = slow.gpu_id
+      AND placed.global_tid = slow.global_tid
+      AND placed.nth = slow.nth
+    WHERE slow.iteration_ns >= :slower * slow.median_ns
+      AND slow.usual_before > 0
+      AND slow.excess_ns > 0
+      AND placed.begins = 0
+  )
+  WINDOW longer AS (
+    PARTITION BY gpu_id, global_tid, nth
+    ORDER BY dur_ns DESC, start_ns
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
+),
+counted AS (
+  SELECT *, sum(freed_ns) OVER (PARTITION BY gpu_id) AS total_ns
+  FROM excess
+  WHERE freed_ns > 0
+)
+SELECT
+  counted.gpu_id,
+  counted.start_ns,
+  counted.freed_ns AS dur_ns,
+  counted.subject,
+  counted.range_name,
+  counted.iteration_ns,
+  CAST(counted.median_ns AS INTEGER) AS median_ns,
+  counted.after_id
+FROM counted
+JOIN gpu_window
+  ON gpu_window.gpu_id = counted.gpu_id
+WHERE 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
+ORDER BY counted.gpu_id, counted.start_ns, counted.global_tid
