@@ -269,3 +269,18 @@ fn a_report_without_gpu_work_says_what_to_record() {
     let text = stdout(&["overview", report.to_str().unwrap()]);
     assert!(text.contains("no GPU work") && text.contains("--trace=cuda"), "{text}");
 }
+
+#[test]
+fn a_slow_iteration_is_named_with_its_excess() {
+    let report = project("fixtures/example.sqlite");
+    let ask = ["run", report.to_str().unwrap(), "-q", "slow_iterations", "-f", "json"];
+    let answer: serde_json::Value =
+        serde_json::from_str(&stdout(&[&ask[..], &["-p", "iterations=5", "-p", "slower=1.1"]].concat()))
+            .unwrap();
+    let rows = answer["rows"].as_array().unwrap();
+    // The fixture has one step in which the host of GPU 1 holds up its work.
+    let total: i64 = rows.iter().map(|row| row["dur_ns"].as_i64().unwrap()).sum();
+    let excess = rows[0]["iteration_ns"].as_i64().unwrap() - rows[0]["median_ns"].as_i64().unwrap();
+    assert!(rows.iter().all(|row| row["range_name"] == "step 3" && row["gpu_id"] == 1), "{rows:?}");
+    assert!(0 < total && total <= excess && 10 * total > 9 * excess, "{total} of {excess}");
+}
