@@ -69,13 +69,11 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
 const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
 
 /// Findings that only real reports, seeded faults or the example show: see `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 8] = [
-    "few_blocks",
+const ROWS_ON_REAL_REPORTS: [&str; 6] = [
     "fp32_matmul",
     "rank_wait",
     "serialised_communication",
     "slow_iterations",
-    "small_blocks",
     "tail_waves",
     "tiny_kernels",
 ];
