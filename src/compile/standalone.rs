@@ -65,12 +65,15 @@ fn push_findings(script: &mut String, findings: &[AskedFinding]) {
     };
     let [intervals, about] = FINDING_TABLES;
     let columns = FINDING_COLUMNS.join(", ");
-    let mut rows = vec![format!("SELECT NULL AS query, {} WHERE 0", nulls(&FINDING_COLUMNS))];
-    rows.extend(findings.iter().map(|finding| {
+    // A statement for each finding: SQLite allows 1000 cursors in one.
+    script.push_str(&format!("CREATE TEMP TABLE {intervals} (query, {columns});\n\n"));
+    for finding in findings {
         let sql = with_literals(&finding.plan.sql, &finding.plan.bindings);
-        format!("SELECT {}, {columns} FROM (\n{sql}\n)", name(finding))
-    }));
-    script.push_str(&format!("CREATE TEMP TABLE {intervals} AS {};\n\n", rows.join("\nUNION ALL ")));
+        let name = name(finding);
+        script.push_str(&format!(
+            "INSERT INTO {intervals}\nSELECT {name}, {columns} FROM (\n{sql}\n);\n\n"
+        ));
+    }
     let mut rows = vec![format!("SELECT {} WHERE 0", nulls(&FINDING_ABOUT))];
     rows.extend(findings.iter().map(|finding| {
         let texts = finding.texts().map(|text| literal(&Value::Text(text)));
