@@ -22,6 +22,8 @@ pub const EXIT_USAGE: u8 = 2;
 pub const EXIT_LACKS_DATA: u8 = 3;
 /// Exit code after Ctrl-C.
 pub const EXIT_INTERRUPTED: u8 = 130;
+/// A gate neither failed nor passed: too little could be compared.
+pub const EXIT_INCONCLUSIVE: u8 = 4;
 
 /// An error of one of the stages. The variants are in the order of the data flow.
 #[derive(Debug, thiserror::Error)]

@@ -55,8 +55,6 @@ pub mod classify;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
-pub mod comparison;
-#[doc(hidden)]
 pub mod compile;
 mod door;
 #[doc(hidden)]

@@ -163,24 +163,50 @@ const BATCHES: usize = 16;
 /// Consecutive values are correlated: clocks drift, work comes in phases. The usual stddev / sqrt(n) is
 /// then too small. So from 32 values on, the values are split into 16 batches of consecutive values, and
 /// the error is computed from the means of the batches. Batch lengths differ by at most one; the longer
-/// batches come first.
+/// batches come first. Where neighbours among these means (or the values) still resemble each other, the
+/// error is widened as for an autoregressive process: by sqrt((1 + r) / (1 - r)).
 pub fn mean_error(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }
-    let mut moments = Moments::default();
     if values.len() < 2 * BATCHES {
-        values.iter().for_each(|value| moments.add(*value));
-        return Some(moments.stddev()? / (values.len() as f64).sqrt());
+        return error_of(values);
     }
     let (length, longer) = (values.len() / BATCHES, values.len() % BATCHES);
     let mut rest = values;
-    for batch in 0..BATCHES {
+    let mut means = [0.0; BATCHES];
+    for (batch, mean) in means.iter_mut().enumerate() {
         let (here, behind) = rest.split_at(length + usize::from(batch < longer));
         rest = behind;
-        moments.add(here.iter().sum::<f64>() / here.len() as f64);
+        *mean = here.iter().sum::<f64>() / here.len() as f64;
     }
-    Some(moments.stddev()? / (BATCHES as f64).sqrt())
+    error_of(&means)
+}
+
+/// Fewer values tell nothing about how neighbours resemble each other.
+const LEAST_FOR_NEIGHBOURS: usize = 8;
+
+/// The largest correlation of neighbours that is believed: a trend has nearly 1.
+const MOST_CORRELATION: f64 = 0.8;
+
+fn error_of(values: &[f64]) -> Option<f64> {
+    let mut moments = Moments::default();
+    values.iter().for_each(|value| moments.add(*value));
+    let count = values.len() as f64;
+    let error = moments.stddev()? / count.sqrt();
+    if values.len() < LEAST_FOR_NEIGHBOURS {
+        return Some(error);
+    }
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    // Without correlation, the estimate is -1/n on average.
+    let correlation = products / squares + 1.0 / count;
+    if !(correlation > 0.0) {
+        return Some(error);
+    }
+    let correlation = correlation.min(MOST_CORRELATION);
+    Some(error * ((1.0 + correlation) / (1.0 - correlation)).sqrt())
 }
 
 /// Degrees of freedom of [`mean_error`] for `count` values.
@@ -381,11 +407,16 @@ mod tests {
         let number = |place: usize| if place < 9 { place / 3 } else { 3 + (place - 9) / 2 };
         let drift: Vec<f64> = (0..35).map(|place| number(place) as f64).collect();
         assert_eq!(drift[34], 15.0);
-        // The variance of 0 to 15 is 16 x 17 / 12; the error is its square root over 4.
-        let expected = (16.0f64 * 17.0 / 12.0).sqrt() / 4.0;
+        // The variance of 0 to 15 is 16 x 17 / 12; the error is its square root over 4, three times as wide
+        // because of the trend.
+        let expected = 3.0 * (16.0f64 * 17.0 / 12.0).sqrt() / 4.0;
         assert!((mean_error(&drift).unwrap() - expected).abs() < 1e-12);
         // Alternating values have a large spread, but their mean is certain.
         let turns: Vec<f64> = (0..64).map(|place| f64::from(place % 2) * 100.0).collect();
         assert_eq!(mean_error(&turns), Some(0.0));
+        // 1 1 1 1 5 5 5 5: the deviations are 2, six of seven products of neighbours are 4, one is -4. So r
+        // is 20 / 32 + 1 / 8 = 0.75, and the error sqrt(32 / 7 / 8) is widened by sqrt(7).
+        let halves = [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0];
+        assert!((mean_error(&halves).unwrap() - 2.0).abs() < 1e-12);
     }
 }

@@ -2,10 +2,10 @@
 name: iteration
 summary: One row per iteration, found by the names of NVTX ranges.
 present_if: [src_nvtx_event]
-reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection]
+reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection, scope]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
-  - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *. All rows have the same."}
+  - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *. The same in all rows, unless the scope gives a pattern for several names."}
   - {name: range_name, type: text, doc: "Message, with the prefix DOMAIN: outside the default domain."}
   - {name: iteration, type: int, doc: "Position by start among the iterations of the thread, from 0."}
   - {name: iteration_count, type: int, unit: count, doc: "Iterations of the thread."}
@@ -19,7 +19,7 @@ columns:
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: >-
-  The folded name that occurs at least twice and contains iteration or iter, else step, else batch, else epoch. A name
+  The ranges that the scope names; else those of the folded name that occurs at least twice and contains iteration or iter, else step, else batch, else epoch. A name
   that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step, and C++ names (with
   ::) are never picked. If no name fits, there are no rows. A range that begins inside another iteration of its thread
   is a part of that iteration.
@@ -53,11 +53,39 @@ likeliest AS (
   ORDER BY sum(range_count) < 3, min(place), min(depth), sum(op_count) = 0, sum(cpu_ns) DESC, layer_name
   LIMIT 1
 ),
+-- 0: the name that the scope gives; 1: that name with a number.
+named AS (
+  SELECT
+    name_id,
+    iif(
+      layer_name GLOB iteration_name OR range_name GLOB iteration_name OR range_text GLOB iteration_name,
+      0,
+      1
+    ) AS place
+  FROM nvtx_name
+  CROSS JOIN scope
+  WHERE layer_name GLOB iteration_name
+    OR range_name GLOB iteration_name
+    OR range_text GLOB iteration_name
+    OR without_numbers(range_text) GLOB iteration_name || '[*]'
+    OR without_numbers(range_text) GLOB iteration_name || '?[*]'
+),
+chosen AS (
+  SELECT name_id
+  FROM named
+  WHERE place = (SELECT min(place) FROM named)
+  UNION ALL
+  SELECT name_id
+  FROM nvtx_name
+  WHERE (SELECT iteration_name FROM scope) IS NULL
+    AND layer_name = (SELECT layer_name FROM likeliest)
+),
 -- reached_ns shows which ranges begin inside another range. A range that never ended contains none.
 reached AS (
   SELECT
     range.range_id,
     range.range_name,
+    range.name_id,
     range.start_ns,
     range.end_ns,
     range.dur_ns,
@@ -75,11 +103,11 @@ reached AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS reached_ns
   FROM nvtx_projection AS range
-  WHERE range.name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name = (SELECT layer_name FROM likeliest))
+  WHERE range.name_id IN (SELECT name_id FROM chosen)
 )
 SELECT
   range_id,
-  (SELECT layer_name FROM likeliest) AS layer_name,
+  (SELECT layer_name FROM nvtx_name WHERE nvtx_name.name_id = reached.name_id) AS layer_name,
   range_name,
   row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) - 1 AS iteration,
   count(*) OVER (PARTITION BY global_tid) AS iteration_count,

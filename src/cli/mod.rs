@@ -63,7 +63,8 @@ Examples:
   nsq page kernels report.sqlite                   the tables of a page
   nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
 
-Exit codes: 0 success, 1 failure, 2 usage error, 3 data missing in the report, 130 interrupted.")]
+Exit codes: 0 success, 1 failure, 2 usage error, 3 data missing in the report, 4 inconclusive gate, 130
+interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, ClassMaps};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
-use crate::page::{PageAnswer, PageRequest, ReportInput};
+use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::render::{Format, Heading, Writer, visible};
 use std::path::{Path, PathBuf};
 
@@ -159,20 +159,30 @@ pub(super) fn ask<'r>(
     limits: &Limits,
     asker: &str,
 ) -> Result<PageAnswer<'r>> {
-    let mut reports = Vec::new();
-    for Input { about, opened, scope, classes } in inputs {
-        let lacks = request.lacks(opened, catalog)?;
-        let roots = request.roots(&lacks);
-        let classes = classes.as_ref().unwrap_or(catalog.classes());
-        let (session, notes) = opened.begin_with(catalog, classes, scope, roots, limits)?;
-        for text in notes {
-            note(&if inputs.len() > 1 { format!("{}: {text}", about.name) } else { text });
-        }
-        reports.push(request.ask(about.clone(), &session, lacks, limits)?);
-    }
+    let several = inputs.len() > 1;
+    let reports = inputs.iter().map(|input| ask_one(request, catalog, input, several, limits));
+    let reports = reports.collect::<Result<Vec<_>>>()?;
     let is_whole = inputs.iter().all(|input| input.scope.is_whole());
     let first = inputs.first().map_or(Path::new(""), |input| &input.opened.report.path);
     request.answer(reports, limits)?.map_err(|none| none.into_error(asker, first, is_whole))
+}
+
+/// Stage one of a page: the answers of a report. Its notes are printed, with its name if it is one of several.
+pub(super) fn ask_one(
+    request: &PageRequest<'_>,
+    catalog: &Catalog,
+    Input { about, opened, scope, classes }: &Input,
+    is_one_of_several: bool,
+    limits: &Limits,
+) -> Result<PageReport> {
+    let lacks = request.lacks(opened, catalog)?;
+    let roots = request.roots(&lacks);
+    let classes = classes.as_ref().unwrap_or(catalog.classes());
+    let (session, notes) = opened.begin_with(catalog, classes, scope, roots, limits)?;
+    for text in notes {
+        note(&if is_one_of_several { format!("{}: {text}", about.name) } else { text });
+    }
+    request.ask(about.clone(), &session, lacks, limits)
 }
 
 /// Prints the tables of a page.

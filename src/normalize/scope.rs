@@ -100,6 +100,10 @@ pub struct Scope {
     /// Whether to keep the numbers in range names instead of folding them.
     #[serde(skip_serializing_if = "is_default")]
     pub keep_names: bool,
+    /// GLOB pattern for the names of the ranges that are iterations, where nsq is not to find them itself.
+    /// This setting does not filter by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration_name: Option<String>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -109,7 +113,12 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 impl Scope {
     /// The same settings without any filter.
     pub fn unfiltered(&self) -> Self {
-        Self { attribute: self.attribute, keep_names: self.keep_names, ..Self::default() }
+        Self {
+            attribute: self.attribute,
+            keep_names: self.keep_names,
+            iteration_name: self.iteration_name.clone(),
+            ..Self::default()
+        }
     }
 
     /// The same scope without filters by NVTX range.
@@ -208,11 +217,15 @@ impl Scope {
     /// The one-row relation `scope`.
     pub(super) fn definition(&self) -> String {
         let literal = |value: Option<i64>| value.map_or("NULL".to_owned(), |v| v.to_string());
+        let name = self.iteration_name.as_ref();
+        let name = name.map_or("NULL".to_owned(), |name| format!("'{}'", name.replace('\'', "''")));
         format!(
-            "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution",
+            "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution, \
+             {} AS iteration_name",
             literal(self.start_ns),
             literal(self.end_ns),
-            self.attribute.as_str()
+            self.attribute.as_str(),
+            name
         )
     }
 }

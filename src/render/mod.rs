@@ -6,7 +6,6 @@
 mod arranged;
 mod background;
 mod delimited;
-pub mod diff;
 mod escape;
 mod formula;
 mod html;

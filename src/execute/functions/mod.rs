@@ -6,11 +6,12 @@
 
 mod classes;
 mod names;
+mod time_places;
 mod time_set;
 
 use crate::catalog::ClassMaps;
 use crate::interval::TimeSet;
-use crate::statistics::{Moments, mean_error, percentile};
+use crate::statistics::{Moments, mean_error, mean_freedom, percentile, student_bound};
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
@@ -28,7 +29,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 14] = [
+pub const FUNCTIONS: [Function; 21] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -44,7 +45,18 @@ pub const FUNCTIONS: [Function; 14] = [
         name: "mean_error",
         args: "at, x",
         doc: "Standard error of the mean of x. Computed from batches of consecutive values, sorted by at, \
-              so that drift widens it; null for fewer than two values.",
+              and wider where neighbours resemble each other, so that drift widens it; null for fewer than two values.",
+    },
+    Function {
+        name: "mean_error_by",
+        args: "part, at, x",
+        doc: "As mean_error of the means of parts, such as iterations, in the order of their first values; of the values \
+              themselves if all have the same part.",
+    },
+    Function {
+        name: "mean_freedom",
+        args: "count",
+        doc: "Degrees of freedom of mean_error() over so many values; 0 for one value or none.",
     },
     Function {
         name: "median",
@@ -89,20 +101,45 @@ pub const FUNCTIONS: [Function; 14] = [
               nearest ranks.",
     },
     Function {
+        name: "place_of",
+        args: "time_places, key, at_ns",
+        doc: "Number, from 0, of the interval of the key that started last at or before a time; null if all have ended \
+              by then. Fast for any number of intervals: \
+              `place_of((SELECT time_places(pid, start_ns, end_ns) FROM …), pid, at_ns)`.",
+    },
+    Function {
         name: "simple_name",
         args: "kernel_name",
         doc: "Function name alone, without return type, namespaces, template arguments, parameters or \
               lambdas. Plain and mangled names stay as they are.",
     },
+    Function { name: "sqrt", args: "x", doc: "Square root; null for a negative number." },
     Function {
         name: "stddev",
         args: "x",
         doc: "Sample standard deviation (n - 1); 0 for a single value.",
     },
     Function {
+        name: "student_bound",
+        args: "confidence_pct, freedom",
+        doc: "Two-sided quantile of Student's t distribution: chance alone exceeds so many standard errors in at \
+              most 100 - confidence_pct percent of all cases. Null unless the confidence is between 0 and 100 \
+              and the degrees of freedom are above 0.",
+    },
+    Function {
+        name: "time_places",
+        args: "key, start_ns, end_ns",
+        doc: "Intervals by an integer key, such as a process, for place_of. A blob, not for output.",
+    },
+    Function {
         name: "time_set",
         args: "start_ns, end_ns",
         doc: "Union of intervals, for overlap_ns. A blob, not for output.",
+    },
+    Function {
+        name: "without_numbers",
+        args: "name",
+        doc: "The name with each number replaced by *, to compare names that differ in numbers only.",
     },
 ];
 
@@ -115,13 +152,26 @@ fn flags() -> FunctionFlags {
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     classes::register(connection, maps)?;
     names::register(connection)?;
+    time_places::register(connection)?;
     time_set::register(connection)?;
     let flags = flags();
     connection.create_aggregate_function("busy_ns", 2, flags, Busy)?;
     connection.create_aggregate_function("mean_error", 2, flags, MeanError)?;
+    connection.create_aggregate_function("mean_error_by", 3, flags, MeanErrorBy)?;
     connection.create_aggregate_function("median", 1, flags, Percentile)?;
     connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
-    connection.create_aggregate_function("stddev", 1, flags, StdDev)
+    connection.create_aggregate_function("stddev", 1, flags, StdDev)?;
+    connection.create_scalar_function("mean_freedom", 1, flags, |context| {
+        Ok(context.get::<Option<i64>>(0)?.map(mean_freedom))
+    })?;
+    connection.create_scalar_function("sqrt", 1, flags, |context| {
+        Ok(number(context, 0)?.filter(|x| *x >= 0.0).map(f64::sqrt))
+    })?;
+    connection.create_scalar_function("student_bound", 2, flags, |context| {
+        let (confidence, freedom) = (number(context, 0)?, number(context, 1)?);
+        let bound = confidence.zip(freedom).map(|(pct, freedom)| student_bound(pct / 100.0, freedom));
+        Ok(bound.filter(|bound| bound.is_finite()))
+    })
 }
 
 /// `busy_ns(start_ns, end_ns)`.
@@ -237,6 +287,41 @@ impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
     }
 }
 
+/// `mean_error_by(part, at, x)`: collects the values and sorts them by part at the end.
+struct MeanErrorBy;
+
+impl Aggregate<Vec<(i64, f64, f64)>, Option<f64>> for MeanErrorBy {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, f64, f64)>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(i64, f64, f64)>) -> Result<()> {
+        let part: Option<i64> = context.get(0)?;
+        if let (Some(part), Some(at), Some(x)) = (part, number(context, 1)?, number(context, 2)?) {
+            values.push((part, at, x));
+        }
+        Ok(())
+    }
+
+    fn finalize(
+        &self,
+        _: &mut Context<'_>,
+        values: Option<Vec<(i64, f64, f64)>>,
+    ) -> Result<Option<f64>> {
+        let mut values = values.unwrap_or_default();
+        values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2)));
+        let mut means: Vec<(f64, f64)> = values
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|part| (part[0].1, part.iter().map(|(_, _, x)| x).sum::<f64>() / part.len() as f64))
+            .collect();
+        if means.len() == 1 {
+            means = values.into_iter().map(|(_, at, x)| (at, x)).collect();
+        }
+        means.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        Ok(mean_error(&means.into_iter().map(|(_, mean)| mean).collect::<Vec<_>>()))
+    }
+}
+
 /// `stddev(x)`.
 struct StdDev;
 
@@ -282,6 +367,24 @@ mod tests {
         );
         assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
         assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
+    }
+
+    #[test]
+    fn mean_error_by_takes_the_means_of_parts() {
+        let of = |values: &str| {
+            ask(&format!(
+                "WITH v(part, at, x) AS (VALUES {values}) SELECT mean_error_by(part, at, x) FROM v"
+            ))
+        };
+        // Means 3, 1 and 5: the variance is 4, the count is 3.
+        let parts = "(9, 1, 2),(9, 2, 4),(4, 3, 1),(7, 5, 0),(7, 4, 10),(7, 4, NULL),(NULL, 6, 99)";
+        assert!((of(parts).unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        // One part: as mean_error(at, x).
+        assert!(
+            (of("(1, 1, 1),(1, 2, 5),(1, 3, 3)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
+                < 1e-12
+        );
+        assert_eq!(of("(1, 1, 7)").unwrap(), None);
     }
 
     #[test]

@@ -1,0 +1,211 @@
+/*---
+name: diff_gpu_work
+version: 1
+title: GPU work to compare
+summary: Time of each kernel, copy and fill, with the error of the total.
+why: To compare the work of two runs, like with like.
+kind: sum
+tags: [cuda, kernel, memory, nvtx]
+reads: [iteration_window, kernel, memcpy, memset, nvtx_op, nvtx_path, string]
+requires: [kernel | memcpy | memset]
+params:
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
+  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+columns:
+  - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api. layers is GPU time of NVTX ranges; layers_cpu is their CPU time, if no range launched GPU work."}
+  - {name: name, type: text, priority: 0, doc: "Demangled kernel name; copy or fill with its kinds of memory; folded range name; API function."}
+  - {name: shape, type: text, priority: 0, doc: "Grid / block of a kernel, size of a copy or fill, path of a range; empty for API functions. (other): all but the 20000 with the most time."}
+  - {name: path, type: text, priority: 2, doc: "Path of the innermost NVTX range around the launch of a kernel, of several the first in nvtx_path; empty if there is none, in other sections, and in reports with more than 1000 paths."}
+  - {name: class, type: text, priority: 2, doc: "Class of a kernel; null in other sections."}
+  - {name: collective, type: text, priority: 2, doc: "Collective of a communication kernel; null for all else."}
+  - {name: calls, type: int, unit: count, priority: 1, doc: "Executions, ranges or calls."}
+  - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of their durations; overlapping ones count in full."}
+  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over iterations if there are five or more, else over calls. A quarter of total_ns for a single value."}
+  - {name: freedom_ns, type: duration, unit: ns, priority: 3, doc: "error_ns divided by the square root of its degrees of freedom, so that both add up over rows whose errors go in the same direction."}
+  - {name: single_ns, type: duration, unit: ns, priority: 3, doc: "total_ns of what has a single value, so no known error."}
+checks:
+  - calls >= 1 AND error_ns >= 0
+when_empty: "no kernel, copy or fill was recorded"
+limits: >-
+  A kernel or copy belongs to the iteration in whose window on its GPU it starts. The launch shape stands for the amount
+  of work, which can be wrong: matrix products of one output size can differ in their inner dimension.
+see_also: [kernel_costs, kernel_iteration_costs, memory_op_sizes, diff_ranges, diff_calls]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+-- Windows of iterations by process and GPU.
+iteration AS (
+  SELECT time_places(pid << 10 | device_id, start_ns, end_ns) AS places, max(iteration_count) AS iteration_count
+  FROM iteration_window
+  WHERE :per_iteration
+    AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
+  LIMIT -1
+),
+mode AS (
+  SELECT
+    coalesce(iteration_count, 0) > 0 AS has_iterations,
+    -- Noise comes from the spread over iterations if there are enough of them.
+    coalesce(iteration_count, 0) >= 5 AS is_by_iteration,
+    (SELECT count(*) BETWEEN 1 AND 1000 FROM nvtx_path) AS has_paths
+  FROM iteration
+  LIMIT -1
+),
+gpu_event AS (
+  SELECT
+    0 AS kind,
+    kernel.name_id AS name_a,
+    NULL AS name_b,
+    NULL AS name_c,
+    kernel.grid_x AS size_1,
+    kernel.grid_y AS size_2,
+    kernel.grid_z AS size_3,
+    kernel.block_x AS size_4,
+    kernel.block_y AS size_5,
+    kernel.block_z AS size_6,
+    iif(
+      (SELECT has_paths FROM mode),
+      (SELECT path_id FROM nvtx_op WHERE nvtx_op.op_kind = 'kernel' AND nvtx_op.op_id = kernel.kernel_id),
+      NULL
+    ) AS path_id,
+    kernel.pid,
+    kernel.device_id,
+    kernel.start_ns,
+    kernel.dur_ns
+  FROM kernel
+  UNION ALL
+  SELECT
+    1,
+    copy_kind,
+    src_kind,
+    dst_kind,
+    size_bytes,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    pid,
+    device_id,
+    start_ns,
+    dur_ns
+  FROM memcpy
+  UNION ALL
+  SELECT 2, NULL, NULL, mem_kind, size_bytes, NULL, NULL, NULL, NULL, NULL, NULL, pid, device_id, start_ns, dur_ns
+  FROM memset
+),
+gpu_placed AS (
+  SELECT *, iif(has_iterations, place_of((SELECT places FROM iteration), pid << 10 | device_id, start_ns), 0) AS place
+  FROM gpu_event
+  CROSS JOIN mode
+),
+gpu_sum AS (
+  SELECT
+    kind,
+    name_a,
+    name_b,
+    name_c,
+    size_1,
+    size_2,
+    size_3,
+    size_4,
+    size_5,
+    size_6,
+    min(path_id) AS path_id,
+    count(*) AS calls,
+    sum(dur_ns) AS total_ns,
+    mean_error_by(iif(is_by_iteration, place, 0), start_ns, dur_ns) AS mean_error_ns,
+    iif(count(DISTINCT iif(is_by_iteration, place, 0)) > 1, count(DISTINCT place), count(*)) AS value_count
+  FROM gpu_placed
+  WHERE place IS NOT NULL
+  GROUP BY kind, name_a, name_b, name_c, size_1, size_2, size_3, size_4, size_5, size_6
+),
+-- GPU timestamps are multiples of up to 32 ns, so a mean is at best as exact as that allows.
+known AS (
+  SELECT
+    *,
+    max(mean_error_ns, 32 / sqrt(12.0 * calls)) AS least_error_ns,
+    row_number() OVER (
+      ORDER BY total_ns DESC, kind, name_a, name_b, name_c, size_1, size_2, size_3, size_4, size_5, size_6
+    ) <= 20000 AS has_shape
+  FROM gpu_sum
+),
+folded AS (
+  SELECT
+    kind,
+    name_a,
+    name_b,
+    name_c,
+    has_shape,
+    iif(has_shape, size_1, NULL) AS size_1,
+    iif(has_shape, size_2, NULL) AS size_2,
+    iif(has_shape, size_3, NULL) AS size_3,
+    iif(has_shape, size_4, NULL) AS size_4,
+    iif(has_shape, size_5, NULL) AS size_5,
+    iif(has_shape, size_6, NULL) AS size_6,
+    path_id,
+    sum(calls) AS calls,
+    sum(total_ns) AS total_ns,
+    sum(coalesce(calls * least_error_ns, 0.25 * total_ns)) AS error_ns,
+    sum(coalesce(calls * least_error_ns / sqrt(mean_freedom(value_count)), 0)) AS freedom_ns,
+    sum(iif(least_error_ns IS NULL, total_ns, 0)) AS single_ns
+  FROM known
+  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+),
+copy_name AS (
+  SELECT DISTINCT
+    1 AS kind,
+    copy_kind AS name_a,
+    src_kind AS name_b,
+    dst_kind AS name_c,
+    '[CUDA memcpy ' || direction || ']' || coalesce(', ' || src_memory || ' to ' || dst_memory, '') AS name
+  FROM memcpy
+  UNION
+  SELECT DISTINCT 2, NULL, NULL, mem_kind, '[CUDA memset]' || coalesce(', ' || memory, '')
+  FROM memset
+  LIMIT -1
+),
+work AS (
+  SELECT
+    iif(folded.kind = 0, 'kernels', 'memory') AS section,
+    iif(
+      folded.kind = 0,
+      (SELECT text FROM string WHERE string_id = folded.name_a),
+      (
+        SELECT name
+        FROM copy_name
+        WHERE copy_name.kind = folded.kind
+          AND copy_name.name_a IS NOT DISTINCT FROM folded.name_a
+          AND copy_name.name_b IS NOT DISTINCT FROM folded.name_b
+          AND copy_name.name_c IS NOT DISTINCT FROM folded.name_c
+      )
+    ) AS name,
+    CASE
+      WHEN NOT folded.has_shape THEN '(other)'
+      WHEN folded.kind = 0
+        THEN size_1 || 'x' || size_2 || 'x' || size_3 || ' / ' || size_4 || 'x' || size_5 || 'x' || size_6
+      ELSE coalesce(size_1 || ' B', '')
+    END AS shape,
+    coalesce((SELECT path FROM nvtx_path WHERE nvtx_path.path_id = folded.path_id), '') AS path,
+    calls,
+    total_ns,
+    error_ns,
+    freedom_ns,
+    single_ns
+  FROM folded
+)
+SELECT
+  section,
+  name,
+  shape,
+  path,
+  iif(section = 'kernels', op_class(name), NULL) AS class,
+  collective(name) AS collective,
+  sum(calls) AS calls,
+  sum(total_ns) AS total_ns,
+  sum(error_ns) AS error_ns,
+  sum(freedom_ns) AS freedom_ns,
+  sum(single_ns) AS single_ns
+FROM work
+GROUP BY section, name, shape, path
+ORDER BY section, sum(total_ns) DESC, name, shape, path

@@ -1,0 +1,56 @@
+/*---
+name: diff_runs
+version: 1
+title: What is compared
+summary: One row per report, with its side and its iterations.
+why: To see which runs are compared, and per what.
+kind: info
+tags: [cuda, gpu]
+reads: []
+asks: [diff_side, diff_windows]
+across: true
+params:
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare iterations, if the reports have any."}
+  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
+columns:
+  - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
+  - {name: is_b, type: bool, label: "B", priority: 0, doc: "Whether the report is a run of B; else it is one of A."}
+  - {name: report, type: text, priority: 0, doc: "Name of the report."}
+  - {name: iteration_name, type: text, label: "iterations", priority: 1, doc: "Name of the iterations, each number replaced by *; null without iterations."}
+  - {name: iteration_count, type: int, unit: count, label: "number of iterations", priority: 1, doc: "Iterations that count, on all threads; 0 without iterations."}
+  - {name: unit_count, type: int, unit: count, label: "units", priority: 3, doc: "What times are divided by: the iterations; 1 without iterations."}
+  - {name: gpu_names, type: text, label: "GPUs", priority: 1, doc: "Names of the GPUs that ran work; null if the report names none."}
+  - {name: is_trace, type: bool, label: "PyTorch trace", priority: 2, doc: "Whether the report is an imported PyTorch trace."}
+  - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Executions of kernels, in and outside iterations."}
+  - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", priority: 1, doc: "Sum of their durations."}
+checks:
+  - unit_count >= 1 AND iteration_count >= 0
+limits: >-
+  Iterations are those of the relation iteration_window, without warm-up.
+see_also: [diff_side, diff_windows]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+iteration AS (
+  SELECT side, min(layer_name) AS iteration_name, count(DISTINCT range_id) AS iteration_count
+  FROM diff_windows
+  WHERE kind = 'iteration'
+  GROUP BY side
+  LIMIT -1
+)
+SELECT
+  run.side,
+  run.side >= :runs_a AS is_b,
+  run.report,
+  iteration.iteration_name,
+  coalesce(iteration.iteration_count, 0) AS iteration_count,
+  max(coalesce(iteration.iteration_count, 0), 1) AS unit_count,
+  run.gpu_names,
+  run.is_trace,
+  run.kernel_count,
+  run.kernel_ns
+FROM diff_side AS run
+LEFT JOIN iteration
+  ON iteration.side = run.side
+ORDER BY run.side

@@ -1,0 +1,130 @@
+/*---
+name: diff_verdict
+version: 1
+title: Verdict
+summary: Whether B is slower than A, and whether it may pass a gate.
+why: To decide on a change at one look, and in CI.
+kind: info
+tags: [cuda, gpu]
+reads: []
+asks: [diff_costs, diff_regressions, diff_rows, diff_runs, diff_strata, diff_whole]
+across: true
+params:
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare iterations, if the reports have any."}
+  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
+  - {name: confidence, type: real, default: 99, min: 50, max: 99.999, doc: "Confidence level of the noise bounds, in percent: at most so many of 100 comparisons of equal work find no change."}
+  - {name: gate, type: real, min: 0, doc: "Percent by which something must be slower to be a regression; any slowdown beyond noise if not set."}
+  - {name: gate_parts, type: bool, default: false, doc: "Whether a slower part is a regression although the whole is faster."}
+  - {name: gate_api, type: bool, default: false, doc: "Whether slower API functions are regressions."}
+  - {name: least_judged, type: real, default: 50, min: 0, max: 100, doc: "Share of the time, in percent, that must be comparable for a verdict."}
+columns:
+  - {name: verdict, type: text, priority: 0, doc: "slower, faster, within noise or cannot tell, for the time of an iteration or of the window."}
+  - {name: outcome, type: text, priority: 0, doc: "failed: there is a regression; passed: there is none; inconclusive: there is none, but less than least_judged of the time is comparable."}
+  - {name: per, type: text, priority: 1, doc: "iteration or window; null without GPU work on both sides."}
+  - {name: a_ns, type: duration, unit: ns, label: "time in A", priority: 1, doc: "Time of an iteration or of the window in A."}
+  - {name: b_ns, type: duration, unit: ns, label: "time in B", priority: 1, doc: "The same in B."}
+  - {name: change_pct, type: percent, unit: percent, label: "relative change", priority: 1, doc: "Change of the time, as a share of A's."}
+  - {name: noise_pct, type: percent, unit: percent, label: "noise bound", priority: 1, doc: "The noise bound; null if it is not known."}
+  - {name: detectable_pct, type: percent, unit: percent, label: "smallest detectable change", priority: 2, doc: "The smallest change of the time that would be found in 95 of 100 comparisons."}
+  - {name: noise_from, type: text, label: "noise from", priority: 2, doc: "runs, iterations or calls; null if the noise is not known."}
+  - {name: judged_pct, type: percent, unit: percent, label: "comparable share of time", priority: 1, doc: "Share of the time of kernels, copies and fills that could be compared, without GPU work of the time of layers: the smaller of the shares in A and B."}
+  - {name: is_same_work, type: bool, label: "same work", priority: 2, doc: "Whether both sides do the same work per iteration, or in all."}
+  - {name: same_calls_pct, type: percent, unit: percent, label: "calls in both", priority: 3, doc: "The smaller call count of each kernel, copy and fill as a share of the larger."}
+  - {name: regression_count, type: int, unit: count, label: "regressions", priority: 1, doc: "Regressions that count."}
+  - {name: offset_count, type: int, unit: count, label: "offset regressions", priority: 1, doc: "Slower parts that are told only, because the whole is faster."}
+  - {name: runs_a, type: int, unit: count, label: "runs of A", priority: 2, doc: "Reports on side A."}
+  - {name: runs_b, type: int, unit: count, label: "runs of B", priority: 2, doc: "Reports on side B."}
+  - {name: runs_needed, type: int, unit: count, label: "runs needed", priority: 2, doc: "About how many runs a side would find a change of the limit, or of 1 % without one; null if so many are there, or if the spread between runs is not known."}
+checks:
+  - outcome IN ('failed', 'passed', 'inconclusive')
+limits: >-
+  The number of runs needed assumes that more runs vary as much as these.
+see_also: [diff_whole, diff_rows, diff_regressions]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+whole AS (
+  SELECT *
+  FROM diff_whole
+  WHERE part = 'time'
+  LIMIT -1
+),
+cost AS (
+  SELECT
+    cost.section,
+    cost.is_b,
+    cost.total_ns,
+    cost.judged_ns - iif(diff_rows.verdict = 'cannot tell', cost.judged_ns, 0) AS judged_ns
+  FROM diff_costs AS cost
+  LEFT JOIN diff_rows
+    ON diff_rows.pair_id = cost.pair_id
+  LIMIT -1
+),
+judged AS (
+  SELECT min(100.0 * judged_ns / nullif(total_ns, 0)) AS judged_pct
+  FROM (
+    SELECT is_b, sum(judged_ns) AS judged_ns, sum(total_ns) AS total_ns
+    FROM cost
+    WHERE iif(
+      EXISTS (SELECT 1 FROM cost WHERE section IN ('kernels', 'memory')),
+      section IN ('kernels', 'memory'),
+      section IN ('layers', 'layers_cpu')
+    )
+    GROUP BY is_b
+  )
+),
+found AS (
+  SELECT
+    count(*) FILTER (WHERE NOT is_offset) AS regression_count,
+    count(*) FILTER (WHERE is_offset) AS offset_count
+  FROM diff_regressions
+),
+run AS (
+  SELECT sum(NOT is_b) AS runs_a, sum(is_b) AS runs_b
+  FROM diff_runs
+),
+work AS (
+  SELECT max(is_comparable) AS is_same_work, max(same_calls_pct) AS same_calls_pct
+  FROM diff_strata
+)
+SELECT
+  coalesce(whole.verdict, 'cannot tell') AS verdict,
+  CASE
+    WHEN found.regression_count > 0 THEN 'failed'
+    WHEN coalesce(judged.judged_pct, 0) < :least_judged THEN 'inconclusive'
+    ELSE 'passed'
+  END AS outcome,
+  whole.per,
+  whole.a_ns,
+  whole.b_ns,
+  whole.change_pct,
+  whole.noise_pct,
+  whole.detectable_pct,
+  whole.noise_from,
+  judged.judged_pct,
+  coalesce(work.is_same_work, 0) AS is_same_work,
+  work.same_calls_pct,
+  found.regression_count,
+  found.offset_count,
+  run.runs_a,
+  run.runs_b,
+  CASE
+    WHEN whole.noise_from = 'runs' AND whole.detectable_pct > coalesce(nullif(:gate, 0), 1)
+      THEN CAST(
+        max(
+          min(run.runs_a, run.runs_b) + 1,
+          min(run.runs_a, run.runs_b)
+            * whole.detectable_pct
+            * whole.detectable_pct
+            / (coalesce(nullif(:gate, 0), 1) * coalesce(nullif(:gate, 0), 1))
+        ) + 0.999 AS INTEGER
+      )
+  END AS runs_needed
+FROM found
+CROSS JOIN judged
+CROSS JOIN run
+CROSS JOIN work
+LEFT JOIN whole
+  ON 1
+ORDER BY whole.rank

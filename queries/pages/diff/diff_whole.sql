@@ -1,0 +1,253 @@
+/*---
+name: diff_whole
+version: 1
+title: The whole
+summary: Time per iteration or of the whole window, and its parts, in A and in B.
+why: To see whether a run is faster as a whole, before looking at kernels.
+kind: sum
+tags: [cuda, gpu]
+reads: []
+asks: [diff_gpu_work, diff_runs, diff_strata, diff_windows]
+across: true
+params:
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare iterations, if the reports have any."}
+  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
+  - {name: confidence, type: real, default: 99, min: 50, max: 99.999, doc: "Confidence level of the noise bounds, in percent: at most so many of 100 comparisons of equal work find no change."}
+columns:
+  - {name: part, type: text, priority: 0, doc: "time, or a part of it: compute, exposed communication, exposed copies or idle. The parts add up to the time."}
+  - {name: verdict, type: text, priority: 1, doc: "slower, faster, more, less or within noise; cannot tell if the windows hold different work or one window is all there is."}
+  - {name: a_ns, type: duration, unit: ns, label: "A", priority: 1, doc: "Mean over iterations, GPUs and runs of A; without iterations, over GPUs and runs, from the first GPU operation to the last."}
+  - {name: b_ns, type: duration, unit: ns, label: "B", priority: 1, doc: "The same of B."}
+  - {name: change_ns, type: duration, unit: ns, label: "change", priority: 1, doc: "b_ns - a_ns."}
+  - {name: change_pct, type: percent, unit: percent, label: "relative change", priority: 1, doc: "change_ns as a share of a_ns; null if a_ns is 0."}
+  - {name: noise_ns, type: duration, unit: ns, label: "noise bound", priority: 1, doc: "A change within plus or minus this is within noise; null if it is not known."}
+  - {name: noise_pct, type: percent, unit: percent, label: "relative noise bound", priority: 2, doc: "noise_ns as a share of a_ns."}
+  - {name: detectable_pct, type: percent, unit: percent, label: "smallest detectable change", priority: 3, doc: "The smallest change that would be found in 95 of 100 comparisons, as a share of a_ns."}
+  - {name: share_a_pct, type: percent, unit: percent, label: "share of time in A", priority: 2, doc: "a_ns as a share of the time."}
+  - {name: share_b_pct, type: percent, unit: percent, label: "share of time in B", priority: 2, doc: "b_ns as a share of the time."}
+  - {name: per, type: text, priority: 2, doc: "iteration or window."}
+  - {name: noise_from, type: text, label: "noise from", priority: 3, doc: "Where the noise bound comes from: runs, iterations, or calls and the gaps between them; null if there is none."}
+  - {name: rank, type: int, priority: 3, doc: "Order of the parts, from 1."}
+checks:
+  - part IN ('time', 'compute', 'exposed communication', 'exposed copies', 'idle')
+  - per IN ('iteration', 'window')
+limits: >-
+  With one run on each side, the bound does not cover differences between runs, such as clocks or temperature. Without
+  iterations, it adds up the errors of all calls of a run, and the spread of the difference of idle time over twentieths of
+  the operations. Start-up between the first GPU operations counts then.
+see_also: [diff_verdict, diff_windows]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+fact AS (
+  SELECT
+    (SELECT min(iteration_count) > 0 FROM diff_runs) AS is_per_iteration,
+    coalesce((SELECT max(is_comparable) FROM diff_strata), 0) AS is_comparable
+),
+part (rank, part) AS (
+  VALUES (1, 'time'), (2, 'compute'), (3, 'exposed communication'), (4, 'exposed copies'), (5, 'idle')
+),
+value AS (
+  SELECT
+    part.rank,
+    part.part,
+    run.side,
+    run.is_b,
+    windows.place,
+    windows.gpu_id,
+    CASE part.rank
+      WHEN 1 THEN windows.window_ns
+      WHEN 2 THEN windows.compute_ns
+      WHEN 3 THEN windows.exposed_communication_ns
+      WHEN 4 THEN windows.exposed_memory_ns
+      ELSE windows.idle_ns
+    END AS value_ns
+  FROM diff_windows AS windows
+  JOIN diff_runs AS run
+    ON run.side = windows.side
+  CROSS JOIN part
+  CROSS JOIN fact
+  WHERE (windows.kind = 'iteration') = fact.is_per_iteration
+  LIMIT -1
+),
+-- The GPUs share the disturbances of an iteration, so that their mean is one measurement.
+placed AS (
+  SELECT rank, part, side, is_b, place, avg(value_ns) AS value_ns
+  FROM value
+  GROUP BY rank, part, side, is_b, place
+  LIMIT -1
+),
+by_gpu AS (
+  SELECT rank, part, side, is_b, gpu_id, avg(value_ns) AS mean_ns, sum(value_ns) AS sum_ns
+  FROM value
+  GROUP BY rank, part, side, is_b, gpu_id
+),
+run_mean AS (
+  SELECT by_gpu.rank, by_gpu.part, by_gpu.side, by_gpu.is_b, avg(iif(is_per_iteration, mean_ns, sum_ns)) AS mean_ns
+  FROM by_gpu
+  CROSS JOIN fact
+  GROUP BY by_gpu.rank, by_gpu.part, by_gpu.side, by_gpu.is_b
+),
+run_error AS (
+  SELECT side, part, mean_error(place, value_ns) AS error_ns, count(*) AS value_count
+  FROM placed
+  GROUP BY side, part
+),
+run AS (
+  SELECT run_mean.*, run_error.error_ns, mean_freedom(run_error.value_count) AS freedom
+  FROM run_mean
+  JOIN run_error
+    ON run_error.side = run_mean.side
+    AND run_error.part = run_mean.part
+),
+side AS (
+  SELECT
+    rank,
+    part,
+    avg(mean_ns) FILTER (WHERE NOT is_b) AS a_ns,
+    avg(mean_ns) FILTER (WHERE is_b) AS b_ns,
+    count(*) FILTER (WHERE NOT is_b) AS runs_a,
+    count(*) FILTER (WHERE is_b) AS runs_b,
+    stddev(mean_ns) FILTER (WHERE NOT is_b) AS spread_a_ns,
+    stddev(mean_ns) FILTER (WHERE is_b) AS spread_b_ns,
+    max(error_ns) FILTER (WHERE NOT is_b) AS error_a_ns,
+    max(error_ns) FILTER (WHERE is_b) AS error_b_ns,
+    max(freedom) FILTER (WHERE NOT is_b) AS freedom_a,
+    max(freedom) FILTER (WHERE is_b) AS freedom_b
+  FROM run
+  GROUP BY rank, part
+  HAVING runs_a > 0 AND runs_b > 0
+),
+-- Idle time of the n-th pieces of both sides: what differs within the pairs is noise.
+idle_error AS (
+  SELECT count(*) * mean_error(a.place, b.value_ns - a.value_ns) AS error_ns, mean_freedom(count(*)) AS freedom
+  FROM placed AS a
+  JOIN placed AS b
+    ON b.part = a.part
+    AND b.place = a.place
+    AND b.is_b
+  WHERE a.part = 'idle'
+    AND NOT a.is_b
+),
+gpu_count AS (
+  SELECT side, count(DISTINCT gpu_id) AS gpus
+  FROM value
+  GROUP BY side
+),
+call_error AS (
+  SELECT
+    work.side >= :runs_a AS is_b,
+    CASE
+      WHEN work.section = 'memory' THEN 'exposed copies'
+      WHEN work.collective IS NOT NULL THEN 'exposed communication'
+      ELSE 'compute'
+    END AS part,
+    1.0 * sum(work.error_ns) / gpu_count.gpus AS error_ns,
+    coalesce(sum(work.error_ns) * sum(work.error_ns) / nullif(sum(work.freedom_ns) * sum(work.freedom_ns), 0), 100000.0)
+      AS freedom
+  FROM diff_gpu_work AS work
+  JOIN gpu_count
+    ON gpu_count.side = work.side
+  GROUP BY 1, 2
+  UNION ALL
+  SELECT 0, 'idle', error_ns, freedom
+  FROM idle_error
+  LIMIT -1
+),
+source AS (
+  SELECT
+    side.*,
+    fact.is_per_iteration,
+    of_a.error_ns AS call_error_a_ns,
+    of_a.freedom AS call_freedom_a,
+    of_b.error_ns AS call_error_b_ns,
+    of_b.freedom AS call_freedom_b,
+    CASE
+      WHEN NOT fact.is_per_iteration AND NOT fact.is_comparable THEN NULL
+      WHEN max(side.runs_a, side.runs_b) > 1 THEN 'runs'
+      WHEN fact.is_per_iteration AND min(side.freedom_a, side.freedom_b) > 0 THEN 'iterations'
+      WHEN NOT fact.is_per_iteration THEN 'calls'
+    END AS noise_from
+  FROM side
+  CROSS JOIN fact
+  LEFT JOIN call_error AS of_a
+    ON of_a.part = side.part
+    AND NOT of_a.is_b
+  LEFT JOIN call_error AS of_b
+    ON of_b.part = side.part
+    AND of_b.is_b
+),
+-- A side with one run varies as much as the other side's runs do.
+variance AS (
+  SELECT
+    *,
+    CASE noise_from
+      WHEN 'runs' THEN iif(runs_a > 1, spread_a_ns * spread_a_ns / runs_a, spread_b_ns * spread_b_ns)
+      WHEN 'iterations' THEN error_a_ns * error_a_ns
+      WHEN 'calls' THEN coalesce(call_error_a_ns * call_error_a_ns, 0.0)
+    END AS variance_a,
+    CASE noise_from
+      WHEN 'runs' THEN iif(runs_b > 1, spread_b_ns * spread_b_ns / runs_b, spread_a_ns * spread_a_ns)
+      WHEN 'iterations' THEN error_b_ns * error_b_ns
+      WHEN 'calls' THEN coalesce(call_error_b_ns * call_error_b_ns, 0.0)
+    END AS variance_b,
+    CASE noise_from
+      WHEN 'runs' THEN iif(runs_a > 1, runs_a, runs_b) - 1.0
+      WHEN 'iterations' THEN freedom_a
+      WHEN 'calls' THEN coalesce(call_freedom_a, 1.0)
+    END AS of_a,
+    CASE noise_from
+      WHEN 'runs' THEN iif(runs_b > 1, runs_b, runs_a) - 1.0
+      WHEN 'iterations' THEN freedom_b
+      WHEN 'calls' THEN coalesce(call_freedom_b, 1.0)
+    END AS of_b
+  FROM source
+),
+-- The errors of the parts add up to that of the time, where it has none of its own.
+added AS (
+  SELECT
+    *,
+    iif(noise_from = 'calls' AND rank = 1, sum(variance_a + variance_b) OVER (), variance_a + variance_b) AS variance,
+    iif(
+      noise_from = 'calls' AND rank = 1,
+      sum(variance_a * variance_a / of_a + variance_b * variance_b / of_b) OVER (),
+      variance_a * variance_a / of_a + variance_b * variance_b / of_b
+    ) AS by_freedom
+  FROM variance
+),
+judged AS (
+  SELECT *, sqrt(variance) AS error_ns, variance * variance / nullif(by_freedom, 0) AS freedom
+  FROM added
+),
+bound AS (
+  SELECT
+    *,
+    coalesce(student_bound(:confidence, freedom), 0) * error_ns AS noise_ns,
+    coalesce(student_bound(90, freedom), 0) * error_ns AS power_ns,
+    max(iif(rank = 1, a_ns, NULL)) OVER () AS time_a_ns,
+    max(iif(rank = 1, b_ns, NULL)) OVER () AS time_b_ns
+  FROM judged
+)
+SELECT
+  part,
+  CASE
+    WHEN noise_ns IS NULL THEN 'cannot tell'
+    WHEN abs(b_ns - a_ns) <= noise_ns THEN 'within noise'
+    WHEN rank = 1 THEN iif(b_ns > a_ns, 'slower', 'faster')
+    ELSE iif(b_ns > a_ns, 'more', 'less')
+  END AS verdict,
+  CAST(round(a_ns) AS INTEGER) AS a_ns,
+  CAST(round(b_ns) AS INTEGER) AS b_ns,
+  CAST(round(b_ns) AS INTEGER) - CAST(round(a_ns) AS INTEGER) AS change_ns,
+  100.0 * (b_ns - a_ns) / nullif(a_ns, 0) AS change_pct,
+  noise_ns,
+  100.0 * noise_ns / nullif(a_ns, 0) AS noise_pct,
+  100.0 * (noise_ns + power_ns) / nullif(a_ns, 0) AS detectable_pct,
+  100.0 * a_ns / nullif(time_a_ns, 0) AS share_a_pct,
+  100.0 * b_ns / nullif(time_b_ns, 0) AS share_b_pct,
+  iif(is_per_iteration, 'iteration', 'window') AS per,
+  noise_from,
+  rank
+FROM bound
+ORDER BY rank

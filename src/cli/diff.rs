@@ -1,0 +1,328 @@
+//! `nsq diff`: the page `diff`, for two reports or for several runs of two programs.
+
+use super::note;
+use super::opened::{Opened, nsq_heading, shortest_names};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
+use super::output::{OutputArgs, fitted, must_differ, write_to};
+use super::page::{Input, ask, show};
+use crate::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
+use crate::normalize::Scope;
+use crate::page::{PageAnswer, PageRequest};
+use crate::render::{Format, visible};
+use crate::table::ResultTable;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Compare two reports: what got faster or slower, where, by how much, and whether it is more than noise
+///
+/// A is before, B is after. First comes the whole, per iteration if both have iterations, then kernels,
+/// classes, NVTX ranges, collectives, copies and API calls. Like is compared with like: kernels of one name
+/// by launch shape, copies by size. Where a launch shape changed, or kernels were fused, split or renamed,
+/// their sums are compared.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  nsq diff before.sqlite after.sqlite
+  nsq diff before.sqlite after.sqlite --iter step --skip 1
+  nsq diff before.sqlite after.sqlite --section kernels --top 0
+  nsq diff --a main-1.sqlite main-2.sqlite main-3.sqlite --b new-1.sqlite new-2.sqlite new-3.sqlite
+  nsq diff main.sqlite branch.sqlite --gate 5 --junit gate.xml      for a CI
+
+A change is `within noise` if it is no larger than the noise bound (Welch's test). With one run on each
+side, the bound comes from the spread over iterations or calls within the run. That does not cover
+differences between runs, such as clocks or temperature. With several runs a side, it comes from the
+spread between runs. The confidence holds for all rows of a section together.
+
+--gate exits with 1 if the whole, a kernel, a copy or a group of kernels is slower by more than noise and
+more than PCT; rows with less than 1 % of the GPU time never fail. A slower part of a faster whole is told
+only, unless --gate-parts is given. The exit code is 4 if nothing failed, but less than half of the GPU
+time could be compared.")]
+pub(super) struct Args {
+    /// The report before: a SQLite export, .nsys-rep file or PyTorch trace.
+    #[arg(value_name = "A", required_unless_present = "runs_a", conflicts_with = "runs_a")]
+    a: Option<PathBuf>,
+    /// The report after.
+    #[arg(value_name = "B", required_unless_present = "runs_b", conflicts_with = "runs_b")]
+    b: Option<PathBuf>,
+    /// Several runs of A, instead of one.
+    #[arg(long = "a", value_name = "REPORT", num_args = 1.., requires = "runs_b")]
+    runs_a: Vec<PathBuf>,
+    /// Several runs of B.
+    #[arg(long = "b", value_name = "REPORT", num_args = 1.., requires = "runs_a")]
+    runs_b: Vec<PathBuf>,
+    /// Show only this section; may be repeated.
+    #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
+    section: Vec<Section>,
+    /// Rows per section in text, 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Skip the first N iterations of each thread, as warm-up; default: those that take much longer.
+    #[arg(long, value_name = "N")]
+    skip: Option<u32>,
+    /// Confidence level of the noise bounds, in percent.
+    #[arg(long, value_name = "PCT", default_value_t = 99.0, value_parser = confidence)]
+    confidence: f64,
+    #[command(flatten)]
+    gate: GateArgs,
+    #[command(flatten)]
+    scope: ScopeArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    limits: LimitArgs,
+    #[command(flatten)]
+    threads: ThreadArgs,
+    #[command(flatten)]
+    open: OpenArgs,
+    #[command(flatten)]
+    library: LibraryArgs,
+    #[command(flatten)]
+    classes: ClassArgs,
+}
+
+/// The options for CI.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Gate")]
+struct GateArgs {
+    /// Exit 1 if something is slower by more than PCT percent and by more than noise.
+    #[arg(long = "gate", value_name = "PCT", value_parser = percentage)]
+    limit: Option<f64>,
+    /// Fail on a slower part also if the whole is faster.
+    #[arg(long = "gate-parts", requires = "limit")]
+    parts: bool,
+    /// Exit 0 instead of 4 if too little could be compared.
+    #[arg(long = "gate-allow-inconclusive", requires = "limit")]
+    allow_inconclusive: bool,
+    /// Write the gate as JUnit XML to this file.
+    #[arg(long, value_name = "FILE", requires = "limit")]
+    junit: Option<PathBuf>,
+    /// Also print the gate as annotations of GitHub Actions.
+    #[arg(long, requires = "limit")]
+    github: bool,
+}
+
+/// A value of `--section`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Section {
+    GpuTime,
+    Kernels,
+    Classes,
+    Layers,
+    Nccl,
+    Memory,
+    Api,
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    number
+        .ok()
+        .filter(|pct| pct.is_finite() && *pct >= 0.0)
+        .ok_or_else(|| "expected a percentage of 0 or more, such as 5".to_owned())
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    percentage(text)
+        .ok()
+        .filter(|pct| (50.0..=99.999).contains(pct))
+        .ok_or_else(|| "expected a percentage of at least 50 and below 100, such as 99".to_owned())
+}
+
+pub(super) fn run(args: &Args) -> Result<u8> {
+    let paths = args.paths();
+    for output in [&args.output.output, &args.gate.junit] {
+        must_differ(output.as_deref(), paths.iter().map(PathBuf::as_path))?;
+    }
+    let format = args.output.format()?;
+    let mut catalog = args.library.load()?;
+    args.classes.choose(&mut catalog, [])?;
+    args.threads.allow();
+    let limits = args.limits.limits();
+    let mut inputs = Vec::new();
+    for (path, name) in paths.iter().zip(shortest_names(&paths)) {
+        let opened = Opened::open(path, &args.open)?;
+        let scope = scope_of(&args.scope, &opened)?;
+        inputs.push(Input::new(name, opened, scope));
+    }
+    let mut why_not = None;
+    loop {
+        let request = PageRequest::new(&catalog, "diff", &args.params(why_not.as_deref())?, visible)?;
+        let answer = ask(&request, &catalog, &inputs, &limits, "nsq diff")?;
+        // Reports with different iterations are asked again, for all of their work.
+        match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
+            Some(reason) => why_not = Some(reason),
+            None => return args.print(&answer, &inputs, format),
+        }
+    }
+}
+
+/// The scope of a report: `--iter` names the iterations, and leaves out nothing else.
+fn scope_of(args: &ScopeArgs, opened: &Opened) -> Result<Scope> {
+    let mut scope = args.resolve(&opened.schema)?;
+    match std::mem::take(&mut scope.iterations).as_slice() {
+        [] => {}
+        [one] if one.instances.is_none() => scope.iteration_name = Some(one.name.clone()),
+        [one] => {
+            return Err(Error::usage(
+                format!("--iter {} selects some iterations, and diff compares all", one.spelled),
+                "give the name only; --skip N leaves out the first N, and --time selects a part of the report",
+            ));
+        }
+        _ => {
+            return Err(Error::usage(
+                "--iter is given several times, and it names the iterations",
+                "give one --iter, with * and ? as wildcards; --nvtx narrows further",
+            ));
+        }
+    }
+    Ok(scope)
+}
+
+impl Args {
+    /// All reports, first those of A.
+    fn paths(&self) -> Vec<PathBuf> {
+        let a = self.a.iter().chain(&self.runs_a);
+        a.chain(self.b.iter().chain(&self.runs_b)).cloned().collect()
+    }
+
+    /// The parameters of the page. `why_not` is the reason why iterations are not compared.
+    fn params(&self, why_not: Option<&str>) -> Result<Vec<String>> {
+        let mut params = vec![
+            format!("runs_a={}", self.runs_a.len().max(1)),
+            format!("confidence={}", self.confidence),
+            format!("top={}", self.top),
+            format!("gate_parts={}", self.gate.parts),
+            format!("gate_api={}", self.section.contains(&Section::Api)),
+            format!("per_iteration={}", why_not.is_none()),
+        ];
+        params.extend(self.skip.map(|skip| format!("skip={skip}")));
+        params.extend(self.gate.limit.map(|limit| format!("gate={limit}")));
+        params.extend(why_not.map(|reason| format!("why_not={reason}")));
+        let sections: Vec<&str> = self.sections().collect();
+        params.extend((!sections.is_empty()).then(|| format!("sections={}", sections.join(","))));
+        Ok(params)
+    }
+
+    /// The sections to show; none: all.
+    fn sections(&self) -> impl Iterator<Item = &'static str> {
+        self.section.iter().map(|section| match section {
+            Section::GpuTime => "gpu_time",
+            Section::Kernels => "kernels",
+            Section::Classes => "classes",
+            Section::Layers => "layers",
+            Section::Nccl => "nccl",
+            Section::Memory => "memory",
+            Section::Api => "api",
+        })
+    }
+
+    /// Why the iterations of the reports are not compared with each other, although some have any.
+    fn not_comparable(&self, answer: &PageAnswer<'_>) -> Result<Option<String>> {
+        let runs = table(answer, "runs").map_or_else(Vec::new, |runs| {
+            runs.iter().map(|run| (run.text("report"), run.text("iteration_name"))).collect::<Vec<_>>()
+        });
+        let named = self.scope.iter.first();
+        let lacking = runs.iter().find(|(_, name)| name.is_none());
+        match (lacking, named) {
+            (Some(_), Some(name)) if runs.iter().all(|(_, name)| name.is_none()) => {
+                // A gate must not pass because a name is misspelt.
+                Err(Error::usage(
+                    format!("no range with GPU work in any report matches --iter {name}"),
+                    "`nsq run REPORT --query range_names` lists the names of ranges",
+                ))
+            }
+            (Some(_), None) if runs.iter().all(|(_, name)| name.is_none()) => Ok(None),
+            (Some((report, _)), Some(name)) => {
+                let report = report.unwrap_or_default();
+                Ok(Some(format!("No range of {report} that matches --iter {name} has GPU work.")))
+            }
+            (Some((report, _)), None) => {
+                let report = report.unwrap_or_default();
+                Ok(Some(format!("{report} has none; name them with --iter NAME.")))
+            }
+            (None, Some(_)) => Ok(None),
+            (None, None) => {
+                let names: BTreeSet<&str> = runs.iter().filter_map(|(_, name)| *name).collect();
+                let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+                Ok((names.len() > 1).then(|| {
+                    format!(
+                        "They have different names, {}; name them with --iter NAME.",
+                        names.join(" and ")
+                    )
+                }))
+            }
+        }
+    }
+
+    /// Prints the page, and returns the exit code of the gate.
+    fn print(&self, answer: &PageAnswer<'_>, inputs: &[Input], format: Format) -> Result<u8> {
+        answer.notes.iter().for_each(|text| note(text));
+        match format {
+            Format::Text if !self.output.raw => {
+                let text = answer.layout("console")?;
+                let text = if self.output.output.is_none() { fitted(text) } else { text };
+                write_to(self.output.output.as_deref(), |out| {
+                    out.write_all(text.as_bytes()).map_err(Error::Output)
+                })?;
+            }
+            Format::Csv | Format::Tsv | Format::Ndjson => {
+                let rows = table(answer, "rows").cloned().unwrap_or_default();
+                self.output.table(&nsq_heading(), &self.of_sections(rows))?;
+            }
+            _ => {
+                let mut heading = nsq_heading();
+                let reports: Vec<_> =
+                    inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
+                heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
+                heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
+                show(answer, &self.output, &heading)?;
+            }
+        }
+        self.conclude(answer)
+    }
+
+    /// The rows of the sections to show.
+    fn of_sections(&self, mut rows: ResultTable) -> ResultTable {
+        let wanted: Vec<&str> = self.sections().collect();
+        let is_wanted: Vec<bool> = rows
+            .iter()
+            .map(|row| {
+                wanted.is_empty() || row.text("section").is_some_and(|name| wanted.contains(&name))
+            })
+            .collect();
+        let mut is_wanted = is_wanted.into_iter();
+        rows.rows.retain(|_| is_wanted.next().unwrap_or(true));
+        rows
+    }
+
+    /// Reports the gate, and returns its exit code.
+    fn conclude(&self, answer: &PageAnswer<'_>) -> Result<u8> {
+        if self.gate.limit.is_none() {
+            return Ok(0);
+        }
+        if let Some(path) = &self.gate.junit {
+            let text = answer.layout("junit")?;
+            write_to(Some(path), |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+        }
+        if self.gate.github {
+            let text = answer.layout("github")?;
+            write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
+        }
+        let outcome = answer.facts.get("outcome").and_then(serde_json::Value::as_str);
+        if outcome != Some("passed") {
+            eprint!("{}", answer.layout("gate")?);
+        }
+        Ok(match outcome {
+            Some("passed") => 0,
+            Some("failed") => EXIT_FAILED,
+            _ if self.gate.allow_inconclusive => 0,
+            _ => EXIT_INCONCLUSIVE,
+        })
+    }
+}
+
+/// The rows of a table of the page.
+fn table<'a>(answer: &'a PageAnswer<'_>, name: &str) -> Option<&'a ResultTable> {
+    answer.tables.iter().find(|table| table.name == name).map(|table| &table.table)
+}
