@@ -202,7 +202,7 @@ fn error_of(values: &[f64]) -> Option<f64> {
     let products: f64 = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
     // Without correlation, the estimate is -1/n on average.
     let correlation = products / squares + 1.0 / count;
-    if !(correlation > 0.0) {
+    if correlation.is_nan() || correlation <= 0.0 {
         return Some(error);
     }
     let correlation = correlation.min(MOST_CORRELATION);

@@ -1,17 +1,20 @@
 //! `nsq diff`: the page `diff`, for two reports or for several runs of two programs.
 
+use super::baselines;
 use super::note;
 use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
-use super::page::{Input, ask, show};
+use super::page::{Input, ask_one, show};
+use crate::catalog::Catalog;
 use crate::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
+use crate::execute::Limits;
 use crate::normalize::Scope;
-use crate::page::{PageAnswer, PageRequest};
+use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport};
 use crate::render::{Format, visible};
 use crate::table::ResultTable;
-use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// Compare two reports: what got faster or slower, where, by how much, and whether it is more than noise
 ///
@@ -27,6 +30,7 @@ Examples:
   nsq diff before.sqlite after.sqlite --section kernels --top 0
   nsq diff --a main-1.sqlite main-2.sqlite main-3.sqlite --b new-1.sqlite new-2.sqlite new-3.sqlite
   nsq diff main.sqlite branch.sqlite --gate 5 --junit gate.xml      for a CI
+  nsq diff @main branch.sqlite --gate 5      @main was saved with `nsq baseline save main main.sqlite`
 
 A change is `within noise` if it is no larger than the noise bound (Welch's test). With one run on each
 side, the bound comes from the spread over iterations or calls within the run. That does not cover
@@ -129,6 +133,46 @@ fn confidence(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a percentage of at least 50 and below 100, such as 99".to_owned())
 }
 
+/// The page, also of baselines.
+pub(super) const DIFF: &str = "diff";
+
+/// The settings of the page that a baseline has answers for, and whether they compare iterations.
+pub(super) const SETTINGS: [(&str, bool); 2] = [("iterations", true), ("all", false)];
+
+/// One report of a comparison.
+enum Side {
+    Report(Box<Input>),
+    Baseline(SavedReport, PathBuf),
+}
+
+impl Side {
+    fn name(&self) -> String {
+        match self {
+            Self::Report(input) => input.about.name.clone(),
+            Self::Baseline(saved, _) => saved.report.clone(),
+        }
+    }
+
+    fn answer(
+        &self,
+        request: &PageRequest<'_>,
+        catalog: &Catalog,
+        is_per_iteration: bool,
+        limits: &Limits,
+    ) -> Result<PageReport> {
+        match self {
+            Self::Report(input) => ask_one(request, catalog, input, true, limits),
+            Self::Baseline(saved, path) => {
+                let setting = SETTINGS.iter().find(|(_, setting)| *setting == is_per_iteration);
+                let setting = setting.map_or("", |(name, _)| *name);
+                let tables = saved.tables(setting, request.partials(), path)?;
+                let about = ReportInput { name: self.name(), ..ReportInput::default() };
+                Ok(request.given(about, &tables))
+            }
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<u8> {
     let paths = args.paths();
     for output in [&args.output.output, &args.gate.junit] {
@@ -139,26 +183,37 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     args.classes.choose(&mut catalog, [])?;
     args.threads.allow();
     let limits = args.limits.limits();
-    let mut inputs = Vec::new();
+    let mut sides = Vec::new();
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
-        let opened = Opened::open(path, &args.open)?;
-        let scope = scope_of(&args.scope, &opened)?;
-        inputs.push(Input::new(name, opened, scope));
+        sides.push(args.side(path, name, catalog.classes().chosen())?);
     }
     let mut why_not = None;
     loop {
-        let request = PageRequest::new(&catalog, "diff", &args.params(why_not.as_deref())?, visible)?;
-        let answer = ask(&request, &catalog, &inputs, &limits, "nsq diff")?;
+        let request = PageRequest::new(&catalog, DIFF, &args.params(why_not.as_deref())?, visible)?;
+        let answer = |side: &Side| side.answer(&request, &catalog, why_not.is_none(), &limits);
+        let reports = sides.iter().map(answer).collect::<Result<Vec<_>>>()?;
+        let answer = request.answer(reports, &limits)?;
+        let answer = answer.map_err(|none| none.into_error("nsq diff", &paths[0], true))?;
         // Reports with different iterations are asked again, for all of their work.
         match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
             Some(reason) => why_not = Some(reason),
-            None => return args.print(&answer, &inputs, format),
+            None => return args.print(&answer, &sides, format),
         }
     }
 }
 
+/// What the answers of a report depend on, beside the page's parameters.
+pub(super) fn settings(scope: &Scope, skip: Option<u32>, classes: &str) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::from([("classes".to_owned(), classes.to_owned())]);
+    if let (false, Ok(scope)) = (scope.is_whole(), serde_json::to_string(scope)) {
+        settings.insert("scope".to_owned(), scope);
+    }
+    settings.extend(skip.map(|skip| ("skip".to_owned(), skip.to_string())));
+    settings
+}
+
 /// The scope of a report: `--iter` names the iterations, and leaves out nothing else.
-fn scope_of(args: &ScopeArgs, opened: &Opened) -> Result<Scope> {
+pub(super) fn scope_of(args: &ScopeArgs, opened: &Opened) -> Result<Scope> {
     let mut scope = args.resolve(&opened.schema)?;
     match std::mem::take(&mut scope.iterations).as_slice() {
         [] => {}
@@ -184,6 +239,31 @@ impl Args {
     fn paths(&self) -> Vec<PathBuf> {
         let a = self.a.iter().chain(&self.runs_a);
         a.chain(self.b.iter().chain(&self.runs_b)).cloned().collect()
+    }
+
+    /// Opens a report, or reads a baseline.
+    fn side(&self, path: &Path, name: String, classes: &str) -> Result<Side> {
+        if let Some(saved) = baselines::named(path) {
+            let (saved, file) = saved?;
+            // The scope of a baseline has no report to resolve percentages and names against.
+            let wanted = |settings: &BTreeMap<String, String>| {
+                ["classes", "skip"].map(|key| settings.get(key).cloned())
+            };
+            let ours = settings(&Scope::default(), self.skip, classes);
+            if wanted(&ours) != wanted(&saved.settings) {
+                return Err(Error::usage(
+                    format!("{} was saved with {}", path.display(), baselines::shown(&saved.settings)),
+                    "give the same --skip and --classes, or save it again",
+                ));
+            }
+            if let Some(scope) = saved.settings.get("scope") {
+                note(&format!("{} was saved with the scope {scope}", path.display()));
+            }
+            return Ok(Side::Baseline(saved, file));
+        }
+        let opened = Opened::open(path, &self.open)?;
+        let scope = scope_of(&self.scope, &opened)?;
+        Ok(Side::Report(Box::new(Input::new(name, opened, scope))))
     }
 
     /// The parameters of the page. `why_not` is the reason why iterations are not compared.
@@ -256,7 +336,7 @@ impl Args {
     }
 
     /// Prints the page, and returns the exit code of the gate.
-    fn print(&self, answer: &PageAnswer<'_>, inputs: &[Input], format: Format) -> Result<u8> {
+    fn print(&self, answer: &PageAnswer<'_>, sides: &[Side], format: Format) -> Result<u8> {
         answer.notes.iter().for_each(|text| note(text));
         match format {
             Format::Text if !self.output.raw => {
@@ -272,8 +352,13 @@ impl Args {
             }
             _ => {
                 let mut heading = nsq_heading();
-                let reports: Vec<_> =
-                    inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
+                let facts = |side: &Side| match side {
+                    Side::Report(input) => input.opened.heading(&input.scope).facts.into(),
+                    Side::Baseline(saved, _) => {
+                        serde_json::json!({"report": saved.report, "nsq": saved.nsq, "settings": saved.settings})
+                    }
+                };
+                let reports = sides.iter().map(facts).collect();
                 heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
                 heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
                 show(answer, &self.output, &heading)?;

@@ -5,6 +5,8 @@
 //! this crate could need belongs elsewhere.
 
 mod answer;
+mod baseline;
+mod baselines;
 mod breakdown;
 mod cache;
 mod check;
@@ -88,6 +90,7 @@ enum Command {
     Kernels(kernels::Args),
     Answer(answer::Args),
     Diff(diff::Args),
+    Baseline(baseline::Args),
     Check(check::Args),
     Cache(cache::Args),
     Completions(completions::Args),
@@ -181,6 +184,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Kernels(args) => kernels::run(&args),
         Command::Answer(args) => answer::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Baseline(args) => baseline::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args),

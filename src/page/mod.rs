@@ -11,9 +11,11 @@ mod layout;
 mod partials;
 mod planned;
 mod request;
+mod saved;
 mod template;
 
 pub use filters::FILTERS;
 pub use partials::{Partials, ReportAnswers};
 pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer, ReportInput};
+pub use saved::SavedReport;
 pub use template::{NO_ANSWER, Templates, Trouble, rows, to_json, value};

@@ -446,6 +446,11 @@ impl PageAnswer<'_> {
 }
 
 impl PageReport {
+    /// Its answers to [`PageRequest::partials`]; `None` where it lacks the data.
+    pub fn tables(&self) -> impl Iterator<Item = Option<&ResultTable>> {
+        self.answers.tables.iter().map(Option::as_ref)
+    }
+
     /// The report as layouts see it: `name`, and facts.
     fn to_value(&self) -> Value {
         let name = [("name".to_owned(), Value::from(self.answers.name.as_str()))];

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 28] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -16,7 +16,6 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("glob", &["error"]),
     ("projection", &["interval", "statistics", "threads"]),
     ("occupancy", &["interval", "classify", "projection"]),
-    ("comparison", &["classify", "statistics"]),
     ("table", &["error"]),
     ("seed", &["error", "classify", "table"]),
     ("trace", &["error", "classify"]),
@@ -53,7 +52,17 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ),
     (
         "page",
-        &["error", "classify", "table", "catalog", "normalize", "compile", "execute", "open_report"],
+        &[
+            "error",
+            "bounded_file",
+            "classify",
+            "table",
+            "catalog",
+            "normalize",
+            "compile",
+            "execute",
+            "open_report",
+        ],
     ),
     (
         "door",
@@ -85,7 +94,6 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "bounded_file",
             "table",
             "trace",
-            "comparison",
             "report",
             "schema",
             "catalog",

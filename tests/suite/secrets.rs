@@ -265,6 +265,13 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             line.insert(1, own.to_str().unwrap().to_owned());
             vec![line]
         }
+        "baseline" => {
+            vec![
+                words(&format!("baseline save plain {report}")),
+                words("baseline list"),
+                words("baseline path"),
+            ]
+        }
         "cache" => vec![words("cache ls"), words("cache ls --format json"), words("cache clear")],
         "completions" => vec![words("completions bash")],
         verb => panic!("nsq {verb} has no command line here: add those that could show a secret"),

@@ -547,6 +547,55 @@ fn the_gate_fails_on_slowdowns_beyond_noise_and_limit() {
 }
 
 #[test]
+fn a_baseline_answers_as_its_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let (example, slower) = (project("fixtures/example.sqlite"), slower_example(&folder));
+    let example = example.to_str().unwrap();
+    let ask = |words: &[&str]| {
+        let output = nsq().env("NSQ_BASELINES", folder.path()).args(words).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    };
+    let (code, out, _) = ask(&["baseline", "save", "main", example]);
+    let file = folder.path().join("main.json");
+    assert!(code == 0 && out.trim() == file.to_str().unwrap(), "{out}");
+    for format in ["text", "csv"] {
+        let words = ["--gate", "5", "--format", format];
+        let of_report = ask(&[&["diff", example, &slower], &words[..]].concat());
+        let of_baseline = ask(&[&["diff", "@main", &slower], &words[..]].concat());
+        assert_eq!(of_report, of_baseline);
+        assert_eq!(of_report.0, 1);
+        let swapped = ask(&[&["diff", &slower, "@main"], &words[..]].concat());
+        assert_eq!(swapped, ask(&[&["diff", &slower, example], &words[..]].concat()));
+    }
+    // Without iterations on the other side, all work is compared.
+    let (_pair, before, _) = pair();
+    let all = ask(&["diff", "@main", &before, "--format", "csv"]);
+    assert_eq!(all, ask(&["diff", example, &before, "--format", "csv"]));
+    let (code, out, _) = ask(&["baseline", "list", "--format", "csv"]);
+    assert!(code == 0 && out.contains("main,example.sqlite"), "{out}");
+
+    let (code, _, error) = ask(&["diff", "@mian", &slower]);
+    assert!(code == 2 && error.contains("did you mean 'main'"), "{error}");
+    let (code, _, error) = ask(&["diff", "@main", &slower, "--skip", "1"]);
+    assert!(code == 2 && error.contains("was saved with classes default"), "{error}");
+    assert_eq!(ask(&["baseline", "save", "../x", example]).0, 2);
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (from, to, reason) in [
+        ("\"rows\":[[", "\"rows\":[[1,", "changed after it was saved"),
+        ("\"saved_version\":1", "\"saved_version\":9", "version 9 of the file"),
+        ("\"version\":1", "\"version\":7", "changed after it was saved"),
+        ("{", "[", "no saved report"),
+    ] {
+        std::fs::write(&file, text.replacen(from, to, 1)).unwrap();
+        let (code, _, error) = ask(&["diff", "@main", &slower]);
+        assert!(code == 1 && error.contains(reason), "{error}");
+    }
+    assert_eq!(ask(&["baseline", "remove", "main"]).0, 0);
+    assert_eq!(ask(&["baseline", "remove", "main"]).0, 2);
+}
+
+#[test]
 fn untrusted_names_are_escaped() {
     let (_folder, before, after) = pair();
     let html = stdout(&["diff", &before, &after, "--format", "html"]);
