@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 102] = [
+const NEED_NSQ: [&str; 114] = [
     "allocation",
     "captured",
     "class_capture",
@@ -34,6 +34,18 @@ const NEED_NSQ: [&str; 102] = [
     "cuda_kern_exec_sum",
     "data_loading",
     "device_copies",
+    "diff_calls",
+    "diff_costs",
+    "diff_gpu_work",
+    "diff_pairs",
+    "diff_ranges",
+    "diff_regressions",
+    "diff_rows",
+    "diff_runs",
+    "diff_strata",
+    "diff_verdict",
+    "diff_whole",
+    "diff_windows",
     "elapsed_bars",
     "elapsed_classes",
     "elapsed_kernels",
@@ -115,7 +127,7 @@ const NEED_NSQ: [&str; 102] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 23] = [
+const RUN_ANYWHERE: [&str; 24] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -125,6 +137,7 @@ const RUN_ANYWHERE: [&str; 23] = [
     "cuda_memcpy_async",
     "cuda_memcpy_sync",
     "cuda_memset_sync",
+    "diff_side",
     "event_counts",
     "gpu_span",
     "kernel_durations",

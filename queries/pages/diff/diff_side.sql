@@ -6,10 +6,10 @@ summary: The GPUs, the profiler and the kernels of a report.
 why: To know whether two reports can be compared.
 kind: info
 tags: [cuda, gpu]
-reads: [export_fact, gpu, gpu_busy, kernel]
+reads: [device, export_fact, gpu, kernel]
 requires: [kernel | memcpy | memset | nvtx_range | cuda_call]
 columns:
-  - {name: gpu_names, type: text, label: "GPUs", priority: 0, doc: "Names of the GPUs that ran work, each once, sorted; null if the report names none."}
+  - {name: gpu_names, type: text, label: "GPUs", priority: 0, doc: "Names of the GPUs that ran kernels, each once, sorted; null if the report names none."}
   - {name: is_trace, type: bool, label: "PyTorch trace", priority: 1, doc: "Whether the report is an imported PyTorch trace."}
   - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Executions of kernels."}
   - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", priority: 1, doc: "Sum of their durations."}
@@ -26,7 +26,13 @@ SELECT
     FROM (
       SELECT DISTINCT gpu_name
       FROM gpu
-      WHERE gpu_id IN (SELECT gpu_id FROM gpu_busy WHERE level = 'gpu')
+      WHERE gpu_id IN (
+        SELECT device.gpu_id
+        FROM (SELECT DISTINCT device_id, pid FROM kernel) AS used
+        JOIN device
+          ON device.device_id = used.device_id
+          AND coalesce(device.pid, used.pid) = used.pid
+      )
       ORDER BY gpu_name
     )
   ) AS gpu_names,
