@@ -339,9 +339,15 @@ impl Args {
     fn print(&self, answer: &PageAnswer<'_>, sides: &[Side], format: Format) -> Result<u8> {
         answer.notes.iter().for_each(|text| note(text));
         match format {
-            Format::Text if !self.output.raw => {
-                let text = answer.layout("console")?;
-                let text = if self.output.output.is_none() { fitted(text) } else { text };
+            Format::Text | Format::Markdown | Format::Html if !self.output.raw => {
+                let layout = match format {
+                    Format::Text => "console",
+                    Format::Markdown => "markdown",
+                    _ => "page.html",
+                };
+                let text = answer.layout(layout)?;
+                let is_on_terminal = format == Format::Text && self.output.output.is_none();
+                let text = if is_on_terminal { fitted(text) } else { text };
                 write_to(self.output.output.as_deref(), |out| {
                     out.write_all(text.as_bytes()).map_err(Error::Output)
                 })?;

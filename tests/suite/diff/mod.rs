@@ -349,7 +349,7 @@ fn fewer_calls_are_not_an_improvement() {
     };
     // The first kernel is late in the capture: the first half has no kernels.
     let text = stdout(&["diff", whole, &cut("none.sqlite", "0%/50%")]);
-    assert!(text.contains("cannot tell") && !text.contains("faster."), "{text}");
+    assert!(text.contains("Cannot tell.") && !text.contains("faster."), "{text}");
     let middle = "SELECT (min(start_ns) + max(end_ns)) / 2 AS ns FROM kernel";
     let middle = stdout(&["sql", whole, middle, "--format", "csv", "--no-header"]);
     let half = cut("half.sqlite", &format!("/{}ns", middle.trim()));
@@ -370,7 +370,7 @@ fn fewer_calls_are_not_an_improvement() {
     assert_ne!(flash["verdict"], "faster");
     assert!(int(flash, "change_ns") < 0 && int(flash, "calls_effect_ns") < 0);
     let text = stdout(&["diff", whole, half]);
-    assert!(text.contains("Verdict: cannot tell") && text.contains("hold different work"), "{text}");
+    assert!(text.contains("Verdict: Cannot tell.") && text.contains("hold different work"), "{text}");
 }
 
 /// A single iteration has no spread, so the noise is that of its calls.
@@ -642,7 +642,7 @@ fn sections_without_data_are_reported() {
         path.to_str().unwrap().to_owned()
     };
     let (code, out, error) = outcome(&["diff", &build_report("mpi_two_ranks"), &before, "--gate", "5"]);
-    assert!(code == 4 && out.contains("cannot tell"), "{out}{error}");
+    assert!(code == 4 && out.contains("Cannot tell."), "{out}{error}");
 }
 
 #[test]
