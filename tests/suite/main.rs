@@ -31,6 +31,7 @@ mod layering;
 mod load;
 mod occupancy;
 mod query_pages;
+mod ranks;
 mod readme;
 mod real_capture;
 mod real_nsys;

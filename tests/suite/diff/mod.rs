@@ -3,7 +3,7 @@
 
 mod calibration;
 mod known;
-mod program;
+pub(crate) mod program;
 
 use crate::support::{NEWEST_COMMON, build, nsq, outcome, project, shared, shared_exports, stdout};
 use rusqlite::{Connection, OpenFlags};

@@ -1,0 +1,327 @@
+//! Ranks together: collectives matched over ranks and reports, clocks aligned, stragglers named.
+
+use crate::diff::program::Random;
+use crate::support::{NEWEST_COMMON, drop_empty_tables, project, shared, stdout};
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+type Row = BTreeMap<String, String>;
+
+fn ask(query: &str, reports: &[String]) -> Vec<Row> {
+    let mut words = vec!["run"];
+    words.extend(reports.iter().map(String::as_str));
+    words.extend(["--query", query, "--format", "csv"]);
+    let csv = stdout(&words);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    let row =
+        |row: csv::StringRecord| names.iter().cloned().zip(row.iter().map(str::to_owned)).collect();
+    reader.records().map(Result::unwrap).map(row).collect()
+}
+
+fn real(row: &Row, column: &str) -> f64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column} of {row:?}"))
+}
+
+/// Both ranks of a training run, on one clock.
+fn two_ranks() -> Option<String> {
+    let path = shared()?.join("data/exports/rtx3090x2_ddp_nccl_2026.3.sqlite");
+    Some(path.to_str().unwrap().to_owned())
+}
+
+/// Start and end of each collective's kernel by process and place, with a join by hand.
+fn by_hand(path: &str) -> BTreeMap<(i64, i64), (i64, i64)> {
+    let connection = Connection::open(path).unwrap();
+    let sql = "
+        WITH call AS (
+          SELECT start, end, globalTid, row_number() OVER (PARTITION BY globalTid >> 24 ORDER BY start) - 1 AS n
+          FROM NVTX_EVENTS AS e
+          WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) IN ('ncclAllReduce', 'ncclBroadcast'))
+        SELECT call.globalTid >> 24 & 0xffffff, call.n, k.start, k.end
+        FROM call
+        JOIN CUPTI_ACTIVITY_KIND_RUNTIME AS r
+          ON r.globalTid = call.globalTid AND r.start >= call.start AND r.end <= call.end
+        JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k
+          ON k.correlationId = r.correlationId AND k.globalPid = (r.globalTid & ~0xffffff)";
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement
+        .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))
+        .unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn waits_are_those_of_a_join_by_hand() {
+    let Some(path) = two_ranks() else { return };
+    let arrivals = ask("collective_arrivals", &[path.clone()]);
+    assert_eq!(arrivals.len(), 460);
+    let kernels = by_hand(&path);
+    let pids: Vec<i64> = kernels.keys().map(|(pid, _)| *pid).collect();
+    let mut longest = 0;
+    for row in &arrivals {
+        assert!(row["seen_count"] == "2" && row["rank_count"] == "2" && row["agrees"] == "1", "{row:?}");
+        let pid: i64 = row["pid"].parse().unwrap();
+        let n: i64 = row["sequence"].parse().unwrap();
+        let other = pids.iter().find(|other| **other != pid).unwrap();
+        let ((start, end), (of_other, _)) = (kernels[&(pid, n)], kernels[&(*other, n)]);
+        let wait = (of_other - start).clamp(0, end - start);
+        assert_eq!(row["wait_ns"], wait.to_string(), "{row:?}");
+        assert_eq!(row["transfer_ns"], (end - start.max(of_other)).max(0).to_string(), "{row:?}");
+        longest = longest.max(wait);
+    }
+    assert_eq!(longest, 132_338_285);
+    let stragglers = ask("stragglers", &[path.clone()]);
+    assert_eq!(
+        (stragglers[0]["rank"].as_str(), stragglers[0]["longest_ns"].as_str()),
+        ("1", "132338285")
+    );
+    let caused: i64 = arrivals
+        .iter()
+        .filter(|row| row["rank"] == "0")
+        .map(|row| row["wait_ns"].parse::<i64>().unwrap())
+        .sum();
+    assert_eq!(stragglers[0]["caused_ns"], caused.to_string());
+    // Bus bandwidth by hand: 2 (n - 1) / n is 1 for two ranks.
+    for row in ask("bus_bandwidth", &[path]) {
+        let bytes = real(&row, "size_bytes");
+        assert!(
+            (real(&row, "bus_bytes_per_s") - 1e9 * bytes / real(&row, "transfer_ns")).abs() < 1.0,
+            "{row:?}"
+        );
+    }
+}
+
+/// The same run as two reports, the second one with a clock that is hours behind and 40 ppm slow.
+#[test]
+fn two_reports_with_other_clocks_give_the_same_waits() {
+    let Some(path) = two_ranks() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let pids: Vec<i64> = by_hand(&path).keys().map(|(pid, _)| *pid).collect();
+    let reports: Vec<String> = [pids[0], *pids.last().unwrap()]
+        .iter()
+        .enumerate()
+        .map(|(place, pid)| {
+            let own = folder.path().join(format!("rank{place}.sqlite"));
+            std::fs::copy(&path, &own).unwrap();
+            let connection = Connection::open(&own).unwrap();
+            for (table, process) in [
+                ("CUPTI_ACTIVITY_KIND_KERNEL", "globalPid"),
+                ("CUPTI_ACTIVITY_KIND_MEMCPY", "globalPid"),
+                ("CUPTI_ACTIVITY_KIND_MEMSET", "globalPid"),
+                ("CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid"),
+                ("NVTX_EVENTS", "globalTid"),
+            ] {
+                let sql = format!("DELETE FROM {table} WHERE ({process} >> 24 & 0xffffff) <> {pid}");
+                connection.execute(&sql, ()).unwrap();
+                if place == 1 {
+                    let time =
+                        |column: &str| format!("CAST({column} / 1.00004 AS INTEGER) - 7200000000000");
+                    let sql =
+                        format!("UPDATE {table} SET start = {}, end = {}", time("start"), time("end"));
+                    connection.execute(&sql, ()).unwrap();
+                }
+            }
+            own.to_str().unwrap().to_owned()
+        })
+        .collect();
+    let clocks = ask("rank_clocks", &reports);
+    let uncertainty = real(&clocks[1], "uncertainty_ns");
+    assert!((1.0..200_000.0).contains(&uncertainty), "{clocks:?}");
+    assert!((real(&clocks[1], "drift_ppm") - 40.0).abs() < 5.0, "{clocks:?}");
+    let at = real(&clocks[1], "at_ns");
+    let true_offset = (at + 7.2e12) * 1.00004 - at;
+    assert!(
+        (real(&clocks[1], "offset_ns") - true_offset).abs() <= uncertainty,
+        "{clocks:?}: {true_offset}"
+    );
+
+    let key = |row: &Row| (row["sequence"].clone(), row["rank"].clone());
+    let whole: BTreeMap<_, _> =
+        ask("collective_arrivals", &[path.clone()]).into_iter().map(|row| (key(&row), row)).collect();
+    let (mut known, mut unknown) = (0, 0);
+    for row in ask("collective_arrivals", &reports) {
+        let wanted = real(&whole[&key(&row)], "wait_ns");
+        match row["wait_ns"].parse::<f64>() {
+            Ok(wait) => {
+                assert!((wait - wanted).abs() <= 2.0 * uncertainty, "{row:?}: {wanted}");
+                known += 1;
+            }
+            Err(_) => {
+                assert!(wanted <= 2.0 * uncertainty, "{row:?}: {wanted}");
+                unknown += 1;
+            }
+        }
+    }
+    assert!(known > 20 && known + unknown == 460, "{known} {unknown}");
+    let stragglers = ask("stragglers", &reports);
+    assert_eq!(stragglers[0]["rank"], "1");
+    assert!((real(&stragglers[0], "longest_ns") - 132_338_285.0).abs() <= 2.0 * uncertainty);
+}
+
+/// A job: when each rank comes to each collective, on a true clock.
+struct Job {
+    ranks: usize,
+    per_report: usize,
+    arrivals: Vec<Vec<i64>>,
+    transfer_ns: i64,
+    /// Offset in ns and drift of each report's clock.
+    clocks: Vec<(i64, f64)>,
+}
+
+impl Job {
+    /// Rank `straggler` comes later by `late_ns` in every third collective.
+    fn random(seed: u64, ranks: usize, per_report: usize, straggler: usize, late_ns: i64) -> Self {
+        let mut random = Random::new(seed);
+        let (transfer_ns, mut now) = (80_000, 5_000_000i64);
+        let arrivals = (0..90)
+            .map(|n| {
+                let here: Vec<i64> = (0..ranks)
+                    .map(|rank| {
+                        let late = if rank == straggler && n % 3 == 0 { late_ns } else { 0 };
+                        now + late + (3000.0 * random.even()) as i64
+                    })
+                    .collect();
+                now = here.iter().max().unwrap() + transfer_ns + 400_000;
+                here
+            })
+            .collect();
+        let clocks = (0..ranks.div_ceil(per_report))
+            .map(|report| match report {
+                0 => (0, 0.0),
+                _ => ((1e13 * (random.even() - 0.5)) as i64, 1e-4 * (random.even() - 0.5)),
+            })
+            .collect();
+        Self { ranks, per_report, arrivals, transfer_ns, clocks }
+    }
+
+    /// The reports. `lost` are ranks that no report has.
+    fn write(&self, folder: &Path, lost: &[usize]) -> Vec<String> {
+        let mut random = Random::new(self.ranks as u64);
+        let mut paths = Vec::new();
+        for (report, (offset, drift)) in self.clocks.iter().enumerate() {
+            let path = folder.join(format!("host{report}.sqlite"));
+            let connection = Connection::open(&path).unwrap();
+            connection
+                .execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
+                .unwrap();
+            let schema = project(&format!("fixtures/schema/{NEWEST_COMMON}.sql"));
+            connection.execute_batch(&std::fs::read_to_string(schema).unwrap()).unwrap();
+            connection
+                .execute_batch(
+                    "INSERT INTO StringIds (id, value) VALUES (1, 'cudaLaunchKernelExC_v11060'),
+                       (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL')",
+                )
+                .unwrap();
+            let clock = |time: i64| ((time as f64) / (1.0 + drift)) as i64 - offset;
+            let ranks = report * self.per_report..((report + 1) * self.per_report).min(self.ranks);
+            for rank in ranks.filter(|rank| !lost.contains(rank)) {
+                let process = (1i64 << 48) | ((100 + rank as i64) << 24);
+                let payload =
+                    |more: &str| format!("{{\"NCCL communicator ID\":17293822569102704640,{more}}}");
+                let mut range = connection
+                    .prepare(
+                        "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, jsonText)
+                         VALUES (?1, ?2, 59, ?3, ?4, 1, ?5)",
+                    )
+                    .unwrap();
+                let made = payload(&format!(
+                    "\"No. of ranks\":{},\"Rank\":{rank},\"CUDA device\":0",
+                    self.ranks
+                ));
+                range
+                    .execute((clock(1000), clock(2000), "ncclCommInitRank", process | 1, made))
+                    .unwrap();
+                for (n, arrivals) in self.arrivals.iter().enumerate() {
+                    let (start, last) = (arrivals[rank], arrivals.iter().max().unwrap());
+                    let end = last + self.transfer_ns + (1000.0 * random.even()) as i64;
+                    let call = start - 40_000;
+                    let sent =
+                        payload("\"Message size [bytes]\":1000000,\"Reduction operation\":\"Sum\"");
+                    range
+                        .execute((clock(call), clock(call + 20_000), "ncclAllReduce", process | 1, sent))
+                        .unwrap();
+                    connection
+                        .execute(
+                            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId,
+                               nameId, returnValue) VALUES (?1, ?2, 0, ?3, ?4, 1, 0)",
+                            (clock(call + 5000), clock(call + 10_000), process | 1, n as i64 + 1),
+                        )
+                        .unwrap();
+                    connection
+                        .execute(
+                            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId,
+                               correlationId, globalPid, demangledName, shortName, mangledName, gridX, gridY, gridZ,
+                               blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory,
+                               localMemoryPerThread, localMemoryTotal, gridId, tensorSizeMinusOneElements)
+                             VALUES (?1, ?2, 0, 1, 7, ?3, ?4, 2, 2, 2, 24, 1, 1, 512, 1, 1, 96, 0, 0, 0, 0, 0, '')",
+                            (clock(start), clock(end), n as i64 + 1, process),
+                        )
+                        .unwrap();
+                }
+            }
+            connection.execute_batch("COMMIT").unwrap();
+            drop_empty_tables(&connection);
+            paths.push(path.to_str().unwrap().to_owned());
+        }
+        paths
+    }
+}
+
+#[test]
+fn injected_stragglers_skew_and_bandwidth_are_found() {
+    for (seed, (ranks, per_report)) in
+        [(2, 1), (3, 2), (8, 4), (8, 8), (16, 2), (64, 8)].into_iter().enumerate()
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let (straggler, late) = ((7 * seed + 1) % ranks, 300_000);
+        let job = Job::random(seed as u64, ranks, per_report, straggler, late);
+        let reports = job.write(folder.path(), &[]);
+        let of_rank = |rows: &[Row]| -> BTreeMap<usize, Row> {
+            rows.iter().map(|row| (row["rank"].parse().unwrap(), row.clone())).collect()
+        };
+        let clocks = ask("rank_clocks", &reports);
+        for (clock, (offset, drift)) in clocks.iter().zip(&job.clocks) {
+            let (at, uncertainty) = (real(clock, "at_ns"), real(clock, "uncertainty_ns"));
+            let wanted = (at + *offset as f64) * (1.0 + drift) - at;
+            assert!(
+                (real(clock, "offset_ns") - wanted).abs() <= uncertainty.max(2.0),
+                "{clock:?}: {wanted}"
+            );
+            assert!(uncertainty < 3000.0, "{clock:?}");
+        }
+        let rows = ask("stragglers", &reports);
+        assert_eq!(rows.len(), ranks);
+        assert_eq!(rows[0]["rank"], straggler.to_string(), "{rows:?}");
+        let by_rank = of_rank(&rows);
+        // In 30 of 90 collectives, each other rank waits for it, by the injected time and the jitter.
+        let wanted = 30.0 * late as f64 * (ranks - 1) as f64;
+        let slack = 90.0 * 6000.0 * (ranks - 1) as f64;
+        assert!(
+            (real(&by_rank[&straggler], "caused_ns") - wanted).abs() < slack,
+            "{:?}",
+            by_rank[&straggler]
+        );
+        let longest = real(&by_rank[&straggler], "longest_ns");
+        assert!((longest - late as f64).abs() < 6000.0, "{longest}");
+        let bandwidth = ask("bus_bandwidth", &reports);
+        assert_eq!(bandwidth.len(), 1);
+        let factor = 2.0 * (ranks - 1) as f64 / ranks as f64;
+        let wanted = factor * 1e6 / (job.transfer_ns as f64 * 1e-9);
+        let found = real(&bandwidth[0], "bus_bytes_per_s");
+        assert!((found / wanted - 1.0).abs() < 0.1, "{found} {wanted}");
+    }
+}
+
+#[test]
+fn missing_ranks_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let reports = Job::random(5, 4, 2, 1, 100_000).write(folder.path(), &[2]);
+    let arrivals = ask("collective_arrivals", &reports);
+    assert!(
+        arrivals.iter().all(|row| row["seen_count"] == "3" && row["rank_count"] == "4"),
+        "{arrivals:?}"
+    );
+    assert!(ask("bus_bandwidth", &reports).is_empty(), "not all ranks are seen");
+    assert_eq!(ask("stragglers", &reports).len(), 3);
+}
