@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 102] = [
+const NEED_NSQ: [&str; 103] = [
     "allocation",
     "captured",
     "class_capture",
@@ -33,6 +33,7 @@ const NEED_NSQ: [&str; 102] = [
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
     "data_loading",
+    "default_stream",
     "device_copies",
     "elapsed_bars",
     "elapsed_classes",
