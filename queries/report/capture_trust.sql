@@ -197,7 +197,8 @@ problem (rank, severity, problem, detail, remedy) AS (
     'distorted',
     'many NVTX ranges',
     printf(
-      '%d ranges, %.1f for each GPU operation. Push and pop take about %.1f us: %.1f ms, %.0f %% of the threads'' time.',
+      '%d ranges, %.1f for each GPU operation. Push and pop take about %.1f us: '
+        || '%.1f ms, %.0f %% of the threads'' time.',
       range.ranges,
       1.0 * range.ranges / ops,
       cost_ns / 1e3,

@@ -677,11 +677,15 @@ fn untrusted_query_folders_cannot_read_secrets() {
         ("sources/diagnostic_event.yml", messages("secret: true\n", "")),
         ("sources/diagnostic_event.yml", messages("secret: true\n", "keep: ['*'], ")),
         ("sources/diagnostic_event.yml", messages("secret: true\nkeep: ['*']\n", "")),
-        ("sources/diagnostic_event.yml", messages("secret: true\n", "keep: ['*'], ").replace("name: text", "name: TEXT")),
+        (
+            "sources/diagnostic_event.yml",
+            messages("secret: true\n", "keep: ['*'], ").replace("name: text", "name: TEXT"),
+        ),
         // All rows of a table of which only some are public.
         (
             "sources/capture_meta.yml",
-            spec("capture_meta", "secret: true\n", "META_DATA_CAPTURE").replace("text, doc", "text, keep: ['*'], doc"),
+            spec("capture_meta", "secret: true\n", "META_DATA_CAPTURE")
+                .replace("text, doc", "text, keep: ['*'], doc"),
         ),
     ];
     for (file, text) in cases {
