@@ -6,17 +6,19 @@ summary: What is missing from the capture or distorts its figures, worst first.
 why: To know how far to trust the other answers, and how to record better next time.
 kind: info
 tags: [capture, cuda, gpu, nvtx]
-reads: [cuda_call, export_fact, gpu_op, graph_trace, nvtx_range, profiler_overhead]
+reads: [all_cuda_call, all_gpu_op, cuda_call, diagnostic, export_fact, gpu_op, graph_trace, nvtx_range, nvtx_span, profiler_overhead]
 requires: [gpu_op | graph_trace | cuda_call | nvtx_range]
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank, from 1; 1 matters most."}
-  - {name: severity, type: text, priority: 1, doc: "partial: part of the work is not seen; distorted: the capture itself took time; note: a limit to know."}
+  - {name: severity, type: text, priority: 1, doc: "partial: part of the work is not seen, or may not be; distorted: the capture itself took time; note: a limit to know."}
   - {name: problem, type: text, priority: 0, doc: "What is missing or distorted."}
   - {name: detail, type: text, priority: 0, doc: "What that means here, with the numbers of this report."}
   - {name: remedy, type: text, priority: 1, doc: "How to record it better."}
 when_empty: "nothing that the report shows makes its figures doubtful"
 limits: >-
-  Only problems that show in the report: events that were dropped without a trace are not among them.
+  Only problems that show in the report: events that were dropped without a trace are not among them. nsys often warns
+  that events may be missing although none are. The time of a push and a pop is an estimate from the first 20,000 ranges:
+  the first percentile of the time from a push to the next push or pop of its thread, and the same from a pop.
 see_also: [report_info, nvtx_coverage, api_errors]
 ---*/
 WITH
@@ -36,9 +38,52 @@ work AS (
     max(end_ns) - min(start_ns) AS span_ns
   FROM gpu_op
 ),
+range AS (
+  SELECT count(*) AS ranges
+  FROM nvtx_span
+  WHERE event_type = 59
+),
+-- Enough for the time of a range. LIMIT also makes SQLite store the rows.
+sample AS (
+  SELECT range_id, global_tid, start_ns, end_ns
+  FROM nvtx_span
+  WHERE event_type = 59
+    AND end_ns IS NOT NULL
+    AND (SELECT ranges FROM range) > 2 * (SELECT ops FROM work)
+  LIMIT 20000
+),
+density AS (
+  SELECT sum(ranges) AS ranges, sum(span_ns) AS span_ns
+  FROM (
+    SELECT count(*) AS ranges, max(start_ns) - min(start_ns) AS span_ns
+    FROM sample
+    GROUP BY global_tid
+  )
+),
 overhead AS (
   SELECT coalesce(sum(dur_ns), 0) AS total_ns
   FROM profiler_overhead
+),
+cost AS (
+  SELECT sum(cost_ns) AS cost_ns
+  FROM (
+    SELECT min(gap_ns) AS cost_ns
+    FROM (
+      SELECT is_push, gap_ns, row_number() OVER ends AS nth, count(*) OVER (PARTITION BY is_push) AS gaps
+      FROM (
+        SELECT is_push, lead(at_ns) OVER (PARTITION BY global_tid ORDER BY at_ns, nth) - at_ns AS gap_ns
+        FROM (
+          SELECT global_tid, start_ns AS at_ns, 1 AS is_push, range_id AS nth FROM sample
+          UNION ALL
+          SELECT global_tid, end_ns, 0, -range_id FROM sample
+        )
+      )
+      WHERE gap_ns IS NOT NULL
+      WINDOW ends AS (PARTITION BY is_push ORDER BY gap_ns)
+    )
+    WHERE 100 * nth > gaps
+    GROUP BY is_push
+  )
 ),
 call AS (
   SELECT
@@ -46,6 +91,45 @@ call AS (
     count(*) FILTER (WHERE return_value <> 0) AS failed,
     max(end_ns) - min(start_ns) AS call_span_ns
   FROM cuda_call
+),
+message AS (
+  SELECT
+    diagnostic.severity,
+    diagnostic.message,
+    diagnostic.global_pid,
+    CASE
+      WHEN message GLOB 'Installed CUDA driver version*' THEN 'driver'
+      WHEN message GLOB '*CUDA events*' OR message GLOB 'CUDA profiling*' THEN 'cuda'
+      WHEN message GLOB '*NVTX events*' THEN 'nvtx'
+      ELSE 'other'
+    END AS about
+  FROM diagnostic
+  WHERE severity IN ('Warning', 'Error')
+),
+cuda_process AS (
+  SELECT global_pid
+  FROM all_cuda_call
+  WHERE global_pid IS NOT NULL
+    AND EXISTS (SELECT 1 FROM message)
+  UNION
+  SELECT global_pid
+  FROM all_gpu_op
+  WHERE global_pid IS NOT NULL
+    AND EXISTS (SELECT 1 FROM message)
+),
+told AS (
+  SELECT
+    CASE
+      WHEN about = 'driver' OR severity = 'Error' THEN about
+      WHEN global_pid NOT IN (SELECT global_pid FROM cuda_process) THEN 'helper'
+      ELSE about
+    END AS about,
+    count(*) AS messages,
+    count(DISTINCT global_pid) AS processes,
+    count(*) FILTER (WHERE severity = 'Error') AS errors,
+    min(message) AS first_message
+  FROM message
+  GROUP BY 1
 ),
 problem (rank, severity, problem, detail, remedy) AS (
   SELECT
@@ -74,6 +158,28 @@ problem (rank, severity, problem, detail, remedy) AS (
   UNION ALL
   SELECT
     3,
+    'partial',
+    'CUDA events may be missing',
+    printf(
+      'nsys warns about %s: "%s"',
+      iif(processes = 0, 'the capture', printf('%d of the processes that use CUDA', processes)),
+      first_message
+    ),
+    'let the program end by itself after cudaDeviceSynchronize(), or nsys profile --cuda-flush-interval=1000'
+  FROM told
+  WHERE about = 'cuda'
+  UNION ALL
+  SELECT
+    4,
+    'partial',
+    'nsys is older than the driver',
+    printf('Kernels and calls may be missing: "%s"', first_message),
+    'a version of nsys that is as new as the driver'
+  FROM told
+  WHERE about = 'driver'
+  UNION ALL
+  SELECT
+    5,
     'distorted',
     'profiler overhead',
     printf(
@@ -87,7 +193,30 @@ problem (rank, severity, problem, detail, remedy) AS (
   WHERE overhead.total_ns > 0.02 * call_span_ns
   UNION ALL
   SELECT
-    4,
+    6,
+    'distorted',
+    'many NVTX ranges',
+    printf(
+      '%d ranges, %.1f for each GPU operation. Push and pop take about %.1f us: '
+        || '%.1f ms, %.0f %% of the threads'' time.',
+      range.ranges,
+      1.0 * range.ranges / ops,
+      cost_ns / 1e3,
+      range.ranges * cost_ns / 1e6,
+      100.0 * density.ranges * cost_ns / density.span_ns
+    ),
+    'fewer ranges: for PyTorch without emit_nvtx and --pytorch=autograd-nvtx, with ranges for steps and phases'
+  FROM range
+  CROSS JOIN work
+  CROSS JOIN density
+  CROSS JOIN cost
+  WHERE ops > 0
+    AND range.ranges > 2 * ops
+    AND density.ranges * cost_ns > 0.02 * density.span_ns
+    AND density.span_ns > 0
+  UNION ALL
+  SELECT
+    7,
     'note',
     'failed CUDA calls',
     printf('%d of %d CUDA API calls returned an error.', failed, calls),
@@ -96,7 +225,7 @@ problem (rank, severity, problem, detail, remedy) AS (
   WHERE failed > 0
   UNION ALL
   SELECT
-    5,
+    8,
     'note',
     'no NVTX ranges',
     'GPU work cannot be attributed to steps, phases or layers of the program.',
@@ -110,13 +239,61 @@ problem (rank, severity, problem, detail, remedy) AS (
   WHERE ops > 0 AND NOT EXISTS (SELECT 1 FROM nvtx_range)
   UNION ALL
   SELECT
-    6,
+    9,
+    'note',
+    'NVTX ranges may be missing',
+    printf(
+      'nsys warns about %s: "%s"',
+      iif(processes = 0, 'the capture', printf('%d of the processes that use CUDA', processes)),
+      first_message
+    ),
+    'let the program end by itself, after its last range'
+  FROM told
+  WHERE about = 'nvtx'
+    AND EXISTS (SELECT 1 FROM nvtx_range)
+  UNION ALL
+  SELECT
+    10,
     'note',
     'short capture',
     printf('%d kernels in %.1f ms: start-up weighs much, and means are uncertain.', kernels, span_ns / 1e6),
     'record some tens of steps after the warm-up'
   FROM work
   WHERE ops > 0 AND (kernels < 100 OR span_ns < 20000000)
+  UNION ALL
+  SELECT
+    11,
+    'note',
+    'other messages of nsys',
+    printf(
+      '%s%s%s. nsq hides their texts, because they may name files and commands.',
+      iif(errors > 0, printf('%d %s', errors, iif(errors = 1, 'error', 'errors')), ''),
+      iif(errors BETWEEN 1 AND messages - 1, ' and ', ''),
+      iif(
+        messages > errors,
+        printf('%d %s', messages - errors, iif(messages - errors = 1, 'warning', 'warnings')),
+        ''
+      )
+    ),
+    'nsq sql REPORT --allow-environment "SELECT text FROM DIAGNOSTIC_EVENT WHERE severity IN (2, 3)"'
+  FROM told
+  WHERE about = 'other'
+  UNION ALL
+  SELECT
+    12,
+    'note',
+    'processes without CUDA work',
+    printf(
+      '%d %s about %d %s without CUDA work%s. This is usual for launchers. Of a worker, all GPU work is missing.',
+      messages,
+      iif(messages = 1, 'warning', 'warnings'),
+      processes,
+      iif(processes = 1, 'process', 'processes'),
+      coalesce(' ("' || first_message || '")', '')
+    ),
+    'nsq run REPORT -q process_activity shows whether a worker is among them'
+  FROM told
+  WHERE about = 'helper'
 )
 SELECT row_number() OVER (ORDER BY rank) AS rank, severity, problem, detail, remedy
 FROM problem

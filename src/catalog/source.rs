@@ -56,14 +56,25 @@ impl Source {
 
     /// The SQL condition that selects the rows that are not secret, or `None` if no row is secret.
     pub fn keep_condition(&self) -> Option<String> {
-        let globs: Vec<String> =
-            self.keep.iter().map(|glob| format!("name GLOB '{}'", glob.replace('\'', "''"))).collect();
-        match globs.as_slice() {
+        match self.keep.as_slice() {
+            [] if self.hides_values() => Some("1".to_owned()),
             [] if self.secret => Some("0".to_owned()),
             [] => None,
-            globs => Some(globs.join(" OR ")),
+            globs => Some(any_glob("name", globs)),
         }
     }
+
+    /// Whether all rows of this secret table are shown, but not all values of some column.
+    pub fn hides_values(&self) -> bool {
+        self.secret && self.keep.is_empty() && self.columns.iter().any(|column| !column.keep.is_empty())
+    }
+}
+
+/// The SQL condition that a value matches one of the GLOB patterns.
+fn any_glob(value: &str, globs: &[String]) -> String {
+    let conditions: Vec<String> =
+        globs.iter().map(|glob| format!("{value} GLOB '{}'", glob.replace('\'', "''"))).collect();
+    conditions.join(" OR ")
 }
 
 /// A column of a raw table.
@@ -84,8 +95,18 @@ pub struct SourceColumn {
     pub since: Option<String>,
     /// First export schema version without it. Absent: the newest version still has it.
     pub until: Option<String>,
+    /// For a column of a secret table: GLOB patterns. All other values are null.
+    #[serde(default)]
+    pub keep: Vec<String>,
     /// Meaning, and what null means.
     pub doc: String,
+}
+
+impl SourceColumn {
+    /// The SQL condition that selects the values that are not secret, or `None` if no value is.
+    pub fn keep_condition(&self, value: &str) -> Option<String> {
+        (!self.keep.is_empty()).then(|| any_glob(value, &self.keep))
+    }
 }
 
 /// Declared type of a raw column.

@@ -18,7 +18,8 @@ pub(super) fn define(source: &Source, schema: &Schema, reveals_secrets: bool) ->
         Some(_) => source.keep_condition().filter(|_| !reveals_secrets),
     };
     let condition = shown.map_or(String::new(), |shown| format!("\nWHERE {shown}"));
-    vec![format!("CREATE TEMP VIEW {} AS {}{condition}", source.view, select(source, table))]
+    let select = select(source, table, reveals_secrets);
+    vec![format!("CREATE TEMP VIEW {} AS {select}{condition}", source.view)]
 }
 
 /// The check of a raw table's times, or `None` if it has no time columns.
@@ -47,7 +48,7 @@ pub(super) fn copy(source: &Source, schema: &Schema) -> Result<Option<String>> {
     if !is_built_in(source.view.trim_start_matches("src_"), &source.text) && !reveals_no_more(source)? {
         return Ok(None);
     }
-    let select = select(source, Some(table));
+    let select = select(source, Some(table), false);
     Ok(Some(format!("CREATE TEMP TABLE {} AS {select}\nWHERE {shown}", source.view)))
 }
 
@@ -56,12 +57,22 @@ pub(super) fn copy(source: &Source, schema: &Schema) -> Result<Option<String>> {
 fn reveals_no_more(source: &Source) -> Result<bool> {
     let library = Catalog::built_in()?;
     let Some(ours) = library.source(&source.view).transpose()? else { return Ok(false) };
-    let is_kept = |glob: &String| ours.keep.contains(glob);
-    Ok(ours.secret && ours.tables == source.tables && source.keep.iter().all(is_kept))
+    let is_within = |theirs: &[String], ours: &[String]| theirs.iter().all(|glob| ours.contains(glob));
+    let rows = is_within(&source.keep, &ours.keep) && (ours.hides_values() || !source.hides_values());
+    // SQLite ignores the case of column names.
+    let values = !ours.hides_values()
+        || source.columns.iter().all(|column| {
+            let same = ours.columns.iter().find(|own| own.name.eq_ignore_ascii_case(&column.name));
+            same.is_some_and(|own| {
+                own.keep.is_empty() || !column.keep.is_empty() && is_within(&column.keep, &own.keep)
+            })
+        });
+    Ok(ours.secret && ours.tables == source.tables && rows && values)
 }
 
-/// A SELECT of the spec's columns from its table. Columns that the report lacks are NULL.
-fn select(source: &Source, table: Option<&Table>) -> String {
+/// A SELECT of the spec's columns from its table. Columns that the report lacks are NULL, and so are
+/// secret values, unless the user asked to see them.
+fn select(source: &Source, table: Option<&Table>, reveals_secrets: bool) -> String {
     let row_id = match table {
         Some(table) if table.has_rowid => "rowid AS row_id",
         _ => "NULL AS row_id",
@@ -70,7 +81,10 @@ fn select(source: &Source, table: Option<&Table>) -> String {
     for spec in &source.columns {
         let wanted = quote(&spec.name);
         columns.push(match table.and_then(|table| table.column(&spec.name)) {
-            Some(_) => wanted,
+            Some(_) => match spec.keep_condition(&wanted).filter(|_| !reveals_secrets) {
+                Some(shown) => format!("CASE WHEN {shown} THEN {wanted} END AS {wanted}"),
+                None => wanted,
+            },
             None => format!("NULL AS {wanted}"),
         });
     }

@@ -72,14 +72,7 @@ const ROWS_FROM_SEVERAL: [&str; 3] = ["diff_regressions", "diff_rows", "diff_who
 const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
 
 /// Findings that only real reports, seeded faults or the example show: see `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 6] = [
-    "fp32_matmul",
-    "rank_wait",
-    "serialised_communication",
-    "slow_iterations",
-    "tail_waves",
-    "tiny_kernels",
-];
+const ROWS_ON_REAL_REPORTS: [&str; 3] = ["fp32_matmul", "rank_wait", "tiny_kernels"];
 
 fn has_rows(query: &str) -> Result<(), Failed> {
     if ROWS_ON_REAL_REPORTS.contains(&query) {

@@ -656,6 +656,12 @@ fn untrusted_query_folders_cannot_read_secrets() {
     };
     let string_spec = "table: StringIds\nview: src_string_id\ntitle: Mine\ndoc: Mine.\ncapture: always\nsecret: true\nkeep: ['*']\ncolumns:\n  \
                        - {name: id, type: int, doc: \"It.\"}\n  - {name: value, type: text, doc: \"It.\"}\n";
+    let messages = |secret: &str, keep: &str| {
+        format!(
+            "table: DIAGNOSTIC_EVENT\nview: src_diagnostic_event\ntitle: Mine\ndoc: Mine.\ncapture: always\n{secret}columns:\n  \
+             - {{name: severity, type: int, keep: ['1'], doc: \"It.\"}}\n  - {{name: text, type: text, {keep}doc: \"It.\"}}\n"
+        )
+    };
     let attach = "SELECT 1 AS kernel_id; ATTACH 'stolen.sqlite' AS stolen; CREATE TABLE stolen.t AS SELECT * FROM main.META_DATA_CAPTURE";
     let cases = [
         ("views/kernel.sql", relation("kernel", "", &columns, &fake("'x'"))),
@@ -674,6 +680,20 @@ fn untrusted_query_folders_cannot_read_secrets() {
             spec("export_meta", "secret: true\nkeep: ['*']\n", "TARGET_INFO_SYSTEM_ENV"),
         ),
         ("sources/string_id.yml", string_spec.to_owned()),
+        ("sources/diagnostic_event.yml", messages("", "")),
+        ("sources/diagnostic_event.yml", messages("secret: true\n", "")),
+        ("sources/diagnostic_event.yml", messages("secret: true\n", "keep: ['*'], ")),
+        ("sources/diagnostic_event.yml", messages("secret: true\nkeep: ['*']\n", "")),
+        (
+            "sources/diagnostic_event.yml",
+            messages("secret: true\n", "keep: ['*'], ").replace("name: text", "name: TEXT"),
+        ),
+        // All rows of a table of which only some are public.
+        (
+            "sources/capture_meta.yml",
+            spec("capture_meta", "secret: true\n", "META_DATA_CAPTURE")
+                .replace("text, doc", "text, keep: ['*'], doc"),
+        ),
     ];
     for (file, text) in cases {
         let path = folder.join(file);
@@ -690,6 +710,7 @@ fn untrusted_query_folders_cannot_read_secrets() {
             all,
             vec!["materialize", &report, "--queries", &mine, "-o", &whole],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM export_fact"],
+            vec!["sql", &report, "--queries", &mine, "SELECT * FROM src_diagnostic_event"],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM kernel"],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM string"],
             vec!["kernels", &report, "--queries", &mine],

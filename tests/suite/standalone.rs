@@ -9,8 +9,9 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 114] = [
+const NEED_NSQ: [&str; 120] = [
     "allocation",
+    "bus_bandwidth",
     "captured",
     "class_capture",
     "class_figures",
@@ -22,6 +23,8 @@ const NEED_NSQ: [&str; 114] = [
     "class_sum",
     "class_sums",
     "class_windows",
+    "collective_arrivals",
+    "collectives",
     "comm_overlap",
     "cuda_api_costs",
     "cuda_api_gpu_sum",
@@ -33,6 +36,7 @@ const NEED_NSQ: [&str; 114] = [
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
     "data_loading",
+    "default_stream",
     "device_copies",
     "diff_calls",
     "diff_costs",
@@ -111,11 +115,13 @@ const NEED_NSQ: [&str; 114] = [
     "range_names",
     "range_time",
     "range_time_sum",
+    "rank_clocks",
     "rank_wait",
     "run_times",
     "serialised_communication",
     "slow_iterations",
     "small_blocks",
+    "stragglers",
     "stream_concurrency",
     "stream_gap_sum",
     "stream_gaps",

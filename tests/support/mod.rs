@@ -105,7 +105,7 @@ fn copy_common(connection: &Connection, from: &Path) {
 
 /// Before 2022.2, exports listed GPUs in another table, once per process, with other column names.
 fn translate_gpus(connection: &Connection) {
-    const NAMES: [(&str, &str); 10] = [
+    const NAMES: [(&str, &str); 14] = [
         ("vmId", "vmId"),
         ("deviceId", "id"),
         ("pid", "process.pid"),
@@ -116,6 +116,10 @@ fn translate_gpus(connection: &Connection) {
         ("numMultiprocessors", "smCount"),
         ("computeCapabilityMajor", "computeMajor"),
         ("computeCapabilityMinor", "computeMinor"),
+        ("maxWarpsPerMultiprocessor", "coalesce(maxWarpsPerSm, 0)"),
+        ("maxBlocksPerMultiprocessor", "coalesce(maxBlocksPerSm, 0)"),
+        ("maxRegistersPerMultiprocessor", "maxRegistersPerSm"),
+        ("maxSharedMemoryPerMultiprocessor", "maxShmemPerSm"),
     ];
     let has = |schema: &str, table: &str| {
         !names(connection, &format!("SELECT name FROM {schema}.sqlite_master WHERE name = '{table}'"))

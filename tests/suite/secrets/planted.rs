@@ -44,7 +44,12 @@ pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
     ("TARGET_INFO_SYSTEM_ENV", "name", Hidden, "like its value"),
     ("TARGET_INFO_SYSTEM_ENV", "value", Hidden, "the machine: host names, serial numbers, mounts"),
     ("ANALYSIS_FILE", "filename", Hidden, "a path on the profiled machine"),
-    ("DIAGNOSTIC_EVENT", "text", Hidden, "messages of the profiler name files and commands"),
+    (
+        "DIAGNOSTIC_EVENT",
+        "text",
+        Hidden,
+        "messages may name files and commands; known messages are shown",
+    ),
     ("StringIds", "value", Strings, "names of events, but also paths and output of the processes"),
     ("PROCESSES", "name", Data, "the executable without arguments; identifies processes in answers"),
     ("NVTX_EVENTS", "text", Data, "the text of the program's own annotation"),
