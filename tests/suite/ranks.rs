@@ -54,7 +54,7 @@ fn by_hand(path: &str) -> BTreeMap<(i64, i64), (i64, i64)> {
 #[test]
 fn waits_are_those_of_a_join_by_hand() {
     let Some(path) = two_ranks() else { return };
-    let arrivals = ask("collective_arrivals", &[path.clone()]);
+    let arrivals = ask("collective_arrivals", std::slice::from_ref(&path));
     assert_eq!(arrivals.len(), 460);
     let kernels = by_hand(&path);
     let pids: Vec<i64> = kernels.keys().map(|(pid, _)| *pid).collect();
@@ -71,7 +71,7 @@ fn waits_are_those_of_a_join_by_hand() {
         longest = longest.max(wait);
     }
     assert_eq!(longest, 132_338_285);
-    let stragglers = ask("stragglers", &[path.clone()]);
+    let stragglers = ask("stragglers", std::slice::from_ref(&path));
     assert_eq!(
         (stragglers[0]["rank"].as_str(), stragglers[0]["longest_ns"].as_str()),
         ("1", "132338285")
@@ -137,8 +137,10 @@ fn two_reports_with_other_clocks_give_the_same_waits() {
     );
 
     let key = |row: &Row| (row["sequence"].clone(), row["rank"].clone());
-    let whole: BTreeMap<_, _> =
-        ask("collective_arrivals", &[path.clone()]).into_iter().map(|row| (key(&row), row)).collect();
+    let whole: BTreeMap<_, _> = ask("collective_arrivals", std::slice::from_ref(&path))
+        .into_iter()
+        .map(|row| (key(&row), row))
+        .collect();
     let (mut known, mut unknown) = (0, 0);
     for row in ask("collective_arrivals", &reports) {
         let wanted = real(&whole[&key(&row)], "wait_ns");
