@@ -7,7 +7,7 @@ why: To see what streams that do not wait for the default stream could overlap.
 kind: finding
 tags: [cuda, gpu, memory]
 reads: [exposed_part, gpu_overlap, gpu_window, launch, memcpy, stream]
-requires: [stream, launch]
+requires: [stream, launch, gpu_overlap]
 finding:
   claim: Copies and kernels that were launched early enough to overlap run one after the other, because one of the two is on the default stream.
   ceiling: The part of such a copy that ran alone, at most as long as the other operation had waited and as either of them took. Two kernels that wait for each other do not count.
