@@ -14,10 +14,12 @@ pub(super) fn folder() -> Result<PathBuf> {
     }
     let below_home =
         if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
+    // A missing home folder is not created.
+    let home = from("HOME").filter(|home| home.is_absolute() && home.is_dir());
     let data = from("XDG_DATA_HOME")
         .filter(|folder| folder.is_absolute())
         .or_else(|| from("LOCALAPPDATA").filter(|_| cfg!(windows)))
-        .or_else(|| from("HOME").filter(|home| home.is_absolute()).map(|home| home.join(below_home)));
+        .or_else(|| home.map(|home| home.join(below_home)));
     data.map(|data| data.join("nsq").join("baselines")).ok_or_else(|| {
         Error::usage(
             "no folder for baselines: NSQ_BASELINES is not set and there is no home folder",

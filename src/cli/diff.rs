@@ -11,7 +11,7 @@ use crate::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
 use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport};
-use crate::render::{Format, visible};
+use crate::render::{Format, quotable, visible};
 use crate::table::ResultTable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -299,6 +299,7 @@ impl Args {
 
     /// Why the iterations of the reports are not compared with each other, although some have any.
     fn not_comparable(&self, answer: &PageAnswer<'_>) -> Result<Option<String>> {
+        let quoted = |name: &str| format!("`{}`", quotable(name));
         let runs = table(answer, "runs").map_or_else(Vec::new, |runs| {
             runs.iter().map(|run| (run.text("report"), run.text("iteration_name"))).collect::<Vec<_>>()
         });
@@ -314,17 +315,17 @@ impl Args {
             }
             (Some(_), None) if runs.iter().all(|(_, name)| name.is_none()) => Ok(None),
             (Some((report, _)), Some(name)) => {
-                let report = report.unwrap_or_default();
+                let (report, name) = (quoted(report.unwrap_or_default()), quoted(name));
                 Ok(Some(format!("No range of {report} that matches --iter {name} has GPU work.")))
             }
             (Some((report, _)), None) => {
-                let report = report.unwrap_or_default();
+                let report = quoted(report.unwrap_or_default());
                 Ok(Some(format!("{report} has none; name them with --iter NAME.")))
             }
             (None, Some(_)) => Ok(None),
             (None, None) => {
                 let names: BTreeSet<&str> = runs.iter().filter_map(|(_, name)| *name).collect();
-                let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+                let names: Vec<String> = names.into_iter().map(quoted).collect();
                 Ok((names.len() > 1).then(|| {
                     format!(
                         "They have different names, {}; name them with --iter NAME.",

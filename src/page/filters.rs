@@ -32,11 +32,14 @@ pub const FILTERS: [(&str, &str); 19] = [
     ("pieces", "Splits a name where a line may break."),
     ("shorten", "Cuts the middle out of a long name: shorten(150) keeps 150 characters."),
     ("list_of", "The items of a parameter of type list."),
-    ("name", "Quotes the name of a range, kernel or file safely, and shortens a long name."),
+    (
+        "name",
+        "Quotes the name of a range, kernel or file safely, and shortens a long name to 100 characters, or as many as you say: name(56).",
+    ),
     ("whole", "Quotes a name safely, without shortening it."),
     (
         "kernel",
-        "Quotes a kernel's short name, with what a PyTorch template computes in parentheses; kernel(names) uses the full name if another of these names has the same short name.",
+        "Quotes a kernel's short name, with what a PyTorch template computes in parentheses; kernel(names) uses the full name if another of these names has the same short name, kernel(none, 56) shortens a long one to 56 characters.",
     ),
 ];
 
@@ -72,24 +75,27 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
             .map_err(|_| Fault::new(ErrorKind::InvalidOperation, format!("'{value}' is not a list")))?;
         Ok::<_, Fault>(Value::from(items.into_iter().map(Value::from).collect::<Vec<_>>()))
     });
-    environment.add_filter("name", move |state: &State, value: Value| {
-        let quote = |name: &str| quoted(&shortened(&visible(name), NAME_CHARS));
+    environment.add_filter("name", move |state: &State, value: Value, width: Option<usize>| {
+        let quote = |name: &str| quoted(&shortened(&visible(name), width.unwrap_or(NAME_CHARS)));
         laid_out(state, if value.is_none() { NO_NAME.to_owned() } else { quote(&value.to_string()) })
     });
     environment.add_filter("whole", move |state: &State, value: Value| {
         let quote = |name: &str| quoted(&visible(name));
         laid_out(state, if value.is_none() { NO_NAME.to_owned() } else { quote(&value.to_string()) })
     });
-    environment.add_filter("kernel", move |state: &State, value: Value, among: Option<Vec<String>>| {
-        if value.is_none() {
-            return laid_out(state, NO_NAME.to_owned());
-        }
-        let short = |name: &str| shortened(&visible(&kernel(name)), NAME_CHARS);
-        let name = value.to_string();
-        let own = short(&name);
-        let is_alike = among.iter().flatten().any(|other| *other != name && short(other) == own);
-        laid_out(state, quoted(&if is_alike { visible(&name) } else { own }))
-    });
+    let kernel_name =
+        move |state: &State, value: Value, among: Option<Vec<String>>, width: Option<usize>| {
+            if value.is_none() {
+                return laid_out(state, NO_NAME.to_owned());
+            }
+            let width = width.unwrap_or(NAME_CHARS);
+            let short = |name: &str| shortened(&visible(&kernel(name)), width);
+            let name = value.to_string();
+            let own = short(&name);
+            let is_alike = among.iter().flatten().any(|other| *other != name && short(other) == own);
+            laid_out(state, quoted(&if is_alike { visible(&name) } else { own }))
+        };
+    environment.add_filter("kernel", kernel_name);
 }
 
 /// The value as a finite number.

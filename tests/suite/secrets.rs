@@ -81,7 +81,7 @@ fn holds(bytes: &[u8], token: &str) -> bool {
 impl Bench {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for inside in ["cache", "tmp", "out"] {
+        for inside in ["cache", "tmp", "out", "baselines"] {
             fs::create_dir(folder.path().join(inside)).unwrap();
         }
         fs::write(folder.path().join("trace.json"), trace()).unwrap();
@@ -105,8 +105,8 @@ impl Bench {
         self.arg(&name)
     }
 
-    /// Runs nsq in an empty folder. Collects what it prints, and the files it leaves there and in
-    /// TMPDIR.
+    /// Runs nsq in an empty folder. Collects what it prints, the files it leaves there and in TMPDIR,
+    /// and the saved baselines.
     fn run(&self, arguments: &[&str]) -> Output {
         for folder in ["out", "tmp"] {
             fs::remove_dir_all(self.path(folder)).unwrap();
@@ -116,6 +116,7 @@ impl Bench {
             .args(arguments)
             .current_dir(self.path("out"))
             .env("NSQ_CACHE", self.path("cache"))
+            .env("NSQ_BASELINES", self.path("baselines"))
             .env("NSQ_NSYS", self.path("nsys"))
             .env("TMPDIR", self.path("tmp"))
             .env("FAKE_EXPORT", self.path("training_steps-3.25.0.sqlite"))
@@ -124,7 +125,7 @@ impl Bench {
             .unwrap();
         let mut bytes = output.stdout;
         bytes.extend(output.stderr);
-        for folder in ["out", "tmp"] {
+        for folder in ["out", "tmp", "baselines"] {
             files(&self.path(folder)).iter().for_each(|file| bytes.extend(fs::read(file).unwrap()));
         }
         let command = format!("nsq {}", arguments.join(" "));

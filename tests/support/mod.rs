@@ -199,8 +199,10 @@ impl Fixtures {
 /// The program, isolated from the user's folders, cache and terminal.
 pub fn nsq() -> Command {
     let mut command = Command::cargo_bin("nsq").unwrap();
-    for variable in ["NSQ_PATH", "NSQ_NSYS", "NSQ_CACHE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "COLUMNS"]
-    {
+    for variable in ["NSQ_PATH", "NSQ_NSYS", "NSQ_CACHE", "NSQ_BASELINES", "COLUMNS"] {
+        command.env_remove(variable);
+    }
+    for variable in ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"] {
         command.env_remove(variable);
     }
     command.env("HOME", "/nonexistent").env("NO_COLOR", "1");

@@ -52,10 +52,7 @@ see_also: [diff_whole, diff_pairs, diff_strata]
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 unit AS (
-  SELECT
-    min(iteration_count) > 0 AS is_per_iteration,
-    sum(NOT is_b) AS runs_a,
-    sum(is_b) AS runs_b
+  SELECT min(iteration_count) > 0 AS is_per_iteration
   FROM diff_runs
   LIMIT -1
 ),

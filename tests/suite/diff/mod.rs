@@ -593,6 +593,15 @@ fn a_baseline_answers_as_its_report() {
     }
     assert_eq!(ask(&["baseline", "remove", "main"]).0, 0);
     assert_eq!(ask(&["baseline", "remove", "main"]).0, 2);
+    // A missing home folder is not created.
+    let home = folder.path().join("home");
+    let saved = nsq().env("HOME", &home).args(["baseline", "save", "main", example]).output().unwrap();
+    let error = String::from_utf8(saved.stderr).unwrap();
+    assert!(
+        saved.status.code() == Some(2) && error.contains("set NSQ_BASELINES to a folder"),
+        "{error}"
+    );
+    assert!(!home.exists());
 }
 
 #[test]
@@ -609,6 +618,31 @@ fn untrusted_names_are_escaped() {
     assert!(!markdown.contains("<script>"), "{markdown}");
     let row = diff(&before, &after, &[]);
     assert_eq!(of(&row, "kernels", "<script>")["name_a"], "<script>alert(1)</script>\u{1b}[2J(int)");
+    // Names of ranges, in a table and as the iterations of one side.
+    let folder = tempfile::tempdir().unwrap();
+    let (before, after) = (folder.path().join("before.sqlite"), slower_example(&folder));
+    std::fs::copy(project("fixtures/example.sqlite"), &before).unwrap();
+    let before = before.to_str().unwrap();
+    for (report, name) in [(before, "step | <img src=x> [a](b) `c 1"), (&after, "step <b> 1")] {
+        let connection = Connection::open(report).unwrap();
+        let marked = connection
+            .execute(
+                "UPDATE NVTX_EVENTS SET text = ?1, textId = NULL
+                 WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) GLOB 'step *'",
+                [name],
+            )
+            .unwrap();
+        assert!(marked > 0);
+    }
+    let (_, markdown, _) = outcome(&["diff", before, &after, "--format", "markdown", "--gate", "0.1"]);
+    assert!(markdown.contains("`step \\| <img src=x> [a](b) 'c *`"), "{markdown}");
+    let outside: String = markdown.split('`').step_by(2).collect();
+    assert!(!outside.contains("<img") && !outside.contains("](b)"), "{outside}");
+    let widths = |line: &str| line.replace("\\|", "").matches('|').count();
+    for table in markdown.split("\n\n").filter(|part| part.starts_with("| verdict")) {
+        let first = widths(table.lines().next().unwrap());
+        assert!(table.lines().all(|line| widths(line) == first), "{table}");
+    }
 }
 
 #[test]
