@@ -2,7 +2,7 @@
 name: bus_bandwidth
 version: 1
 title: Bandwidth of collectives
-summary: Time and bandwidth of each operation and size, without the wait for late ranks.
+summary: Bandwidth of collectives by operation and size, without waits for late ranks.
 why: To compare collectives with what the links can do.
 kind: sum
 tags: [communication, gpu, nvtx]
@@ -10,18 +10,19 @@ reads: []
 asks: [collective_arrivals]
 across: true
 columns:
-  - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter or AllToAll."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets."}
-  - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the communicator; those seen if the capture did not see it being made or freed."}
-  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of this operation and size in which all ranks are seen."}
-  - {name: transfer_ns, type: duration, unit: ns, label: "median transfer", priority: 1, doc: "Median of the time from the last rank's start to the last end."}
+  - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what it sends to each rank."}
+  - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the communicator; those seen if unknown."}
+  - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 1, doc: "Ranks that the reports show. If it is less than rank_count, the times include waits for the others, and the bandwidths are too low."}
+  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of this operation and size."}
+  - {name: transfer_ns, type: duration, unit: ns, label: "median transfer", priority: 1, doc: "Median of the time from the last rank's start to the last end; of the shortest kernel, if not all ranks are seen."}
   - {name: total_ns, type: duration, unit: ns, label: "total transfer", priority: 2, doc: "Sum of these times."}
   - {name: algorithm_bytes_per_s, type: real, unit: bytes_per_s, label: "algorithm bandwidth", priority: 1, doc: "Data of the operation divided by transfer_ns: size_bytes, and times the ranks for all-gather, reduce-scatter and all-to-all."}
   - {name: bus_bytes_per_s, type: real, unit: bytes_per_s, label: "bus bandwidth", priority: 1, doc: "algorithm_bytes_per_s times the factor of NCCL's tests: 2(n-1)/n for all-reduce, (n-1)/n for all-gather, reduce-scatter and all-to-all, 1 for broadcast and reduce."}
-when_empty: "no collective with a payload of NCCL was recorded: NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx, nsys export --include-json=true"
+when_empty: "no collective was recorded"
 limits: >-
   The time from the last start holds what the ranks do together; small sizes are bound by latency. Other traffic on the
-  links counts too. Collectives in which the ranks do not agree or are not all seen are left out.
+  links counts too. Collectives of unknown size, or in which the ranks do not agree, are left out.
 see_also: [collective_arrivals, stragglers]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
@@ -33,11 +34,16 @@ collective AS (
     operation,
     size_bytes,
     coalesce(max(rank_count), max(seen_count)) AS rank_count,
-    max(start_ns + dur_ns) - max(start_ns) AS transfer_ns
+    max(seen_count) AS seen_count,
+    iif(
+      max(seen_count) = coalesce(max(rank_count), max(seen_count)),
+      max(start_ns + dur_ns) - max(start_ns),
+      min(dur_ns)
+    ) AS transfer_ns
   FROM collective_arrivals
   WHERE agrees
-    AND seen_count > 1
-    AND seen_count = coalesce(rank_count, seen_count)
+    AND size_bytes > 0
+    AND coalesce(rank_count, seen_count) > 1
   GROUP BY communicator, sequence, operation, size_bytes
 ),
 timed AS (
@@ -45,17 +51,19 @@ timed AS (
     operation,
     size_bytes,
     rank_count,
+    seen_count,
     count(*) AS collective_count,
     median(transfer_ns) AS transfer_ns,
     sum(transfer_ns) AS total_ns,
     size_bytes * iif(operation IN ('AllGather', 'ReduceScatter', 'AllToAll'), rank_count, 1) AS data_bytes
   FROM collective
-  GROUP BY operation, size_bytes, rank_count
+  GROUP BY operation, size_bytes, rank_count, seen_count
 )
 SELECT
   operation,
   size_bytes,
   rank_count,
+  seen_count,
   collective_count,
   transfer_ns,
   total_ns,
@@ -69,4 +77,4 @@ SELECT
         ELSE 1.0
       END AS bus_bytes_per_s
 FROM timed
-ORDER BY total_ns DESC, operation, size_bytes, rank_count
+ORDER BY total_ns DESC, operation, size_bytes, rank_count, seen_count

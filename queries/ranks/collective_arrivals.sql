@@ -7,14 +7,14 @@ why: To see which rank makes the others wait, and in which collective.
 kind: trace
 tags: [communication, gpu, nvtx]
 reads: []
-asks: [collectives, rank_clocks]
+asks: [collectives, rank_clocks, ranks]
 across: true
 columns:
-  - {name: communicator, type: text, priority: 2, doc: "Communicator ID."}
+  - {name: communicator, type: text, priority: 2, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
   - {name: sequence, type: int, priority: 0, doc: "Place among the collectives of the communicator, from 0."}
-  - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter or AllToAll."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What each rank contributes, of a reduce-scatter what each rank gets."}
-  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator. If the capture did not see it, its place by report and process, which is a guess."}
+  - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what it sends to each rank; null if unknown."}
+  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator; in the whole program if that is unknown; the place by report and process, which is a guess, if both are."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the kernel, on the clock of the first report."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Time of the kernel."}
   - {name: late_ns, type: duration, unit: ns, label: "after the first", priority: 1, doc: "From the first rank's start to this one's."}
@@ -23,32 +23,52 @@ columns:
   - {name: last_rank, type: int, label: "last", priority: 1, doc: "Rank that came last."}
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 2, doc: "Uncertainty of the difference between clocks; 0 within one report."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 2, doc: "Ranks that the reports show in this collective."}
-  - {name: rank_count, type: int, unit: count, label: "ranks", priority: 2, doc: "Ranks of the communicator; null if the capture did not see it being made or freed."}
-  - {name: agrees, type: bool, priority: 2, doc: "Whether all ranks seen ran the same operation with the same size. If not, the ranks are out of step, or captures began at different collectives."}
+  - {name: rank_count, type: int, unit: count, label: "ranks", priority: 2, doc: "Ranks of the communicator; null if unknown."}
+  - {name: agrees, type: bool, priority: 2, doc: "Whether all ranks seen ran the same operation with the same size, and at the same time if none can end before the last begins. If not, the ranks are out of step, or captures began at different collectives. A guess agrees only if all ranks have as many of them."}
+  - {name: source, type: text, priority: 2, doc: "How the communicator and its sequence are known: payload of NCCL, trace of PyTorch, or guess from the order of kernels on a stream."}
+  - {name: kernel_id, type: id, priority: 3, doc: "Kernel of the collective: row ID in the raw table of its report."}
+  - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
   - {name: report, type: text, priority: 2, doc: "Report of the rank."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
   - {name: arrival_id, type: id, priority: 3, doc: "Number of the row."}
 checks:
   - late_ns >= 0 AND seen_count >= 1
-when_empty: "no collective with a payload of NCCL was recorded: NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx, nsys export --include-json=true"
+when_empty: "no collective was recorded"
 limits: >-
-  Collectives are matched by communicator and sequence, so captures must begin before the first collective, or at the
-  same one. A rank that came before the last one by less than the uncertainty of the clocks has no known wait. The root of
-  a broadcast may go ahead of the others until its buffers are full, so its wait can belong to an earlier collective.
-see_also: [rank_clocks, stragglers, bus_bandwidth]
+  Sizes and communicators need NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx and nsys export --include-json=true, or
+  a trace of PyTorch 2.2 or newer. Collectives are matched by communicator and sequence, so captures must begin before
+  the first collective, or at the same one. A rank that came before the last one by less than the uncertainty of the clocks
+  has no known wait. The root of a broadcast may go ahead of the others until its buffers are full, so its wait can belong
+  to an earlier collective.
+see_also: [rank_clocks, stragglers, straggler_causes, bus_bandwidth]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
+op AS (
+  SELECT *
+  FROM collectives
+  WHERE start_ns IS NOT NULL
+  LIMIT -1
+),
 member AS (
   SELECT
-    side,
-    report,
-    communicator,
-    pid,
-    coalesce(max(rank), row_number() OVER (PARTITION BY communicator ORDER BY side, pid) - 1) AS rank,
-    max(rank_count) AS rank_count
-  FROM collectives
-  GROUP BY side, report, communicator, pid
+    op.side,
+    op.communicator,
+    op.pid,
+    op.gpu_id,
+    coalesce(
+      max(op.rank),
+      max(ranks.rank),
+      row_number() OVER (PARTITION BY op.communicator ORDER BY op.side, op.pid, op.gpu_id) - 1
+    ) AS rank,
+    max(op.rank_count) AS rank_count,
+    count(*) AS own_count
+  FROM op
+  LEFT JOIN ranks
+    ON ranks.side = op.side
+    AND ranks.pid = op.pid
+    AND ranks.gpu_count = 1
+  GROUP BY op.side, op.communicator, op.pid, op.gpu_id
   LIMIT -1
 ),
 aligned AS (
@@ -56,34 +76,41 @@ aligned AS (
     op.side,
     op.report,
     op.pid,
+    op.gpu_id,
     op.communicator,
     op.sequence,
     op.operation,
     op.size_bytes,
+    op.source,
+    op.kernel_id,
     member.rank,
     member.rank_count,
+    member.own_count,
     CAST(
       round(op.start_ns + clock.offset_ns + 1e-6 * clock.drift_ppm * (op.start_ns - clock.at_ns)) AS INTEGER
     ) AS start_ns,
     op.dur_ns,
     clock.uncertainty_ns
-  FROM collectives AS op
+  FROM op
   JOIN member
     ON member.side = op.side
     AND member.communicator = op.communicator
-    AND member.pid = op.pid
+    AND member.pid IS NOT DISTINCT FROM op.pid
+    AND member.gpu_id IS NOT DISTINCT FROM op.gpu_id
   JOIN rank_clocks AS clock
     ON clock.side = op.side
-  WHERE op.start_ns IS NOT NULL
-    AND clock.offset_ns IS NOT NULL
+  WHERE clock.offset_ns IS NOT NULL
 ),
 matched AS (
   SELECT
     *,
     min(start_ns) OVER same AS first_start_ns,
     max(start_ns) OVER same AS last_start_ns,
+    min(start_ns + dur_ns) OVER same AS first_end_ns,
     count(*) OVER same AS seen_count,
-    min(operation || ' ' || size_bytes) OVER same = max(operation || ' ' || size_bytes) OVER same AS agrees,
+    min(operation || ' ' || coalesce(size_bytes, '')) OVER same
+    = max(operation || ' ' || coalesce(size_bytes, '')) OVER same
+    AND (source <> 'guess' OR min(own_count) OVER same = max(own_count) OVER same) AS is_alike,
     iif(min(side) OVER same = max(side) OVER same, 0, max(uncertainty_ns) OVER same) AS apart_ns,
     first_value(rank) OVER (PARTITION BY communicator, sequence ORDER BY start_ns DESC, rank) AS last_rank
   FROM aligned
@@ -99,18 +126,22 @@ SELECT
   dur_ns,
   start_ns - first_start_ns AS late_ns,
   iif(last_start_ns - start_ns < apart_ns, NULL, min(last_start_ns - start_ns, dur_ns)) AS wait_ns,
-  iif(
-    last_start_ns - start_ns < apart_ns,
-    NULL,
-    max(start_ns + dur_ns - last_start_ns, 0)
-  ) AS transfer_ns,
+  iif(last_start_ns - start_ns < apart_ns, NULL, max(start_ns + dur_ns - last_start_ns, 0)) AS transfer_ns,
   last_rank,
   apart_ns AS uncertainty_ns,
   seen_count,
   rank_count,
-  agrees,
+  is_alike
+  -- No rank can end these before the last one begins.
+  AND (
+    operation NOT IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
+    OR last_start_ns <= first_end_ns + apart_ns
+  ) AS agrees,
+  source,
+  kernel_id,
+  side,
   report,
   pid,
-  row_number() OVER (ORDER BY first_start_ns, communicator, sequence, rank, side, pid) AS arrival_id
+  row_number() OVER (ORDER BY first_start_ns, communicator, sequence, rank, side, pid, gpu_id) AS arrival_id
 FROM matched
 ORDER BY arrival_id

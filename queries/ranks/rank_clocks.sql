@@ -17,7 +17,7 @@ columns:
   - {name: offset_ns, type: duration, unit: ns, label: "offset", priority: 1, doc: "What must be added to a time of this report to get that of the first one; null if they share no collective."}
   - {name: drift_ppm, type: real, label: "drift in ppm", priority: 1, doc: "By how many millionths the first report's clock is faster; 0 with fewer than 32 matched collectives."}
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "95 of 100 matched collectives end within plus or minus this on both clocks; 0 for the first report."}
-when_empty: "no collective with a payload of NCCL was recorded: NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx, nsys export --include-json=true"
+when_empty: "no collective was recorded"
 limits: >-
   All ranks of an all-reduce, all-gather, reduce-scatter or all-to-all end it nearly together: the offset is the median
   difference of these ends, and the drift the median slope between sixteenths of them. A report that shares no such
@@ -27,11 +27,18 @@ see_also: [collective_arrivals, stragglers]
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 ended AS (
-  SELECT side, report, communicator, sequence, max(start_ns + dur_ns) AS end_ns
+  SELECT
+    side,
+    report,
+    communicator,
+    sequence,
+    max(start_ns + dur_ns) AS end_ns,
+    min(iif(source = 'guess', 0, 1)) AS is_known,
+    count(*) OVER (PARTITION BY side, communicator) AS own_count
   FROM collectives
   WHERE dur_ns IS NOT NULL
     -- The root of a broadcast can end long before the others.
-    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
   GROUP BY side, report, communicator, sequence
   LIMIT -1
 ),
@@ -48,6 +55,8 @@ pair AS (
     ON first.communicator = ended.communicator
     AND first.sequence = ended.sequence
     AND first.side = 0
+    -- The order of kernels tells only if none is missing.
+    AND (ended.is_known OR first.own_count = ended.own_count)
   LIMIT -1
 ),
 bin AS (

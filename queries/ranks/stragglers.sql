@@ -10,7 +10,7 @@ reads: []
 asks: [collective_arrivals]
 across: true
 columns:
-  - {name: communicator, type: text, priority: 1, doc: "Communicator ID."}
+  - {name: communicator, type: text, priority: 1, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
   - {name: rank, type: int, priority: 0, doc: "Rank within the communicator."}
   - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of the communicator that at least two ranks are seen in."}
   - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last."}
@@ -25,7 +25,7 @@ columns:
   - {name: pid, type: id, priority: 2, doc: "Operating system process ID."}
 checks:
   - last_count <= collective_count
-when_empty: "no collective with a payload of NCCL was recorded: NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx, nsys export --include-json=true"
+when_empty: "no collective was recorded"
 limits: >-
   Waits below the uncertainty of the clocks do not count. Collectives in which the ranks do not agree are left out.
 see_also: [collective_arrivals, rank_clocks, bus_bandwidth]

@@ -1,27 +1,30 @@
 /*---
 name: collective_op
-summary: One row per collective of NCCL, with its place in the communicator and its kernel.
-present_if: [src_nvtx_event]
-reads: [kernel, nccl_call, nvtx_op, process_device]
+summary: One row per collective on a GPU, with its communicator, its place in it, its size and its kernel.
+present_if: [src_nvtx_event, src_cuda_kernel]
+reads: [export_fact, kernel, nccl_call, nvtx_op, process_device, src_collective, string]
 columns:
-  - {name: range_id, type: id, doc: "Row ID of the call's NVTX range in the raw table."}
-  - {name: communicator, type: text, doc: "Communicator ID, the same on all of its ranks."}
-  - {name: sequence, type: int, doc: "Place among the collectives of the communicator in this process, from 0."}
-  - {name: operation, type: text, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter or AllToAll."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "What each rank contributes, of a reduce-scatter what each rank gets."}
-  - {name: reduction, type: text, doc: "Reduction, such as Sum; null if there is none."}
-  - {name: root, type: int, doc: "Rank that sends a broadcast or gets a reduction; null for other operations."}
-  - {name: rank, type: int, doc: "Rank of the process within the communicator; null if the capture did not see it being made or freed."}
-  - {name: rank_count, type: int, unit: count, doc: "Ranks of the communicator; null as rank is."}
+  - {name: communicator, type: text, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
+  - {name: sequence, type: int, doc: "Place among the collectives of the communicator on this GPU, from 0; as PyTorch counts, if its trace says so."}
+  - {name: operation, type: text, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what it sends to each rank; null if unknown. Of a group of calls, the sum."}
+  - {name: data_type, type: text, doc: "Type of the elements, such as BFloat16; null except in PyTorch traces."}
+  - {name: reduction, type: text, doc: "Reduction, such as Sum; null if there is none, or if unknown."}
+  - {name: root, type: int, doc: "Rank that sends a broadcast or gets a reduction; null for other operations, or if unknown."}
+  - {name: rank, type: int, doc: "Rank within the communicator; null if unknown."}
+  - {name: rank_count, type: int, unit: count, doc: "Ranks of the communicator; null if unknown."}
+  - {name: call_count, type: int, unit: count, doc: "Calls that a group of NCCL joined into this one; 1 outside a group."}
+  - {name: source, type: text, doc: "How the communicator and its sequence are known: payload of NCCL, trace of PyTorch, or guess from the order of kernels on a stream."}
   - {name: gpu_id, type: id, doc: "GPU that ran the kernel; null without a kernel."}
-  - {name: kernel_id, type: id, doc: "Kernel that the call launched; null if there is none in the capture."}
-  - {name: call_start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock."}
+  - {name: kernel_id, type: id, doc: "Kernel of the collective; null if there is none in the capture."}
+  - {name: call_start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock; null if unknown."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the kernel; null without a kernel."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the kernel; null without a kernel."}
   - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: range_id, type: id, doc: "Row ID of the call's NVTX range in the raw table; null if unknown."}
 limits: >-
-  Calls inside a group of NCCL have no kernel here, because the end of the group launches it. A process that drives
-  several ranks of a communicator is taken for one.
+  Sends and receives are not included. A process that drives several ranks of one communicator is taken for one, except in
+  guesses. If a group of calls launches several kernels, a call has the first one of its operation.
 ---*/
 WITH
 member AS (
@@ -30,47 +33,223 @@ member AS (
   WHERE rank IS NOT NULL
   GROUP BY global_pid, communicator
 ),
+-- Calls of one operation in a group are one collective.
 call AS (
   SELECT
-    *,
-    row_number() OVER (PARTITION BY global_pid, communicator ORDER BY start_ns, range_id) - 1 AS sequence
+    min(range_id) AS range_id,
+    communicator,
+    operation,
+    sum(size_bytes) AS size_bytes,
+    min(reduction) AS reduction,
+    min(root) AS root,
+    count(*) AS call_count,
+    min(start_ns) AS start_ns,
+    coalesce(group_id, range_id) AS launched_in,
+    pid,
+    global_pid,
+    row_number() OVER (PARTITION BY global_pid, communicator ORDER BY min(start_ns), min(range_id)) - 1 AS sequence
   FROM nccl_call
-  WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+  WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Gather', 'Scatter')
     AND communicator IS NOT NULL
+  GROUP BY coalesce(group_id, range_id), communicator, operation
+  LIMIT -1
 ),
 launched AS (
-  SELECT range_id, min(op_id) AS kernel_id
-  FROM nvtx_op
-  WHERE op_kind = 'kernel'
-    AND range_id IN (SELECT range_id FROM call)
-  GROUP BY range_id
+  SELECT
+    call.range_id,
+    nvtx_op.op_id AS kernel_id,
+    row_number() OVER (
+      PARTITION BY call.range_id
+      ORDER BY coalesce(collective(kernel.kernel_name) = call.operation, 0) DESC, nvtx_op.op_id
+    ) AS choice
+  FROM call
+  JOIN nvtx_op
+    ON nvtx_op.range_id = call.launched_in
+    AND nvtx_op.op_kind = 'kernel'
+  JOIN kernel
+    ON kernel.kernel_id = nvtx_op.op_id
+),
+by_payload AS (
+  SELECT
+    call.communicator,
+    call.sequence,
+    call.operation,
+    call.size_bytes,
+    NULL AS data_type,
+    call.reduction,
+    call.root,
+    member.rank,
+    member.rank_count,
+    call.call_count,
+    'payload' AS source,
+    launched.kernel_id,
+    call.start_ns AS call_start_ns,
+    call.pid,
+    call.range_id
+  FROM call
+  LEFT JOIN member
+    ON member.global_pid = call.global_pid
+    AND member.communicator = call.communicator
+  LEFT JOIN launched
+    ON launched.range_id = call.range_id
+    AND launched.choice = 1
+),
+traced AS (
+  SELECT
+    (SELECT text FROM string WHERE string_id = said.groupId) AS group_name,
+    (SELECT text FROM string WHERE string_id = said.groupRanksId) AS group_ranks,
+    lower(replace((SELECT text FROM string WHERE string_id = said.nameId), '_', '')) AS function,
+    (SELECT text FROM string WHERE string_id = said.typeId) AS data_type,
+    said.groupSize AS rank_count,
+    said.inElements AS in_elements,
+    said.outElements AS out_elements,
+    said.sequence,
+    kernel.kernel_id,
+    kernel.start_ns,
+    kernel.pid
+  FROM src_collective AS said
+  CROSS JOIN kernel
+  WHERE kernel.correlation_id = said.correlationId
+    AND kernel.start_ns = said.start
+    AND kernel.global_pid IS NOT DISTINCT FROM said.globalPid
+),
+named AS (
+  SELECT
+    *,
+    CASE
+      WHEN function GLOB '*allreduce*' THEN 'AllReduce'
+      WHEN function GLOB '*reducescatter*' THEN 'ReduceScatter'
+      WHEN function GLOB '*allgather*' THEN 'AllGather'
+      WHEN function GLOB '*broadcast*' THEN 'Broadcast'
+      WHEN function GLOB '*alltoall*' THEN 'AllToAll'
+      WHEN function GLOB '*reduce*' THEN 'Reduce'
+      WHEN function GLOB '*gather*' THEN 'Gather'
+      WHEN function GLOB '*scatter*' THEN 'Scatter'
+      WHEN function GLOB '*barrier*' THEN 'Barrier'
+    END AS operation,
+    CASE
+      WHEN data_type IN ('Double', 'Long', 'UInt64', 'ComplexFloat') THEN 8
+      WHEN data_type IN ('Float', 'Int', 'UInt32') THEN 4
+      WHEN data_type IN ('Half', 'BFloat16', 'Short', 'UInt16') THEN 2
+      WHEN data_type IN ('Byte', 'Char', 'Bool') OR data_type GLOB 'Float8*' THEN 1
+      WHEN data_type = 'ComplexDouble' THEN 16
+    END AS element_bytes
+  FROM traced
+),
+by_trace AS (
+  SELECT
+    group_name || ' ' || group_ranks AS communicator,
+    coalesce(
+      sequence,
+      row_number() OVER (PARTITION BY pid, group_name, group_ranks ORDER BY start_ns, kernel_id) - 1
+    ) AS sequence,
+    operation,
+    element_bytes
+    * CASE operation
+        WHEN 'ReduceScatter' THEN out_elements
+        WHEN 'AllToAll' THEN in_elements / nullif(rank_count, 0)
+        ELSE in_elements
+      END AS size_bytes,
+    data_type,
+    NULL AS reduction,
+    NULL AS root,
+    -- PyTorch shortens long lists.
+    (
+      SELECT member.key
+      FROM json_each(iif(json_valid(group_ranks), group_ranks, '[]')) AS member
+      JOIN export_fact
+        ON export_fact.fact = 'DISTRIBUTED_RANK'
+        AND CAST(export_fact.value AS INTEGER) = member.value
+    ) AS rank,
+    rank_count,
+    1 AS call_count,
+    'trace' AS source,
+    kernel_id,
+    NULL AS call_start_ns,
+    pid,
+    NULL AS range_id
+  FROM named
+  WHERE operation IS NOT NULL
+),
+known AS (
+  SELECT *
+  FROM by_payload
+  UNION ALL
+  SELECT *
+  FROM by_trace
+  LIMIT -1
+),
+unknown AS (
+  SELECT kernel.kernel_id, kernel.start_ns, kernel.pid, kernel.device_id, kernel.stream_id, name.operation
+  FROM (
+    SELECT name_id, collective(kernel_name) AS operation
+    FROM (SELECT DISTINCT name_id, kernel_name FROM kernel)
+  ) AS name
+  CROSS JOIN kernel
+  WHERE name.operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+    AND kernel.name_id = name.name_id
+    AND kernel.kernel_id NOT IN (SELECT kernel_id FROM known WHERE kernel_id IS NOT NULL)
+  LIMIT -1
+),
+-- IDs of streams differ between processes, their order does not.
+used AS (
+  SELECT
+    pid,
+    device_id,
+    stream_id,
+    operation,
+    row_number() OVER (PARTITION BY pid, device_id, operation ORDER BY min(start_ns), stream_id) AS place
+  FROM unknown
+  GROUP BY pid, device_id, stream_id, operation
+),
+by_order AS (
+  SELECT
+    unknown.operation || ' on stream ' || used.place AS communicator,
+    row_number() OVER (
+      PARTITION BY unknown.pid, unknown.device_id, unknown.stream_id, unknown.operation
+      ORDER BY unknown.start_ns, unknown.kernel_id
+    ) - 1 AS sequence,
+    unknown.operation,
+    unknown.kernel_id,
+    unknown.pid
+  FROM unknown
+  JOIN used
+    ON used.pid IS NOT DISTINCT FROM unknown.pid
+    AND used.device_id = unknown.device_id
+    AND used.stream_id = unknown.stream_id
+    AND used.operation = unknown.operation
+),
+op AS (
+  SELECT *
+  FROM known
+  UNION ALL
+  SELECT communicator, sequence, operation, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'guess', kernel_id, NULL, pid, NULL
+  FROM by_order
 )
 SELECT
-  call.range_id,
-  call.communicator,
-  call.sequence,
-  call.operation,
-  call.size_bytes,
-  call.reduction,
-  call.root,
-  member.rank,
-  member.rank_count,
+  op.communicator,
+  op.sequence,
+  op.operation,
+  op.size_bytes,
+  op.data_type,
+  op.reduction,
+  op.root,
+  op.rank,
+  op.rank_count,
+  op.call_count,
+  op.source,
   (
     SELECT process_device.gpu_id
     FROM process_device
-    WHERE process_device.pid = kernel.pid
+    WHERE process_device.pid IS NOT DISTINCT FROM kernel.pid
       AND process_device.device_id = kernel.device_id
   ) AS gpu_id,
-  kernel.kernel_id,
-  call.start_ns AS call_start_ns,
+  op.kernel_id,
+  op.call_start_ns,
   kernel.start_ns,
   kernel.end_ns,
-  call.pid
-FROM call
-LEFT JOIN member
-  ON member.global_pid = call.global_pid
-  AND member.communicator = call.communicator
-LEFT JOIN launched
-  ON launched.range_id = call.range_id
+  op.pid,
+  op.range_id
+FROM op
 LEFT JOIN kernel
-  ON kernel.kernel_id = launched.kernel_id
+  ON kernel.kernel_id = op.kernel_id

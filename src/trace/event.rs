@@ -41,6 +41,22 @@ pub(super) struct Args<'t> {
     pub(super) event: Int,
     pub(super) kind: Text<'t>,
     pub(super) name: Text<'t>,
+    pub(super) collective: Collective<'t>,
+}
+
+/// What PyTorch says of the collective that a kernel runs.
+#[derive(Debug, Default)]
+pub(super) struct Collective<'t> {
+    pub(super) name: Text<'t>,
+    pub(super) group: Text<'t>,
+    pub(super) group_ranks: Text<'t>,
+    pub(super) group_size: Int,
+    pub(super) data_type: Text<'t>,
+    pub(super) in_elements: Int,
+    pub(super) out_elements: Int,
+    pub(super) source: Int,
+    pub(super) destination: Int,
+    pub(super) sequence: Int,
 }
 
 /// A text; empty if the value is not a text.
@@ -280,6 +296,16 @@ keys! {
         "kind" => Kind,
         "cuda_sync_kind" => SyncKind,
         "name" => Name,
+        "Collective name" => CollectiveName,
+        "Process Group Name" => Group,
+        "Process Group Ranks" => GroupRanks,
+        "Group size" => GroupSize,
+        "dtype" => DataType,
+        "In msg nelems" => InElements,
+        "Out msg nelems" => OutElements,
+        "Src Rank" => Source,
+        "Dst Rank" => Destination,
+        "Seq" => CollectiveSequence,
     }
 }
 
@@ -356,6 +382,16 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
                 ArgKey::Event => self.event = map.next_value()?,
                 ArgKey::Kind | ArgKey::SyncKind => self.kind = map.next_value()?,
                 ArgKey::Name => self.name = map.next_value()?,
+                ArgKey::CollectiveName => self.collective.name = map.next_value()?,
+                ArgKey::Group => self.collective.group = map.next_value()?,
+                ArgKey::GroupRanks => self.collective.group_ranks = map.next_value()?,
+                ArgKey::GroupSize => self.collective.group_size = map.next_value()?,
+                ArgKey::DataType => self.collective.data_type = map.next_value()?,
+                ArgKey::InElements => self.collective.in_elements = map.next_value()?,
+                ArgKey::OutElements => self.collective.out_elements = map.next_value()?,
+                ArgKey::Source => self.collective.source = map.next_value()?,
+                ArgKey::Destination => self.collective.destination = map.next_value()?,
+                ArgKey::CollectiveSequence => self.collective.sequence = map.next_value()?,
                 ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }

@@ -197,6 +197,7 @@ impl Recorder {
                 let name = self.text(&event.name.0);
                 let short_name = self.short_name(name, &event.name.0);
                 let [process, device, context, stream, correlation] = self.place(event);
+                self.collective(process, times, event);
                 let ([x, y, z], [bx, by, bz]) = (args.grid, args.block);
                 let cells = [
                     process,
@@ -288,6 +289,31 @@ impl Recorder {
         };
         self.batch.rows.push(row);
         true
+    }
+
+    /// Adds what PyTorch says of a kernel that runs a collective.
+    fn collective(&mut self, process: Option<i64>, times: (i64, i64), event: &Event<'_>) {
+        let of = &event.args.collective;
+        if of.name.0.is_empty() {
+            return;
+        }
+        let [name, group, ranks, data_type] =
+            [&of.name, &of.group, &of.group_ranks, &of.data_type].map(|text| self.text(&text.0));
+        let cells = [
+            process,
+            event.args.correlation.0,
+            Some(name),
+            Some(group),
+            Some(ranks),
+            of.group_size.0,
+            Some(data_type),
+            of.in_elements.0,
+            of.out_elements.0,
+            of.source.0,
+            of.destination.0,
+            of.sequence.0,
+        ];
+        self.batch.rows.push(Row::new(Table::Collective, times, cells));
     }
 
     /// Process, device, context, stream and correlation id of GPU work.

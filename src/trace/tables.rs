@@ -16,12 +16,14 @@ pub(super) enum Table {
     Sync,
     Overhead,
     Range,
+    /// What PyTorch says of a collective's kernel. nsys has no such table.
+    Collective,
 }
 
 /// Cells of the widest table, without start and end.
 const CELLS: usize = 16;
 /// All tables of timed rows.
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 8] = [
     Table::Kernel,
     Table::Memcpy,
     Table::Memset,
@@ -29,6 +31,7 @@ const TABLES: [Table; 7] = [
     Table::Sync,
     Table::Overhead,
     Table::Range,
+    Table::Collective,
 ];
 
 impl Table {
@@ -41,6 +44,7 @@ impl Table {
             Self::Sync => "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
             Self::Overhead => "PROFILER_OVERHEAD",
             Self::Range => "NVTX_EVENTS",
+            Self::Collective => "NSQ_COLLECTIVE",
         }
     }
 
@@ -101,6 +105,20 @@ impl Table {
             ],
             Self::Overhead => &["globalTid", "nameId"],
             Self::Range => &["globalTid", "eventType", "textId", "domainId", "int64Value"],
+            Self::Collective => &[
+                "globalPid",
+                "correlationId",
+                "nameId",
+                "groupId",
+                "groupRanksId",
+                "groupSize",
+                "typeId",
+                "inElements",
+                "outElements",
+                "source",
+                "destination",
+                "sequence",
+            ],
         }
     }
 

@@ -161,10 +161,21 @@ fn two_reports_with_other_clocks_give_the_same_waits() {
     assert!((real(&stragglers[0], "longest_ns") - 132_338_285.0).abs() <= 2.0 * uncertainty);
 }
 
+/// Why the straggler of a job is late.
+#[derive(Clone, Copy, PartialEq)]
+enum Cause {
+    Compute,
+    Host,
+}
+
 /// A job: when each rank comes to each collective, on a true clock.
 struct Job {
     ranks: usize,
     per_report: usize,
+    straggler: usize,
+    cause: Cause,
+    /// Whether NCCL records payloads.
+    has_payloads: bool,
     arrivals: Vec<Vec<i64>>,
     transfer_ns: i64,
     /// Offset in ns and drift of each report's clock.
@@ -194,7 +205,8 @@ impl Job {
                 _ => ((1e13 * (random.even() - 0.5)) as i64, 1e-4 * (random.even() - 0.5)),
             })
             .collect();
-        Self { ranks, per_report, arrivals, transfer_ns, clocks }
+        let cause = if seed.is_multiple_of(2) { Cause::Compute } else { Cause::Host };
+        Self { ranks, per_report, straggler, cause, has_payloads: true, arrivals, transfer_ns, clocks }
     }
 
     /// The reports. `lost` are ranks that no report has.
@@ -212,7 +224,7 @@ impl Job {
             connection
                 .execute_batch(
                     "INSERT INTO StringIds (id, value) VALUES (1, 'cudaLaunchKernelExC_v11060'),
-                       (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL')",
+                       (2, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL'), (3, 'gemm')",
                 )
                 .unwrap();
             let clock = |time: i64| ((time as f64) / (1.0 + drift)) as i64 - offset;
@@ -231,18 +243,69 @@ impl Job {
                     "\"No. of ranks\":{},\"Rank\":{rank},\"CUDA device\":0",
                     self.ranks
                 ));
-                range
-                    .execute((clock(1000), clock(2000), "ncclCommInitRank", process | 1, made))
+                if self.has_payloads {
+                    range
+                        .execute((clock(1000), clock(2000), "ncclCommInitRank", process | 1, made))
+                        .unwrap();
+                }
+                let mut kernel = connection
+                    .prepare(
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId,
+                           correlationId, globalPid, demangledName, shortName, mangledName, gridX, gridY, gridZ,
+                           blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory,
+                           localMemoryPerThread, localMemoryTotal, gridId, tensorSizeMinusOneElements)
+                         VALUES (?1, ?2, ?3, 1, 7, ?4, ?5, ?6, ?6, ?6, 24, 1, 1, 512, 1, 1, 96, 0, 0, 0, 0, 0, '')",
+                    )
                     .unwrap();
+                let device = (rank % self.per_report) as i64;
+                let mut ended = 0;
                 for (n, arrivals) in self.arrivals.iter().enumerate() {
+                    // Ten collectives are a step, which begins with its first kernel of compute.
+                    if n % 10 == 0 {
+                        let from = arrivals[rank] - 160_000;
+                        let to = self.arrivals[n + 9][rank] - 5_000;
+                        let name = format!("step {}", n / 10);
+                        range
+                            .execute((clock(from), clock(to), name, process | 1, None::<String>))
+                            .unwrap();
+                    }
+                    // The rank computes until 1 us before the collective. If its host is late, it computes for as long
+                    // as the others.
+                    let compute_end = arrivals[rank] - 1000;
+                    let late = arrivals[rank] - arrivals[(self.straggler + 1) % self.ranks];
+                    let is_late = rank == self.straggler && late > 50_000;
+                    let dur = match (is_late, self.cause) {
+                        (true, Cause::Compute) => 100_000 + late,
+                        _ => 100_000,
+                    };
+                    let compute_start = (compute_end - dur).max(ended);
+                    let id = 1000 + n as i64;
+                    connection
+                        .execute(
+                            "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId,
+                               nameId, returnValue) VALUES (?1, ?2, 0, ?3, ?4, 1, 0)",
+                            (clock(compute_end - 150_000), clock(compute_end - 145_000), process | 1, id),
+                        )
+                        .unwrap();
+                    kernel
+                        .execute((clock(compute_start), clock(compute_end), device, id, process, 3))
+                        .unwrap();
                     let (start, last) = (arrivals[rank], arrivals.iter().max().unwrap());
                     let end = last + self.transfer_ns + (1000.0 * random.even()) as i64;
                     let call = start - 40_000;
                     let sent =
                         payload("\"Message size [bytes]\":1000000,\"Reduction operation\":\"Sum\"");
-                    range
-                        .execute((clock(call), clock(call + 20_000), "ncclAllReduce", process | 1, sent))
-                        .unwrap();
+                    if self.has_payloads {
+                        range
+                            .execute((
+                                clock(call),
+                                clock(call + 20_000),
+                                "ncclAllReduce",
+                                process | 1,
+                                sent,
+                            ))
+                            .unwrap();
+                    }
                     connection
                         .execute(
                             "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId,
@@ -250,16 +313,10 @@ impl Job {
                             (clock(call + 5000), clock(call + 10_000), process | 1, n as i64 + 1),
                         )
                         .unwrap();
-                    connection
-                        .execute(
-                            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId,
-                               correlationId, globalPid, demangledName, shortName, mangledName, gridX, gridY, gridZ,
-                               blockX, blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory,
-                               localMemoryPerThread, localMemoryTotal, gridId, tensorSizeMinusOneElements)
-                             VALUES (?1, ?2, 0, 1, 7, ?3, ?4, 2, 2, 2, 24, 1, 1, 512, 1, 1, 96, 0, 0, 0, 0, 0, '')",
-                            (clock(start), clock(end), n as i64 + 1, process),
-                        )
+                    kernel
+                        .execute((clock(start), clock(end), device, n as i64 + 1, process, 2))
                         .unwrap();
+                    ended = end;
                 }
             }
             connection.execute_batch("COMMIT").unwrap();
@@ -306,6 +363,31 @@ fn injected_stragglers_skew_and_bandwidth_are_found() {
         );
         let longest = real(&by_rank[&straggler], "longest_ns");
         assert!((longest - late as f64).abs() < 6000.0, "{longest}");
+        let causes = ask("straggler_causes", &reports);
+        let (cause, part) = match job.cause {
+            Cause::Compute => ("longer compute", "compute_ns"),
+            Cause::Host => ("the host", "idle_ns"),
+        };
+        assert_eq!((&causes[0]["rank"], causes[0]["cause"].as_str()), (&straggler.to_string(), cause));
+        // Nothing is known of the time before the first collective.
+        let longer = real(&causes[0], part) / 29.0;
+        assert!((longer - late as f64).abs() < 10_000.0, "{:?}", causes[0]);
+        // Each of 9 steps has 10 collectives; the straggler is late in every third one.
+        let steps = ask("rank_iterations", &reports);
+        assert_eq!(steps.len(), 9 * ranks);
+        for step in &steps {
+            let caused = real(step, "caused_ns");
+            let n = real(step, "iteration") as i64;
+            let late_count = (10 * n..10 * n + 10).filter(|n| n % 3 == 0).count() as f64;
+            let wanted =
+                if step["rank"] == straggler.to_string() { late_count * late as f64 } else { 0.0 };
+            assert!((caused - wanted).abs() < 10.0 * 6000.0, "{step:?}: {wanted}");
+        }
+        // Those who wait are longer in communication.
+        let balance = ask("rank_balance", &reports);
+        let of = |measure: &str| balance.iter().find(|row| row["measure"] == measure).unwrap();
+        assert_eq!(of("exposed communication")["min_rank"], straggler.to_string());
+        assert_eq!(of("window")["rank_count"], ranks.to_string());
         let bandwidth = ask("bus_bandwidth", &reports);
         assert_eq!(bandwidth.len(), 1);
         let factor = 2.0 * (ranks - 1) as f64 / ranks as f64;
@@ -324,6 +406,156 @@ fn missing_ranks_are_told() {
         arrivals.iter().all(|row| row["seen_count"] == "3" && row["rank_count"] == "4"),
         "{arrivals:?}"
     );
-    assert!(ask("bus_bandwidth", &reports).is_empty(), "not all ranks are seen");
+    // The shortest kernel is that of the last rank.
+    let bandwidth = ask("bus_bandwidth", &reports);
+    assert_eq!((bandwidth[0]["seen_count"].as_str(), bandwidth[0]["rank_count"].as_str()), ("3", "4"));
     assert_eq!(ask("stragglers", &reports).len(), 3);
+}
+
+#[test]
+fn without_payloads_the_order_of_kernels_is_a_guess() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut job = Job::random(7, 4, 2, 3, 300_000);
+    let known = ask("stragglers", &job.write(&made(&folder, "known"), &[]));
+    job.has_payloads = false;
+    let reports = job.write(&made(&folder, "guessed"), &[]);
+    let guessed = ask("stragglers", &reports);
+    assert!(guessed.iter().all(|row| row["communicator"] == "AllReduce on stream 1"), "{guessed:?}");
+    for column in ["rank", "last_count", "caused_ns", "own_wait_ns"] {
+        let of = |rows: &[Row]| rows.iter().map(|row| row[column].clone()).collect::<Vec<_>>();
+        assert_eq!(of(&guessed), of(&known), "{column}");
+    }
+    assert!(ask("bus_bandwidth", &reports).is_empty(), "sizes are unknown");
+    // If a capture lacks collectives, their order says nothing.
+    let connection = Connection::open(&reports[1]).unwrap();
+    let lost = "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId = 1";
+    assert!(connection.execute(lost, ()).unwrap() > 0);
+    drop(connection);
+    let across = ask("collective_arrivals", &reports);
+    assert!(across.iter().all(|row| row["side"] == "0"), "{across:?}");
+    let clocks = ask("rank_clocks", &reports);
+    assert_eq!((clocks[1]["offset_ns"].as_str(), clocks[1]["collective_count"].as_str()), ("", "0"));
+}
+
+fn made(folder: &tempfile::TempDir, name: &str) -> std::path::PathBuf {
+    let path = folder.path().join(name);
+    std::fs::create_dir(&path).unwrap();
+    path
+}
+
+/// Traces of PyTorch say what each kernel of NCCL does: two ranks, in a group of both and in one of rank 1 and another.
+#[test]
+fn collectives_of_pytorch_traces_are_matched_by_process_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = |rank: i64, n: i64, name: &str, ts: i64, dur: i64, what: &str| {
+        format!(
+            r#"{{"ph":"X","cat":"kernel","name":"{name}","pid":{rank},"tid":7,"ts":{ts},"dur":{dur},"args":
+               {{"device":{rank},"stream":7,"correlation":{n},"grid":[1,1,1],"block":[1,1,1]{what}}}}},
+               {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9{rank},"tid":9,"ts":{},"dur":1,
+               "args":{{"correlation":{n}}}}}"#,
+            ts - 20
+        )
+    };
+    let says = |name: &str, group: &str, ranks: &str, size: i64, from: i64, to: i64, more: &str| {
+        format!(
+            r#","Collective name":"{name}","In msg nelems":{from},"Out msg nelems":{to},"Group size":{size},
+               "dtype":"BFloat16","Process Group Name":"{group}","Process Group Ranks":"{ranks}"{more}"#
+        )
+    };
+    let nccl = "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)";
+    let write = |rank: i64, events: &[String]| {
+        let path = folder.path().join(format!("rank{rank}.json"));
+        let text = format!(
+            r#"{{"distributedInfo":{{"backend":"nccl","rank":{rank},"world_size":3}},"traceEvents":[{}]}}"#,
+            events.join(",")
+        );
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let both = |name: &str, from, to| says(name, "0", "[0, 1]", 2, from, to, "");
+    let reports = [
+        write(
+            0,
+            &[
+                kernel(0, 1, nccl, 1000, 500, &both("allreduce", 1000, 1000)),
+                kernel(0, 2, "gemm", 1600, 100, ""),
+                kernel(0, 3, nccl, 2000, 100, &both("_allgather_base", 500, 1000)),
+                kernel(0, 4, nccl, 3000, 100, &both("_reduce_scatter_base", 1000, 500)),
+                kernel(0, 5, nccl, 4000, 100, &both("all_to_all", 1000, 1000)),
+            ],
+        ),
+        write(
+            1,
+            &[
+                kernel(1, 1, nccl, 1400, 100, &both("allreduce", 1000, 1000)),
+                kernel(1, 2, nccl, 1900, 200, &both("_allgather_base", 500, 1000)),
+                kernel(1, 3, nccl, 2500, 50, &says("broadcast", "1", "[1, 2]", 2, 8, 8, r#","Seq":41"#)),
+                kernel(1, 4, nccl, 3000, 100, &both("_reduce_scatter_base", 1000, 500)),
+                kernel(1, 5, nccl, 4000, 100, &both("all_to_all", 1000, 1000)),
+            ],
+        ),
+    ];
+    let ops = ask("collectives", &reports);
+    let said = |op: &Row| {
+        ["communicator", "sequence", "rank", "operation", "size_bytes"]
+            .map(|column| op[column].clone())
+            .join("|")
+    };
+    let said: Vec<String> = ops.iter().map(said).collect();
+    assert_eq!(
+        said,
+        [
+            "0 [0, 1]|0|0|AllReduce|2000",
+            "0 [0, 1]|1|0|AllGather|1000",
+            "0 [0, 1]|2|0|ReduceScatter|1000",
+            "0 [0, 1]|3|0|AllToAll|1000",
+            "0 [0, 1]|0|1|AllReduce|2000",
+            "0 [0, 1]|1|1|AllGather|1000",
+            "1 [1, 2]|41|0|Broadcast|16",
+            "0 [0, 1]|2|1|ReduceScatter|1000",
+            "0 [0, 1]|3|1|AllToAll|1000",
+        ]
+    );
+    let arrivals = ask("collective_arrivals", &reports);
+    // The clocks of both traces begin at their first events, 400 us apart.
+    let first: Vec<&Row> = arrivals.iter().filter(|row| row["operation"] == "AllReduce").collect();
+    assert_eq!((first[0]["rank"].as_str(), first[0]["wait_ns"].as_str()), ("0", "400000"));
+    let ranks = ask("ranks", &reports);
+    let known: Vec<_> =
+        ranks.iter().map(|row| (row["rank"].as_str(), row["rank_count"].as_str())).collect();
+    assert_eq!(known, [("0", "3"), ("1", "3")]);
+}
+
+/// Durations, counts and bytes are those of another tool's published table.
+#[test]
+fn collectives_of_a_real_trace_are_those_of_another_tool() {
+    let Some(shared) = shared() else { return };
+    let trace = shared.join("data/torch/mi300_resnet_ddp.json.gz");
+    let ops = ask("collectives", &[trace.to_str().unwrap().to_owned()]);
+    let table = shared.join("reference/tracelens/mi300_resnet_ddp/coll_analysis.csv");
+    let mut reader = csv::Reader::from_path(table).unwrap();
+    let mut seen = 0;
+    for row in reader.deserialize::<BTreeMap<String, String>>().map(Result::unwrap) {
+        let operation = match row["Collective name"].as_str() {
+            "allreduce" => "AllReduce",
+            _ => "Broadcast",
+        };
+        let bytes = (real(&row, "In msg size (MB)_first") * 1024.0 * 1024.0).round();
+        let own: Vec<&Row> = ops
+            .iter()
+            .filter(|op| {
+                op["operation"] == operation
+                    && op["data_type"] == row["dtype"]
+                    && real(op, "size_bytes") == bytes
+            })
+            .collect();
+        assert_eq!(own.len() as f64, real(&row, "operation_count"), "{row:?}");
+        let total: f64 = own.iter().map(|op| real(op, "dur_ns")).sum();
+        assert!((total / 1000.0 - real(&row, "dur_sum")).abs() < 0.01, "{row:?}: {total}");
+        let longest = own.iter().map(|op| real(op, "dur_ns")).fold(0.0, f64::max);
+        assert!((longest / 1000.0 - real(&row, "dur_max")).abs() < 0.01, "{row:?}: {longest}");
+        assert!(own.iter().all(|op| op["rank_count"] == "8" && op["rank"] == "0"), "{own:?}");
+        seen += own.len();
+    }
+    assert_eq!(seen, ops.len());
 }

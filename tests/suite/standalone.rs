@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 120] = [
+const NEED_NSQ: [&str; 125] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -24,6 +24,7 @@ const NEED_NSQ: [&str; 120] = [
     "class_sums",
     "class_windows",
     "collective_arrivals",
+    "collective_work",
     "collectives",
     "comm_overlap",
     "cuda_api_costs",
@@ -115,12 +116,16 @@ const NEED_NSQ: [&str; 120] = [
     "range_names",
     "range_time",
     "range_time_sum",
+    "rank_balance",
     "rank_clocks",
+    "rank_iterations",
+    "rank_measures",
     "rank_wait",
     "run_times",
     "serialised_communication",
     "slow_iterations",
     "small_blocks",
+    "straggler_causes",
     "stragglers",
     "stream_concurrency",
     "stream_gap_sum",
@@ -133,7 +138,7 @@ const NEED_NSQ: [&str; 120] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 24] = [
+const RUN_ANYWHERE: [&str; 25] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -150,6 +155,7 @@ const RUN_ANYWHERE: [&str; 24] = [
     "mpi_event_trace",
     "process_activity",
     "profiler_step_names",
+    "ranks",
     "report_info",
     "run_time",
     "scope_ids",

@@ -1,0 +1,60 @@
+/*---
+name: rank_iterations
+version: 1
+title: Ranks by iteration
+summary: How long each rank made the others wait in each iteration, and waited itself.
+why: To see whether a rank is always late, or only in some iterations.
+kind: sum
+tags: [communication, gpu, nvtx]
+reads: []
+asks: [collective_arrivals, collective_work]
+across: true
+columns:
+  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator."}
+  - {name: iteration, type: int, priority: 0, doc: "Number of the iteration in its thread, from 0; null for collectives outside of iterations."}
+  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives in which the rank and another one are seen."}
+  - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last, and another one waited for it."}
+  - {name: caused_ns, type: duration, unit: ns, label: "wait of the others", priority: 1, doc: "The longest wait of another rank in each of these collectives, in sum: time that the program loses at most."}
+  - {name: own_wait_ns, type: duration, unit: ns, label: "own wait", priority: 1, doc: "What this rank waited for others."}
+  - {name: communicator_count, type: int, unit: count, label: "communicators", priority: 2, doc: "Communicators of these collectives. A rank is one within its communicator."}
+  - {name: report, type: text, priority: 2, doc: "Report of the rank."}
+  - {name: pid, type: id, priority: 2, doc: "Operating system process ID."}
+checks:
+  - last_count <= collective_count
+when_empty: "only one rank is seen, or no collective was recorded"
+limits: >-
+  Iterations are found by the names of NVTX ranges, and counted on each rank, so all captures must have the same ones.
+  Waits below the uncertainty of the clocks do not count.
+see_also: [stragglers, straggler_causes, iterations]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+arrival AS (
+  SELECT
+    arrival.*,
+    work.iteration,
+    max(iif(arrival.rank <> arrival.last_rank, arrival.wait_ns, NULL)) OVER (
+      PARTITION BY arrival.communicator, arrival.sequence
+    ) AS longest_ns
+  FROM collective_arrivals AS arrival
+  JOIN collective_work AS work
+    ON work.side = arrival.side
+    AND work.kernel_id = arrival.kernel_id
+    AND work.communicator = arrival.communicator
+    AND work.sequence = arrival.sequence
+  WHERE arrival.agrees
+    AND arrival.seen_count > 1
+)
+SELECT
+  min(rank) AS rank,
+  iteration,
+  count(*) AS collective_count,
+  sum(rank = last_rank AND coalesce(longest_ns, 0) > 0) AS last_count,
+  coalesce(sum(iif(rank = last_rank, longest_ns, NULL)), 0) AS caused_ns,
+  coalesce(sum(iif(rank <> last_rank, wait_ns, NULL)), 0) AS own_wait_ns,
+  count(DISTINCT communicator) AS communicator_count,
+  report,
+  pid
+FROM arrival
+GROUP BY side, report, pid, iteration
+ORDER BY side, report, pid, iteration

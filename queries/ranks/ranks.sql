@@ -1,0 +1,38 @@
+/*---
+name: ranks
+version: 1
+title: Ranks
+summary: Each process of a distributed program, with its rank and its GPU.
+why: To see which report, process and GPU belongs to which rank.
+kind: info
+tags: [communication, cuda, gpu]
+reads: [gpu, rank]
+requires: [rank]
+columns:
+  - {name: rank, type: int, priority: 0, doc: "Rank in the whole program; null if the capture does not tell."}
+  - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the whole program; null if the capture does not tell."}
+  - {name: source, type: text, label: "rank is known from", priority: 1, doc: "PyTorch, MPI, or NCCL, whose largest communicator is taken for the whole program; null if the capture does not tell."}
+  - {name: pid, type: id, priority: 0, doc: "Operating system process ID; null if unknown."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that the process ran work on; the lowest if there are several, null if none."}
+  - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 1, doc: "GPUs that the process ran work on."}
+  - {name: gpu_name, type: text, label: "GPU name", priority: 1, doc: "Marketing name of that GPU; null if unknown."}
+  - {name: communicator_count, type: int, unit: count, label: "communicators", priority: 1, doc: "Communicators of NCCL that the process made or freed in the capture."}
+when_empty: "no process ran work on a GPU"
+limits: >-
+  NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The variables
+  of the environment, such as RANK or SLURM_PROCID, are not read.
+see_also: [collectives, stragglers, rank_balance]
+---*/
+SELECT
+  rank.rank,
+  rank.rank_count,
+  rank.source,
+  rank.pid,
+  rank.gpu_id,
+  rank.gpu_count,
+  gpu.gpu_name,
+  rank.communicator_count
+FROM rank
+LEFT JOIN gpu
+  ON gpu.gpu_id = rank.gpu_id
+ORDER BY rank.rank IS NULL, rank.rank, rank.pid

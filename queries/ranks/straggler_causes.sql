@@ -1,0 +1,118 @@
+/*---
+name: straggler_causes
+version: 1
+title: Why ranks come late
+summary: What a rank did longer than others before collectives to which it came last.
+why: To see whether a late rank computes longer, copies longer, or waits for its host.
+kind: sum
+tags: [communication, gpu]
+reads: []
+asks: [collective_arrivals, collective_work]
+across: true
+columns:
+  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator."}
+  - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last, and another one waited for it."}
+  - {name: caused_ns, type: duration, unit: ns, label: "wait of the others", priority: 1, doc: "What the other ranks waited together in these collectives."}
+  - {name: longer_ns, type: duration, unit: ns, label: "longer by", priority: 1, doc: "By how much its time since the collectives before was longer than the mean of the other ranks, in sum: the sum of the next four columns."}
+  - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 1, doc: "The part of it in which a compute kernel ran; negative if the others computed longer."}
+  - {name: exposed_communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 2, doc: "The part in which a communication kernel that is no collective ran and no compute kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "The part in which a copy or fill ran and no kernel did."}
+  - {name: idle_ns, type: duration, unit: ns, label: "idle", priority: 1, doc: "The part in which nothing ran: the GPU waited for its host."}
+  - {name: cause, type: text, priority: 0, doc: "The largest of the four parts: longer compute, communication, copies, or the host; cannot tell if longer_ns is less than half of the longest wait of each collective."}
+  - {name: communicator, type: text, priority: 1, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
+  - {name: report, type: text, priority: 2, doc: "Report of the rank."}
+  - {name: pid, type: id, priority: 2, doc: "Operating system process ID."}
+when_empty: "no rank waited for another one, or only one rank is seen"
+limits: >-
+  The collectives before are those of all communicators on the GPU of the rank. All ranks end a collective nearly
+  together, so what a rank does longer after it makes it late; after a broadcast they may not. Compute may be longer
+  because of more work, or of a slower GPU.
+see_also: [stragglers, collective_work, collective_arrivals]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+arrival AS (
+  SELECT
+    arrival.communicator,
+    arrival.sequence,
+    arrival.rank,
+    arrival.last_rank,
+    arrival.wait_ns,
+    arrival.report,
+    arrival.pid,
+    work.dur_ns,
+    work.compute_ns,
+    work.exposed_communication_ns,
+    work.exposed_memory_ns,
+    work.idle_ns
+  FROM collective_arrivals AS arrival
+  JOIN collective_work AS work
+    ON work.side = arrival.side
+    AND work.kernel_id = arrival.kernel_id
+    AND work.communicator = arrival.communicator
+    AND work.sequence = arrival.sequence
+  WHERE arrival.agrees
+    AND arrival.seen_count > 1
+  LIMIT -1
+),
+others AS (
+  SELECT
+    communicator,
+    sequence,
+    sum(wait_ns) AS caused_ns,
+    max(wait_ns) AS longest_ns,
+    avg(dur_ns) AS dur_ns,
+    avg(compute_ns) AS compute_ns,
+    avg(exposed_communication_ns) AS exposed_communication_ns,
+    avg(exposed_memory_ns) AS exposed_memory_ns,
+    avg(idle_ns) AS idle_ns
+  FROM arrival
+  WHERE rank <> last_rank
+  GROUP BY communicator, sequence
+  HAVING sum(wait_ns) > 0
+  LIMIT -1
+),
+summed AS (
+  SELECT
+    arrival.communicator,
+    arrival.rank,
+    arrival.report,
+    arrival.pid,
+    count(*) AS last_count,
+    sum(others.caused_ns) AS caused_ns,
+    sum(others.longest_ns) AS longest_ns,
+    CAST(round(sum(arrival.dur_ns - others.dur_ns)) AS INTEGER) AS longer_ns,
+    CAST(round(sum(arrival.compute_ns - others.compute_ns)) AS INTEGER) AS compute_ns,
+    CAST(
+      round(sum(arrival.exposed_communication_ns - others.exposed_communication_ns)) AS INTEGER
+    ) AS exposed_communication_ns,
+    CAST(round(sum(arrival.exposed_memory_ns - others.exposed_memory_ns)) AS INTEGER) AS exposed_memory_ns,
+    CAST(round(sum(arrival.idle_ns - others.idle_ns)) AS INTEGER) AS idle_ns
+  FROM arrival
+  JOIN others
+    ON others.communicator = arrival.communicator
+    AND others.sequence = arrival.sequence
+  WHERE arrival.rank = arrival.last_rank
+  GROUP BY arrival.communicator, arrival.rank, arrival.report, arrival.pid
+)
+SELECT
+  rank,
+  last_count,
+  caused_ns,
+  longer_ns,
+  compute_ns,
+  exposed_communication_ns,
+  exposed_memory_ns,
+  idle_ns,
+  CASE
+    WHEN 2 * longer_ns < longest_ns THEN 'cannot tell'
+    WHEN compute_ns >= max(exposed_communication_ns, exposed_memory_ns, idle_ns) THEN 'longer compute'
+    WHEN idle_ns >= max(exposed_communication_ns, exposed_memory_ns) THEN 'the host'
+    WHEN exposed_memory_ns >= exposed_communication_ns THEN 'copies'
+    ELSE 'communication'
+  END AS cause,
+  communicator,
+  report,
+  pid
+FROM summed
+ORDER BY caused_ns DESC, communicator, rank, report, pid
