@@ -14,13 +14,13 @@ columns:
   - {name: sequence, type: int, priority: 0, doc: "Place among the collectives of the communicator, from 0."}
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what it sends to each rank; null if unknown."}
-  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator; in the whole program if that is unknown; the place by report and process, which is a guess, if both are."}
+  - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator; else the place by report and process, which is a guess."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the kernel, on the clock of the first report."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Time of the kernel."}
   - {name: late_ns, type: duration, unit: ns, label: "after the first", priority: 1, doc: "From the first rank's start to this one's."}
   - {name: wait_ns, type: duration, unit: ns, label: "wait for the last", priority: 1, doc: "From this rank's start to the last one's: time that is not transfer, at most dur_ns. Null if it is below the uncertainty of the clocks."}
   - {name: transfer_ns, type: duration, unit: ns, label: "transfer", priority: 1, doc: "From the last rank's start to this one's end; null as wait_ns is for any rank."}
-  - {name: last_rank, type: int, label: "last", priority: 1, doc: "Rank that came last."}
+  - {name: last_rank, type: int, label: "last", priority: 1, doc: "Rank that came last, as in the column rank."}
   - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 2, doc: "Uncertainty of the difference between clocks; 0 within one report."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 2, doc: "Ranks that the reports show in this collective."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 2, doc: "Ranks of the communicator; null if unknown."}
@@ -50,17 +50,14 @@ op AS (
   WHERE start_ns IS NOT NULL
   LIMIT -1
 ),
-member AS (
+known AS (
   SELECT
     op.side,
     op.communicator,
     op.pid,
     op.gpu_id,
-    coalesce(
-      max(op.rank),
-      max(ranks.rank),
-      row_number() OVER (PARTITION BY op.communicator ORDER BY op.side, op.pid, op.gpu_id) - 1
-    ) AS rank,
+    max(op.rank) AS own_rank,
+    max(ranks.rank) AS program_rank,
     max(op.rank_count) AS rank_count,
     count(*) AS own_count
   FROM op
@@ -69,6 +66,18 @@ member AS (
     AND ranks.pid = op.pid
     AND ranks.gpu_count = 1
   GROUP BY op.side, op.communicator, op.pid, op.gpu_id
+  LIMIT -1
+),
+member AS (
+  SELECT
+    *,
+    coalesce(
+      iif(count(program_rank) OVER same = count(*) OVER same, program_rank, NULL),
+      own_rank,
+      row_number() OVER (PARTITION BY communicator ORDER BY side, pid, gpu_id) - 1
+    ) AS rank
+  FROM known
+  WINDOW same AS (PARTITION BY communicator)
   LIMIT -1
 ),
 aligned AS (

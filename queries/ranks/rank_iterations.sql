@@ -10,7 +10,7 @@ reads: []
 asks: [collective_arrivals, collective_work]
 across: true
 columns:
-  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator."}
+  - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator, or a guess: see collective_arrivals."}
   - {name: iteration, type: int, priority: 0, doc: "Number of the iteration in its thread, from 0; null for collectives outside of iterations."}
   - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives in which the rank and another one are seen."}
   - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last, and another one waited for it."}

@@ -10,15 +10,16 @@ reads: []
 asks: [collective_arrivals, collective_work]
 across: true
 columns:
-  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator."}
+  - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator, or a guess: see collective_arrivals."}
   - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last, and another one waited for it."}
   - {name: caused_ns, type: duration, unit: ns, label: "wait of the others", priority: 1, doc: "What the other ranks waited together in these collectives."}
+  - {name: lost_ns, type: duration, unit: ns, label: "lost at most", priority: 1, doc: "The longest wait of another rank in each of these collectives, in sum: what the program loses at most."}
   - {name: longer_ns, type: duration, unit: ns, label: "longer by", priority: 1, doc: "By how much its time since the collectives before was longer than the mean of the other ranks, in sum: the sum of the next four columns."}
   - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 1, doc: "The part of it in which a compute kernel ran; negative if the others computed longer."}
   - {name: exposed_communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 2, doc: "The part in which a communication kernel that is no collective ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "The part in which a copy or fill ran and no kernel did."}
   - {name: idle_ns, type: duration, unit: ns, label: "idle", priority: 1, doc: "The part in which nothing ran: the GPU waited for its host."}
-  - {name: cause, type: text, priority: 0, doc: "The largest of the four parts: longer compute, communication, copies, or the host; cannot tell if longer_ns is less than half of the longest wait of each collective."}
+  - {name: cause, type: text, priority: 0, doc: "The largest of the four parts: longer compute, communication, copies, or the host; cannot tell if longer_ns is less than half of lost_ns."}
   - {name: communicator, type: text, priority: 1, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
   - {name: report, type: text, priority: 2, doc: "Report of the rank."}
   - {name: pid, type: id, priority: 2, doc: "Operating system process ID."}
@@ -80,7 +81,7 @@ summed AS (
     arrival.pid,
     count(*) AS last_count,
     sum(others.caused_ns) AS caused_ns,
-    sum(others.longest_ns) AS longest_ns,
+    sum(others.longest_ns) AS lost_ns,
     CAST(round(sum(arrival.dur_ns - others.dur_ns)) AS INTEGER) AS longer_ns,
     CAST(round(sum(arrival.compute_ns - others.compute_ns)) AS INTEGER) AS compute_ns,
     CAST(
@@ -99,13 +100,14 @@ SELECT
   rank,
   last_count,
   caused_ns,
+  lost_ns,
   longer_ns,
   compute_ns,
   exposed_communication_ns,
   exposed_memory_ns,
   idle_ns,
   CASE
-    WHEN 2 * longer_ns < longest_ns THEN 'cannot tell'
+    WHEN 2 * longer_ns < lost_ns THEN 'cannot tell'
     WHEN compute_ns >= max(exposed_communication_ns, exposed_memory_ns, idle_ns) THEN 'longer compute'
     WHEN idle_ns >= max(exposed_communication_ns, exposed_memory_ns) THEN 'the host'
     WHEN exposed_memory_ns >= exposed_communication_ns THEN 'copies'
@@ -115,4 +117,4 @@ SELECT
   report,
   pid
 FROM summed
-ORDER BY caused_ns DESC, communicator, rank, report, pid
+ORDER BY lost_ns DESC, communicator, rank, report, pid

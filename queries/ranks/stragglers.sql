@@ -11,7 +11,7 @@ asks: [collective_arrivals]
 across: true
 columns:
   - {name: communicator, type: text, priority: 1, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
-  - {name: rank, type: int, priority: 0, doc: "Rank within the communicator."}
+  - {name: rank, type: int, priority: 0, doc: "Rank in the whole program if it is known for all members of the communicator that are seen; else within the communicator, or a guess: see collective_arrivals."}
   - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of the communicator that at least two ranks are seen in."}
   - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Collectives in which this rank came last."}
   - {name: last_pct, type: percent, unit: percent, label: "share of collectives", priority: 1, doc: "last_count as a share of collective_count."}

@@ -62,12 +62,12 @@ launched AS (
       PARTITION BY call.range_id
       ORDER BY coalesce(collective(kernel.kernel_name) = call.operation, 0) DESC, nvtx_op.op_id
     ) AS choice
-  FROM call
-  JOIN nvtx_op
-    ON nvtx_op.range_id = call.launched_in
-    AND nvtx_op.op_kind = 'kernel'
-  JOIN kernel
-    ON kernel.kernel_id = nvtx_op.op_id
+  FROM nvtx_op
+  CROSS JOIN call
+  CROSS JOIN kernel
+  WHERE nvtx_op.op_kind = 'kernel'
+    AND call.launched_in = nvtx_op.range_id
+    AND kernel.kernel_id = nvtx_op.op_id
 ),
 by_payload AS (
   SELECT
@@ -182,8 +182,8 @@ known AS (
 unknown AS (
   SELECT kernel.kernel_id, kernel.start_ns, kernel.pid, kernel.device_id, kernel.stream_id, name.operation
   FROM (
-    SELECT name_id, collective(kernel_name) AS operation
-    FROM (SELECT DISTINCT name_id, kernel_name FROM kernel)
+    SELECT name_id, collective((SELECT text FROM string WHERE string_id = name_id)) AS operation
+    FROM (SELECT DISTINCT name_id FROM kernel)
   ) AS name
   CROSS JOIN kernel
   WHERE name.operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')

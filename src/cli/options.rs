@@ -332,6 +332,11 @@ impl Clock {
         done
     }
 
+    /// Leaves progress to somebody else.
+    pub(super) fn show_no_progress(&mut self) {
+        self.limits.progress.show = None;
+    }
+
     /// The current limits.
     pub(super) fn limits(&self) -> Limits {
         self.limits.clone()

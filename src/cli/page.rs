@@ -1,15 +1,17 @@
 //! `nsq page`: shows the tables of a page for one or more reports.
 
-use super::note;
+use super::failures::{Failure, complain_of_all};
 use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
+use super::{many, note};
 use crate::catalog::{Catalog, ClassMaps};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
 use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::render::{Format, Heading, Writer, visible};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Show a page: the tables of several queries together, for one or more reports
@@ -21,6 +23,7 @@ Examples:
   nsq page kernels report.sqlite -p gaps=true
   nsq page kernels rank0.sqlite rank1.sqlite -o kernels.html
   nsq page kernels report.sqlite --layout console
+  nsq page job 'run/rank*.sqlite' -o ranks.html
   nsq page my_page report.sqlite --queries my_queries
 
 `nsq list --pages` lists the pages; `nsq show PAGE` describes one.")]
@@ -35,7 +38,7 @@ pub(super) struct Args {
 /// The reports and options of a page.
 #[derive(Debug, clap::Args)]
 pub(super) struct PageArgs {
-    /// SQLite exports, .nsys-rep files or PyTorch traces.
+    /// SQLite exports, .nsys-rep files or PyTorch traces, folders of them, or quoted patterns.
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// Set a parameter of the page; may be repeated.
@@ -67,20 +70,13 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 impl PageArgs {
     /// Asks the page `name` and prints it.
     pub(super) fn run(&self, name: &str) -> Result<u8> {
-        must_differ(self.output.output.as_deref(), self.reports.iter().map(PathBuf::as_path))?;
+        let paths = many::named(&self.reports)?;
+        must_differ(self.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
         let format = if self.layout.is_none() { Some(self.output.format()?) } else { None };
         let mut catalog = self.library.load()?;
         // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
         self.classes.choose(&mut catalog, [])?;
         let request = PageRequest::new(&catalog, name, &self.param, visible)?;
-        self.threads.allow();
-        let mut inputs = Vec::new();
-        for (path, name) in self.reports.iter().zip(shortest_names(&self.reports)) {
-            let opened = Opened::open(path, &self.open)?;
-            let scope = self.scope.resolve(&opened.schema)?;
-            inputs.push(Input::new(name, opened, scope));
-        }
-        let (asker, limits) = (format!("page {name}"), self.limits.limits());
         let page = request.page();
         let of_format = match format {
             Some(Format::Text) => &page.text,
@@ -90,48 +86,71 @@ impl PageArgs {
         };
         let layout = self.layout.as_ref().or(of_format.as_ref()).cloned();
         let request = request.only_for(layout.as_deref());
+        let names = shortest_names(&paths);
+        let name_of: BTreeMap<&Path, &str> =
+            paths.iter().map(PathBuf::as_path).zip(names.iter().map(String::as_str)).collect();
+        let (answers, clock) = many::each(&paths, &self.threads, &self.limits, |path, clock| {
+            let opened = clock.pause(|| Opened::open(path, &self.open))?;
+            let scope = self.scope.resolve(&opened.schema)?;
+            let facts = opened.heading(&scope).facts;
+            let input = Input::new(name_of[path].to_owned(), opened, scope);
+            let (report, notes) = asked(&request, &catalog, &input, &clock.limits())?;
+            Ok((report, notes, facts, input.scope.is_whole()))
+        });
+        let (mut reports, mut facts, mut is_whole) = (Vec::new(), Vec::<serde_json::Value>::new(), true);
+        let mut failures = Vec::new();
+        for ((path, name), answer) in paths.iter().zip(&names).zip(answers) {
+            match answer {
+                Some(Ok((report, notes, of_report, is_all))) => {
+                    tell(name, &notes, paths.len() > 1);
+                    reports.push((name, report));
+                    facts.push(of_report.into());
+                    is_whole &= is_all;
+                }
+                Some(Err(error)) if paths.len() == 1 => return Err(error),
+                Some(Err(Error::Interrupted)) | None => return Err(Error::Interrupted),
+                Some(Err(error)) => failures.push(Failure { name, path, error }),
+            }
+        }
+        let code = complain_of_all(&failures);
+        if reports.is_empty() {
+            return Ok(code);
+        }
+        let (asker, limits) = (format!("page {name}"), clock.limits());
+        let answer = |reports: Vec<PageReport>| {
+            let answer = request.answer(reports, &limits)?;
+            let answer = answer.map_err(|none| none.into_error(&asker, &paths[0], is_whole))?;
+            answer.notes.iter().for_each(|text| note(text));
+            Ok::<_, Error>(answer)
+        };
         if let Some(layout) = &layout {
-            let text = laid_out(&request, &catalog, &inputs, layout, &limits, &asker)?;
+            let mut text = String::new();
+            if request.is_across() || reports.len() == 1 {
+                text =
+                    answer(reports.into_iter().map(|(_, report)| report).collect())?.layout(layout)?;
+            } else {
+                // A page that does not compare reports is laid out once for each.
+                for (name, report) in reports {
+                    let gap = if text.is_empty() { "" } else { "\n" };
+                    text.push_str(&format!("{gap}{}\n\n", visible(name)));
+                    text.push_str(&answer(vec![report])?.layout(layout)?);
+                }
+            }
             let text = if self.output.output.is_none() { fitted(text) } else { text };
             write_to(self.output.output.as_deref(), |out| {
                 out.write_all(text.as_bytes()).map_err(Error::Output)
             })?;
-            return Ok(0);
+            return Ok(code);
         }
-        let answer = ask(&request, &catalog, &inputs, &limits, &asker)?;
-        answer.notes.iter().for_each(|text| note(text));
+        let answer = answer(reports.into_iter().map(|(_, report)| report).collect())?;
         let mut heading = nsq_heading();
-        let reports: Vec<_> = inputs.iter().map(|i| i.opened.heading(&i.scope).facts.into()).collect();
-        heading.facts.insert("reports".to_owned(), serde_json::Value::Array(reports));
+        heading.facts.insert("reports".to_owned(), serde_json::Value::Array(facts));
         heading.facts.insert("page".to_owned(), name.into());
         heading.facts.insert("page_version".to_owned(), request.version().into());
         heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
         show(&answer, &self.output, &heading)?;
-        Ok(0)
+        Ok(code)
     }
-}
-
-/// The text of a layout. A page that does not compare reports is laid out once for each.
-fn laid_out(
-    request: &PageRequest<'_>,
-    catalog: &Catalog,
-    inputs: &[Input],
-    layout: &str,
-    limits: &Limits,
-    asker: &str,
-) -> Result<String> {
-    let mut text = String::new();
-    let parts = if request.is_across() { inputs.len().max(1) } else { 1 };
-    for part in inputs.chunks(parts) {
-        if parts < inputs.len() {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!("{gap}{}\n\n", visible(&part[0].about.name)));
-        }
-        let answer = ask(request, catalog, part, limits, asker)?;
-        answer.notes.iter().for_each(|text| note(text));
-        text.push_str(&answer.layout(layout)?);
-    }
-    Ok(text)
 }
 
 /// An open report, and how a page asks it.
@@ -171,18 +190,33 @@ pub(super) fn ask<'r>(
 pub(super) fn ask_one(
     request: &PageRequest<'_>,
     catalog: &Catalog,
-    Input { about, opened, scope, classes }: &Input,
+    input: &Input,
     is_one_of_several: bool,
     limits: &Limits,
 ) -> Result<PageReport> {
+    let (report, notes) = asked(request, catalog, input, limits)?;
+    tell(&input.about.name, &notes, is_one_of_several);
+    Ok(report)
+}
+
+/// The answers of a report, and notes about it.
+fn asked(
+    request: &PageRequest<'_>,
+    catalog: &Catalog,
+    Input { about, opened, scope, classes }: &Input,
+    limits: &Limits,
+) -> Result<(PageReport, Vec<String>)> {
     let lacks = request.lacks(opened, catalog)?;
     let roots = request.roots(&lacks);
     let classes = classes.as_ref().unwrap_or(catalog.classes());
     let (session, notes) = opened.begin_with(catalog, classes, scope, roots, limits)?;
+    Ok((request.ask(about.clone(), &session, lacks, limits)?, notes))
+}
+
+fn tell(name: &str, notes: &[String], is_one_of_several: bool) {
     for text in notes {
-        note(&if is_one_of_several { format!("{}: {text}", about.name) } else { text });
+        note(&if is_one_of_several { format!("{name}: {text}") } else { text.clone() });
     }
-    request.ask(about.clone(), &session, lacks, limits)
 }
 
 /// Prints the tables of a page.

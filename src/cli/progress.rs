@@ -38,6 +38,13 @@ pub(super) fn show_work(work: &Work) {
     }
 }
 
+/// Shows how many of many reports are done.
+pub(super) fn show_reports(done: u64, total: u64) {
+    if !HAS_OUTPUT.load(Ordering::Relaxed) {
+        STATE.lock_bar().show(&format!("{done} of {total} reports"), done, Some(total), false);
+    }
+}
+
 /// Removes the progress from the terminal.
 pub(super) fn clear() {
     STATE.lock_bar().clear();

@@ -1,7 +1,7 @@
 //! Ranks together: collectives matched over ranks and reports, clocks aligned, stragglers named.
 
 use crate::diff::program::Random;
-use crate::support::{NEWEST_COMMON, drop_empty_tables, project, shared, stdout};
+use crate::support::{NEWEST_COMMON, drop_empty_tables, outcome, project, shared, stdout};
 use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -435,6 +435,81 @@ fn without_payloads_the_order_of_kernels_is_a_guess() {
     assert!(across.iter().all(|row| row["side"] == "0"), "{across:?}");
     let clocks = ask("rank_clocks", &reports);
     assert_eq!((clocks[1]["offset_ns"].as_str(), clocks[1]["collective_count"].as_str()), ("", "0"));
+}
+
+#[test]
+fn a_page_names_the_straggler_its_cause_and_its_iterations() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = Job::random(9, 6, 2, 4, 300_000);
+    job.write(folder.path(), &[]);
+    let all = folder.path().to_str().unwrap();
+    let text = stdout(&["page", "job", all]);
+    assert!(text.contains("3 reports, 6 processes"), "{text}");
+    assert!(text.contains("Verdict: Rank 4 makes the others wait most. It comes last in"), "{text}");
+    assert!(text.contains("its GPU waited longer for its host than the others"), "{text}");
+    assert!(text.contains("AllReduce of 1.00 MB in iteration"), "{text}");
+    let heat = text.lines().skip_while(|line| !line.starts_with("Waits that each rank causes")).skip(1);
+    let loud: Vec<bool> = heat.take(6).map(|line| line.contains('▓') || line.contains('█')).collect();
+    assert_eq!(loud, [false, false, false, false, true, false], "{text}");
+    assert!(text.contains("host1.sqlite: ") && text.contains(" ppm, ±"), "{text}");
+    let html = stdout(&["page", "job", all, "--format", "html"]);
+    assert!(html.contains("Rank 4 makes the others wait most") && html.contains("<rect"), "{html}");
+    // JSON has all tables, also of a program of one rank.
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&["page", "job", all, "--format", "json"])).unwrap();
+    let tables: Vec<&str> =
+        json.as_array().unwrap().iter().map(|table| table["table"].as_str().unwrap()).collect();
+    assert!(tables.contains(&"causes") && tables.contains(&"balance"), "{tables:?}");
+    let one = stdout(&["page", "job", project("fixtures/trace.json.gz").to_str().unwrap()]);
+    assert!(one.contains("No rank can be compared with another"), "{one}");
+}
+
+#[test]
+fn a_report_that_fails_is_named_and_the_others_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let reports = Job::random(11, 4, 1, 2, 300_000).write(folder.path(), &[]);
+    std::fs::write(folder.path().join("host9.sqlite"), "no database").unwrap();
+    let pattern = folder.path().join("host?.sqlite");
+    for words in [&["run", "--query", "stragglers"][..], &["page", "job"]] {
+        let (code, good, _) =
+            outcome(&[words, &reports.iter().map(String::as_str).collect::<Vec<_>>()].concat());
+        assert_eq!(code, 0);
+        let (code, out, error) = outcome(&[words, &[pattern.to_str().unwrap()]].concat());
+        assert!(code == 1 && error.contains("host9.sqlite"), "{error}");
+        assert_eq!(out, good);
+    }
+}
+
+/// Names in a trace may be anything.
+#[test]
+fn names_of_process_groups_are_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    for rank in 0..2 {
+        let ops: Vec<String> = (0..3)
+            .map(|n| {
+                format!(
+                    r#"{{"ph":"X","cat":"kernel","name":"nccl","pid":{rank},"tid":7,"ts":{},"dur":{},"args":{{"device":{rank},
+                       "stream":7,"correlation":{n},"Collective name":"allreduce","In msg nelems":8,"Group size":2,
+                       "dtype":"Float","Process Group Name":"<img src=x> | `a`","Process Group Ranks":"[0, 1]"}}}}"#,
+                    1000 * n + 100 * rank * n,
+                    500 - 100 * rank * n
+                )
+            })
+            .collect();
+        let text = format!(
+            r#"{{"distributedInfo":{{"rank":{rank},"world_size":2}},"traceEvents":[{}]}}"#,
+            ops.join(",")
+        );
+        std::fs::write(folder.path().join(format!("rank{rank}.json")), text).unwrap();
+    }
+    let all = folder.path().to_str().unwrap();
+    assert!(
+        ask("collectives", &[all.to_owned()])[0]["communicator"].starts_with("<img src=x> | `a` [0, 1]")
+    );
+    for format in ["html", "markdown"] {
+        let page = stdout(&["page", "job", all, "--format", format]);
+        assert!(!page.contains("<img"), "{page}");
+    }
 }
 
 fn made(folder: &tempfile::TempDir, name: &str) -> std::path::PathBuf {

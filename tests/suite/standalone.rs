@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 125] = [
+const NEED_NSQ: [&str; 127] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -91,6 +91,7 @@ const NEED_NSQ: [&str; 125] = [
     "kernel_stats",
     "launch_bound",
     "launch_latency",
+    "longest_wait",
     "memcpy_bandwidth",
     "memory_op_sizes",
     "memory_ops",
@@ -118,6 +119,7 @@ const NEED_NSQ: [&str; 125] = [
     "range_time_sum",
     "rank_balance",
     "rank_clocks",
+    "rank_heat",
     "rank_iterations",
     "rank_measures",
     "rank_wait",

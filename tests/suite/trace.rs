@@ -324,7 +324,9 @@ fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
     // Only a trace tells its rank.
     let of_ranks = [
         "collective_arrivals",
+        "longest_wait",
         "rank_balance",
+        "rank_heat",
         "rank_iterations",
         "rank_measures",
         "ranks",

@@ -2,11 +2,11 @@
 
 use super::page::{Page, parts_json, playbook, preamble, put_json, report_line};
 use super::part::{PartAnswer, Status};
-use super::profiles::{Profile, find};
 use super::stats_reports::{self, Written};
 use super::{Questions, answer};
 use crate::cli::note;
 use crate::cli::output::{must_differ, write_to};
+use crate::cli::profiles::{Profile, find};
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::render::{Format, Heading, Writer, quotable, visible};
 use crate::table::{Column, ResultTable, Value as Cell};

@@ -4,7 +4,6 @@ mod asking;
 mod folder;
 mod page;
 mod part;
-mod profiles;
 mod settings;
 mod stats_reports;
 

@@ -3,24 +3,15 @@
 use super::{Args, answerable, explain, heading_of, roots};
 use crate::catalog::Catalog;
 use crate::cli::failures::{Failure, complain_of_all, worse};
-use crate::cli::note;
 use crate::cli::opened::{Opened, nsq_heading, shortest_names};
 use crate::cli::options::Clock;
+use crate::cli::{many, note};
 use crate::compile::Plan;
 use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::page::{Partials, ReportAnswers};
 use crate::render::Writer;
 use crate::table::ResultTable;
-use crate::threads;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Most files open for one report: the database once for the statement and four times for a native
-/// relation, the lock of a cached export, and SQLite's temporary files.
-const FILES: usize = 12;
-/// Most files open for other purposes.
-const OTHER_FILES: usize = 16;
 
 /// Processes as many reports in parallel as the limits on threads and open files allow.
 ///
@@ -33,27 +24,8 @@ pub(super) fn run(
     paths: &[PathBuf],
 ) -> Result<u8> {
     let partials = Partials::of(plans);
-    let allowed = args.threads.allow();
-    let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
-    // Each worker gets an equal share of the threads for its own computations.
-    threads::allow((allowed / workers).max(1));
-    let clock = args.limits.start();
-    let next = AtomicUsize::new(0);
-    let answers: Vec<Mutex<Option<Result<Answer>>>> = paths.iter().map(|_| None.into()).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                let mut clock = clock.clone();
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(path) = paths.get(index) else { break };
-                    let answer = answer(args, catalog, &partials, path, &mut clock);
-                    if let Ok(mut slot) = answers[index].lock() {
-                        *slot = Some(answer);
-                    }
-                }
-            });
-        }
+    let (answers, clock) = many::each(paths, &args.threads, &args.limits, |path, clock| {
+        answer(args, catalog, &partials, path, clock)
     });
     let (mut code, mut failures) = (0, Vec::new());
     let mut facts: Vec<serde_json::Value> = Vec::new();
@@ -64,7 +36,6 @@ pub(super) fn run(
         false => paths.iter().map(|path| path.display().to_string()).collect(),
     };
     for ((path, name), answer) in paths.iter().zip(&names).zip(answers) {
-        let answer = answer.into_inner().ok().flatten();
         match answer {
             Some(Ok(answer)) => {
                 failures.extend(answer.lacks.into_iter().map(|error| Failure { name, path, error }));
@@ -106,18 +77,6 @@ pub(super) fn run(
         Ok(())
     })?;
     Ok(code)
-}
-
-/// The limit on open files.
-fn open_files() -> usize {
-    #[cfg(unix)]
-    {
-        use rustix::process::{Resource, getrlimit};
-        let most = getrlimit(Resource::Nofile).current;
-        most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
-    }
-    #[cfg(not(unix))]
-    usize::MAX
 }
 
 /// The results of one report.

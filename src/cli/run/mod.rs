@@ -6,7 +6,7 @@ mod many_reports;
 use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, must_differ};
-use super::{complain, note};
+use super::{complain, many, note};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::{Error, Result};
@@ -27,7 +27,8 @@ Examples:
 
 Add @VERSION to a query name to require that version. Add NVIDIA's arguments after colons.")]
 pub(super) struct Args {
-    /// SQLite exports, .nsys-rep files or PyTorch traces; several add a first column `report`.
+    /// SQLite exports, .nsys-rep files or PyTorch traces, folders of them, or quoted patterns; several
+    /// reports add a first column `report`.
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// Query to run: NAME[@VERSION][:ARG…], or the path of a .sql file; may be repeated.
@@ -57,7 +58,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    must_differ(args.output.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
+    let reports = many::named(&args.reports)?;
+    must_differ(args.output.output.as_deref(), reports.iter().map(PathBuf::as_path))?;
     let mut catalog = args.library.load()?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(TimeUnit::Ns) } else { Layout::Own };
@@ -77,7 +79,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         .collect::<Result<Vec<Plan>>>()?;
     let chosen = if is_nsys { &[] } else { chosen_columns(args, &plans)? };
     args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
-    match args.reports.as_slice() {
+    match reports.as_slice() {
         [report] => one_report(args, &catalog, &plans, chosen, report),
         reports => many_reports::run(args, &catalog, &plans, chosen, reports),
     }
