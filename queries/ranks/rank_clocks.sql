@@ -7,116 +7,125 @@ why: To compare times of several reports, and to know how exactly that can be do
 kind: info
 tags: [communication, gpu, nvtx]
 reads: []
-asks: [collectives]
+asks: [collectives, clock_steps]
 across: true
 columns:
   - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
   - {name: report, type: text, priority: 0, doc: "Name of the report."}
-  - {name: collective_count, type: int, unit: count, label: "matched collectives", priority: 1, doc: "Such collectives that this report and the first one have; for the first one, all of its own."}
+  - {name: hops, type: int, priority: 2, doc: "1 if the report shares collectives with the first one, 2 if with another one that does, up to 3; 0 for the first one; null if it cannot be aligned."}
+  - {name: collective_count, type: int, unit: count, label: "matched collectives", priority: 1, doc: "Such collectives that the report shares with the next one on the way to the first; for the first one, all of its own; 0 if it cannot be aligned."}
   - {name: at_ns, type: timestamp, unit: ns, label: "at", priority: 2, doc: "Time of this report at which the offset holds."}
-  - {name: offset_ns, type: duration, unit: ns, label: "offset", priority: 1, doc: "What must be added to a time of this report to get that of the first one; null if they share no collective."}
-  - {name: drift_ppm, type: real, label: "drift in ppm", priority: 1, doc: "By how many millionths the first report's clock is faster; 0 with fewer than 32 matched collectives."}
-  - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "95 of 100 matched collectives end within plus or minus this on both clocks; 0 for the first report."}
+  - {name: offset_ns, type: duration, unit: ns, label: "offset", priority: 1, doc: "What must be added to a time of this report to get that of the first one; null if it cannot be aligned."}
+  - {name: drift_ppm, type: real, label: "drift in ppm", priority: 1, doc: "By how many millionths the first report's clock is faster; a step with fewer than 32 matched collectives counts as 0."}
+  - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "95 of 100 matched collectives end within plus or minus this on both clocks; the sum over the steps on the way to the first report; 0 for the first one."}
 when_empty: "no collective was recorded"
 limits: >-
-  All ranks of an all-reduce, all-gather, reduce-scatter or all-to-all end it nearly together: the offset is the median
-  difference of these ends, and the drift the median slope between sixteenths of them. A report that shares no such
-  collective with the first one is not aligned.
-see_also: [collective_arrivals, stragglers]
+  Clocks are compared by the ends of collectives: see clock_steps. A report that needs more than three steps to the first
+  one is not aligned.
+see_also: [clock_steps, collective_arrivals, stragglers]
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-ended AS (
+-- In both directions.
+step AS (
+  SELECT side, to_side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
+  FROM clock_steps
+  UNION ALL
+  SELECT to_side, side, collective_count, at_ns + offset_ns, -offset_ns, 1.0 / (1.0 + drift) - 1.0, uncertainty_ns
+  FROM clock_steps
+  LIMIT -1
+),
+one_step AS (
+  SELECT side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
+  FROM step
+  WHERE to_side = 0
+  LIMIT -1
+),
+two_steps AS (
   SELECT
-    side,
-    report,
-    communicator,
-    sequence,
-    max(start_ns + dur_ns) AS end_ns,
-    min(iif(source = 'guess', 0, 1)) AS is_known,
-    count(*) OVER (PARTITION BY side, communicator) AS own_count
+    step.side,
+    step.collective_count,
+    step.at_ns,
+    step.offset_ns + next.offset_ns + next.drift * (step.at_ns + step.offset_ns - next.at_ns) AS offset_ns,
+    (1.0 + step.drift) * (1.0 + next.drift) - 1.0 AS drift,
+    step.uncertainty_ns + next.uncertainty_ns AS uncertainty_ns,
+    row_number() OVER (
+      PARTITION BY step.side
+      ORDER BY step.uncertainty_ns + next.uncertainty_ns, step.to_side
+    ) AS choice
+  FROM step
+  JOIN one_step AS next
+    ON next.side = step.to_side
+  WHERE step.side > 0
+    AND step.side NOT IN (SELECT side FROM one_step)
+  LIMIT -1
+),
+three_steps AS (
+  SELECT
+    step.side,
+    step.collective_count,
+    step.at_ns,
+    step.offset_ns + next.offset_ns + next.drift * (step.at_ns + step.offset_ns - next.at_ns) AS offset_ns,
+    (1.0 + step.drift) * (1.0 + next.drift) - 1.0 AS drift,
+    step.uncertainty_ns + next.uncertainty_ns AS uncertainty_ns,
+    row_number() OVER (
+      PARTITION BY step.side
+      ORDER BY step.uncertainty_ns + next.uncertainty_ns, step.to_side
+    ) AS choice
+  FROM step
+  JOIN two_steps AS next
+    ON next.side = step.to_side
+    AND next.choice = 1
+  WHERE step.side > 0
+    AND step.side NOT IN (SELECT side FROM one_step)
+    AND step.side NOT IN (SELECT side FROM two_steps)
+  LIMIT -1
+),
+own AS (
+  SELECT communicator, sequence, max(start_ns + dur_ns) AS end_ns
   FROM collectives
-  WHERE dur_ns IS NOT NULL
-    -- The root of a broadcast can end long before the others.
+  WHERE side = 0
+    AND dur_ns IS NOT NULL
     AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
-  GROUP BY side, report, communicator, sequence
-  LIMIT -1
+  GROUP BY communicator, sequence
 ),
-pair AS (
+aligned AS (
   SELECT
-    ended.side,
-    ended.report,
-    ended.end_ns AS at_ns,
-    first.end_ns - ended.end_ns AS apart_ns,
-    ntile(16) OVER (PARTITION BY ended.side ORDER BY ended.end_ns) AS bin,
-    count(*) OVER (PARTITION BY ended.side) AS collective_count
-  FROM ended
-  JOIN ended AS first
-    ON first.communicator = ended.communicator
-    AND first.sequence = ended.sequence
-    AND first.side = 0
-    -- The order of kernels tells only if none is missing.
-    AND (ended.is_known OR first.own_count = ended.own_count)
-  LIMIT -1
-),
-bin AS (
-  SELECT side, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns
-  FROM pair
-  WHERE collective_count >= 32
-  GROUP BY side, bin
-  LIMIT -1
-),
-slope AS (
-  SELECT a.side, median((b.apart_ns - a.apart_ns) / (b.at_ns - a.at_ns)) AS slope
-  FROM bin AS a
-  JOIN bin AS b
-    ON b.side = a.side
-    AND b.at_ns > a.at_ns
-  GROUP BY a.side
-),
-center AS (
-  SELECT pair.side, CAST(median(pair.at_ns) AS INTEGER) AS at_ns, coalesce(max(slope.slope), 0.0) AS slope
-  FROM pair
-  LEFT JOIN slope
-    ON slope.side = pair.side
-  GROUP BY pair.side
-),
-fitted AS (
-  SELECT
-    pair.side,
-    max(pair.collective_count) AS collective_count,
-    center.at_ns,
-    center.slope,
-    median(pair.apart_ns - center.slope * (pair.at_ns - center.at_ns)) AS offset_ns
-  FROM pair
-  JOIN center
-    ON center.side = pair.side
-  GROUP BY pair.side, center.at_ns, center.slope
-),
-residual AS (
-  SELECT
-    pair.side,
-    percentile(abs(pair.apart_ns - fitted.offset_ns - fitted.slope * (pair.at_ns - fitted.at_ns)), 95) AS uncertainty_ns
-  FROM pair
-  JOIN fitted
-    ON fitted.side = pair.side
-  GROUP BY pair.side
+    0 AS side,
+    0 AS hops,
+    count(*) AS collective_count,
+    CAST(median(end_ns) AS INTEGER) AS at_ns,
+    0 AS offset_ns,
+    0.0 AS drift,
+    0 AS uncertainty_ns
+  FROM own
+  UNION ALL
+  SELECT side, 1, collective_count, at_ns, offset_ns, drift, uncertainty_ns
+  FROM one_step
+  UNION ALL
+  SELECT side, 2, collective_count, at_ns, offset_ns, drift, uncertainty_ns
+  FROM two_steps
+  WHERE choice = 1
+  UNION ALL
+  SELECT side, 3, collective_count, at_ns, offset_ns, drift, uncertainty_ns
+  FROM three_steps
+  WHERE choice = 1
 ),
 report AS (
-  SELECT DISTINCT side, report
+  SELECT side, min(report) AS report
   FROM collectives
+  GROUP BY side
 )
 SELECT
   report.side,
   report.report,
-  coalesce(fitted.collective_count, 0) AS collective_count,
-  fitted.at_ns,
-  CAST(round(fitted.offset_ns) AS INTEGER) AS offset_ns,
-  1e6 * fitted.slope AS drift_ppm,
-  CAST(round(residual.uncertainty_ns) AS INTEGER) AS uncertainty_ns
+  aligned.hops,
+  coalesce(aligned.collective_count, 0) AS collective_count,
+  aligned.at_ns,
+  CAST(round(aligned.offset_ns) AS INTEGER) AS offset_ns,
+  1e6 * aligned.drift AS drift_ppm,
+  CAST(round(aligned.uncertainty_ns) AS INTEGER) AS uncertainty_ns
 FROM report
-LEFT JOIN fitted
-  ON fitted.side = report.side
-LEFT JOIN residual
-  ON residual.side = report.side
+LEFT JOIN aligned
+  ON aligned.side = report.side
 ORDER BY report.side

@@ -65,8 +65,9 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
     Err(format!("{}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
 }
 
-/// Queries that compare reports, and have no rows for one: see `tests/suite/diff`.
-const ROWS_FROM_SEVERAL: [&str; 3] = ["diff_regressions", "diff_rows", "diff_whole"];
+/// Queries that compare reports, and have no rows for one: see `tests/suite/diff` and
+/// `ranks.rs`.
+const ROWS_FROM_SEVERAL: [&str; 4] = ["clock_steps", "diff_regressions", "diff_rows", "diff_whole"];
 
 /// Queries that have no rows without parameters. `tests/suite/answer.rs` and `classes.rs` test them.
 const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];

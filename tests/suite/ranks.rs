@@ -480,6 +480,53 @@ fn a_report_that_fails_is_named_and_the_others_answer() {
     }
 }
 
+/// Reports 0 and 2 have no collective in common, but both have some with report 1.
+#[test]
+fn clocks_are_aligned_over_reports_in_between() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = Job::random(13, 3, 1, 1, 200_000);
+    let reports = job.write(folder.path(), &[]);
+    // Every other collective is on another communicator: of ranks 0 and 1, and of ranks 1 and 2.
+    for (report, kept) in [(0, Some(0)), (1, None), (2, Some(1))] {
+        let connection = Connection::open(&reports[report]).unwrap();
+        let calls = "SELECT row_number() OVER (ORDER BY start) - 1 AS n, rowid AS id FROM NVTX_EVENTS WHERE text = 'ncclAllReduce'";
+        let other = format!(
+            "UPDATE NVTX_EVENTS SET jsonText = replace(jsonText, '17293822569102704640', '17')
+             WHERE rowid IN (SELECT id FROM ({calls}) WHERE n % 2 = 1)"
+        );
+        assert_eq!(connection.execute(&other, ()).unwrap(), 45);
+        if let Some(kept) = kept {
+            let lost = format!(
+                "DELETE FROM NVTX_EVENTS WHERE rowid IN (SELECT id FROM ({calls}) WHERE n % 2 <> {kept})"
+            );
+            assert_eq!(connection.execute(&lost, ()).unwrap(), 45);
+            // Ids of kernels of collectives count from 1.
+            let lost = format!(
+                "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId < 1000 AND (correlationId - 1) % 2 <> {kept}"
+            );
+            assert_eq!(connection.execute(&lost, ()).unwrap(), 45);
+        }
+    }
+    let clocks = ask("rank_clocks", &reports);
+    let hops: Vec<&str> = clocks.iter().map(|clock| clock["hops"].as_str()).collect();
+    assert_eq!(hops, ["0", "1", "2"]);
+    for (clock, (offset, drift)) in clocks.iter().zip(&job.clocks) {
+        let (at, uncertainty) = (real(clock, "at_ns"), real(clock, "uncertainty_ns"));
+        let wanted = (at + *offset as f64) * (1.0 + drift) - at;
+        assert!(
+            (real(clock, "offset_ns") - wanted).abs() <= uncertainty.max(2.0),
+            "{clock:?}: {wanted}"
+        );
+        assert!((real(clock, "drift_ppm") - 1e6 * drift).abs() < 20.0, "{clock:?}: {drift}");
+        assert!(uncertainty < 6000.0, "{clock:?}");
+    }
+    let arrivals = ask("collective_arrivals", &reports);
+    assert!(
+        arrivals.len() == 180
+            && arrivals.iter().all(|row| row["seen_count"] == "2" && row["agrees"] == "1")
+    );
+}
+
 /// Names in a trace may be anything.
 #[test]
 fn names_of_process_groups_are_escaped() {

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 127] = [
+const NEED_NSQ: [&str; 128] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -23,6 +23,7 @@ const NEED_NSQ: [&str; 127] = [
     "class_sum",
     "class_sums",
     "class_windows",
+    "clock_steps",
     "collective_arrivals",
     "collective_work",
     "collectives",

@@ -1,0 +1,137 @@
+/*---
+name: clock_steps
+version: 1
+title: Steps between clocks
+summary: How far the clock of each report is from that of another one.
+why: To put times of all reports on one clock, step by step.
+kind: info
+tags: [communication, gpu, nvtx]
+reads: []
+asks: [collectives]
+across: true
+columns:
+  - {name: side, type: int, priority: 0, doc: "Position of the report, from 0."}
+  - {name: to_side, type: int, priority: 0, doc: "Position of the other one: the first report of a communicator that both are in."}
+  - {name: collective_count, type: int, unit: count, label: "matched collectives", priority: 1, doc: "Such collectives that both reports have."}
+  - {name: at_ns, type: timestamp, unit: ns, label: "at", priority: 1, doc: "Time of the report at which the offset holds: the median of these collectives' ends."}
+  - {name: offset_ns, type: duration, unit: ns, label: "offset", priority: 1, doc: "What must be added to a time of the report to get that of the other one: the median difference of the ends."}
+  - {name: drift, type: real, priority: 2, doc: "By how much the other clock is faster: 0.00001 is 10 ppm. The median slope between sixteenths of the ends; 0 with fewer than 32 collectives."}
+  - {name: uncertainty_ns, type: duration, unit: ns, label: "uncertainty", priority: 1, doc: "95 of 100 of these collectives end within plus or minus this on both clocks."}
+when_empty: "no two reports have a collective in common"
+limits: >-
+  All ranks of an all-reduce, all-gather, reduce-scatter or all-to-all end it nearly together. Guessed collectives count
+  only if both reports have as many.
+see_also: [rank_clocks, collectives]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+ended AS (
+  SELECT
+    side,
+    communicator,
+    sequence,
+    max(start_ns + dur_ns) AS end_ns,
+    min(iif(source = 'guess', 0, 1)) AS is_known,
+    count(*) OVER (PARTITION BY side, communicator) AS own_count
+  FROM collectives
+  WHERE dur_ns IS NOT NULL
+    -- The root of a broadcast can end long before the others.
+    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
+  GROUP BY side, communicator, sequence
+  LIMIT -1
+),
+leader AS (
+  SELECT communicator, min(side) AS side
+  FROM ended
+  GROUP BY communicator
+  LIMIT -1
+),
+pair AS (
+  SELECT
+    ended.side,
+    first.side AS to_side,
+    ended.end_ns AS at_ns,
+    first.end_ns - ended.end_ns AS apart_ns,
+    ntile(16) OVER (PARTITION BY ended.side, first.side ORDER BY ended.end_ns) AS bin,
+    count(*) OVER (PARTITION BY ended.side, first.side) AS collective_count
+  FROM ended
+  JOIN leader
+    ON leader.communicator = ended.communicator
+    AND leader.side < ended.side
+  JOIN ended AS first
+    ON first.communicator = ended.communicator
+    AND first.sequence = ended.sequence
+    AND first.side = leader.side
+    -- The order of kernels tells only if none is missing.
+    AND (ended.is_known OR first.own_count = ended.own_count)
+  LIMIT -1
+),
+bin AS (
+  SELECT side, to_side, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns
+  FROM pair
+  WHERE collective_count >= 32
+  GROUP BY side, to_side, bin
+  LIMIT -1
+),
+slope AS (
+  SELECT a.side, a.to_side, median((b.apart_ns - a.apart_ns) / (b.at_ns - a.at_ns)) AS slope
+  FROM bin AS a
+  JOIN bin AS b
+    ON b.side = a.side
+    AND b.to_side = a.to_side
+    AND b.at_ns > a.at_ns
+  GROUP BY a.side, a.to_side
+),
+center AS (
+  SELECT
+    pair.side,
+    pair.to_side,
+    CAST(median(pair.at_ns) AS INTEGER) AS at_ns,
+    coalesce(max(slope.slope), 0.0) AS slope
+  FROM pair
+  LEFT JOIN slope
+    ON slope.side = pair.side
+    AND slope.to_side = pair.to_side
+  GROUP BY pair.side, pair.to_side
+  LIMIT -1
+),
+fitted AS (
+  SELECT
+    pair.side,
+    pair.to_side,
+    max(pair.collective_count) AS collective_count,
+    center.at_ns,
+    center.slope,
+    median(pair.apart_ns - center.slope * (pair.at_ns - center.at_ns)) AS offset_ns
+  FROM pair
+  JOIN center
+    ON center.side = pair.side
+    AND center.to_side = pair.to_side
+  GROUP BY pair.side, pair.to_side, center.at_ns, center.slope
+  LIMIT -1
+),
+residual AS (
+  SELECT
+    pair.side,
+    pair.to_side,
+    percentile(abs(pair.apart_ns - fitted.offset_ns - fitted.slope * (pair.at_ns - fitted.at_ns)), 95) AS uncertainty_ns
+  FROM pair
+  JOIN fitted
+    ON fitted.side = pair.side
+    AND fitted.to_side = pair.to_side
+  GROUP BY pair.side, pair.to_side
+  LIMIT -1
+)
+SELECT
+  fitted.side,
+  fitted.to_side,
+  fitted.collective_count,
+  fitted.at_ns,
+  CAST(round(fitted.offset_ns) AS INTEGER) AS offset_ns,
+  fitted.slope AS drift,
+  CAST(round(residual.uncertainty_ns) AS INTEGER) AS uncertainty_ns
+FROM fitted
+JOIN residual
+  ON residual.side = fitted.side
+  AND residual.to_side = fitted.to_side
+ORDER BY fitted.side, fitted.to_side
