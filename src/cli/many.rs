@@ -1,13 +1,14 @@
 //! Many reports: those that a command line names, and work on all of them in parallel.
 
-use super::options::{Clock, LimitArgs, ThreadArgs};
+use super::failures::{Failure, complain_of_all};
+use super::options::{Clock, LimitArgs, ManyArgs};
 use super::profiles::{Profile, find};
 use super::{note, progress};
 use crate::error::{Error, Result};
 use crate::threads;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// Most files open for one report: the database once for the statement and four times for a native
 /// relation, the lock of a cached export, and SQLite's temporary files.
@@ -81,10 +82,11 @@ fn numbers_apart(text: &str) -> (Vec<(String, u128)>, String) {
 }
 
 /// Works on as many reports at once as the limits on threads and open files allow, and shows how many are
-/// done. The results are in the order of the paths; `None`: the work did not begin.
+/// done. The results are in the order of the paths; `None`: the work did not begin. With `--strict`, no
+/// work begins after a failure.
 pub(super) fn each<T: Send>(
     paths: &[PathBuf],
-    threads: &ThreadArgs,
+    ManyArgs { threads, strict }: &ManyArgs,
     limits: &LimitArgs,
     work: impl Fn(&Path, &mut Clock) -> Result<T> + Sync,
 ) -> (Vec<Option<Result<T>>>, Clock) {
@@ -93,7 +95,7 @@ pub(super) fn each<T: Send>(
     // Each worker gets an equal share of the threads for its own computations.
     threads::allow((allowed / workers).max(1));
     let clock = limits.start();
-    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let answers: Vec<Mutex<Option<Result<T>>>> = paths.iter().map(|_| None.into()).collect();
     std::thread::scope(|scope| {
         for _ in 0..workers {
@@ -105,7 +107,11 @@ pub(super) fn each<T: Send>(
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = paths.get(index) else { break };
+                    if *strict && failed.load(Ordering::Relaxed) {
+                        break;
+                    }
                     let answer = work(path, &mut clock);
+                    failed.fetch_or(answer.is_err(), Ordering::Relaxed);
                     if let Ok(mut slot) = answers[index].lock() {
                         *slot = Some(answer);
                     }
@@ -119,6 +125,27 @@ pub(super) fn each<T: Send>(
     });
     progress::clear();
     (answers.into_iter().map(|answer| answer.into_inner().ok().flatten()).collect(), clock)
+}
+
+/// Prints why reports failed. Returns the most severe exit code, and whether the answers of the others are to be
+/// printed: to standard output, but not to a file that would be incomplete.
+pub(super) fn complain(
+    failures: &[Failure<'_>],
+    (answered, all): (usize, usize),
+    many: &ManyArgs,
+    output: Option<&Path>,
+) -> (u8, bool) {
+    let code = complain_of_all(failures);
+    if answered == 0 || answered == all {
+        return (code, answered > 0);
+    }
+    let failed = all - answered;
+    if output.is_some() {
+        note("no output file was written, because a report failed; without -o, the others answer");
+    } else if !many.strict {
+        note(&format!("{failed} of {all} reports failed: the results are those of the others"));
+    }
+    (code, output.is_none() && !many.strict)
 }
 
 /// The limit on open files.

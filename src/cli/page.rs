@@ -1,8 +1,8 @@
 //! `nsq page`: shows the tables of a page for one or more reports.
 
-use super::failures::{Failure, complain_of_all};
+use super::failures::Failure;
 use super::opened::{Opened, nsq_heading, shortest_names};
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, ManyArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::{many, note};
 use crate::catalog::{Catalog, ClassMaps};
@@ -54,7 +54,7 @@ pub(super) struct PageArgs {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    threads: ThreadArgs,
+    many: ManyArgs,
     #[command(flatten)]
     open: OpenArgs,
     #[command(flatten)]
@@ -89,7 +89,7 @@ impl PageArgs {
         let names = shortest_names(&paths);
         let name_of: BTreeMap<&Path, &str> =
             paths.iter().map(PathBuf::as_path).zip(names.iter().map(String::as_str)).collect();
-        let (answers, clock) = many::each(&paths, &self.threads, &self.limits, |path, clock| {
+        let (answers, clock) = many::each(&paths, &self.many, &self.limits, |path, clock| {
             let opened = clock.pause(|| Opened::open(path, &self.open))?;
             let scope = self.scope.resolve(&opened.schema)?;
             let facts = opened.heading(&scope).facts;
@@ -108,12 +108,15 @@ impl PageArgs {
                     is_whole &= is_all;
                 }
                 Some(Err(error)) if paths.len() == 1 => return Err(error),
-                Some(Err(Error::Interrupted)) | None => return Err(Error::Interrupted),
+                Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
+                None => {}
                 Some(Err(error)) => failures.push(Failure { name, path, error }),
             }
         }
-        let code = complain_of_all(&failures);
-        if reports.is_empty() {
+        let answered = (reports.len(), paths.len());
+        let (code, is_shown) =
+            many::complain(&failures, answered, &self.many, self.output.output.as_deref());
+        if !is_shown {
             return Ok(code);
         }
         let (asker, limits) = (format!("page {name}"), clock.limits());

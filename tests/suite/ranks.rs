@@ -476,7 +476,10 @@ fn a_report_that_fails_is_named_and_the_others_answer() {
         assert_eq!(code, 0);
         let (code, out, error) = outcome(&[words, &[pattern.to_str().unwrap()]].concat());
         assert!(code == 1 && error.contains("host9.sqlite"), "{error}");
+        assert!(error.contains("1 of 5 reports failed"), "{error}");
         assert_eq!(out, good);
+        let (code, out, error) = outcome(&[words, &["--strict", pattern.to_str().unwrap()]].concat());
+        assert!(code == 1 && out.is_empty() && error.contains("host9.sqlite"), "{out} {error}");
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::{Args, answerable, explain, heading_of, roots};
 use crate::catalog::Catalog;
-use crate::cli::failures::{Failure, complain_of_all, worse};
+use crate::cli::failures::{Failure, worse};
 use crate::cli::opened::{Opened, nsq_heading, shortest_names};
 use crate::cli::options::Clock;
 use crate::cli::{many, note};
 use crate::compile::Plan;
-use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
+use crate::error::{EXIT_FAILED, Error, Result};
 use crate::page::{Partials, ReportAnswers};
 use crate::render::Writer;
 use crate::table::ResultTable;
@@ -24,7 +24,7 @@ pub(super) fn run(
     paths: &[PathBuf],
 ) -> Result<u8> {
     let partials = Partials::of(plans);
-    let (answers, clock) = many::each(paths, &args.threads, &args.limits, |path, clock| {
+    let (answers, clock) = many::each(paths, &args.many, &args.limits, |path, clock| {
         answer(args, catalog, &partials, path, clock)
     });
     let (mut code, mut failures) = (0, Vec::new());
@@ -49,10 +49,11 @@ pub(super) fn run(
             None => code = EXIT_FAILED,
         }
     }
-    code = worse(code, complain_of_all(&failures));
-    // Write no incomplete file. On standard output, the results of the other reports are still useful.
-    if !matches!(code, 0 | EXIT_LACKS_DATA) && args.output.output.is_some() {
-        note("no output file was written, because a report failed");
+    let answered = (reports.len(), paths.len());
+    let (worst, is_shown) =
+        many::complain(&failures, answered, &args.many, args.output.output.as_deref());
+    code = worse(code, worst);
+    if !is_shown {
         return Ok(code);
     }
     let limits = clock.limits();

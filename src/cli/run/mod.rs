@@ -4,7 +4,7 @@ mod explain;
 mod many_reports;
 
 use super::opened::Opened;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, ManyArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use super::{complain, many, note};
 use crate::catalog::Catalog;
@@ -48,7 +48,7 @@ pub(super) struct Args {
     #[command(flatten)]
     limits: LimitArgs,
     #[command(flatten)]
-    threads: ThreadArgs,
+    many: ManyArgs,
     #[command(flatten)]
     open: OpenArgs,
     #[command(flatten)]
@@ -170,7 +170,7 @@ fn one_report(
     chosen: &[String],
     path: &Path,
 ) -> Result<u8> {
-    args.threads.allow();
+    args.many.threads.allow();
     let opened = Opened::open(path, &args.open)?;
     let limits = args.limits.limits();
     let (answerable, lacks) = answerable(&opened, catalog, plans)?;
