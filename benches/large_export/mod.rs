@@ -5,6 +5,9 @@
 //! kernels, the export has about 1.15 million API calls, 1.55 million NVTX rows and 230 MB. Other sizes
 //! are proportional.
 
+// Each benchmark uses only a part of this module.
+#![allow(dead_code)]
+
 mod process;
 mod strings;
 mod tables;
@@ -17,29 +20,60 @@ use std::sync::{Mutex, PoisonError};
 /// The schema of the export.
 const SCHEMA: &str = include_str!("../../fixtures/schema/3.25.0.sql");
 
+/// What an export is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) kernels: i64,
+    /// Start of the random numbers.
+    pub(crate) seed: u64,
+    /// Most distinct names of ranges that have numbers in their text; `None`: each has its own.
+    pub(crate) distinct_names: Option<usize>,
+}
+
+impl Shape {
+    pub(crate) fn new(kernels: i64) -> Self {
+        Self { kernels, seed: 1, distinct_names: None }
+    }
+
+    /// The file name contains a version. Increase it whenever the content of the export changes.
+    fn file_name(&self) -> String {
+        let mut name = format!("large-v2-{}", self.kernels);
+        if self.seed != 1 {
+            name.push_str(&format!("-seed-{}", self.seed));
+        }
+        if let Some(names) = self.distinct_names {
+            name.push_str(&format!("-names-{names}"));
+        }
+        name + ".sqlite"
+    }
+}
+
 /// The path of an export with `kernels` kernels under `target/`, which is created if it is missing.
-///
-/// The file name contains a version. Increase it whenever the content of the export changes.
 pub(crate) fn export(kernels: i64) -> PathBuf {
+    export_of(&Shape::new(kernels))
+}
+
+/// The path of an export of this shape under `target/`, which is created if it is missing.
+pub(crate) fn export_of(shape: &Shape) -> PathBuf {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("large-v2-{kernels}.sqlite"));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(shape.file_name());
     if !path.exists() {
         let fresh = path.with_extension("part");
         let _ = std::fs::remove_file(&fresh);
-        write(&fresh, kernels).expect("the generator's SQL fits the schema");
+        write(&fresh, shape).expect("the generator's SQL fits the schema");
         std::fs::rename(&fresh, &path).expect("the target folder can be written");
     }
     path
 }
 
-fn write(path: &Path, kernels: i64) -> rusqlite::Result<()> {
+fn write(path: &Path, shape: &Shape) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;")?;
     connection.execute_batch(SCHEMA)?;
     let transaction = connection.transaction()?;
     let mut tables = tables::Tables::new(&transaction)?;
-    training::train(kernels, &mut tables)?;
+    training::train(shape, &mut tables)?;
     drop(tables);
     transaction.commit()
 }

@@ -44,6 +44,9 @@ pub(super) struct World {
     pub(super) kernels_left: i64,
     pub(super) rows: Rows,
     pub(super) strings: Strings,
+    /// Range names with numbers, if there is a limit to them.
+    pub(super) numbered: Vec<String>,
+    pub(super) most_numbered: Option<usize>,
 }
 
 impl World {
@@ -63,6 +66,15 @@ impl World {
     pub(super) fn skewed(&mut self, n: i64) -> i64 {
         let most = 1 + self.below(n);
         self.below(most)
+    }
+
+    /// A range name with numbers: a new one, or one from before if there are enough of them.
+    fn numbered(&mut self, id: i64, fresh: impl FnOnce() -> String) -> String {
+        let Some(most) = self.most_numbered else { return fresh() };
+        if self.numbered.len() < most.max(1) {
+            self.numbered.push(fresh());
+        }
+        self.numbered[id as usize / 6 % self.numbered.len()].clone()
     }
 
     pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
@@ -125,7 +137,8 @@ impl Step<'_> {
         self.process.operators += 1;
         let id = self.process.operators;
         if id % 6 == 0 {
-            self.push_text(thread, format!("{name}, seq = {}, op_id = {id}", id / 4))
+            let text = self.world.numbered(id, || format!("{name}, seq = {}, op_id = {id}", id / 4));
+            self.push_text(thread, text)
         } else {
             self.push(thread, name)
         }

@@ -10,6 +10,7 @@
 //! deep. The export also has a few of each: graph launches, launches outside all ranges, kernels whose
 //! call is missing, and ranges that cross others, end on another thread, or never end.
 
+use super::Shape;
 use super::process::{
     AUTOGRAD, COLLECTIVE, COMPUTE, COPY, DOMAIN_CREATED, LOADER, MAIN, PUSHED, Process, RUNTIME,
     STARTED, Step, World,
@@ -72,10 +73,17 @@ const GRADIENTS: [&str; 8] = [
 /// The index after the operators, for kernels that no operator launches.
 const OTHERS: usize = OPERATORS.len();
 
-/// Writes a training run with `kernels` kernels.
-pub(super) fn train(kernels: i64, tables: &mut Tables<'_>) -> rusqlite::Result<()> {
-    let mut world =
-        World { random: 1, kernels_left: kernels, rows: Rows::default(), strings: Strings::new() };
+/// Writes a training run.
+pub(super) fn train(shape: &Shape, tables: &mut Tables<'_>) -> rusqlite::Result<()> {
+    let kernels = shape.kernels;
+    let mut world = World {
+        random: shape.seed,
+        kernels_left: kernels,
+        rows: Rows::default(),
+        strings: Strings::new(),
+        numbered: Vec::new(),
+        most_numbered: shape.distinct_names,
+    };
     let mut processes: Vec<Process> = (0..PROCESSES).map(Process::new).collect();
     for process in &processes {
         tables.process(process.global, process.pid())?;

@@ -36,6 +36,17 @@ impl Bench {
         command.run(&self.out)
     }
 
+    /// Runs nsq with other arguments.
+    pub(crate) fn nsq_with(&self, arguments: &[&OsStr]) -> Option<Cost> {
+        self.command(env!("CARGO_BIN_EXE_nsq"), arguments)
+    }
+
+    /// The number of rows that the last query returned.
+    pub(crate) fn rows(&self) -> usize {
+        let answer = csv::Reader::from_path(self.out.join("nsq.csv"));
+        answer.map_or(0, |answer| answer.into_byte_records().count())
+    }
+
     /// Runs any command.
     pub(crate) fn command(&self, program: &str, arguments: &[&OsStr]) -> Option<Cost> {
         let mut command = Measured::new(program);
@@ -122,6 +133,16 @@ pub(crate) fn keep_best(best: &mut Option<Cost>, cost: Option<Cost>) {
     {
         *best = Some(cost);
     }
+}
+
+/// A row of a table in markdown: wall and CPU seconds, memory, rows, and the ratio of wall seconds to the
+/// floor.
+pub(crate) fn table_row(what: &str, cost: Cost, rows: &str, floor: Cost) -> String {
+    let (cpu, memory) = cost.usage.map_or((String::new(), String::new()), |used| {
+        (format!("{:.2}", used.cpu), format!("{:.0}", used.peak_mb))
+    });
+    let (wall, ratio) = (cost.wall, cost.wall / floor.wall);
+    format!("| {what} | {wall:.2} | {cpu} | {memory} | {rows} | {ratio:.1} |")
 }
 
 /// Prints one line: the cost of a command, and its ratio to the floor.

@@ -63,35 +63,32 @@ thread AS (
   WHERE global_tid IN (SELECT global_tid FROM turn)
   LIMIT -1
 ),
-idle AS (
-  SELECT gpu_id, start_ns, dur_ns, coalesce(api_name, part) AS subject, after_id
-  FROM idle_part
-  WHERE gpu_id IN (SELECT gpu_id FROM thread)
-    AND start_ns >= (SELECT min(start_ns) FROM turn)
-    AND end_ns <= (SELECT max(end_ns) FROM turn)
+-- Idle intervals, each with the number of the turn in which it begins.
+placed AS (
+  SELECT
+    idle.gpu_id,
+    thread.global_tid,
+    idle.start_ns,
+    idle.dur_ns,
+    coalesce(idle.api_name, idle.part) AS subject,
+    idle.after_id,
+    1 + place_of(
+      (SELECT time_places(global_tid, start_ns, 9223372036854775807) FROM turn),
+      thread.global_tid,
+      idle.start_ns
+    ) AS nth
+  FROM idle_part AS idle
+  CROSS JOIN thread
+  WHERE idle.gpu_id = thread.gpu_id
+    AND idle.start_ns >= (SELECT min(start_ns) FROM turn)
+    AND idle.end_ns <= (SELECT max(end_ns) FROM turn)
   LIMIT -1
 ),
-event AS (
-  SELECT
-    thread.gpu_id,
-    thread.global_tid,
-    turn.start_ns,
-    1 AS begins,
-    NULL AS dur_ns,
-    NULL AS subject,
-    NULL AS after_id
-  FROM thread
-  JOIN turn
-    ON turn.global_tid = thread.global_tid
-  UNION ALL
-  SELECT thread.gpu_id, thread.global_tid, idle.start_ns, 0, idle.dur_ns, idle.subject, idle.after_id
-  FROM thread
-  JOIN idle
-    ON idle.gpu_id = thread.gpu_id
-),
-placed AS (
-  SELECT *, sum(begins) OVER (PARTITION BY gpu_id, global_tid ORDER BY start_ns) AS nth
-  FROM event
+idle AS (
+  SELECT gpu_id, global_tid, nth, sum(dur_ns) AS idle_ns
+  FROM placed
+  GROUP BY gpu_id, global_tid, nth
+  LIMIT -1
 ),
 timed AS (
   SELECT
@@ -100,15 +97,14 @@ timed AS (
     turn.nth,
     turn.range_name,
     turn.end_ns - turn.start_ns AS iteration_ns,
-    sum(placed.dur_ns) AS idle_ns
+    idle.idle_ns
   FROM thread
   JOIN turn
     ON turn.global_tid = thread.global_tid
-  JOIN placed
-    ON placed.gpu_id = thread.gpu_id
-    AND placed.global_tid = thread.global_tid
-    AND placed.nth = turn.nth
-  GROUP BY thread.gpu_id, thread.global_tid, turn.nth
+  LEFT JOIN idle
+    ON idle.gpu_id = thread.gpu_id
+    AND idle.global_tid = thread.global_tid
+    AND idle.nth = turn.nth
   LIMIT -1
 ),
 usual AS (
@@ -154,7 +150,6 @@ excess AS (
     WHERE slow.iteration_ns >= :slower * slow.median_ns
       AND slow.usual_before > 0
       AND slow.excess_ns > 0
-      AND placed.begins = 0
   )
   WINDOW longer AS (
     PARTITION BY gpu_id, global_tid, nth

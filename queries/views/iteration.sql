@@ -28,29 +28,44 @@ WITH
 word (word, place) AS (
   VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
 ),
+-- LIMIT -1 makes SQLite store the rows: looking for words takes longer than all else.
 worded AS (
   SELECT
     layer_name,
-    range_count,
-    cpu_ns,
-    op_count,
-    depth,
     (
       SELECT min(place)
       FROM word
       WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
     ) AS place
-  FROM nvtx_path
+  FROM (SELECT DISTINCT layer_name FROM nvtx_path)
   WHERE instr(layer_name, '::') = 0
+  LIMIT -1
 ),
-likeliest AS (
-  SELECT layer_name
+likely AS (
+  SELECT layer_name, place
   FROM worded
   WHERE place IS NOT NULL
-    AND layer_name NOT IN (SELECT layer_name FROM nvtx_name WHERE phase IS NOT NULL)
-  GROUP BY layer_name
-  HAVING sum(range_count) >= 2
-  ORDER BY sum(range_count) < 3, min(place), min(depth), sum(op_count) = 0, sum(cpu_ns) DESC, layer_name
+  LIMIT -1
+),
+likeliest AS (
+  SELECT path.layer_name
+  FROM nvtx_path AS path
+  JOIN likely
+    ON likely.layer_name = path.layer_name
+  WHERE path.layer_name NOT IN (
+    SELECT layer_name
+    FROM nvtx_name
+    WHERE iif(layer_name IN (SELECT layer_name FROM likely), phase, NULL) IS NOT NULL
+  )
+  GROUP BY path.layer_name
+  HAVING sum(path.range_count) >= 2
+  ORDER BY
+    sum(path.range_count) < 3,
+    min(likely.place),
+    min(path.depth),
+    sum(path.op_count) = 0,
+    sum(path.cpu_ns) DESC,
+    path.layer_name
   LIMIT 1
 ),
 -- 0: the name that the scope gives; 1: that name with a number.
@@ -62,13 +77,16 @@ named AS (
       0,
       1
     ) AS place
-  FROM nvtx_name
-  CROSS JOIN scope
-  WHERE layer_name GLOB iteration_name
-    OR range_name GLOB iteration_name
-    OR range_text GLOB iteration_name
-    OR without_numbers(range_text) GLOB iteration_name || '[*]'
-    OR without_numbers(range_text) GLOB iteration_name || '?[*]'
+  FROM scope
+  CROSS JOIN nvtx_name
+  WHERE iteration_name IS NOT NULL
+    AND (
+      layer_name GLOB iteration_name
+      OR range_name GLOB iteration_name
+      OR range_text GLOB iteration_name
+      OR without_numbers(range_text) GLOB iteration_name || '[*]'
+      OR without_numbers(range_text) GLOB iteration_name || '?[*]'
+    )
 ),
 chosen AS (
   SELECT name_id
@@ -96,7 +114,11 @@ reached AS (
     range.tid,
     range.global_tid,
     max(
-      iif(range.range_id IN (SELECT range_id FROM all_nvtx_span WHERE end_ns IS NULL), NULL, range.end_ns)
+      iif(
+        (SELECT end_ns IS NULL FROM all_nvtx_span WHERE all_nvtx_span.range_id = range.range_id),
+        NULL,
+        range.end_ns
+      )
     ) OVER (
       PARTITION BY range.global_tid
       ORDER BY range.start_ns, range.end_ns DESC, range.range_id

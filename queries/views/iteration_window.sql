@@ -89,10 +89,15 @@ process_gpu AS (
   LIMIT -1
 ),
 -- Only processes with several threads need a look at the operations themselves.
+needs_look AS (
+  SELECT count(*) AS iteration_count
+  FROM placed
+  HAVING count(DISTINCT global_tid) > count(DISTINCT pid)
+),
 first_op AS (
-  SELECT DISTINCT pid, device_id, start_ns
-  FROM gpu_op
-  WHERE (SELECT count(DISTINCT global_tid) > count(DISTINCT pid) FROM iteration)
+  SELECT DISTINCT gpu_op.pid, gpu_op.device_id, gpu_op.start_ns
+  FROM needs_look
+  CROSS JOIN gpu_op
   LIMIT -1
 ),
 on_gpu AS (

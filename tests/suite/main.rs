@@ -25,7 +25,6 @@ mod json_schema;
 mod kernels;
 mod killed;
 #[path = "../../benches/large_export/mod.rs"]
-#[allow(dead_code)]
 mod large_export;
 mod layering;
 mod load;

@@ -50,31 +50,66 @@ mode AS (
   FROM iteration
   LIMIT -1
 ),
-gpu_event AS (
+kernel_placed AS (
   SELECT
-    0 AS kind,
-    kernel.name_id AS name_a,
-    NULL AS name_b,
-    NULL AS name_c,
-    kernel.grid_x AS size_1,
-    kernel.grid_y AS size_2,
-    kernel.grid_z AS size_3,
-    kernel.block_x AS size_4,
-    kernel.block_y AS size_5,
-    kernel.block_z AS size_6,
+    kernel.*,
     iif(
-      (SELECT has_paths FROM mode),
+      mode.has_paths,
       (SELECT path_id FROM nvtx_op WHERE nvtx_op.op_kind = 'kernel' AND nvtx_op.op_id = kernel.kernel_id),
       NULL
     ) AS path_id,
-    kernel.pid,
-    kernel.device_id,
-    kernel.start_ns,
-    kernel.dur_ns
+    iif(
+      mode.has_iterations,
+      place_of((SELECT places FROM iteration), kernel.pid << 10 | kernel.device_id, kernel.start_ns),
+      0
+    ) AS place,
+    mode.is_by_iteration
   FROM kernel
+  CROSS JOIN mode
+),
+memory_op AS (
+  SELECT 1 AS kind, copy_kind, src_kind, dst_kind, size_bytes, pid, device_id, start_ns, dur_ns
+  FROM memcpy
+  UNION ALL
+  SELECT 2, NULL, NULL, mem_kind, size_bytes, pid, device_id, start_ns, dur_ns
+  FROM memset
+),
+memory_placed AS (
+  SELECT
+    memory_op.*,
+    iif(
+      mode.has_iterations,
+      place_of((SELECT places FROM iteration), memory_op.pid << 10 | memory_op.device_id, memory_op.start_ns),
+      0
+    ) AS place,
+    mode.is_by_iteration
+  FROM memory_op
+  CROSS JOIN mode
+),
+-- Kernels are many: sorted for themselves, each takes only the columns of its own.
+gpu_sum AS (
+  SELECT
+    0 AS kind,
+    name_id AS name_a,
+    NULL AS name_b,
+    NULL AS name_c,
+    grid_x AS size_1,
+    grid_y AS size_2,
+    grid_z AS size_3,
+    block_x AS size_4,
+    block_y AS size_5,
+    block_z AS size_6,
+    min(path_id) AS path_id,
+    count(*) AS calls,
+    sum(dur_ns) AS total_ns,
+    mean_error_by(iif(is_by_iteration, place, 0), start_ns, dur_ns) AS mean_error_ns,
+    count(DISTINCT iif(is_by_iteration, place, 0)) AS part_count
+  FROM kernel_placed
+  WHERE place IS NOT NULL
+  GROUP BY name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z
   UNION ALL
   SELECT
-    1,
+    kind,
     copy_kind,
     src_kind,
     dst_kind,
@@ -85,46 +120,20 @@ gpu_event AS (
     NULL,
     NULL,
     NULL,
-    pid,
-    device_id,
-    start_ns,
-    dur_ns
-  FROM memcpy
-  UNION ALL
-  SELECT 2, NULL, NULL, mem_kind, size_bytes, NULL, NULL, NULL, NULL, NULL, NULL, pid, device_id, start_ns, dur_ns
-  FROM memset
-),
-gpu_placed AS (
-  SELECT *, iif(has_iterations, place_of((SELECT places FROM iteration), pid << 10 | device_id, start_ns), 0) AS place
-  FROM gpu_event
-  CROSS JOIN mode
-),
-gpu_sum AS (
-  SELECT
-    kind,
-    name_a,
-    name_b,
-    name_c,
-    size_1,
-    size_2,
-    size_3,
-    size_4,
-    size_5,
-    size_6,
-    min(path_id) AS path_id,
-    count(*) AS calls,
-    sum(dur_ns) AS total_ns,
-    mean_error_by(iif(is_by_iteration, place, 0), start_ns, dur_ns) AS mean_error_ns,
-    iif(count(DISTINCT iif(is_by_iteration, place, 0)) > 1, count(DISTINCT place), count(*)) AS value_count
-  FROM gpu_placed
+    count(*),
+    sum(dur_ns),
+    mean_error_by(iif(is_by_iteration, place, 0), start_ns, dur_ns),
+    count(DISTINCT iif(is_by_iteration, place, 0))
+  FROM memory_placed
   WHERE place IS NOT NULL
-  GROUP BY kind, name_a, name_b, name_c, size_1, size_2, size_3, size_4, size_5, size_6
+  GROUP BY kind, copy_kind, src_kind, dst_kind, size_bytes
 ),
 -- GPU timestamps are multiples of up to 32 ns, so a mean is at best as exact as that allows.
 known AS (
   SELECT
     *,
     max(mean_error_ns, 32 / sqrt(12.0 * calls)) AS least_error_ns,
+    iif(part_count > 1, part_count, calls) AS value_count,
     row_number() OVER (
       ORDER BY total_ns DESC, kind, name_a, name_b, name_c, size_1, size_2, size_3, size_4, size_5, size_6
     ) <= 20000 AS has_shape

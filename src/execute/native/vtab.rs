@@ -26,6 +26,9 @@ const LOOKUP: c_int = 1;
 /// Rows that the query planner assumes for a scan: the real count is not known before the data is read.
 const SCAN_ROWS: i64 = 1_000_000;
 
+/// Rows between two looks at the deadline and Ctrl-C.
+const ROWS_A_CHECK: usize = 64;
+
 /// A native relation on a connection.
 #[repr(C)]
 pub(super) struct NativeTable<R: Relation> {
@@ -218,8 +221,10 @@ unsafe impl<R: Relation> VTabCursor for Cursor<'_, R> {
     }
 
     fn next(&mut self) -> Result<()> {
-        // SQLite's progress handler counts its own steps; one row here can take as long as thousands.
-        self.natives.check_limits()?;
+        // SQLite's progress handler counts its own steps; rows here can take as long as thousands.
+        if self.rows.start.is_multiple_of(ROWS_A_CHECK) {
+            self.natives.check_limits()?;
+        }
         self.rows.start += 1;
         self.update_index();
         Ok(())
