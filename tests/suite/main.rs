@@ -35,6 +35,7 @@ mod ranks;
 mod readme;
 mod real_capture;
 mod real_nsys;
+mod real_reports;
 mod secrets;
 mod shared;
 mod standalone;

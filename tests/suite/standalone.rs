@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 120] = [
+const NEED_NSQ: [&str; 131] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -50,6 +50,9 @@ const NEED_NSQ: [&str; 120] = [
     "diff_verdict",
     "diff_whole",
     "diff_windows",
+    "dx11_pix_sum",
+    "dx12_gpu_marker_sum",
+    "dx12_pix_sum",
     "elapsed_bars",
     "elapsed_classes",
     "elapsed_kernels",
@@ -106,6 +109,11 @@ const NEED_NSQ: [&str; 120] = [
     "nvtx_startend_sum",
     "nvtx_sum",
     "nvtx_tree",
+    "nvvideo_api_sum",
+    "openacc_sum",
+    "opengl_khr_gpu_range_sum",
+    "opengl_khr_range_sum",
+    "openmp_sum",
     "osrt_sum",
     "pageable_copy_call",
     "phases",
@@ -130,10 +138,13 @@ const NEED_NSQ: [&str; 120] = [
     "tiny_kernels",
     "top_kernels",
     "um_migrations",
+    "vulkan_api_sum",
+    "vulkan_gpu_marker_sum",
+    "vulkan_marker_sum",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 24] = [
+const RUN_ANYWHERE: [&str; 25] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -158,6 +169,7 @@ const RUN_ANYWHERE: [&str; 24] = [
     "um_cpu_page_faults_sum",
     "um_sum",
     "um_total_sum",
+    "vulkan_api_trace",
 ];
 
 #[test]
