@@ -75,16 +75,25 @@ pub(super) struct Args {
 }
 
 /// The default reports of `nsys stats` that nsq supports.
-const DEFAULT_SET: [&str; 9] = [
+const DEFAULT_SET: [&str; 18] = [
     "nvtx_sum",
     "osrt_sum",
     "cuda_api_sum",
     "cuda_gpu_kern_sum",
     "cuda_gpu_mem_time_sum",
     "cuda_gpu_mem_size_sum",
+    "openmp_sum",
+    "opengl_khr_range_sum",
+    "opengl_khr_gpu_range_sum",
+    "vulkan_marker_sum",
+    "vulkan_gpu_marker_sum",
+    "dx11_pix_sum",
+    "dx12_gpu_marker_sum",
+    "dx12_pix_sum",
     "um_sum",
     "um_total_sum",
     "um_cpu_page_faults_sum",
+    "openacc_sum",
 ];
 
 /// Parses a unit. As in nsys, any unambiguous prefix is accepted: `us`, `milli`, `seconds`.

@@ -34,6 +34,7 @@ mod ranks;
 mod readme;
 mod real_capture;
 mod real_nsys;
+mod real_reports;
 mod secrets;
 mod shared;
 mod standalone;

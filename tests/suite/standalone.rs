@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 128] = [
+const NEED_NSQ: [&str; 139] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -52,6 +52,9 @@ const NEED_NSQ: [&str; 128] = [
     "diff_verdict",
     "diff_whole",
     "diff_windows",
+    "dx11_pix_sum",
+    "dx12_gpu_marker_sum",
+    "dx12_pix_sum",
     "elapsed_bars",
     "elapsed_classes",
     "elapsed_kernels",
@@ -109,6 +112,11 @@ const NEED_NSQ: [&str; 128] = [
     "nvtx_startend_sum",
     "nvtx_sum",
     "nvtx_tree",
+    "nvvideo_api_sum",
+    "openacc_sum",
+    "opengl_khr_gpu_range_sum",
+    "opengl_khr_range_sum",
+    "openmp_sum",
     "osrt_sum",
     "pageable_copy_call",
     "phases",
@@ -138,10 +146,13 @@ const NEED_NSQ: [&str; 128] = [
     "tiny_kernels",
     "top_kernels",
     "um_migrations",
+    "vulkan_api_sum",
+    "vulkan_gpu_marker_sum",
+    "vulkan_marker_sum",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 25] = [
+const RUN_ANYWHERE: [&str; 26] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -167,6 +178,7 @@ const RUN_ANYWHERE: [&str; 25] = [
     "um_cpu_page_faults_sum",
     "um_sum",
     "um_total_sum",
+    "vulkan_api_trace",
 ];
 
 #[test]

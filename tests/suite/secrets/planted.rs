@@ -57,6 +57,8 @@ pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
     ("NVTX_EVENTS", "binaryData", Data, "payload of an annotation; no relation has it"),
     ("CUDA_GPU_MEMORY_USAGE_EVENTS", "name", Data, "a variable of the program"),
     ("CUPTI_ACTIVITY_KIND_KERNEL", "tensorSizeMinusOneElements", Data, "numbers of a launch"),
+    ("D3D12_PIX_DEBUG_API", "objectName", Data, "the name of an object of the program"),
+    ("DX12_WORKLOAD", "objectName", Data, "the name of an object of the program"),
     ("MPI_COMMUNICATORS", "members", Data, "rank numbers"),
     ("TARGET_INFO_CUDA_CONTEXT_INFO", "tpcMask", Data, "a bit mask"),
     ("TARGET_INFO_CUDA_DEVICE", "uuid", Data, "identifies a GPU"),
