@@ -36,7 +36,7 @@ checks:
 when_empty: "no collective was recorded"
 limits: >-
   Sizes and communicators need NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx and nsys export --include-json=true, or
-  a trace of PyTorch 2.2 or newer. Collectives are matched by communicator and sequence, so captures must begin before
+  a trace of PyTorch from 2024 on. Collectives are matched by communicator and sequence, so captures must begin before
   the first collective, or at the same one. A rank that came before the last one by less than the uncertainty of the clocks
   has no known wait. The root of a broadcast may go ahead of the others until its buffers are full, so its wait can belong
   to an earlier collective.

@@ -30,7 +30,7 @@ columns:
 when_empty: "no collective was recorded"
 limits: >-
   Sizes and communicators need NCCL 2.19 or newer, nsys profile --trace=cuda,nvtx and nsys export --include-json=true, or
-  a trace of PyTorch 2.2 or newer. Sends and receives are not included.
+  a trace of PyTorch from 2024 on. Sends and receives are not included.
 see_also: [nccl_sum, collective_arrivals, stragglers]
 ---*/
 SELECT

@@ -30,9 +30,7 @@ SELECT
   rank.pid,
   rank.gpu_id,
   rank.gpu_count,
-  gpu.gpu_name,
+  (SELECT max(gpu.gpu_name) FROM gpu WHERE gpu.gpu_id = rank.gpu_id) AS gpu_name,
   rank.communicator_count
 FROM rank
-LEFT JOIN gpu
-  ON gpu.gpu_id = rank.gpu_id
 ORDER BY rank.rank IS NULL, rank.rank, rank.pid

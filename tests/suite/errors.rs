@@ -48,8 +48,13 @@ fn each_kind_of_unusable_file_has_its_own_error() {
             "want {expected}\n{error}"
         );
     }
-    let (code, error) = run_on(folder.path());
-    assert!(code == 1 && error.contains("is a directory"), "{error}");
+    // A folder stands for the reports in it.
+    let empty = folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    let (code, error) = run_on(&empty);
+    assert!(code == 1 && error.contains("is a directory without a report"), "{error}");
+    let (code, _, error) = outcome(&["sql", empty.to_str().unwrap(), "SELECT 1"]);
+    assert!(code == 1 && error.contains("is a directory, not a report"), "{error}");
     let (code, error) = run_on(&folder.path().join("nothing.sqlite"));
     assert!(code == 1 && error.contains("FILE: no such file"), "{error}");
 }
