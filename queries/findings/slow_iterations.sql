@@ -57,78 +57,75 @@ turn AS (
     AND end_ns > start_ns
   LIMIT -1
 ),
+-- Threads, each with a GPU that it feeds.
 thread AS (
-  SELECT DISTINCT global_tid, gpu_id
-  FROM idle_part
+  SELECT row_number() OVER (ORDER BY gpu_id, global_tid) AS thread_id, gpu_id, global_tid
+  FROM (SELECT DISTINCT gpu_id, global_tid FROM idle_part)
   WHERE global_tid IN (SELECT global_tid FROM turn)
-  LIMIT -1
-),
--- Idle intervals, each with the number of the turn in which it begins.
-placed AS (
-  SELECT
-    idle.gpu_id,
-    thread.global_tid,
-    idle.start_ns,
-    idle.dur_ns,
-    coalesce(idle.api_name, idle.part) AS subject,
-    idle.after_id,
-    1 + place_of(
-      (SELECT time_places(global_tid, start_ns, 9223372036854775807) FROM turn),
-      thread.global_tid,
-      idle.start_ns
-    ) AS nth
-  FROM idle_part AS idle
-  CROSS JOIN thread
-  WHERE idle.gpu_id = thread.gpu_id
-    AND idle.start_ns >= (SELECT min(start_ns) FROM turn)
-    AND idle.end_ns <= (SELECT max(end_ns) FROM turn)
-  LIMIT -1
-),
-idle AS (
-  SELECT gpu_id, global_tid, nth, sum(dur_ns) AS idle_ns
-  FROM placed
-  GROUP BY gpu_id, global_tid, nth
   LIMIT -1
 ),
 timed AS (
   SELECT
+    thread.thread_id,
     thread.gpu_id,
     thread.global_tid,
     turn.nth,
     turn.range_name,
+    turn.start_ns,
+    turn.end_ns,
     turn.end_ns - turn.start_ns AS iteration_ns,
-    idle.idle_ns
+    gpu.idle_ns
   FROM thread
-  JOIN turn
-    ON turn.global_tid = thread.global_tid
-  LEFT JOIN idle
-    ON idle.gpu_id = thread.gpu_id
-    AND idle.global_tid = thread.global_tid
-    AND idle.nth = turn.nth
+  CROSS JOIN turn
+  CROSS JOIN gpu_window AS gpu
+  WHERE turn.global_tid = thread.global_tid
+    AND gpu.gpu_id = thread.gpu_id
+    AND gpu.start_ns = turn.start_ns
+    AND gpu.end_ns = turn.end_ns
   LIMIT -1
 ),
 usual AS (
-  SELECT
-    gpu_id,
-    global_tid,
-    median(iteration_ns) AS median_ns,
-    median(coalesce(idle_ns, 0)) AS median_idle_ns
+  SELECT thread_id, median(iteration_ns) AS median_ns, median(idle_ns) AS median_idle_ns
   FROM timed
-  GROUP BY gpu_id, global_tid
+  GROUP BY thread_id
 ),
 slow AS (
+  SELECT *, row_number() OVER (PARTITION BY thread_id ORDER BY nth) - 1 AS place
+  FROM (
+    SELECT
+      timed.*,
+      usual.median_ns,
+      CAST(min(timed.iteration_ns - usual.median_ns, timed.idle_ns - usual.median_idle_ns) AS INTEGER) AS excess_ns,
+      sum(timed.iteration_ns < :slower * usual.median_ns) OVER (
+        PARTITION BY timed.thread_id
+        ORDER BY timed.nth
+      ) AS usual_before
+    FROM timed
+    JOIN usual
+      ON usual.thread_id = timed.thread_id
+  )
+  WHERE iteration_ns >= :slower * median_ns
+    AND usual_before > 0
+    AND excess_ns > 0
+  LIMIT -1
+),
+-- The idle intervals that begin in a slow iteration.
+placed AS (
   SELECT
-    timed.*,
-    usual.median_ns,
-    CAST(min(timed.iteration_ns - usual.median_ns, timed.idle_ns - usual.median_idle_ns) AS INTEGER) AS excess_ns,
-    sum(timed.iteration_ns < :slower * usual.median_ns) OVER (
-      PARTITION BY timed.gpu_id, timed.global_tid
-      ORDER BY timed.nth
-    ) AS usual_before
-  FROM timed
-  JOIN usual
-    ON usual.gpu_id = timed.gpu_id
-    AND usual.global_tid = timed.global_tid
+    thread.thread_id,
+    idle.start_ns,
+    idle.dur_ns,
+    coalesce(idle.api_name, idle.part) AS subject,
+    idle.after_id,
+    place_of(
+      (SELECT time_places(thread_id, start_ns, end_ns) FROM slow),
+      thread.thread_id,
+      idle.start_ns
+    ) AS place
+  FROM idle_part AS idle
+  CROSS JOIN thread
+  WHERE EXISTS (SELECT 1 FROM slow)
+    AND idle.gpu_id = thread.gpu_id
 ),
 -- The longest idle intervals of a slow iteration, up to its excess.
 excess AS (
@@ -137,22 +134,25 @@ excess AS (
     min(dur_ns, excess_ns - coalesce(sum(dur_ns) OVER longer, 0)) AS freed_ns
   FROM (
     SELECT
-      placed.*,
+      slow.thread_id,
+      slow.gpu_id,
+      slow.global_tid,
+      slow.nth,
       slow.range_name,
       slow.iteration_ns,
       slow.median_ns,
-      slow.excess_ns
+      slow.excess_ns,
+      placed.start_ns,
+      placed.dur_ns,
+      placed.subject,
+      placed.after_id
     FROM slow
     JOIN placed
-      ON placed.gpu_id = slow.gpu_id
-      AND placed.global_tid = slow.global_tid
-      AND placed.nth = slow.nth
-    WHERE slow.iteration_ns >= :slower * slow.median_ns
-      AND slow.usual_before > 0
-      AND slow.excess_ns > 0
+      ON placed.thread_id = slow.thread_id
+      AND placed.place = slow.place
   )
   WINDOW longer AS (
-    PARTITION BY gpu_id, global_tid, nth
+    PARTITION BY thread_id, nth
     ORDER BY dur_ns DESC, start_ns
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
   )

@@ -35,9 +35,10 @@ limits: >-
   the gaps come from slow launches, launch_bound has them too. A kernel that overlaps with other work ends a run.
 see_also: [few_blocks, gap_histogram, gap_pairs, kernel_stats]
 ---*/
+-- LIMIT -1 makes SQLite store the rows of a step that is read twice.
 WITH
 elementwise AS (
-  SELECT string_id
+  SELECT text
   FROM string
   WHERE lower(text) GLOB '*elementwise*'
   LIMIT -1
@@ -45,44 +46,37 @@ elementwise AS (
 -- Gaps of the whole GPU between two tiny kernels of one stream.
 gap AS (
   SELECT
-    gap.gpu_id,
-    gap.start_ns,
-    gap.dur_ns,
-    gap.before_id,
-    gap.after_id,
-    earlier.start_ns AS earlier_ns,
-    earlier.name_id IN (SELECT string_id FROM elementwise)
-      AND later.name_id IN (SELECT string_id FROM elementwise) AS is_fused
-  FROM gpu_gap AS gap
-  CROSS JOIN all_kernel AS earlier
-  CROSS JOIN all_kernel AS later
-  WHERE gap.level = 'gpu'
-    AND gap.dur_ns < :gap
-    AND gap.before_kind = 'kernel'
-    AND gap.after_kind = 'kernel'
-    AND earlier.kernel_id = gap.before_id
-    AND later.kernel_id = gap.after_id
-    AND earlier.dur_ns < :longest
-    AND later.dur_ns < :longest
-    AND earlier.stream_id = later.stream_id
-    AND earlier.context_id = later.context_id
-    AND earlier.global_pid = later.global_pid
+    gpu_id,
+    start_ns,
+    dur_ns,
+    before_ns,
+    before_id,
+    after_id,
+    before_name IN (SELECT text FROM elementwise) AND after_name IN (SELECT text FROM elementwise) AS is_fused
+  FROM gpu_gap
+  WHERE level = 'gpu'
+    AND dur_ns < :gap
+    AND before_ns < :longest
+    AND after_ns < :longest
+    AND is_in_stream
+    AND before_kind = 'kernel'
+    AND after_kind = 'kernel'
+  LIMIT -1
 ),
--- A gap continues the run if the kernel before it is the one after the previous gap.
-linked AS (
+-- A gap continues a run if the kernel before it is the kernel after another gap.
+numbered AS (
   SELECT
     *,
-    coalesce(before_id <> lag(after_id) OVER (PARTITION BY gpu_id ORDER BY start_ns), 1) AS is_first
+    sum(before_id NOT IN (SELECT after_id FROM gap)) OVER (
+      PARTITION BY gpu_id
+      ORDER BY start_ns
+      ROWS UNBOUNDED PRECEDING
+    ) AS run
   FROM gap
-),
--- LIMIT -1 makes SQLite store the rows of a step that is read twice.
-numbered AS (
-  SELECT *, sum(is_first) OVER (PARTITION BY gpu_id ORDER BY start_ns ROWS UNBOUNDED PRECEDING) AS run
-  FROM linked
   LIMIT -1
 ),
 run AS (
-  SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns + iif(is_fused, start_ns - earlier_ns, 0)) AS total_ns
+  SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns + iif(is_fused, before_ns, 0)) AS total_ns
   FROM numbered
   GROUP BY gpu_id, run
   HAVING count(*) + 1 >= :kernels
@@ -98,8 +92,8 @@ gpu AS (
 )
 SELECT
   numbered.gpu_id,
-  iif(numbered.is_fused, numbered.earlier_ns, numbered.start_ns) AS start_ns,
-  numbered.dur_ns + iif(numbered.is_fused, numbered.start_ns - numbered.earlier_ns, 0) AS dur_ns,
+  numbered.start_ns - iif(numbered.is_fused, numbered.before_ns, 0) AS start_ns,
+  numbered.dur_ns + iif(numbered.is_fused, numbered.before_ns, 0) AS dur_ns,
   simple_name(coalesce(kernel.kernel_name, '(no name)')) AS subject,
   run.run_kernels,
   numbered.after_id AS kernel_id

@@ -17,9 +17,12 @@ columns:
   - {name: before_kind, type: text, doc: "Kind of the last operation to end before the gap: kernel, memcpy, memset or graph; null at the start of the window."}
   - {name: before_id, type: id, doc: "Row ID of that operation in the raw table of its kind; null at the start of the window."}
   - {name: before_name, type: text, doc: "Name of that operation, as in gpu_op; null at the start of the window."}
+  - {name: before_ns, type: duration, unit: ns, doc: "Length of that operation; null at the start of the window."}
   - {name: after_kind, type: text, doc: "Kind of the operation that starts at the end of the gap; null at the end of the window."}
   - {name: after_id, type: id, doc: "Row ID of that operation in the raw table of its kind; null at the end of the window."}
   - {name: after_name, type: text, doc: "Name of that operation, as in gpu_op; null at the end of the window."}
+  - {name: after_ns, type: duration, unit: ns, doc: "Length of that operation; null at the end of the window."}
+  - {name: is_in_stream, type: bool, doc: "Whether both operations ran on one stream; null at the start and end of the window."}
 limits: >-
   Without --time or --window, the time before the first and after the last operation is not a gap. An operation of zero
   length ends one gap and starts another. If several operations end together, `before` is the one that started last.

@@ -98,6 +98,7 @@ first_op AS (
   SELECT DISTINCT gpu_op.pid, gpu_op.device_id, gpu_op.start_ns
   FROM needs_look
   CROSS JOIN gpu_op
+  WHERE gpu_op.start_ns IN (SELECT proj_start_ns FROM placed)
   LIMIT -1
 ),
 on_gpu AS (

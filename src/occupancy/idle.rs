@@ -2,6 +2,7 @@
 
 use super::Gap;
 use crate::projection::{Stop, StopCheck};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// What the launching thread did, in the order in which it counts: a wait inside another call is a wait.
@@ -95,22 +96,35 @@ pub struct IdlePart {
     pub thread: Option<u32>,
 }
 
-/// Splits gaps. `launches` has the call that launched the operation after each gap. The calls are those of
-/// the launching threads. `None` if it was stopped.
+/// The calls of the launching threads, sorted by thread and start.
+#[derive(Debug)]
+pub struct ApiCalls {
+    calls: Vec<ApiCall>,
+    /// The latest end of the calls of a thread so far, to find the calls that reach into a time.
+    reach: Vec<i64>,
+}
+
+impl ApiCalls {
+    /// Sorts calls.
+    pub fn new(mut calls: Vec<ApiCall>) -> Self {
+        calls.sort_unstable_by_key(|call| (call.thread, call.start, Reverse(call.end), call.name));
+        let mut reach: Vec<i64> = Vec::with_capacity(calls.len());
+        for (index, call) in calls.iter().enumerate() {
+            let before = index.checked_sub(1).filter(|&before| calls[before].thread == call.thread);
+            reach.push(before.map_or(call.end, |before| reach[before].max(call.end)));
+        }
+        Self { calls, reach }
+    }
+}
+
+/// Splits gaps. `launches` has the call that launched the operation after each gap. `None` if it was stopped.
 pub fn idle_parts(
     gaps: &[Gap],
     launches: &[Option<ApiCall>],
-    mut calls: Vec<ApiCall>,
+    ApiCalls { calls, reach }: &ApiCalls,
     stop: Stop<'_>,
 ) -> Option<Vec<IdlePart>> {
     let mut check = StopCheck::new(stop);
-    calls.sort_unstable_by_key(|call| (call.thread, call.start, std::cmp::Reverse(call.end), call.name));
-    // The latest end of the calls of a thread so far, to find the calls that reach into a time.
-    let mut reach: Vec<i64> = Vec::with_capacity(calls.len());
-    for (index, call) in calls.iter().enumerate() {
-        let before = index.checked_sub(1).filter(|&before| calls[before].thread == call.thread);
-        reach.push(before.map_or(call.end, |before| reach[before].max(call.end)));
-    }
     let mut parts = Vec::new();
     for (index, (gap, launch)) in (0u32..).zip(gaps.iter().zip(launches)) {
         if check.must_stop() {
@@ -209,7 +223,7 @@ mod tests {
         let launch = ApiCall { name: 9, ..call(70, 80, OtherCall) };
         // An allocation with a wait inside, and a call that began before the gap.
         let calls = vec![call(-50, 10, OtherCall), call(20, 50, Allocation), call(30, 40, Sync), launch];
-        let parts = idle_parts(&[gap], &[Some(launch)], calls, &|| false).unwrap();
+        let parts = idle_parts(&[gap], &[Some(launch)], &ApiCalls::new(calls), &|| false).unwrap();
         let seen: Vec<_> = parts.iter().map(|part| (part.start, part.end, part.kind)).collect();
         assert_eq!(
             seen,
@@ -224,7 +238,7 @@ mod tests {
                 (80, 100, Queued),
             ]
         );
-        let late = idle_parts(&[gap], &[None], Vec::new(), &|| false).unwrap();
+        let late = idle_parts(&[gap], &[None], &ApiCalls::new(Vec::new()), &|| false).unwrap();
         assert_eq!((late[0].kind, late[0].end), (IdleKind::Unknown, 100));
     }
 

@@ -12,7 +12,7 @@ mod lanes;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
 pub use exposed::ExposedPart;
-pub use idle::{ApiCall, IdleKind, IdlePart, idle_parts};
+pub use idle::{ApiCall, ApiCalls, IdleKind, IdlePart, idle_parts};
 pub use lanes::{Gap, Stretch, Work};
 
 use crate::classify::Activity;

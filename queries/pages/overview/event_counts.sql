@@ -6,7 +6,7 @@ summary: Number of kernels, calls, ranges and other events of a report.
 why: To see what a report holds, above all one without GPU work.
 kind: sum
 tags: [capture]
-reads: [cuda_call, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_range, os_call]
+reads: [cuda_call, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
 requires: []
 columns:
   - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
@@ -28,7 +28,7 @@ FROM (
   UNION ALL
   SELECT 5, 'CUDA API calls', count(*) FROM cuda_call
   UNION ALL
-  SELECT 6, 'NVTX ranges', count(*) FROM nvtx_range
+  SELECT 6, 'NVTX ranges', count(*) FROM nvtx_span
   UNION ALL
   SELECT 7, 'NVTX marks', count(*) FROM nvtx_mark
   UNION ALL

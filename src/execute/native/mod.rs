@@ -68,9 +68,11 @@ impl Natives {
     /// The GPU occupancy of an input, computed on first use.
     fn occupancy(&self, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
         self.once(&self.occupancies[input], || {
-            let input = &self.inputs[input];
+            let of_input = self.natives.iter().filter(|native| native.input == input);
+            let tables = of_input.filter_map(|native| gpu::Table::named(&native.relation));
+            let (tables, input): (Vec<_>, _) = (tables.collect(), &self.inputs[input]);
             let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
-            gpu::occupy(&self.database, input, selection, &self.limits)
+            gpu::occupy(&self.database, input, &tables, selection, &self.limits)
         })
     }
 

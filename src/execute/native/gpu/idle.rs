@@ -5,8 +5,9 @@ use crate::execute::guard::{self, Limits};
 use crate::execute::native::ids::{Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::{Input, Statements, UNSCOPED};
-use crate::occupancy::{ApiCall, Gap, IdleKind, IdlePart, NONE, Op, idle_parts};
+use crate::occupancy::{ApiCall, ApiCalls, Gap, IdleKind, IdlePart, NONE, Op, idle_parts};
 use crate::projection::OpKind;
+use crate::threads;
 use foldhash::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -19,10 +20,11 @@ pub(super) struct Source {
     has_calls: bool,
 }
 
-/// The parts of all gaps, with the names of functions and the threads that they refer to.
+/// The parts of gaps, with the names of functions and the threads that they refer to.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
-    pub(super) parts: Vec<IdlePart>,
+    /// For each list of gaps, their parts, sorted by what they are.
+    pub(super) parts: [Vec<IdlePart>; 2],
     /// Names of functions, without their version.
     pub(super) functions: Vec<String>,
     /// Global thread IDs.
@@ -45,27 +47,39 @@ impl Source {
         }
     }
 
-    /// Splits the gaps. `None` if it was stopped.
-    pub(super) fn explain(&self, gaps: &[Gap], ops: &[Op], limits: &Limits) -> Result<Option<Idle>> {
+    /// Splits two lists of gaps, for which it reads the calls once. `None` if it was stopped.
+    pub(super) fn explain(
+        &self,
+        lists: [&[Gap]; 2],
+        ops: &[Op],
+        limits: &Limits,
+    ) -> Result<Option<Idle>> {
         let mut reader = Reader::new(&self.database, &self.statements, limits);
-        let mut idle = Idle::default();
-        let (mut launches, mut calls) = (vec![None; gaps.len()], Vec::new());
+        let (mut idle, mut launches, mut read) = (Idle::default(), Launches::default(), Read::default());
         if self.has_calls {
-            let wanted = self.launches_of(&mut reader, gaps, ops)?;
-            calls = read_calls(&mut reader, &wanted, &mut launches, &mut idle)?;
+            launches = self.launches_of(&mut reader, lists, ops)?;
+            read = read_calls(&mut reader, &launches, &mut idle)?;
         }
+        let calls = ApiCalls::new(read.calls);
         let stop = || guard::is_over(limits);
-        Ok(idle_parts(gaps, &launches, calls, &stop).map(|parts| Idle { parts, ..idle }))
+        let parts_of = |gaps: &[Gap]| {
+            let launch = |gap: &Gap| *read.launches.get(launches.of(gap.after)? as usize)?;
+            let of_gaps: Vec<_> = gaps.iter().map(launch).collect();
+            let mut parts = idle_parts(gaps, &of_gaps, &calls, &stop)?;
+            parts.sort_by_key(|part| part.kind);
+            Some(parts)
+        };
+        let (first, second) = threads::both(|| parts_of(lists[0]), || parts_of(lists[1]));
+        Ok(first.zip(second).map(|(first, second)| Idle { parts: [first, second], ..idle }))
     }
 
-    /// The gaps that end in an operation with a process and correlation ID.
-    fn launches_of(&self, reader: &mut Reader, gaps: &[Gap], ops: &[Op]) -> Result<Launches> {
-        let mut launches = Launches { of_gap: vec![NONE; gaps.len()], ..Launches::default() };
+    /// The launches of the operations that end gaps and have a process and correlation ID.
+    fn launches_of(&self, reader: &mut Reader, lists: [&[Gap]; 2], ops: &[Op]) -> Result<Launches> {
+        let mut launches = Launches { of_op: vec![NONE; ops.len()], ..Launches::default() };
         for &(kind, relation) in &self.relations {
-            // An operation ends at most one gap of its GPU.
-            let after = (0u32..).zip(gaps).filter_map(|(index, gap)| {
+            let after = lists.into_iter().flatten().filter_map(|gap| {
                 let op = ops.get(gap.after as usize).filter(|op| op.kind == kind)?;
-                Some((op.id, index))
+                Some((op.id, gap.after))
             });
             let after: HashMap<i64, u32> = after.collect();
             if after.is_empty() {
@@ -79,32 +93,40 @@ impl Source {
                 if let (Some(id), Some(process), Some(correlation)) =
                     (cells.int(0), cells.int(1), cells.int(2))
                     && correlation != 0
-                    && let Some(&gap) = after.get(&id)
+                    && let Some(&op) = after.get(&id)
                 {
-                    part.push((process, correlation, gap));
+                    part.push((process, correlation, op));
                 }
                 Ok(())
             })?;
-            for (process, correlation, gap) in parts.into_iter().flatten() {
-                launches.add(process, correlation, gap);
+            for (process, correlation, op) in parts.into_iter().flatten() {
+                launches.of_op[op as usize] = launches.numbers.place((process, correlation));
             }
         }
         Ok(launches)
     }
 }
 
-/// The launches that end gaps, numbered by process and correlation ID.
+/// The launches of operations that end gaps, numbered by process and correlation ID.
 #[derive(Default)]
 struct Launches {
     numbers: Numbered<(i64, i64)>,
-    /// The launch of each gap, or [`NONE`].
-    of_gap: Vec<u32>,
+    /// The launch of each operation, or [`NONE`].
+    of_op: Vec<u32>,
 }
 
 impl Launches {
-    fn add(&mut self, process: i64, correlation: i64, gap: u32) {
-        self.of_gap[gap as usize] = self.numbers.place((process, correlation));
+    fn of(&self, op: u32) -> Option<u32> {
+        self.of_op.get(op as usize).copied().filter(|launch| *launch != NONE)
     }
+}
+
+/// The calls of the threads that launched.
+#[derive(Default)]
+struct Read {
+    calls: Vec<ApiCall>,
+    /// The call of each launch, by its number.
+    launches: Vec<Option<ApiCall>>,
 }
 
 /// A part of the calls, with numbers of threads and functions of its own.
@@ -124,13 +146,8 @@ struct Call {
     name: u32,
 }
 
-/// Reads the calls of the threads that launched, and the launch of each gap.
-fn read_calls(
-    reader: &mut Reader,
-    wanted: &Launches,
-    launches: &mut [Option<ApiCall>],
-    idle: &mut Idle,
-) -> Result<Vec<ApiCall>> {
+/// Reads the calls of the threads that launched.
+fn read_calls(reader: &mut Reader, wanted: &Launches, idle: &mut Idle) -> Result<Read> {
     let columns = "call_id, start_ns, end_ns, global_tid, correlation_id, name_id";
     let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Calls, cells| {
         let (Some(id), Some(start), Some(end), Some(thread)) =
@@ -174,13 +191,11 @@ fn read_calls(
             }
         }
     }
-    for (launch, number) in launches.iter_mut().zip(&wanted.of_gap) {
-        *launch = found.get(*number as usize).copied().flatten().map(|(call, _)| call);
-    }
+    let launches: Vec<_> = found.into_iter().map(|found| found.map(|(call, _)| call)).collect();
     let launching: HashSet<u32> = launches.iter().flatten().map(|call| call.thread).collect();
     calls.retain(|call| launching.contains(&call.thread));
     idle.threads = threads.values;
-    Ok(calls)
+    Ok(Read { calls, launches })
 }
 
 /// `cudaLaunchKernel_v7000` → `cudaLaunchKernel`.

@@ -1,7 +1,7 @@
 //! Reads the GPU operations of a report into an [`Occupancy`].
 
 use super::idle::Source;
-use super::tables::Answers;
+use super::tables::{Answers, Table};
 use crate::classify::{Activity, activity};
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
@@ -21,10 +21,11 @@ const NAMELESS: &str = "(no name)";
 /// Shown for a CUDA graph that was traced as a whole.
 const GRAPH: &str = "[CUDA graph]";
 
-/// Reads the operations that an input asks for.
+/// Reads the operations that an input asks for. `tables`: the relations on them.
 pub(in crate::execute::native) fn occupy(
     database: &Path,
     input: &Input,
+    tables: &[Table],
     selection: Option<&Selection>,
     limits: &Limits,
 ) -> Result<Answers> {
@@ -55,7 +56,7 @@ pub(in crate::execute::native) fn occupy(
     let window = window(&input.scope, selection);
     let (streams, names) = (ids.streams.values, ids.names);
     let calls = Source::new(database, input);
-    Ok(Answers::new(Occupancy::new(ops, streams, window), names, calls, limits))
+    Ok(Answers::new(Occupancy::new(ops, streams, window), names, calls, tables, limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {

@@ -54,8 +54,10 @@ pub(in crate::execute::native) struct Answers {
     by_row: OnceLock<Vec<u32>>,
     /// Where the calls are that explain idle time.
     calls: Source,
-    /// The parts of the gaps of GPUs, sorted by what they are, as in [`GAPS_OF`].
-    idle: [OnceLock<Idle>; GAPS_OF.len()],
+    /// Which gaps are explained, as in [`GAPS_OF`].
+    explained: [bool; GAPS_OF.len()],
+    /// The parts of these gaps.
+    idle: OnceLock<Idle>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     late: OnceLock<Vec<Ruler>>,
     /// Why the calls could not be read.
@@ -63,7 +65,15 @@ pub(in crate::execute::native) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn new(occupancy: Occupancy, names: Vec<String>, calls: Source, limits: &Limits) -> Self {
+    /// `tables`: the relations that are read.
+    pub(super) fn new(
+        occupancy: Occupancy,
+        names: Vec<String>,
+        calls: Source,
+        tables: &[Table],
+        limits: &Limits,
+    ) -> Self {
+        let compute = [Table::ComputeGap, Table::Exposed].iter().any(|table| tables.contains(table));
         Self {
             occupancy,
             names,
@@ -76,17 +86,19 @@ impl Answers {
             exposed: Default::default(),
             by_row: OnceLock::new(),
             calls,
-            idle: Default::default(),
+            explained: [tables.contains(&Table::Idle), compute],
+            idle: OnceLock::new(),
             late: OnceLock::new(),
             failure: OnceLock::new(),
         }
     }
 
-    /// The parts of the gaps that [`GAPS_OF`] gives.
-    fn idle(&self, gaps_of: usize) -> &Idle {
-        self.idle[gaps_of].get_or_init(|| {
-            let gaps = self.gaps_of_gpus(gaps_of);
-            let mut idle = match self.calls.explain(gaps, &self.occupancy.ops, &self.limits) {
+    /// The parts of the gaps that are explained.
+    fn idle(&self) -> &Idle {
+        self.idle.get_or_init(|| {
+            let gaps = |of: usize| if self.explained[of] { self.gaps_of_gpus(of) } else { &[] };
+            let lists = [gaps(IDLE_PART), gaps(COMPUTE_GAP_PART)];
+            match self.calls.explain(lists, &self.occupancy.ops, &self.limits) {
                 Ok(Some(idle)) => idle,
                 Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {
                     self.is_stopped.store(true, Ordering::Relaxed);
@@ -96,9 +108,7 @@ impl Answers {
                     self.failure.get_or_init(|| error.to_string());
                     Idle::default()
                 }
-            };
-            idle.parts.sort_by_key(|part| part.kind);
-            idle
+            }
         })
     }
 
@@ -114,7 +124,7 @@ impl Answers {
 
     /// A row of `idle_part` or `compute_gap_part`: the part and its gap.
     fn part(&self, index: usize) -> (&IdlePart, &Gap) {
-        let part = &self.idle(index >> SHIFT).parts[index & ROW];
+        let part = &self.idle().parts[index >> SHIFT][index & ROW];
         (part, &self.gaps_of_gpus(index >> SHIFT)[part.gap as usize])
     }
 
@@ -123,7 +133,7 @@ impl Answers {
     fn late(&self, index: usize) -> i64 {
         let late = self.late.get_or_init(|| {
             let mut of_gpus = vec![Vec::new(); self.occupancy.lane_count(Level::Gpu)];
-            let idle = self.idle(COMPUTE_GAP_PART);
+            let idle = self.idle();
             // A call that copies waits for its copy.
             let copies = |part: &IdlePart| {
                 let function = part.name.and_then(|name| idle.functions.get(name as usize));
@@ -134,7 +144,7 @@ impl Answers {
                 IdleKind::OtherCall | IdleKind::LaunchCall => !copies(part),
                 IdleKind::Allocation | IdleKind::OutsideApi => true,
             };
-            for part in idle.parts.iter().filter(is_late) {
+            for part in idle.parts[COMPUTE_GAP_PART].iter().filter(is_late) {
                 let gap = &self.gaps_of_gpus(COMPUTE_GAP_PART)[part.gap as usize];
                 of_gpus[gap.lane as usize].push((part.start, part.end));
             }
@@ -146,7 +156,7 @@ impl Answers {
     }
 
     fn thread(&self, index: usize) -> Option<i64> {
-        self.part(index).0.thread.map(|thread| self.idle(index >> SHIFT).threads[thread as usize])
+        self.part(index).0.thread.map(|thread| self.idle().threads[thread as usize])
     }
 
     fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
@@ -285,8 +295,8 @@ impl Table {
                 (0..HIDEABLE.len()).map(|activity| answers.exposed(activity).len()).collect()
             }
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
-            Self::Idle => vec![answers.idle(IDLE_PART).parts.len()],
-            Self::ComputeGap => vec![0, answers.idle(COMPUTE_GAP_PART).parts.len()],
+            Self::Idle => vec![answers.idle().parts[IDLE_PART].len()],
+            Self::ComputeGap => vec![0, answers.idle().parts[COMPUTE_GAP_PART].len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             Self::Window => vec![answers.decompositions().len()],
         }
@@ -391,7 +401,7 @@ impl Relation for Table {
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
             Self::Idle | Self::ComputeGap => {
                 let gaps_of = if self == Self::Idle { IDLE_PART } else { COMPUTE_GAP_PART };
-                let parts = &answers.idle(gaps_of).parts;
+                let parts = &answers.idle().parts[gaps_of];
                 let is_asked = |part: &&IdlePart| Some(part.kind.as_str()) == key.text(0);
                 let from = parts.iter().position(|part| is_asked(&part)).unwrap_or(parts.len());
                 let to = from + parts[from..].iter().take_while(is_asked).count();
@@ -456,9 +466,12 @@ const GAP: &[Column] = &[
     ("before_kind", |a, i, _| kind(a, a.gap(i).1.before)),
     ("before_id", |a, i, _| a.op(a.gap(i).1.before).map(|op| op.id).into()),
     ("before_name", |a, i, _| name(a, a.gap(i).1.before)),
+    ("before_ns", |a, i, _| length(a, a.gap(i).1.before)),
     ("after_kind", |a, i, _| kind(a, a.gap(i).1.after)),
     ("after_id", |a, i, _| a.op(a.gap(i).1.after).map(|op| op.id).into()),
     ("after_name", |a, i, _| name(a, a.gap(i).1.after)),
+    ("after_ns", |a, i, _| length(a, a.gap(i).1.after)),
+    ("is_in_stream", |a, i, _| is_in_stream(a, a.gap(i).1)),
 ];
 
 const IDLE: &[Column] = &[
@@ -545,13 +558,23 @@ fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
 
 fn function(answers: &Answers, index: usize) -> Cell<'_> {
     let name = answers.part(index).0.name;
-    let functions = &answers.idle(index >> SHIFT).functions;
+    let functions = &answers.idle().functions;
     let name = name.and_then(|name| functions.get(name as usize));
     name.filter(|name| !name.is_empty()).map(String::as_str).into()
 }
 
 fn kind(answers: &Answers, op: u32) -> Cell<'_> {
     answers.op(op).map(|op| op.kind.as_str()).into()
+}
+
+fn length(answers: &Answers, op: u32) -> Cell<'_> {
+    answers.op(op).map(|op| op.end.saturating_sub(op.start)).into()
+}
+
+/// Whether the operations around a gap ran on one stream.
+fn is_in_stream<'a>(answers: &Answers, gap: &Gap) -> Cell<'a> {
+    let stream = |op| answers.op(op).map(|op| op.stream);
+    stream(gap.before).zip(stream(gap.after)).map(|(before, after)| i64::from(before == after)).into()
 }
 
 fn name(answers: &Answers, op: u32) -> Cell<'_> {
