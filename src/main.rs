@@ -1,12 +1,13 @@
 //! The `nsq` program: parses the command line, runs it, reports errors, exits.
 
-mod out_of_memory;
+mod memory;
 
 use std::process::ExitCode;
 
 #[global_allocator]
-static MEMORY: out_of_memory::ExitWhenOutOfMemory = out_of_memory::ExitWhenOutOfMemory;
+static MEMORY: memory::ExitWhenOutOfMemory = memory::ExitWhenOutOfMemory;
 
 fn main() -> ExitCode {
+    memory::return_when_freed();
     nsq::cli::main()
 }

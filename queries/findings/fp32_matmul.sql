@@ -6,7 +6,7 @@ summary: Time that an FP32 matrix product alone on the GPU could save on tensor 
 why: To see how much time TF32, BF16 or FP16 could save at most.
 kind: finding
 tags: [cuda, gpu, kernel]
-reads: [device, gpu, gpu_overlap, gpu_window, scope]
+reads: [device, gpu, gpu_overlap, gpu_window, kernel, scope, string]
 requires: [gpu_overlap, kernel, gpu]
 finding:
   claim: Matrix products or convolutions run in FP32 on CUDA cores, although the GPU has tensor cores.
@@ -60,39 +60,11 @@ tensor AS (
   )
   LIMIT -1
 ),
--- Read each name once, by its ID.
-name AS (
-  SELECT
-    name_id,
-    (
-      SELECT op_name
-      FROM gpu_overlap
-      WHERE gpu_overlap.op_kind = 'kernel'
-        AND gpu_overlap.op_id = any_op_id
-    ) AS op_name
-  FROM (
-    SELECT name_id, min(op_id) AS any_op_id
-    FROM gpu_overlap
-    WHERE op_kind = 'kernel'
-      AND activity = 'compute'
-    GROUP BY name_id
-  )
-  LIMIT -1
-),
 fp32 AS (
-  SELECT name_id, simple_name(op_name) AS simple_name
-  FROM name
-  WHERE (
-      op_name GLOB '*sgemm*'
-      OR op_name GLOB '*scudnn*'
-      OR op_name GLOB '*f32f32_f32f32_f32*_ffma_*'
-    )
-    AND NOT (
-      op_name GLOB '*fp16*'
-      OR op_name GLOB '*bf16*'
-      OR op_name GLOB '*tf32*'
-      OR op_name GLOB '*tensorop*'
-    )
+  SELECT string_id AS name_id, simple_name(text) AS simple_name
+  FROM string
+  WHERE (text GLOB '*sgemm*' OR text GLOB '*scudnn*' OR text GLOB '*f32f32_f32f32_f32*_ffma_*')
+    AND NOT (text GLOB '*fp16*' OR text GLOB '*bf16*' OR text GLOB '*tf32*' OR text GLOB '*tensorop*')
   LIMIT -1
 ),
 -- Less time than the peak rates allow, if something else ran meanwhile.
@@ -106,13 +78,16 @@ saved AS (
     overlap.dur_ns AS kernel_ns,
     tensor.speedup,
     overlap.op_id AS kernel_id
-  FROM gpu_overlap AS overlap
+  FROM kernel
   CROSS JOIN scope
   JOIN fp32
-    ON fp32.name_id = overlap.name_id
+    ON fp32.name_id = kernel.name_id
+  JOIN gpu_overlap AS overlap
+    ON overlap.op_kind = 'kernel'
+    AND overlap.op_id = kernel.kernel_id
   JOIN tensor
     ON tensor.gpu_id = overlap.gpu_id
-  WHERE overlap.op_kind = 'kernel'
+  WHERE overlap.activity = 'compute'
     AND overlap.dur_ns >= :least
     AND tensor.speedup > 1
 ),

@@ -9,9 +9,9 @@ use crate::report::reopen;
 use crate::table::ResultTable;
 use crate::threads;
 use rusqlite::Connection;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -25,6 +25,13 @@ struct Beside {
     installation: Arc<Installation>,
     natives: Option<Arc<Natives>>,
     limits: Limits,
+}
+
+/// The end of the queue from which a connection takes its plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Front,
+    Back,
 }
 
 /// Mapped bytes count as memory of the process, for each connection, and reading is nearly as fast.
@@ -44,7 +51,7 @@ impl Session {
     /// Asks at once what the plans ask one by one: themselves, or the queries that they ask. The answers
     /// are kept for [`Session::ask`].
     ///
-    /// The first error in the order of the plans is returned, as if they had been asked one by one.
+    /// After an error, no more are asked. Of several errors, the first in the order of the plans is returned.
     pub fn ask_ahead(&self, plans: &[&Plan], limits: &Limits) -> Result<()> {
         let mut leaves: Vec<&Plan> = Vec::new();
         for leaf in plans.iter().flat_map(|plan| self.leaves(plan)) {
@@ -57,12 +64,16 @@ impl Session {
             return Ok(());
         }
         self.rights.with_all(&self.connection, || map_nothing(&self.connection))?;
-        let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let work = |session: &Session| {
-            while let Some((place, plan)) = take(&next, &leaves) {
-                let answer = session.table(plan, limits);
+        let (queue, answers) = (Mutex::new(self.queue(&leaves)), Mutex::new(Vec::new()));
+        let work = |session: &Session, end: End| {
+            let take = || {
+                let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+                if end == End::Front { queue.pop_front() } else { queue.pop_back() }
+            };
+            while let Some(place) = take() {
+                let answer = session.table(leaves[place], limits);
                 if answer.is_err() {
-                    next.store(leaves.len(), Ordering::Relaxed);
+                    queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 }
                 answers.lock().unwrap_or_else(PoisonError::into_inner).push((place, answer));
             }
@@ -77,10 +88,10 @@ impl Session {
             let others: Vec<_> = (1..connections)
                 .map(|_| {
                     let (beside, work) = (beside.clone(), &work);
-                    scope.spawn(move || beside.begin().map(|session| work(&session)))
+                    scope.spawn(move || beside.begin().map(|session| work(&session, End::Back)))
                 })
                 .collect();
-            work(self);
+            work(self, End::Front);
             others.into_iter().try_for_each(|other| match other.join() {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -92,6 +103,17 @@ impl Session {
             self.asked.borrow_mut().push((leaves[place].clone(), Rc::new(answer?)));
         }
         Ok(())
+    }
+
+    /// The places of plans, those that read native relations first. One connection begins there and the others
+    /// at the end, so that they seldom wait for what another one computes.
+    fn queue(&self, plans: &[&Plan]) -> VecDeque<usize> {
+        let is_native = |relation: &String| {
+            self.installation.natives.iter().any(|native| native.relation == *relation)
+        };
+        let (native, plain): (Vec<usize>, Vec<usize>) =
+            (0..plans.len()).partition(|&place| plans[place].reads.iter().any(is_native));
+        native.into_iter().chain(plain).collect()
     }
 
     /// The answer to a plan that nothing else asks any more. One that was asked ahead is handed over.
@@ -113,10 +135,4 @@ impl Session {
         let findings = findings.filter(|finding| self.lack_of(finding).is_none());
         asked.chain(findings).flat_map(|plan| self.leaves(plan)).collect()
     }
-}
-
-/// The next plan that nobody asks yet, and its place.
-fn take<'a>(next: &AtomicUsize, plans: &[&'a Plan]) -> Option<(usize, &'a Plan)> {
-    let place = next.fetch_add(1, Ordering::Relaxed);
-    plans.get(place).map(|plan| (place, *plan))
 }

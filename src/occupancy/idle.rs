@@ -1,6 +1,6 @@
 //! Why a GPU idled: its gaps, split by what the thread that launched the next operation did meanwhile.
 
-use super::Gap;
+use super::{Gap, NONE};
 use crate::projection::{Stop, StopCheck};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -90,10 +90,10 @@ pub struct IdlePart {
     pub end: i64,
     /// What the launching thread did.
     pub kind: IdleKind,
-    /// The function of the call, if it was in one: the outermost of its kind.
-    pub name: Option<u32>,
-    /// The launching thread; `None` if unknown.
-    pub thread: Option<u32>,
+    /// The function of the call, if it was in one: the outermost of its kind. Otherwise [`NONE`].
+    pub name: u32,
+    /// The launching thread; [`NONE`] if unknown.
+    pub thread: u32,
 }
 
 /// The calls of the launching threads, sorted by thread and start.
@@ -117,28 +117,28 @@ impl ApiCalls {
     }
 }
 
-/// Splits gaps. `launches` has the call that launched the operation after each gap. `None` if it was stopped.
+/// Splits gaps. `launch_of` gives the call that launched the operation after a gap. `None` if it was stopped.
 pub fn idle_parts(
     gaps: &[Gap],
-    launches: &[Option<ApiCall>],
+    launch_of: impl Fn(&Gap) -> Option<ApiCall>,
     ApiCalls { calls, reach }: &ApiCalls,
     stop: Stop<'_>,
 ) -> Option<Vec<IdlePart>> {
     let mut check = StopCheck::new(stop);
     let mut parts = Vec::new();
-    for (index, (gap, launch)) in (0u32..).zip(gaps.iter().zip(launches)) {
+    for (index, gap) in (0u32..).zip(gaps) {
         if check.must_stop() {
             return None;
         }
         let part =
             |start, end, kind, name, thread| IdlePart { gap: index, start, end, kind, name, thread };
-        let Some(launch) = launch else {
-            parts.push(part(gap.start, gap.end, IdleKind::Unknown, None, None));
+        let Some(launch) = launch_of(gap) else {
+            parts.push(part(gap.start, gap.end, IdleKind::Unknown, NONE, NONE));
             continue;
         };
         let begun = launch.start.clamp(gap.start, gap.end);
         let done = launch.end.clamp(begun, gap.end);
-        let thread = Some(launch.thread);
+        let thread = launch.thread;
         let of_thread = |index: usize| calls[index].thread;
         let first = first_where(0, calls.len(), |at| of_thread(at) >= launch.thread);
         let end = first_where(first, calls.len(), |at| of_thread(at) > launch.thread);
@@ -148,10 +148,10 @@ pub fn idle_parts(
             parts.push(part(start, end, kind, name, thread));
         }
         if begun < done {
-            parts.push(part(begun, done, IdleKind::LaunchCall, Some(launch.name), thread));
+            parts.push(part(begun, done, IdleKind::LaunchCall, launch.name, thread));
         }
         if done < gap.end {
-            parts.push(part(done, gap.end, IdleKind::Queued, None, thread));
+            parts.push(part(done, gap.end, IdleKind::Queued, NONE, thread));
         }
     }
     Some(parts)
@@ -167,7 +167,7 @@ fn first_where(from: usize, to: usize, holds: impl Fn(usize) -> bool) -> usize {
     from
 }
 
-type Segment = (i64, i64, IdleKind, Option<u32>);
+type Segment = (i64, i64, IdleKind, u32);
 
 /// Splits the time from `from` to `to` by the calls of one thread, which are sorted by start.
 fn split(from: i64, to: i64, calls: &[ApiCall]) -> Vec<Segment> {
@@ -188,8 +188,8 @@ fn split(from: i64, to: i64, calls: &[ApiCall]) -> Vec<Segment> {
         if start >= end {
             return;
         }
-        let counts = open.first().map(|&(kind, index)| (kind, Some(calls[index].name)));
-        let (kind, name) = counts.unwrap_or((IdleKind::OutsideApi, None));
+        let counts = open.first().map(|&(kind, index)| (kind, calls[index].name));
+        let (kind, name) = counts.unwrap_or((IdleKind::OutsideApi, NONE));
         match segments.last_mut() {
             Some(last) if (last.1, last.2, last.3) == (start, kind, name) => last.1 = end,
             _ => segments.push((start, end, kind, name)),
@@ -223,7 +223,7 @@ mod tests {
         let launch = ApiCall { name: 9, ..call(70, 80, OtherCall) };
         // An allocation with a wait inside, and a call that began before the gap.
         let calls = vec![call(-50, 10, OtherCall), call(20, 50, Allocation), call(30, 40, Sync), launch];
-        let parts = idle_parts(&[gap], &[Some(launch)], &ApiCalls::new(calls), &|| false).unwrap();
+        let parts = idle_parts(&[gap], |_| Some(launch), &ApiCalls::new(calls), &|| false).unwrap();
         let seen: Vec<_> = parts.iter().map(|part| (part.start, part.end, part.kind)).collect();
         assert_eq!(
             seen,
@@ -238,7 +238,7 @@ mod tests {
                 (80, 100, Queued),
             ]
         );
-        let late = idle_parts(&[gap], &[None], &ApiCalls::new(Vec::new()), &|| false).unwrap();
+        let late = idle_parts(&[gap], |_| None, &ApiCalls::new(Vec::new()), &|| false).unwrap();
         assert_eq!((late[0].kind, late[0].end), (IdleKind::Unknown, 100));
     }
 

@@ -77,13 +77,15 @@ claimed AS (
   SELECT mask, sum(dur_ns) AS dur_ns
   FROM (
     SELECT
-      sum(change) OVER (PARTITION BY gpu_id ORDER BY at_ns ROWS UNBOUNDED PRECEDING) AS mask,
-      lead(at_ns) OVER (PARTITION BY gpu_id ORDER BY at_ns) - at_ns AS dur_ns
+      sum(change) OVER to_next - last_value(change) OVER to_next AS mask,
+      last_value(at_ns) OVER to_next - at_ns AS dur_ns
     FROM (
       SELECT gpu_id, start_ns AS at_ns, 1 << bit AS change FROM piece
       UNION ALL
       SELECT gpu_id, end_ns, -(1 << bit) FROM piece
     )
+    -- SQLite sorts once for each window, and lead() has a window of its own.
+    WINDOW to_next AS (PARTITION BY gpu_id ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)
   )
   WHERE dur_ns > 0 AND mask > 0
   GROUP BY mask

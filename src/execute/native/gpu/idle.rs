@@ -9,6 +9,7 @@ use crate::occupancy::{ApiCall, ApiCalls, Gap, IdleKind, IdlePart, NONE, Op, idl
 use crate::projection::OpKind;
 use crate::threads;
 use foldhash::{HashMap, HashSet};
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 /// Where the API calls are.
@@ -63,10 +64,11 @@ impl Source {
         let calls = ApiCalls::new(read.calls);
         let stop = || guard::is_over(limits);
         let parts_of = |gaps: &[Gap]| {
-            let launch = |gap: &Gap| *read.launches.get(launches.of(gap.after)? as usize)?;
-            let of_gaps: Vec<_> = gaps.iter().map(launch).collect();
-            let mut parts = idle_parts(gaps, &of_gaps, &calls, &stop)?;
-            parts.sort_by_key(|part| part.kind);
+            let launch_of = |gap: &Gap| *read.launches.get(launches.of(gap.after)? as usize)?;
+            let mut parts = idle_parts(gaps, launch_of, &calls, &stop)?;
+            // A stable sort would copy half of them.
+            parts.sort_unstable_by_key(|part| (part.kind, part.gap, part.start));
+            parts.shrink_to_fit();
             Some(parts)
         };
         let (first, second) = threads::both(|| parts_of(lists[0]), || parts_of(lists[1]));
@@ -135,8 +137,8 @@ struct Calls {
     threads: Numbered<i64>,
     names: Numbered<i64>,
     calls: Vec<Call>,
-    /// Calls that may launch what ends a gap: the number of the launch, the row ID of the call, and its place.
-    launches: Vec<(u32, i64, u32)>,
+    /// Calls that may launch what ends a gap: the number of the launch, and the place of the call.
+    launches: Vec<(u32, u32)>,
 }
 
 struct Call {
@@ -148,25 +150,24 @@ struct Call {
 
 /// Reads the calls of the threads that launched.
 fn read_calls(reader: &mut Reader, wanted: &Launches, idle: &mut Idle) -> Result<Read> {
-    let columns = "call_id, start_ns, end_ns, global_tid, correlation_id, name_id";
+    let columns = "start_ns, end_ns, global_tid, correlation_id, name_id";
     let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Calls, cells| {
-        let (Some(id), Some(start), Some(end), Some(thread)) =
-            (cells.int(0), cells.time(1)?, cells.time(2)?, cells.int(3))
+        let (Some(start), Some(end), Some(thread)) = (cells.time(0)?, cells.time(1)?, cells.int(2))
         else {
             return Ok(());
         };
-        let correlation = cells.int(4).unwrap_or_default();
+        let correlation = cells.int(3).unwrap_or_default();
         let place = part.calls.len() as u32;
         let launch = wanted.numbers.known((thread & PROCESS, correlation));
-        part.launches.extend(launch.map(|launch| (launch, id, place)));
+        part.launches.extend(launch.map(|launch| (launch, place)));
         let (thread, name) =
-            (part.threads.place(thread), part.names.place(cells.int(5).unwrap_or_default()));
+            (part.threads.place(thread), part.names.place(cells.int(4).unwrap_or_default()));
         part.calls.push(Call { start, end: end.max(start), thread, name });
         Ok(())
     })?;
     let (mut threads, mut names) = (Numbered::<i64>::default(), Numbered::<i64>::default());
     let mut kinds = Vec::new();
-    let mut found: Vec<Option<(ApiCall, i64)>> = vec![None; wanted.numbers.values.len()];
+    let mut found = vec![NONE; wanted.numbers.values.len()];
     let mut calls = Vec::new();
     for part in parts {
         let of_thread: Vec<u32> = part.threads.values.iter().map(|&id| threads.place(id)).collect();
@@ -182,16 +183,19 @@ fn read_calls(reader: &mut Reader, wanted: &Launches, idle: &mut Idle) -> Result
             let (thread, name) = (of_thread[thread as usize], of_name[name as usize]);
             ApiCall { start, end, thread, name, kind: kinds[name as usize] }
         }));
-        for (launch, id, place) in part.launches {
-            let (call, found) = (calls[begun + place as usize], &mut found[launch as usize]);
-            let rank = |(call, id): (ApiCall, i64)| (call.start, -call.end, id);
+        for (launch, place) in part.launches {
+            let (call, known) = (begun as u32 + place, &mut found[launch as usize]);
+            let rank = |call: u32| {
+                let of = &calls[call as usize];
+                (of.start, Reverse(of.end), call)
+            };
             // Of nested calls, the outermost is the launch.
-            if found.is_none_or(|known| rank((call, id)) < rank(known)) {
-                *found = Some((call, id));
+            if *known == NONE || rank(call) < rank(*known) {
+                *known = call;
             }
         }
     }
-    let launches: Vec<_> = found.into_iter().map(|found| found.map(|(call, _)| call)).collect();
+    let launches: Vec<_> = found.into_iter().map(|call| calls.get(call as usize).copied()).collect();
     let launching: HashSet<u32> = launches.iter().flatten().map(|call| call.thread).collect();
     calls.retain(|call| launching.contains(&call.thread));
     idle.threads = threads.values;

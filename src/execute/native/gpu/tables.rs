@@ -136,7 +136,7 @@ impl Answers {
             let idle = self.idle();
             // A call that copies waits for its copy.
             let copies = |part: &IdlePart| {
-                let function = part.name.and_then(|name| idle.functions.get(name as usize));
+                let function = idle.functions.get(part.name as usize);
                 function.is_some_and(|function| function.contains("Memcpy"))
             };
             let is_late = |part: &&IdlePart| match part.kind {
@@ -156,7 +156,7 @@ impl Answers {
     }
 
     fn thread(&self, index: usize) -> Option<i64> {
-        self.part(index).0.thread.map(|thread| self.idle().threads[thread as usize])
+        self.idle().threads.get(self.part(index).0.thread as usize).copied()
     }
 
     fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
@@ -559,8 +559,7 @@ fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
 fn function(answers: &Answers, index: usize) -> Cell<'_> {
     let name = answers.part(index).0.name;
     let functions = &answers.idle().functions;
-    let name = name.and_then(|name| functions.get(name as usize));
-    name.filter(|name| !name.is_empty()).map(String::as_str).into()
+    functions.get(name as usize).filter(|name| !name.is_empty()).map(String::as_str).into()
 }
 
 fn kind(answers: &Answers, op: u32) -> Cell<'_> {

@@ -1,4 +1,5 @@
-//! Reports a failed memory allocation like any other error. By default, Rust aborts.
+//! Reports a failed memory allocation like any other error: by default, Rust aborts. And returns freed memory
+//! to the system.
 //!
 //! This needs `unsafe`, because every allocator does.
 #![allow(unsafe_code)]
@@ -34,6 +35,23 @@ unsafe impl GlobalAlloc for ExitWhenOutOfMemory {
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         // SAFETY: the caller upholds the contract of this method.
         unsafe { System.dealloc(memory, layout) }
+    }
+}
+
+/// Makes glibc return large blocks to the system when they are freed. By default it keeps blocks of up to 32 MiB
+/// once such a block was freed: after an import of many lists, a fifth more memory than nsq uses.
+pub(crate) fn return_when_freed() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use std::ffi::c_int;
+        unsafe extern "C" {
+            safe fn mallopt(option: c_int, value: c_int) -> c_int;
+        }
+        // From malloc.h. Larger blocks are mapped, and unmapped when they are freed.
+        const M_MMAP_THRESHOLD: c_int = -3;
+        const LARGE: c_int = 128 << 10;
+        // It returns 0 if it could not, and then all stays as it was.
+        mallopt(M_MMAP_THRESHOLD, LARGE);
     }
 }
 
