@@ -2,6 +2,7 @@
 name: iteration
 summary: One row per iteration, found by the names of NVTX ranges.
 present_if: [src_nvtx_event]
+stored: true
 reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection, scope]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}

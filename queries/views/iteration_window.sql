@@ -2,6 +2,7 @@
 name: iteration_window
 summary: One row per iteration and GPU, with the time that belongs to the iteration on the GPU.
 present_if: [src_nvtx_event]
+stored: true
 reads: [gpu_busy, gpu_op, iteration]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}

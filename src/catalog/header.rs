@@ -427,8 +427,9 @@ pub struct RelationHeader {
     /// Whether nsq computes the relation. If so, the file has no statement.
     #[serde(default)]
     pub native: bool,
-    /// Set to make it a TEMP table instead of a view.
-    pub materialize: Option<Materialize>,
+    /// Whether its rows are computed once for all statements on a report: it has few, and they take long.
+    #[serde(default)]
+    pub stored: bool,
     /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
     /// Columns, in order.
@@ -462,12 +463,4 @@ impl ScopeColumns {
         let columns = [&self.device, &self.stream, &self.process, &self.thread];
         self.time.is_none() && self.op.is_none() && columns.iter().all(|column| column.is_none())
     }
-}
-
-/// How to store a relation that is too expensive to compute on every use.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Materialize {
-    /// Columns to index.
-    pub index: Vec<String>,
 }

@@ -23,7 +23,7 @@ pub use document::Document;
 pub use front_matter::line_of;
 pub use header::{
     ArgSpec, AskedQuery, ColumnSpec, Confidence, Deprecated, FINDING_COLUMNS, FINDING_TABLES, Finding,
-    Kind, Materialize, NsysColumn, NsysReport, NsysUnit, Param, ParamType, Query, QueryHeader, Relation,
+    Kind, NsysColumn, NsysReport, NsysUnit, Param, ParamType, Query, QueryHeader, Relation,
     RelationHeader, ScopeColumns, TAGS,
 };
 pub use page::{Page, PageLayout, PageTable};

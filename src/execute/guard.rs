@@ -148,6 +148,11 @@ impl Rights {
         state.has_strings = has_strings;
     }
 
+    /// Allows everything again, until [`Rights::with_all`] returns.
+    pub(super) fn all(&self) {
+        self.state().stage = Stage::All;
+    }
+
     /// Allows reading only.
     pub(super) fn only_reading(&self, connection: &Connection) -> Result<()> {
         self.state().stage = Stage::All;

@@ -11,6 +11,7 @@ mod guard;
 mod native;
 mod parallel;
 mod progress;
+mod stored;
 mod table_writer;
 
 pub use combine::Partial;
@@ -33,9 +34,11 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use stored::Stored;
 
 /// A locked-down connection with nsq's functions and the relations that a plan reads.
 #[derive(Debug)]
@@ -45,6 +48,9 @@ pub struct Session {
     rights: Rights,
     /// What the connection was given, for those beside it.
     installation: Arc<Installation>,
+    /// The stored relations, for all connections, and those that this connection has.
+    stored: Arc<Stored>,
+    has_stored: RefCell<BTreeSet<String>>,
     /// The answers to queries that other queries ask.
     asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
     limits: Limits,
@@ -57,7 +63,8 @@ pub struct Session {
 impl Session {
     /// Creates the relations, then allows reading only.
     pub fn begin(connection: Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
-        let session = Self::connect(connection, Arc::new(installation.clone()), None, limits)?;
+        let stored = Arc::new(Stored::new(installation));
+        let session = Self::connect(connection, Arc::new(installation.clone()), None, stored, limits)?;
         for Times { table, is_no_number } in &installation.times {
             let is_invalid: bool = session
                 .connection
@@ -75,6 +82,7 @@ impl Session {
         mut connection: Connection,
         installation: Arc<Installation>,
         natives: Option<Arc<Natives>>,
+        stored: Arc<Stored>,
         limits: &Limits,
     ) -> Result<Self> {
         // A misspelt "column" is an error, not a text.
@@ -88,8 +96,19 @@ impl Session {
         };
         let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
         let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
-        let (asked, limits) = (RefCell::default(), limits.clone());
-        Ok(Self { connection, natives, rights, installation, asked, limits, database, path })
+        let (asked, has_stored, limits) = (RefCell::default(), RefCell::default(), limits.clone());
+        Ok(Self {
+            connection,
+            natives,
+            rights,
+            installation,
+            stored,
+            has_stored,
+            asked,
+            limits,
+            database,
+            path,
+        })
     }
 
     /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
@@ -169,6 +188,7 @@ impl Session {
 
     /// Runs the statement of a plan, whose tables this session has.
     pub fn run_statement(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
+        self.store_for(plan)?;
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
         let columns = columns(&statement, plan);

@@ -1,6 +1,7 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
 use super::guard::Limits;
+use super::stored::Stored;
 use super::{Natives, Session, is_same};
 use crate::compile::Plan;
 use crate::error::Result;
@@ -24,6 +25,7 @@ struct Beside {
     database: PathBuf,
     installation: Arc<Installation>,
     natives: Option<Arc<Natives>>,
+    stored: Arc<Stored>,
     limits: Limits,
 }
 
@@ -43,7 +45,7 @@ impl Beside {
     fn begin(self) -> Result<Session> {
         let connection = reopen(&self.database)?;
         map_nothing(&connection)?;
-        Session::connect(connection, self.installation, self.natives, &self.limits)
+        Session::connect(connection, self.installation, self.natives, self.stored, &self.limits)
     }
 }
 
@@ -82,6 +84,7 @@ impl Session {
             database: self.database.clone(),
             installation: Arc::clone(&self.installation),
             natives: self.natives.clone(),
+            stored: Arc::clone(&self.stored),
             limits: limits.clone(),
         };
         thread::scope(|scope| -> Result<()> {

@@ -53,6 +53,8 @@ pub struct Installation {
     pub times: Vec<Times>,
     /// Relations that nsq computes. They exist before the statements run.
     pub natives: Vec<Native>,
+    /// Views whose rows are computed once. Each comes after those that it reads.
+    pub stored: Vec<String>,
     /// Inputs of the native relations.
     pub inputs: Vec<Input>,
     /// Index of the input that has the scope's NVTX ranges. `None` if the scope selects no ranges.
@@ -318,14 +320,10 @@ impl Planner<'_> {
         for read in &header.reads {
             self.visit(read)?;
         }
-        let Some(materialize) = &header.materialize else {
-            return Ok(vec![format!("CREATE TEMP VIEW {name} AS\n{}", relation.sql)]);
-        };
-        let index = materialize.index.join(", ");
-        Ok(vec![
-            format!("CREATE TEMP TABLE {name} AS\n{}", relation.sql),
-            format!("CREATE INDEX temp.{name}_index ON {name} ({index})"),
-        ])
+        if header.stored {
+            self.installation.stored.push(name.to_owned());
+        }
+        Ok(vec![format!("CREATE TEMP VIEW {name} AS\n{}", relation.sql)])
     }
 
     /// Registers a relation that nsq computes, under `name`. It needs no statement.

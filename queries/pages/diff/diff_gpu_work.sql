@@ -138,28 +138,52 @@ known AS (
       ORDER BY total_ns DESC, kind, name_a, name_b, name_c, size_1, size_2, size_3, size_4, size_5, size_6
     ) <= 20000 AS has_shape
   FROM gpu_sum
+  LIMIT -1
 ),
+-- A shape is one row already. Only the others are grouped.
 folded AS (
   SELECT
     kind,
     name_a,
     name_b,
     name_c,
-    has_shape,
-    iif(has_shape, size_1, NULL) AS size_1,
-    iif(has_shape, size_2, NULL) AS size_2,
-    iif(has_shape, size_3, NULL) AS size_3,
-    iif(has_shape, size_4, NULL) AS size_4,
-    iif(has_shape, size_5, NULL) AS size_5,
-    iif(has_shape, size_6, NULL) AS size_6,
+    1 AS has_shape,
+    size_1,
+    size_2,
+    size_3,
+    size_4,
+    size_5,
+    size_6,
     path_id,
-    sum(calls) AS calls,
-    sum(total_ns) AS total_ns,
-    sum(coalesce(calls * least_error_ns, 0.25 * total_ns)) AS error_ns,
-    sum(coalesce(calls * least_error_ns / sqrt(mean_freedom(value_count)), 0)) AS freedom_ns,
-    sum(iif(least_error_ns IS NULL, total_ns, 0)) AS single_ns
+    calls,
+    total_ns,
+    coalesce(calls * least_error_ns, 0.25 * total_ns) AS error_ns,
+    coalesce(calls * least_error_ns / sqrt(mean_freedom(value_count)), 0) AS freedom_ns,
+    iif(least_error_ns IS NULL, total_ns, 0) AS single_ns
   FROM known
-  GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+  WHERE has_shape
+  UNION ALL
+  SELECT
+    kind,
+    name_a,
+    name_b,
+    name_c,
+    0,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    path_id,
+    sum(calls),
+    sum(total_ns),
+    sum(coalesce(calls * least_error_ns, 0.25 * total_ns)),
+    sum(coalesce(calls * least_error_ns / sqrt(mean_freedom(value_count)), 0)),
+    sum(iif(least_error_ns IS NULL, total_ns, 0))
+  FROM known
+  WHERE NOT has_shape
+  GROUP BY kind, name_a, name_b, name_c, path_id
 ),
 copy_name AS (
   SELECT DISTINCT
