@@ -175,4 +175,4 @@ FROM counted
 JOIN gpu_window
   ON gpu_window.gpu_id = counted.gpu_id
 WHERE 100.0 * counted.total_ns >= :least_pct * gpu_window.window_ns
-ORDER BY counted.gpu_id, counted.start_ns, counted.global_tid
+ORDER BY counted.gpu_id, counted.start_ns, counted.thread_id

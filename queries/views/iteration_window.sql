@@ -89,17 +89,11 @@ process_gpu AS (
     AND activity = 'any'
   LIMIT -1
 ),
--- Only processes with several threads need a look at the operations themselves.
-needs_look AS (
-  SELECT count(*) AS iteration_count
-  FROM placed
-  HAVING count(DISTINCT global_tid) > count(DISTINCT pid)
-),
+-- Where the iterations of processes with several threads begin.
 first_op AS (
-  SELECT DISTINCT gpu_op.pid, gpu_op.device_id, gpu_op.start_ns
-  FROM needs_look
-  CROSS JOIN gpu_op
-  WHERE gpu_op.start_ns IN (SELECT proj_start_ns FROM placed)
+  SELECT DISTINCT pid, device_id, start_ns
+  FROM gpu_op
+  WHERE start_ns IN (SELECT proj_start_ns FROM placed WHERE thread_count > 1)
   LIMIT -1
 ),
 on_gpu AS (
