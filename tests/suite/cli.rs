@@ -568,3 +568,43 @@ fn user_rules_come_first_and_invalid_ones_are_errors() {
     assert_eq!(code, 1, "{error}");
     assert!(error.contains("phases.yml") && error.contains("rule `(`"), "{error}");
 }
+
+/// `nsq NAME` runs `nsq-NAME`, as git does.
+#[cfg(unix)]
+#[test]
+fn an_unknown_verb_runs_the_program_of_its_name() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::ExitStatusExt;
+    let folder = tempfile::tempdir().unwrap();
+    let program = |name: &str, script: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("nsq-shout", r#"for word; do echo "[$word]"; done; exit 7"#);
+    program("nsq-fall", "kill -TERM $$");
+    program("nsq-list", "echo wrong");
+    fs::write(folder.path().join("nsq-data"), "no program").unwrap();
+    let path =
+        std::env::join_paths([folder.path().to_owned(), "/usr/bin".into(), "/bin".into()]).unwrap();
+    let run = |arguments: &[&str]| nsq().args(arguments).env("PATH", &path).output().unwrap();
+    let output = run(&["shout", "--iter", "step", "3", "a b", "", "--help"]);
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(output.stdout, b"[--iter]\n[step]\n[3]\n[a b]\n[]\n[--help]\n");
+    assert_eq!(run(&["help", "shout"]).stdout, b"[--help]\n");
+    assert_eq!(run(&["fall"]).status.signal(), Some(15));
+    // A verb of nsq is never looked for.
+    assert_ne!(run(&["list"]).stdout, b"wrong\n");
+    for name in ["data", "absent", "mpc"] {
+        let output = run(&[name]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(error.contains(&format!("no program nsq-{name} beside nsq or on PATH")), "{error}");
+    }
+    // The current folder is not searched, and neither are names that are paths.
+    for (name, path) in [("shout", "."), ("./shout", "/bin"), ("../shout", "/bin")] {
+        let output = nsq().arg(name).env("PATH", path).current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+    }
+    assert!(stdout(&["--help"]).contains("`nsq NAME` runs the program nsq-NAME"));
+}
