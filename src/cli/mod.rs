@@ -42,7 +42,7 @@ use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
 use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -101,10 +101,18 @@ enum Command {
     Completions(completions::Args),
 }
 
+/// The command line, for its manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
+    }
+    if let Some(code) = completions::complete() {
+        return code;
     }
     let arguments = with_verb(std::env::args_os().collect());
     let parsed = Cli::try_parse_from(options::join_iterations(arguments.iter().cloned()));

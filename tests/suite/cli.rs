@@ -608,3 +608,56 @@ fn an_unknown_verb_runs_the_program_of_its_name() {
     }
     assert!(stdout(&["--help"]).contains("`nsq NAME` runs the program nsq-NAME"));
 }
+
+/// What a shell offers for a command line that ends with an unfinished word. `None`: the shell is not here.
+fn offered(shell: &str, words: &[&str]) -> Option<Vec<String>> {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let (quoted, last) = (quoted.join(" "), words.len() - 1);
+    let script = match shell {
+        "bash" => format!(
+            "source <(nsq completions bash); COMP_WORDS=({quoted}); COMP_CWORD={last}; COMP_TYPE=9
+             _clap_complete_nsq nsq \"${{COMP_WORDS[$COMP_CWORD]}}\" x; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        ),
+        // Outside a completion, zsh has neither of the two functions.
+        "zsh" => format!(
+            "compdef() {{ : }}; _describe() {{ print -l -- ${{(P)3}} }}
+             source <(nsq completions zsh); words=({quoted}); CURRENT={}; _clap_dynamic_completer_nsq",
+            words.len()
+        ),
+        _ => format!("nsq completions fish | source; complete -C {:?}", words.join(" ")),
+    };
+    let program = nsq().get_program().to_owned();
+    let folder = Path::new(&program).parent().unwrap().to_owned();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = std::process::Command::new(shell)
+        .args(["-c", &script])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .env("HOME", std::env::temp_dir())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // zsh and fish print what a name means after it.
+    let name = |line: &str| line.split([':', '\t']).next().unwrap_or_default().to_owned();
+    Some(text.lines().map(name).filter(|line| !line.is_empty()).collect())
+}
+
+#[cfg(unix)]
+#[test]
+fn completions_know_names() {
+    let report = crate::support::project("fixtures/example.sqlite").to_str().unwrap().to_owned();
+    for shell in ["bash", "zsh", "fish"] {
+        let Some(queries) = offered(shell, &["nsq", "run", &report, "--query", "gpu_idle"]) else {
+            println!("skipped: no {shell} here");
+            continue;
+        };
+        assert_eq!(queries, ["gpu_idle_cause_sum", "gpu_idle_causes"], "{shell}");
+        let offered = |words: &[&str]| offered(shell, &[&["nsq"], words].concat()).unwrap();
+        assert_eq!(offered(&["page", "ov"]), ["overview"], "{shell}");
+        assert!(offered(&["show", "kern"]).contains(&"kernel".to_owned()), "{shell}");
+        assert_eq!(offered(&["run", &report, "-q", "top_kernels", "-p", "li"]), ["limit="], "{shell}");
+        let steps = offered(&["run", &report, "--iter", "st"]);
+        let all = if shell == "bash" { "step\\ \\*" } else { "step *" };
+        assert!(steps.len() == 6 && steps[0] == all, "{shell}: {steps:?}");
+        assert_eq!(offered(&["run", "/no/such/report.sqlite", "--iter", "st"]), [""; 0], "{shell}");
+    }
+}

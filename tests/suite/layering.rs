@@ -106,6 +106,7 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "scope",
             "open_report",
             "page",
+            "door",
             "render",
             "seed",
             "lint",
