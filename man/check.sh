@@ -17,7 +17,7 @@ done
 grep -q 'SYNOPSIS' "$pages/nsq.1"
 if command -v groff >/dev/null; then
   for page in "$pages"/*.1; do
-    warnings=$(groff -man -Tutf8 -ww -z "$page" 2>&1) || { echo "$page: $warnings"; exit 1; }
+    warnings=$(groff -Kutf8 -man -Tutf8 -z "$page" 2>&1) || { echo "$page: $warnings"; exit 1; }
     [ -z "$warnings" ] || { echo "$page: $warnings"; exit 1; }
   done
 else

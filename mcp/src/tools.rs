@@ -114,6 +114,12 @@ impl Tools {
                     answer.insert(key.to_owned(), names.into());
                 }
             }
+            // Why findings cannot be told: each reason once.
+            let findings = tables.get("findings").map_or_else(Vec::new, |table| table.iter().collect());
+            let lacks: BTreeSet<&str> = findings.iter().filter_map(|row| row.text("lacks")).collect();
+            if !lacks.is_empty() {
+                answer.insert("capture_lacks".to_owned(), json!(lacks));
+            }
             answer.insert(
                 "untrusted_text".to_owned(),
                 json!(["kernel_name", "top_subject", "layer_name", "gpu_name"]),
@@ -429,9 +435,11 @@ const NAMES: [&str; 8] = [
 /// Most reports of one question.
 const MOST_REPORTS: usize = 64;
 
-const GPU: [&str; 11] = [
+const GPU: [&str; 13] = [
     "gpu_id",
     "gpu_name",
+    "start_ns",
+    "end_ns",
     "window_ns",
     "compute_ns",
     "exposed_communication_ns",
