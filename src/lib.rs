@@ -70,6 +70,8 @@ pub mod interval;
 #[doc(hidden)]
 pub mod lint;
 #[doc(hidden)]
+pub mod manual;
+#[doc(hidden)]
 pub mod normalize;
 #[doc(hidden)]
 pub mod occupancy;
@@ -101,4 +103,5 @@ pub mod trace;
 pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
+pub use render::visible;
 pub use table::{Column, Row, Type, Unit, Value};

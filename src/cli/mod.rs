@@ -15,6 +15,7 @@ mod completions;
 mod deadline;
 mod diff;
 mod export;
+mod external;
 mod failures;
 mod import;
 mod kernels;
@@ -41,7 +42,7 @@ use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{is_closed_pipe, visible};
 use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -66,6 +67,8 @@ Examples:
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
   nsq page kernels report.sqlite                   the tables of a page
   nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
+
+`nsq NAME` runs the program nsq-NAME beside nsq or on PATH, for verbs that are not listed here, such as mcp.
 
 Exit codes: 0 success, 1 failure, 2 usage error, 3 data missing in the report, 4 inconclusive gate, 130
 interrupted.")]
@@ -98,15 +101,30 @@ enum Command {
     Completions(completions::Args),
 }
 
+/// The command line, for its manual pages.
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
     }
+    if let Some(code) = completions::complete() {
+        return code;
+    }
+    let arguments = with_verb(std::env::args_os().collect());
+    let parsed = Cli::try_parse_from(options::join_iterations(arguments.iter().cloned()));
+    // Before our handler is set: another program handles Ctrl-C itself.
+    let unknown = match parsed.as_ref().map_err(|e| external::run(e, &arguments)) {
+        Err(Ok(code)) => return code,
+        Err(Err(message)) => message,
+        Ok(_) => None,
+    };
     // Without our handler, the system's default still ends the program on Ctrl-C.
     let _ = ctrlc::set_handler(stop);
-    let arguments = with_verb(std::env::args_os().collect());
-    let cli = match Cli::try_parse_from(options::join_iterations(arguments.into_iter())) {
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(e) => {
             // --help and --version print to standard output and exit with 0.
@@ -122,6 +140,9 @@ pub fn main() -> ExitCode {
             };
             if lacks_query(&e) {
                 eprintln!("  help: `nsq list` shows the queries; for a start: --query gpu_time");
+            }
+            if let Some(message) = unknown {
+                eprintln!("  help: {message}");
             }
             return match printed {
                 Err(e) if !is_closed_pipe(&e) => ExitCode::FAILURE,

@@ -1,8 +1,10 @@
 //! Libraries of queries, and the reports that they answer for.
 
+use super::rows::Table;
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
+use crate::manual::{manual, queries, search, words_of};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
 use crate::report::ExportOptions;
@@ -54,6 +56,42 @@ impl Library {
     /// The names of all queries.
     pub fn queries(&self) -> impl Iterator<Item = &str> {
         self.catalog().query_names()
+    }
+
+    /// The queries that are about all of these words, the best match first; without words, all of them. If
+    /// no query has all words, those with the most of them. Columns: `domain`, `name`, `summary`, `version`,
+    /// `tags`, all text.
+    pub fn find(&self, words: &str) -> Result<Table> {
+        let words = words_of(&[words.to_owned()]);
+        let mut found = queries(self.catalog());
+        if !words.is_empty() {
+            search(&mut found, &words, self.catalog())?;
+        }
+        Ok(Table::new("Queries", None, Vec::new(), found))
+    }
+
+    /// The manual page of a query, relation, page, class map or playbook, as `nsq show` prints it: purpose,
+    /// parameters, columns with units, and limits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] for a name that the library does not have.
+    pub fn manual(&self, name: &str) -> Result<String> {
+        manual(self.catalog(), name)
+    }
+
+    /// The statement of a query, as in its file. [`Library::manual`] says what it computes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] for a query that the library does not have.
+    pub fn statement(&self, query: &str) -> Result<&str> {
+        Ok(self.catalog().query(query)?.sql.trim())
+    }
+
+    /// The names of all relations, which statements read.
+    pub fn relations(&self) -> impl Iterator<Item = &str> {
+        self.catalog().relation_names()
     }
 
     pub(super) fn catalog(&self) -> &Catalog {

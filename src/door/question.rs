@@ -58,6 +58,11 @@ impl Cancel {
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
+
+    /// Whether it was asked to stop, for work of the caller's own between questions.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A question to one or several reports, which [`Question::run`] asks.
@@ -78,6 +83,9 @@ struct How {
     classes: Option<String>,
     timeout: Option<Duration>,
     max_rows: Option<usize>,
+    max_bytes: Option<usize>,
+    /// Names the iterations of a page, without leaving out other work.
+    iterations: Option<String>,
     cancel: Option<Cancel>,
 }
 
@@ -85,6 +93,7 @@ impl How {
     fn limits(&self) -> Limits {
         Limits {
             max_rows: self.max_rows,
+            max_bytes: self.max_bytes,
             cancel: self.cancel.as_ref().map(|cancel| Arc::clone(&cancel.0)),
             ..Limits::with_timeout(self.timeout)
         }
@@ -141,13 +150,20 @@ impl<'r> Question<'r> {
         self
     }
 
+    /// Stops with [`Error::Limit`] if the texts in the rows have more bytes than this in all: a guard for
+    /// memory against statements of strangers.
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.how.max_bytes = Some(bytes);
+        self
+    }
+
     /// Lets another thread stop the question.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
         self.how.cancel = Some(cancel.clone());
         self
     }
 
-    /// Asks, and returns all rows.
+    /// Asks, and returns all rows. If there are none, a note says what that means, if the query knows.
     ///
     /// # Errors
     ///
@@ -183,6 +199,11 @@ impl<'r> Question<'r> {
         let several = self.reports.len() > 1;
         let mut rows = partials.answer(&[&plan], answers, several, &maps, &limits)?;
         let rows = rows.pop().unwrap_or_default();
+        if let (true, Some((name, _))) = (rows.rows.is_empty(), &plan.query)
+            && let Some(reason) = &catalog.query(name)?.header.when_empty
+        {
+            all_notes.push(format!("{name} returned no rows: {reason}"));
+        }
         Ok(Table::new(&plan.title, plan.query.as_ref(), all_notes, rows))
     }
 
@@ -219,6 +240,13 @@ impl<'r> PageQuestion<'r> {
         self
     }
 
+    /// Names the NVTX ranges that are the iterations, for pages that compare iterations: `step`, `step *`.
+    /// Unlike [`Scope::iterations`], it leaves out no other work.
+    pub fn iterations(mut self, name: &str) -> Self {
+        self.how.iterations = Some(name.to_owned());
+        self
+    }
+
     /// Stops with [`Error::Limit`] after this time.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.how.timeout = Some(timeout);
@@ -238,7 +266,8 @@ impl<'r> PageQuestion<'r> {
         let limits = self.how.limits();
         let mut answers = Vec::new();
         for report in &self.reports {
-            let scope = self.how.scope.resolve(&report.open.schema)?;
+            let mut scope = self.how.scope.resolve(&report.open.schema)?;
+            scope.iteration_name.clone_from(&self.how.iterations);
             let lacks = request.lacks(&report.open, catalog)?;
             let roots = request.roots(&lacks);
             let (session, _) = report.open.begin(catalog, &scope, roots, &limits)?;

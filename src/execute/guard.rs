@@ -28,6 +28,8 @@ pub struct Limits {
     pub deadline: Option<(Instant, Duration)>,
     /// The most rows that a statement may return; more is an error.
     pub max_rows: Option<usize>,
+    /// The most bytes that the texts in its rows may have in all; more is an error.
+    pub max_bytes: Option<usize>,
     /// Set by another thread to stop.
     pub cancel: Option<Arc<AtomicBool>>,
     /// Shows how far the work is.

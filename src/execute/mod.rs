@@ -194,7 +194,7 @@ impl Session {
         let columns = columns(&statement, plan);
         let width = columns.len();
         let mut cells = vec![Value::Null; width];
-        let (mut count, mut has_begun) = (0, false);
+        let (mut count, mut bytes, mut has_begun) = (0, 0usize, false);
         let mut rows = statement.raw_query();
         loop {
             let row = match rows.next() {
@@ -219,6 +219,17 @@ impl Session {
                     return Err(no_number(&self.path, column, value));
                 }
                 store(value, cell)?;
+                if let Value::Text(text) = cell {
+                    bytes = bytes.saturating_add(text.len());
+                }
+            }
+            if let Some(max) = limits.max_bytes.filter(|max| bytes > *max) {
+                return Err(Error::Limit {
+                    reason: format!(
+                        "stopped after {count} rows: their texts have more than {max} bytes"
+                    ),
+                    help: "select fewer rows or columns, or parts of texts with substr()".to_owned(),
+                });
             }
             sink.take_row(&mut cells)?;
             count += 1;

@@ -568,3 +568,96 @@ fn user_rules_come_first_and_invalid_ones_are_errors() {
     assert_eq!(code, 1, "{error}");
     assert!(error.contains("phases.yml") && error.contains("rule `(`"), "{error}");
 }
+
+/// `nsq NAME` runs `nsq-NAME`, as git does.
+#[cfg(unix)]
+#[test]
+fn an_unknown_verb_runs_the_program_of_its_name() {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::ExitStatusExt;
+    let folder = tempfile::tempdir().unwrap();
+    let program = |name: &str, script: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    program("nsq-shout", r#"for word; do echo "[$word]"; done; exit 7"#);
+    program("nsq-fall", "kill -TERM $$");
+    program("nsq-list", "echo wrong");
+    fs::write(folder.path().join("nsq-data"), "no program").unwrap();
+    let path =
+        std::env::join_paths([folder.path().to_owned(), "/usr/bin".into(), "/bin".into()]).unwrap();
+    let run = |arguments: &[&str]| nsq().args(arguments).env("PATH", &path).output().unwrap();
+    let output = run(&["shout", "--iter", "step", "3", "a b", "", "--help"]);
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(output.stdout, b"[--iter]\n[step]\n[3]\n[a b]\n[]\n[--help]\n");
+    assert_eq!(run(&["help", "shout"]).stdout, b"[--help]\n");
+    assert_eq!(run(&["fall"]).status.signal(), Some(15));
+    // A verb of nsq is never looked for.
+    assert_ne!(run(&["list"]).stdout, b"wrong\n");
+    for name in ["data", "absent", "mpc"] {
+        let output = run(&[name]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(error.contains(&format!("no program nsq-{name} beside nsq or on PATH")), "{error}");
+    }
+    // The current folder is not searched, and neither are names that are paths.
+    for (name, path) in [("shout", "."), ("./shout", "/bin"), ("../shout", "/bin")] {
+        let output = nsq().arg(name).env("PATH", path).current_dir(folder.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{name}");
+    }
+    assert!(stdout(&["--help"]).contains("`nsq NAME` runs the program nsq-NAME"));
+}
+
+/// What a shell offers for a command line that ends with an unfinished word. `None`: the shell is not here.
+fn offered(shell: &str, words: &[&str]) -> Option<Vec<String>> {
+    let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+    let (quoted, last) = (quoted.join(" "), words.len() - 1);
+    let script = match shell {
+        "bash" => format!(
+            "source <(nsq completions bash); COMP_WORDS=({quoted}); COMP_CWORD={last}; COMP_TYPE=9
+             _clap_complete_nsq nsq \"${{COMP_WORDS[$COMP_CWORD]}}\" x; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        ),
+        // Outside a completion, zsh has neither of the two functions.
+        "zsh" => format!(
+            "compdef() {{ : }}; _describe() {{ print -l -- ${{(P)3}} }}
+             source <(nsq completions zsh); words=({quoted}); CURRENT={}; _clap_dynamic_completer_nsq",
+            words.len()
+        ),
+        _ => format!("nsq completions fish | source; complete -C {:?}", words.join(" ")),
+    };
+    let program = nsq().get_program().to_owned();
+    let folder = Path::new(&program).parent().unwrap().to_owned();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = std::process::Command::new(shell)
+        .args(["-c", &script])
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .env("HOME", std::env::temp_dir())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    // zsh and fish print what a name means after it.
+    let name = |line: &str| line.split([':', '\t']).next().unwrap_or_default().to_owned();
+    Some(text.lines().map(name).filter(|line| !line.is_empty()).collect())
+}
+
+#[cfg(unix)]
+#[test]
+fn completions_know_names() {
+    let report = crate::support::project("fixtures/example.sqlite").to_str().unwrap().to_owned();
+    for shell in ["bash", "zsh", "fish"] {
+        let Some(queries) = offered(shell, &["nsq", "run", &report, "--query", "gpu_idle"]) else {
+            println!("skipped: no {shell} here");
+            continue;
+        };
+        assert_eq!(queries, ["gpu_idle_cause_sum", "gpu_idle_causes"], "{shell}");
+        let offered = |words: &[&str]| offered(shell, &[&["nsq"], words].concat()).unwrap();
+        assert_eq!(offered(&["page", "ov"]), ["overview"], "{shell}");
+        assert!(offered(&["show", "kern"]).contains(&"kernel".to_owned()), "{shell}");
+        assert_eq!(offered(&["run", &report, "-q", "top_kernels", "-p", "li"]), ["limit="], "{shell}");
+        let steps = offered(&["run", &report, "--iter", "st"]);
+        let all = if shell == "bash" { "step\\ \\*" } else { "step *" };
+        assert!(steps.len() == 6 && steps[0] == all, "{shell}: {steps:?}");
+        assert_eq!(offered(&["run", "/no/such/report.sqlite", "--iter", "st"]), [""; 0], "{shell}");
+    }
+}

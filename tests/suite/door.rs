@@ -11,6 +11,7 @@ const SURFACE: &str = "\
 pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
+pub use render::visible;
 pub use table::{Column, Row, Type, Unit, Value};";
 
 #[test]
@@ -178,4 +179,54 @@ fn the_examples_answer() {
         let text = fs::read_to_string(project(&format!("examples/{file}"))).unwrap();
         assert!(text.lines().count() < most, "{file} is longer than {most} lines");
     }
+}
+
+#[test]
+fn the_library_is_searched_and_described() {
+    let library = Library::built_in().unwrap();
+    let names = |words: &str| -> Vec<String> {
+        let found = library.find(words).unwrap();
+        found.iter().filter_map(|row| row.text("name").map(str::to_owned)).collect()
+    };
+    let mut all = names("");
+    all.sort();
+    assert_eq!(all, library.queries().collect::<Vec<_>>());
+    let listed = stdout(&["list", "bottleneck", "-f", "csv"]);
+    let listed: Vec<&str> = listed.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+    assert_eq!(names("bottleneck"), listed);
+    for name in ["top_kernels", "kernel", "overview", "cs336", "default", "vllm/llama"] {
+        assert_eq!(library.manual(name).unwrap(), stdout(&["show", name]), "{name}");
+    }
+    assert!(matches!(library.manual("/etc/passwd"), Err(Error::Unknown { .. })));
+    let file = fs::read_to_string(project("queries/cuda/top_kernels.sql")).unwrap();
+    assert!(file.contains(library.statement("top_kernels").unwrap()));
+    assert!(library.relations().any(|name| name == "kernel"));
+}
+
+#[test]
+fn limits_of_rows_and_bytes_are_errors() {
+    let fixtures = Fixtures::new();
+    let report = nsq::open(fixtures.trace("training_steps")).unwrap();
+    let numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) ";
+    let texts = report.sql(&format!("{numbers} SELECT printf('%.*c', 1000, 'x') AS x FROM n"));
+    assert!(matches!(texts.clone().max_bytes(999_999).run(), Err(Error::Limit { .. })));
+    assert_eq!(texts.max_bytes(1_000_000).run().unwrap().rows().len(), 1000);
+    let none = report
+        .query("top_kernels")
+        .scope(&Scope { time: Some("99s/100s".to_owned()), ..Scope::default() });
+    assert!(none.run().unwrap().rows().is_empty());
+}
+
+#[test]
+fn a_page_is_told_the_names_of_iterations() {
+    let report = nsq::open(project("fixtures/example.sqlite")).unwrap();
+    let library = Library::built_in().unwrap();
+    let runs = |name: &str| {
+        let page = library.page("diff", [&report, &report]).iterations(name).run().unwrap();
+        let (_, runs) = page.tables.into_iter().find(|(name, _)| name == "runs").unwrap();
+        let first = runs.first().unwrap();
+        (first.int("iteration_count"), first.text("iteration_name").map(str::to_owned))
+    };
+    assert_eq!(runs("step *"), (Some(10), Some("step *".to_owned())));
+    assert_eq!(runs("no such range").0, Some(0));
 }

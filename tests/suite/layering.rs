@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 27] = [
+const MAY_USE: [(&str, &[&str]); 28] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -22,6 +22,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
     ("report", &["error", "interrupt", "trace"]),
     ("schema", &["error", "report"]),
     ("catalog", &["error", "bounded_file", "classify", "table"]),
+    ("manual", &["error", "classify", "table", "catalog"]),
     ("normalize", &["error", "glob", "schema", "catalog"]),
     ("answer", &["error", "glob", "catalog", "normalize"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
@@ -77,6 +78,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
             "scope",
             "open_report",
             "page",
+            "manual",
         ],
     ),
     ("render", &["error", "threads", "table"]),
@@ -104,9 +106,11 @@ const MAY_USE: [(&str, &[&str]); 27] = [
             "scope",
             "open_report",
             "page",
+            "door",
             "render",
             "seed",
             "lint",
+            "manual",
         ],
     ),
 ];

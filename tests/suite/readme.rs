@@ -90,6 +90,38 @@ fn the_transcripts_are_what_nsq_prints() {
     }
 }
 
+/// Every command of docs/agents.md runs on the example.
+#[test]
+fn the_commands_for_agents_run() {
+    let text = fs::read_to_string(project("docs/agents.md")).unwrap();
+    let lines = console_lines(&text);
+    assert!(lines.len() >= 10, "docs/agents.md shows commands");
+    for line in lines {
+        let arguments = arguments(&line).unwrap_or_else(|| panic!("does not run nsq: {line}"));
+        let is_json = arguments.iter().any(|word| word == "json");
+        let output = nsq().args(arguments).current_dir(project("")).output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{line}");
+        if is_json {
+            serde_json::from_slice::<serde_json::Value>(&output.stdout)
+                .unwrap_or_else(|e| panic!("{line}: {e}"));
+        }
+    }
+    // What the page says about `nsq overview`.
+    let overview =
+        stdout(&["overview", &project("fixtures/example.sqlite").display().to_string(), "-f", "json"]);
+    let overview: serde_json::Value = serde_json::from_str(&overview).unwrap();
+    let findings =
+        overview.as_array().unwrap().iter().find(|table| table["table"] == "findings").unwrap();
+    for column in ["verdict", "adds_ns", "claim", "remedy", "confidence", "lacks", "help"] {
+        assert!(text.contains(column) && findings["rows"][0].get(column).is_some(), "{column}");
+    }
+    for tool in
+        ["list_reports", "overview", "run_query", "run_sql", "diff", "answer", "explain", "describe"]
+    {
+        assert!(text.contains(&format!("| `{tool}` |")), "{tool}");
+    }
+}
+
 /// `.ci/run` runs these lines as they are.
 #[test]
 fn the_readme_has_two_cargo_commands() {

@@ -6,8 +6,8 @@ use super::{Args, Questions};
 use crate::answer::Block;
 use crate::catalog::Attribution;
 use crate::cli::output::write_to;
-use crate::cli::show::wrapped;
 use crate::error::{Error, Result};
+use crate::manual::wrapped;
 use crate::render::{
     self, Format, Heading, Style, Writer, markdown_code, markdown_text, quotable, visible,
 };

@@ -1,7 +1,6 @@
 //! `nsq show`: prints the manual page of a query or relation, or its SQL.
 
 mod json_schema;
-mod manual;
 
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
 use super::output::write_to;
@@ -10,13 +9,11 @@ use crate::compile::{Invocation, Layout, Plan, functions_in, script};
 use crate::error::{Error, Result};
 use crate::execute::FUNCTIONS;
 use crate::lint::EmptyReport;
+use crate::manual::manual;
 use crate::normalize::{self, Installation};
 use crate::report::Report;
 use crate::schema::Schema;
-use manual::{class_page, page_page, playbook_page, query_page, relation_page, source_page};
 use std::path::{Path, PathBuf};
-
-pub(super) use manual::wrapped;
 
 /// Describe a query or relation column by column, or print its SQL
 #[derive(Debug, clap::Args)]
@@ -68,50 +65,22 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
         return Ok(0);
     }
-    let page = match class_page(args, &catalog)? {
-        Some(page) => Some(page),
-        None => match page_page(args, &catalog)? {
-            Some(page) => Some(page),
-            None => playbook_page(args, &mut catalog)?,
-        },
-    };
-    if let Some(page) = page {
-        write_to(None, |out| out.write_all(page.as_bytes()).map_err(Error::Output))?;
-        return Ok(0);
-    }
     let mut invocation = Invocation::parse(&args.name).with_params(&args.param)?;
-    if let Some(path) = invocation.path().map(Path::to_owned) {
-        invocation.query = catalog.add_file(&path)?;
+    if args.name.ends_with(".yml") && !args.sql {
+        invocation.query = catalog.add_playbook(Path::new(&args.name))?;
+    } else if let Some(path) = invocation.path().map(Path::to_owned) {
+        // A name with a slash can be that of a class map.
+        let is_class_map = catalog.classes().names().contains(&args.name);
+        if args.sql || !is_class_map {
+            invocation.query = catalog.add_file(&path)?;
+        }
     }
-    let text = if args.sql {
-        standalone(args, &catalog, &invocation)?
-    } else if let Some(relation) = catalog.relation(&args.name) {
-        relation_page(relation?)
-    } else if let Some(source) = catalog.source(&args.name) {
-        source_page(source?)
-    } else {
-        query_page(
-            catalog.query(&invocation.query).map_err(|error| suggest(error, &args.name, &catalog))?,
-        )
+    let text = match args.sql {
+        true => standalone(args, &catalog, &invocation)?,
+        false => manual(&catalog, &invocation.query)?,
     };
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)
-}
-
-/// For an unknown name, suggests both queries and relations.
-fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
-    match error {
-        Error::Unknown { .. } => {
-            let names = catalog.query_names().chain(catalog.relation_names());
-            Error::unknown(
-                "query or relation",
-                name,
-                names,
-                "`nsq list` lists the queries and `nsq list --relations` the relations.",
-            )
-        }
-        other => other,
-    }
 }
 
 fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {

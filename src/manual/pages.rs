@@ -1,20 +1,58 @@
 //! The manual pages of queries, relations, sources, class maps, playbooks and pages.
 
-use super::Args;
 use crate::catalog::{Catalog, ColumnSpec, Param, Query, Relation, Source};
 use crate::classify::Pattern;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::fmt::Write as _;
-use std::path::Path;
 
-/// The page of a playbook. A query or relation of the same name takes precedence.
-pub(super) fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option<String>> {
-    let is_file = args.name.ends_with(".yml");
-    if is_other(args, catalog) || !is_file && !catalog.playbook_names().any(|name| name == args.name) {
-        return Ok(None);
+/// The manual page of anything in the library, by its name. A query, relation or source takes precedence
+/// over a class map, page or playbook of the same name.
+///
+/// # Errors
+///
+/// [`Error::Unknown`] for a name that nothing has, [`Error::Catalog`] for a malformed file.
+pub fn manual(catalog: &Catalog, name: &str) -> Result<String> {
+    let has_sql = catalog.query(name).is_ok()
+        || catalog.relation(name).is_some()
+        || catalog.source(name).is_some();
+    if !has_sql {
+        if catalog.classes().names().iter().any(|map| map == name) {
+            return class_page(catalog, name);
+        }
+        if catalog.page_names().any(|page| page == name) {
+            return page_page(catalog, name);
+        }
+        if catalog.playbook_names().any(|playbook| playbook == name) {
+            return playbook_page(catalog, name);
+        }
     }
-    let name = if is_file { catalog.add_playbook(Path::new(&args.name))? } else { args.name.clone() };
-    let playbook = catalog.playbook(&name)?;
+    if let Some(relation) = catalog.relation(name) {
+        return relation.map(relation_page);
+    }
+    if let Some(source) = catalog.source(name) {
+        return source.map(source_page);
+    }
+    catalog.query(name).map(query_page).map_err(|error| suggest(error, name, catalog))
+}
+
+/// For an unknown name, suggests both queries and relations.
+fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
+    match error {
+        Error::Unknown { .. } => {
+            let names = catalog.query_names().chain(catalog.relation_names());
+            Error::unknown(
+                "query or relation",
+                name,
+                names,
+                "`nsq list` lists the queries and `nsq list --relations` the relations.",
+            )
+        }
+        other => other,
+    }
+}
+
+fn playbook_page(catalog: &Catalog, name: &str) -> Result<String> {
+    let playbook = catalog.playbook(name)?;
     let mut page = format!("{}@{} - {}\n\n", playbook.name, playbook.version, playbook.title);
     paragraph(&mut page, &playbook.doc);
     page.push_str("\nQUESTIONS (--part NAME)\n");
@@ -58,7 +96,7 @@ pub(super) fn playbook_page(args: &Args, catalog: &mut Catalog) -> Result<Option
     paragraph(&mut page, &queries.into_iter().collect::<Vec<_>>().join(", "));
     page.push_str("\nSOURCE\n");
     paragraph(&mut page, &playbook.file);
-    Ok(Some(page))
+    Ok(page)
 }
 
 fn params(page: &mut String, params: &[Param]) {
@@ -77,7 +115,7 @@ fn params(page: &mut String, params: &[Param]) {
     }
 }
 
-pub(super) fn query_page(query: &Query) -> String {
+fn query_page(query: &Query) -> String {
     let header = &query.header;
     let mut page = format!("{}@{} - {}\n\n", header.name, header.version, header.title);
     paragraph(&mut page, &header.summary);
@@ -140,12 +178,9 @@ pub(super) fn query_page(query: &Query) -> String {
     page
 }
 
-/// The page of a page of queries. A query or relation of the same name takes precedence.
-pub(super) fn page_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
-    if is_other(args, catalog) || !catalog.page_names().any(|name| name == args.name) {
-        return Ok(None);
-    }
-    let shown = catalog.page(&args.name)?;
+/// The manual page of a page of queries.
+fn page_page(catalog: &Catalog, name: &str) -> Result<String> {
+    let shown = catalog.page(name)?;
     let mut page = format!("{}@{} - {} (a page)\n\n", shown.name, shown.version, shown.title);
     paragraph(&mut page, &shown.doc);
     if !shown.params.is_empty() {
@@ -173,19 +208,10 @@ pub(super) fn page_page(args: &Args, catalog: &Catalog) -> Result<Option<String>
     }
     page.push_str("\nSOURCE\n");
     paragraph(&mut page, &shown.file);
-    Ok(Some(page))
+    Ok(page)
 }
 
-/// Whether the name is meant as something that has SQL.
-fn is_other(args: &Args, catalog: &Catalog) -> bool {
-    let name = &args.name;
-    catalog.query(name).is_ok()
-        || catalog.relation(name).is_some()
-        || catalog.source(name).is_some()
-        || args.sql
-}
-
-pub(super) fn relation_page(relation: &Relation) -> String {
+fn relation_page(relation: &Relation) -> String {
     let header = &relation.header;
     let mut page = format!("{} - a relation (normalised table)\n\n", header.name);
     paragraph(&mut page, &header.summary);
@@ -206,7 +232,7 @@ pub(super) fn relation_page(relation: &Relation) -> String {
     page
 }
 
-pub(super) fn source_page(source: &Source) -> String {
+fn source_page(source: &Source) -> String {
     let mut page =
         format!("{} - {}, from {}\n\n", source.view, source.title, source.tables.join(" or "));
     paragraph(&mut page, &source.doc);
@@ -226,12 +252,7 @@ pub(super) fn source_page(source: &Source) -> String {
     page
 }
 
-/// The page of a class map. A query or relation of the same name takes precedence.
-pub(super) fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String>> {
-    let name = &args.name;
-    if is_other(args, catalog) || !catalog.classes().names().contains(name) {
-        return Ok(None);
-    }
+fn class_page(catalog: &Catalog, name: &str) -> Result<String> {
     let map = catalog.classes().map(name)?;
     let mut page = format!("{name} - a class map of {} rules\n\n", map.rules.len());
     paragraph(&mut page, &map.doc);
@@ -247,7 +268,7 @@ pub(super) fn class_page(args: &Args, catalog: &Catalog) -> Result<Option<String
     }
     page.push_str("\nSOURCE\n");
     paragraph(&mut page, &map.files().join(", "));
-    Ok(Some(page))
+    Ok(page)
 }
 
 fn columns(page: &mut String, columns: &[ColumnSpec]) {
@@ -290,7 +311,7 @@ fn item(page: &mut String, name: &str, text: &str) {
 }
 
 /// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
-pub(in crate::cli) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The checks of the manual pages: every verb has one, and man can read it. They write only under target/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TERM_COLOR=never
+cargo fmt --check -p nsq-man
+cargo clippy --locked -p nsys-query -p nsq-man --bins -- -D warnings
+target=${CARGO_TARGET_DIR:-$PWD/target}
+pages=$target/man
+rm -rf "$pages"
+cargo build --locked -p nsys-query -p nsq-man --bins
+"$target/debug/nsq-man" "$pages"
+verbs=$("$target/debug/nsq" help | awk '/^Commands:/ {inside = 1; next} /^$/ {inside = 0} inside && /^  [a-z]/ {print $1}')
+for verb in $verbs; do
+  [ "$verb" = help ] || [ -s "$pages/nsq-$verb.1" ] || { echo "no manual page for nsq $verb"; exit 1; }
+done
+grep -q 'SYNOPSIS' "$pages/nsq.1"
+if command -v groff >/dev/null; then
+  for page in "$pages"/*.1; do
+    warnings=$(groff -Kutf8 -man -Tutf8 -z "$page" 2>&1) || { echo "$page: $warnings"; exit 1; }
+    [ -z "$warnings" ] || { echo "$page: $warnings"; exit 1; }
+  done
+else
+  echo 'no groff here: the format of the manual pages is not checked'
+fi
+echo "$(ls "$pages" | wc -l) manual pages in $pages"

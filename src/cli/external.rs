@@ -1,0 +1,71 @@
+//! `nsq NAME`: runs the program `nsq-NAME` for a verb that nsq itself lacks, as git does.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::env::{consts::EXE_SUFFIX, current_exe, split_paths, var_os};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+/// Runs `nsq-NAME` with the arguments after the verb, if the command line failed for its verb and there is
+/// this program. Otherwise prints nothing and returns the message that says where it was looked for, if the
+/// verb is the problem.
+pub(super) fn run(error: &clap::Error, arguments: &[OsString]) -> Result<ExitCode, Option<String>> {
+    let Some(name) = unknown_verb(error) else { return Err(None) };
+    let Some(program) = find(name) else {
+        return Err(Some(format!(
+            "no program nsq-{name} beside nsq or on PATH either; `nsq help` lists the verbs"
+        )));
+    };
+    // The verb is the first argument, or the second of `nsq help NAME`.
+    let passed = match arguments.get(1).is_some_and(|first| first == "help") {
+        true => vec![OsString::from("--help")],
+        false => arguments.get(2..).unwrap_or_default().to_vec(),
+    };
+    Err(Some(match execute(&program, &passed) {
+        Ok(code) => return Ok(code),
+        Err(e) => format!("cannot run {}: {e}", program.display()),
+    }))
+}
+
+/// The verb, if it is unknown and can be a part of the name of a program.
+fn unknown_verb(error: &clap::Error) -> Option<&str> {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let is_name = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
+    (error.kind() == ErrorKind::InvalidSubcommand && is_name).then_some(name)
+}
+
+/// The program `nsq-NAME`: beside nsq, else on `PATH`.
+fn find(name: &str) -> Option<PathBuf> {
+    let file = format!("nsq-{name}{EXE_SUFFIX}");
+    let beside = current_exe().ok().and_then(|nsq| nsq.parent().map(Path::to_owned));
+    let path = var_os("PATH").unwrap_or_default();
+    // A relative folder would run whatever the current folder holds, such as a folder of reports.
+    let folders = beside.into_iter().chain(split_paths(&path).filter(|folder| folder.is_absolute()));
+    folders.map(|folder| folder.join(&file)).find(|program| is_executable(program))
+}
+
+fn is_executable(program: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        program.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    program.is_file()
+}
+
+/// The program takes the place of nsq, so its exit code, its signals and its terminal are those of nsq.
+#[cfg(unix)]
+fn execute(program: &Path, arguments: &[OsString]) -> std::io::Result<ExitCode> {
+    use std::os::unix::process::CommandExt;
+    Err(Command::new(program).args(arguments).exec())
+}
+
+#[cfg(not(unix))]
+fn execute(program: &Path, arguments: &[OsString]) -> std::io::Result<ExitCode> {
+    let status = Command::new(program).args(arguments).status()?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
