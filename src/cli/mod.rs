@@ -16,6 +16,7 @@ mod deadline;
 mod diff;
 mod export;
 mod failures;
+mod flame;
 mod import;
 mod kernels;
 mod list;
@@ -90,6 +91,7 @@ enum Command {
     Page(page::Args),
     Overview(overview::Args),
     Kernels(kernels::Args),
+    Flame(flame::Args),
     Answer(answer::Args),
     Diff(diff::Args),
     Baseline(baseline::Args),
@@ -184,6 +186,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Page(args) => page::run(&args),
         Command::Overview(args) => overview::run(&args),
         Command::Kernels(args) => kernels::run(&args),
+        Command::Flame(args) => flame::run(&args),
         Command::Answer(args) => answer::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Baseline(args) => baseline::run(&args),
