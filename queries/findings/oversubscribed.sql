@@ -22,7 +22,7 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the interval, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time in which the thread waited for a CPU."}
   - {name: subject, type: text, label: "evidence", priority: 0, doc: "runnable, if the export says so; otherwise all CPUs busy."}
-  - {name: cpu_count, type: int, unit: count, label: "CPUs", doc: "CPUs that threads of the capture ran on."}
+  - {name: cpu_count, type: int, unit: count, label: "CPUs", doc: "CPUs that threads of the capture ran on; null if no thread is off its CPU without a known state."}
   - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
 limits: >-
   Captures on Linux do not say whether a thread was ready to run. There, a thread off its CPU counts only in no recorded OS
@@ -43,6 +43,7 @@ running AS (
   SELECT cpu, start_ns, end_ns
   FROM all_thread_state
   WHERE state = 'running'
+    AND EXISTS (SELECT 1 FROM waited WHERE cause = 'off CPU')
   LIMIT -1
 ),
 machine AS (
@@ -111,7 +112,7 @@ SELECT
   part.start_ns,
   part.end_ns - part.start_ns AS dur_ns,
   part.subject,
-  (SELECT cpu_count FROM machine) AS cpu_count,
+  nullif((SELECT cpu_count FROM machine), 0) AS cpu_count,
   waited.tid
 FROM part
 JOIN waited

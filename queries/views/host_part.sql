@@ -22,7 +22,7 @@ columns:
 limits: >-
   The parts of idle_part, with those outside the CUDA API split further. An OS call counts before the state of the
   thread; of nested OS calls, the outermost counts. Without context switches, a thread counts as running for one sampling
-  period around each of its CPU samples. The sampling period is the median time between two samples of a thread.
+  period around each of its CPU samples. The sampling period is the median time between two samples of a launching thread.
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 -- SQLite also expands a step again wherever it is read, so each is read as few times as possible.
@@ -48,6 +48,7 @@ call AS (
     end_ns
   FROM all_os_call
   WHERE event_class = 27
+    AND global_tid IN (SELECT global_tid FROM feeding)
   WINDOW earlier AS (
     PARTITION BY global_tid
     ORDER BY start_ns, end_ns DESC, call_id
@@ -57,7 +58,7 @@ call AS (
 sample AS (
   SELECT global_tid, at_ns, lag(at_ns) OVER (PARTITION BY global_tid ORDER BY at_ns) AS before_ns
   FROM all_cpu_sample
-  WHERE global_tid IS NOT NULL
+  WHERE global_tid IN (SELECT global_tid FROM feeding)
     AND (state = 'running' OR state IS NULL)
 ),
 period AS (
@@ -78,6 +79,7 @@ busy AS (
     CASE state WHEN 'running' THEN 1 WHEN 'runnable' THEN 2 WHEN 'blocked' THEN 3 WHEN 'off CPU' THEN 4 ELSE 0 END,
     0
   FROM all_thread_state
+  WHERE global_tid IN (SELECT global_tid FROM feeding)
   UNION ALL
   SELECT
     sample.global_tid,

@@ -44,24 +44,17 @@ switch AS (
   WHERE globalTid IS NOT NULL
   WINDOW thread AS (PARTITION BY globalTid ORDER BY start, row_id)
 ),
+-- Each switch begins an interval, and the first of a thread also ends one.
+side (begins) AS (
+  VALUES (0), (1)
+),
 interval AS (
   SELECT
-    NULL AS switch_id,
-    recording.start_ns,
-    switch.at_ns AS end_ns,
-    iif(switch.is_in, 'unknown', 'running') AS state,
-    iif(switch.is_in, NULL, switch.cpu) AS cpu,
-    1 AS is_border,
-    switch.global_tid
-  FROM switch
-  CROSS JOIN recording
-  WHERE switch.is_first
-  UNION ALL
-  SELECT
-    switch.switch_id,
-    switch.at_ns,
-    coalesce(switch.next_ns, recording.end_ns),
+    iif(side.begins, switch.switch_id, NULL) AS switch_id,
+    iif(side.begins, switch.at_ns, recording.start_ns) AS start_ns,
+    iif(side.begins, coalesce(switch.next_ns, recording.end_ns), switch.at_ns) AS end_ns,
     CASE
+      WHEN NOT side.begins THEN iif(switch.is_in, 'unknown', 'running')
       WHEN switch.is_in = switch.next_is_in THEN 'unknown'
       WHEN switch.is_in THEN 'running'
       WHEN switch.code = 5 THEN 'ended'
@@ -70,12 +63,15 @@ interval AS (
       WHEN switch.code IN (2, 3, 4, 7) OR switch.blocked_on >= 2 THEN 'blocked'
       WHEN switch.next_ns IS NULL THEN 'unknown'
       ELSE 'off CPU'
-    END,
-    switch.cpu,
-    switch.next_ns IS NULL,
+    END AS state,
+    iif(side.begins OR NOT switch.is_in, switch.cpu, NULL) AS cpu,
+    NOT side.begins OR switch.next_ns IS NULL AS is_border,
     switch.global_tid
   FROM switch
   CROSS JOIN recording
+  CROSS JOIN side
+  WHERE side.begins
+    OR switch.is_first
 )
 SELECT
   switch_id,

@@ -325,3 +325,32 @@ fn flame_writes_the_stacks_of_the_samples() {
     let (code, _, error) = outcome(&["flame", without.to_str().unwrap()]);
     assert!(code == 3 && error.contains("--sample"), "{error}");
 }
+
+#[test]
+fn python_functions_of_a_trace_are_frames() {
+    let folder = TempDir::new().unwrap();
+    let trace = folder.path().join("trace.json");
+    let event = |name: &str, ts: i64, dur: i64| {
+        serde_json::json!({
+            "ph": "X", "cat": "python_function", "name": name, "pid": 11, "tid": 12, "ts": ts, "dur": dur,
+        })
+    };
+    let events = [
+        event("lib/train (1).py(12): <module>", 100, 50),
+        event("nn.Module: Linear_0", 110, 20),
+        event("<built-in method f(3): of type>", 112, 5),
+    ];
+    std::fs::write(&trace, serde_json::json!({ "traceEvents": events }).to_string()).unwrap();
+    let report = folder.path().join("trace.sqlite");
+    let (trace, report) = (trace.to_str().unwrap(), report.to_str().unwrap());
+    stdout(&["import", trace, "--python-functions", "-o", report]);
+    let sql = "SELECT function_name, file_name, line, dur_ns, tid FROM python_frame ORDER BY frame_id";
+    assert_eq!(
+        rows(&["sql", report, sql]),
+        [
+            ["<module>", "lib/train (1).py", "12", "50000", "12"],
+            ["nn.Module: Linear_0", "", "", "20000", "12"],
+            ["<built-in method f(3): of type>", "", "", "5000", "12"],
+        ]
+    );
+}
