@@ -6,7 +6,7 @@ summary: CPU samples of each function, in the function itself and with what it c
 why: To see what the CPU runs, for example while the GPU idles.
 kind: sum
 tags: [gpu, nvtx, osrt]
-reads: [all_gpu_gap, cpu_sample, cpu_stack, nvtx_name, nvtx_projection, string, thread]
+reads: [all_gpu_gap, cpu_sample, cpu_stack, module, nvtx_name, nvtx_projection, string, thread]
 requires: [cpu_sample]
 params:
   - {name: by, type: enum, values: [capture, thread, range], default: capture, doc: "Groups: the whole capture, each thread, or each innermost NVTX range of the sampled thread."}
@@ -174,10 +174,7 @@ SELECT
       iif(is_mark, '[broken stack]', printf('0x%x', address))
     )
   END AS function_name,
-  nullif(
-    (SELECT replace(text, rtrim(text, replace(text, '/', '')), '') FROM string WHERE string_id = module_id),
-    ''
-  ) AS module_name,
+  (SELECT module_name FROM module WHERE module.module_id = top.module_id) AS module_name,
   coalesce(is_kernel, 0) AS is_kernel,
   self_count,
   100.0 * self_count / sample_count AS self_pct,
