@@ -14,6 +14,7 @@ columns:
   - {name: event_class, type: id, doc: "NVIDIA's code for the library; 27 is the OS runtime."}
   - {name: return_value, type: int, doc: "Return value of the call."}
   - {name: nesting_level, type: int, doc: "Number of traced calls around this one; null if unknown."}
+  - {name: stack_id, type: id, doc: "Stack of the caller, whose frames os_stack has; null if none was recorded."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
@@ -30,6 +31,7 @@ SELECT
   eventClass AS event_class,
   returnValue AS return_value,
   nestingLevel AS nesting_level,
+  nullif(callchainId, 0) AS stack_id,
   globalTid >> 24 & 16777215 AS pid,
   globalTid & 16777215 AS tid,
   globalTid & -16777216 AS global_pid,

@@ -17,6 +17,7 @@ mod diff;
 mod export;
 mod external;
 mod failures;
+mod flame;
 mod import;
 mod kernels;
 mod list;
@@ -93,6 +94,7 @@ enum Command {
     Page(page::Args),
     Overview(overview::Args),
     Kernels(kernels::Args),
+    Flame(flame::Args),
     Answer(answer::Args),
     Diff(diff::Args),
     Baseline(baseline::Args),
@@ -205,6 +207,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Page(args) => page::run(&args),
         Command::Overview(args) => overview::run(&args),
         Command::Kernels(args) => kernels::run(&args),
+        Command::Flame(args) => flame::run(&args),
         Command::Answer(args) => answer::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Baseline(args) => baseline::run(&args),

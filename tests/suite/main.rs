@@ -18,6 +18,7 @@ mod errors;
 mod exports;
 mod findings;
 mod gpu_rules;
+mod host;
 mod hostile;
 #[path = "../support/in_process.rs"]
 mod in_process;

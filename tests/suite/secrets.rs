@@ -242,6 +242,10 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
                 "kernels {report} -o {files}/k.txt --gaps --gap-output {files}/g.txt --pstep 3"
             )),
         ],
+        "flame" => vec![
+            words(&format!("flame {report} --by-thread")),
+            words(&format!("flame {report} -o {files}/stacks.json")),
+        ],
         "page" => {
             let mut lines = with_formats(&format!("page kernels {report} {other} -p gaps=true"));
             lines.push(words(&format!("page kernels {report} --layout console")));

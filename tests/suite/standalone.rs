@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 139] = [
+const NEED_NSQ: [&str; 146] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -28,6 +28,8 @@ const NEED_NSQ: [&str; 139] = [
     "collective_work",
     "collectives",
     "comm_overlap",
+    "cpu_hot",
+    "cpu_stacks",
     "cuda_api_costs",
     "cuda_api_gpu_sum",
     "cuda_api_sum",
@@ -38,6 +40,7 @@ const NEED_NSQ: [&str; 139] = [
     "cuda_gpu_sum",
     "cuda_kern_exec_sum",
     "data_loading",
+    "dataloader_wait",
     "default_stream",
     "device_copies",
     "diff_calls",
@@ -73,6 +76,8 @@ const NEED_NSQ: [&str; 139] = [
     "gpu_gaps",
     "gpu_idle_cause_sum",
     "gpu_idle_causes",
+    "gpu_idle_host",
+    "gpu_idle_host_sum",
     "gpu_limits",
     "gpu_parts",
     "gpu_share",
@@ -95,6 +100,7 @@ const NEED_NSQ: [&str; 139] = [
     "kernel_stats",
     "launch_bound",
     "launch_latency",
+    "lock_contention",
     "longest_wait",
     "memcpy_bandwidth",
     "memory_op_sizes",
@@ -118,6 +124,7 @@ const NEED_NSQ: [&str; 139] = [
     "opengl_khr_range_sum",
     "openmp_sum",
     "osrt_sum",
+    "oversubscribed",
     "pageable_copy_call",
     "phases",
     "profiler_stalls",
@@ -152,7 +159,7 @@ const NEED_NSQ: [&str; 139] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 26] = [
+const RUN_ANYWHERE: [&str; 27] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -174,6 +181,7 @@ const RUN_ANYWHERE: [&str; 26] = [
     "run_time",
     "scope_ids",
     "share_change",
+    "thread_time",
     "timing_compare",
     "um_cpu_page_faults_sum",
     "um_sum",

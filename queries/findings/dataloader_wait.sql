@@ -1,0 +1,96 @@
+/*---
+name: dataloader_wait
+version: 1
+title: The GPU waits for a data loader
+summary: Idle time of a GPU while the thread that feeds it waits for loading workers.
+why: To see whether the workers of the input pipeline are too slow or too few.
+kind: finding
+tags: [gpu, nvtx, osrt]
+reads: [host_part, nvtx_name, nvtx_projection, os_call, os_stack]
+requires: [host_part, os_call]
+finding:
+  claim: The GPU waits while the thread that feeds it waits in an OS call for data from another process, thread or file.
+  ceiling: Idle time in OS calls that wait, in ranges that load data or called by Python's multiprocessing, before the next launch.
+  remedy: Use more workers and prefetch more with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), make each sample cheaper, or decode on the GPU with NVIDIA DALI.
+  link: https://docs.pytorch.org/docs/stable/data.html
+  narrows: [data_loading, host_work, iteration_border, launch_bound]
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the interval, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time in the call."}
+  - {name: subject, type: text, label: "OS call", priority: 0, doc: "Function that the thread waited in, such as poll."}
+  - {name: call_id, type: id, label: "call", priority: 3, doc: "Row ID of the call in the raw table; os_call has it."}
+  - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
+limits: >-
+  A wait counts if a frame of its stack is in the Python modules select, _multiprocessing or _queue, or if it overlaps an
+  NVTX range that loads data, told by its name as in data_loading. Waits for other processes that use the same modules
+  count too. Short calls have no stack.
+see_also: [data_loading, host_work, gpu_idle_host]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+waited AS (
+  SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, os_call_id AS call_id, tid, global_tid
+  FROM host_part
+  WHERE cause = 'OS call'
+    AND dur_ns >= :least
+    AND (
+      function_name IN (
+        'poll', 'ppoll', 'select', 'pselect', 'read', 'pread', 'readv', 'fread', 'recv', 'recvfrom', 'recvmsg',
+        'waitpid', 'futex', 'pthread_join'
+      )
+      OR function_name GLOB 'epoll_*wait*'
+      OR function_name GLOB 'sem_*wait'
+      OR function_name GLOB 'pthread_cond_*wait'
+    )
+  LIMIT -1
+),
+loader AS (
+  SELECT stack_id
+  FROM os_stack
+  WHERE module_name GLOB 'select.*'
+    OR module_name GLOB '_multiprocessing.*'
+    OR module_name GLOB '_queue.*'
+  LIMIT -1
+),
+-- The phase data also has names such as preprocess, h2d and batch_to_device, which do not load.
+loading AS (
+  SELECT name_id
+  FROM nvtx_name
+  WHERE phase = 'data'
+    AND (
+      lower(layer_name) GLOB '*load*'
+      OR lower(layer_name) GLOB '*fetch*'
+      OR lower(layer_name) GLOB '*iter*'
+      OR lower(layer_name) GLOB '*generat*'
+      OR lower(layer_name) GLOB '*read*'
+      OR lower(layer_name) GLOB '*get[_ -]*'
+      OR lower(layer_name) GLOB '*next[_ -]*'
+    )
+  LIMIT -1
+),
+range AS (
+  SELECT global_tid, time_set(start_ns, end_ns) AS times
+  FROM nvtx_projection
+  WHERE name_id IN (SELECT name_id FROM loading)
+  GROUP BY global_tid
+  LIMIT -1
+)
+SELECT
+  waited.gpu_id,
+  waited.start_ns,
+  waited.dur_ns,
+  waited.function_name AS subject,
+  waited.call_id,
+  waited.tid
+FROM waited
+JOIN os_call
+  ON os_call.call_id = waited.call_id
+LEFT JOIN range
+  ON range.global_tid = waited.global_tid
+WHERE os_call.stack_id IN (SELECT stack_id FROM loader)
+  OR overlap_ns(range.times, waited.start_ns, waited.end_ns) > 0
+ORDER BY waited.gpu_id, waited.start_ns, waited.call_id

@@ -1,0 +1,120 @@
+/*---
+name: oversubscribed
+version: 1
+title: The thread that feeds the GPU has no CPU
+summary: Idle time of a GPU while the thread that feeds it waits for a CPU.
+why: To see whether more threads want to run than there are CPUs.
+kind: finding
+tags: [gpu, osrt]
+reads: [all_thread_state, host_part]
+requires: [host_part, thread_state, os_call]
+finding:
+  claim: The GPU waits while the thread that feeds it waits for a CPU, because other threads of the program use all CPUs.
+  ceiling: Idle time in which the thread was ready to run, or off its CPU in no recorded call while every CPU of the capture ran one of its threads.
+  remedy: Give the job more CPUs (--cpus-per-task, taskset, container limits), or start fewer threads with OMP_NUM_THREADS, torch.set_num_threads and DataLoader(num_workers=...).
+  link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
+  narrows: [host_work, iteration_border, launch_bound]
+  confidence: medium
+params:
+  - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the interval, on the report's clock."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time in which the thread waited for a CPU."}
+  - {name: subject, type: text, label: "evidence", priority: 0, doc: "runnable, if the export says so; otherwise all CPUs busy."}
+  - {name: cpu_count, type: int, unit: count, label: "CPUs", doc: "CPUs that threads of the capture ran on; null if no thread is off its CPU without a known state."}
+  - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
+limits: >-
+  Captures on Linux do not say whether a thread was ready to run. There, a thread off its CPU counts only in no recorded OS
+  call, and only while each CPU that any thread of the capture ever used runs one of them. CPU time of other programs
+  does not show, unless the capture is system-wide.
+see_also: [host_work, thread_time, gpu_idle_host]
+---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+waited AS (
+  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS wait_id, gpu_id, start_ns, end_ns, dur_ns, cause, tid
+  FROM host_part
+  WHERE cause IN ('runnable', 'off CPU')
+    AND dur_ns >= :least
+  LIMIT -1
+),
+running AS (
+  SELECT cpu, start_ns, end_ns
+  FROM all_thread_state
+  WHERE state = 'running'
+    AND EXISTS (SELECT 1 FROM waited WHERE cause = 'off CPU')
+  LIMIT -1
+),
+machine AS (
+  SELECT count(DISTINCT cpu) AS cpu_count
+  FROM running
+  LIMIT -1
+),
+edge (sign) AS (
+  VALUES (1), (-1)
+),
+event AS (
+  SELECT iif(edge.sign = 1, start_ns, end_ns) AS at_ns, edge.sign AS running
+  FROM running
+  CROSS JOIN edge
+),
+swept AS (
+  SELECT
+    at_ns AS start_ns,
+    lead(at_ns) OVER (ORDER BY at_ns) AS end_ns,
+    sum(running) OVER (ORDER BY at_ns RANGE UNBOUNDED PRECEDING) AS running
+  FROM event
+),
+-- Times in which every CPU is busy: disjoint, and the neighbours of equal ends are one.
+full AS (
+  SELECT start_ns, end_ns
+  FROM swept
+  WHERE running >= (SELECT cpu_count FROM machine)
+    AND end_ns > start_ns
+  LIMIT -1
+),
+place AS (
+  SELECT gpu_id, iif(edge.sign = 1, start_ns, end_ns) AS at_ns, edge.sign * wait_id AS wait_id, 0 AS is_full
+  FROM waited
+  CROSS JOIN edge
+  WHERE cause = 'off CPU'
+  UNION ALL
+  SELECT gpu.gpu_id, iif(edge.sign = 1, full.start_ns, full.end_ns), 0, edge.sign
+  FROM full
+  CROSS JOIN (SELECT DISTINCT gpu_id FROM waited) AS gpu
+  CROSS JOIN edge
+),
+-- At most one interval of each kind is open at a time on a GPU, so that the sums of IDs are IDs.
+met AS (
+  SELECT
+    at_ns AS start_ns,
+    lead(at_ns) OVER (PARTITION BY gpu_id ORDER BY at_ns) AS end_ns,
+    sum(wait_id) OVER so_far AS wait_id,
+    sum(is_full) OVER so_far AS is_full
+  FROM place
+  WINDOW so_far AS (PARTITION BY gpu_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+),
+part AS (
+  SELECT wait_id, start_ns, end_ns, 'all CPUs busy' AS subject
+  FROM met
+  WHERE is_full
+    AND wait_id <> 0
+    AND end_ns - start_ns >= :least
+    AND end_ns > start_ns
+  UNION ALL
+  SELECT wait_id, start_ns, end_ns, 'runnable'
+  FROM waited
+  WHERE cause = 'runnable'
+)
+SELECT
+  waited.gpu_id,
+  part.start_ns,
+  part.end_ns - part.start_ns AS dur_ns,
+  part.subject,
+  nullif((SELECT cpu_count FROM machine), 0) AS cpu_count,
+  waited.tid
+FROM part
+JOIN waited
+  ON waited.wait_id = part.wait_id
+ORDER BY waited.gpu_id, part.start_ns, part.wait_id
