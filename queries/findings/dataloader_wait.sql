@@ -6,8 +6,8 @@ summary: Idle time of a GPU while the thread that feeds it waits for loading wor
 why: To see whether the workers of the input pipeline are too slow or too few.
 kind: finding
 tags: [gpu, nvtx, osrt]
-reads: [host_part, nvtx_name, nvtx_projection, os_call, os_stack]
-requires: [host_part, os_call]
+reads: [idle_os_call, nvtx_name, nvtx_projection, os_stack]
+requires: [idle_part, os_call]
 finding:
   claim: The GPU waits while the thread that feeds it waits in an OS call for data from another process, thread or file.
   ceiling: Idle time in OS calls that wait, in ranges that load data or called by Python's multiprocessing, before the next launch.
@@ -33,10 +33,9 @@ see_also: [data_loading, host_work, gpu_idle_host]
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 waited AS (
-  SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, os_call_id AS call_id, tid, global_tid
-  FROM host_part
-  WHERE cause = 'OS call'
-    AND dur_ns >= :least
+  SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, call_id, stack_id, tid, global_tid
+  FROM idle_os_call
+  WHERE dur_ns >= :least
     AND (
       function_name IN (
         'poll', 'ppoll', 'select', 'pselect', 'read', 'pread', 'readv', 'fread', 'recv', 'recvfrom', 'recvmsg',
@@ -87,10 +86,8 @@ SELECT
   waited.call_id,
   waited.tid
 FROM waited
-JOIN os_call
-  ON os_call.call_id = waited.call_id
 LEFT JOIN range
   ON range.global_tid = waited.global_tid
-WHERE os_call.stack_id IN (SELECT stack_id FROM loader)
+WHERE waited.stack_id IN (SELECT stack_id FROM loader)
   OR overlap_ns(range.times, waited.start_ns, waited.end_ns) > 0
 ORDER BY waited.gpu_id, waited.start_ns, waited.call_id

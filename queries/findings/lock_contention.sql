@@ -6,8 +6,8 @@ summary: Idle time of a GPU while the thread that feeds it waits for a lock.
 why: To see whether threads of the program hold each other up, for example by Python's GIL.
 kind: finding
 tags: [gpu, osrt]
-reads: [host_part, os_call, os_stack]
-requires: [host_part, os_call]
+reads: [idle_os_call, os_stack]
+requires: [idle_part, os_call]
 finding:
   claim: The GPU waits while the thread that feeds it waits for a lock that another thread holds.
   ceiling: Idle time in calls that take a lock, before the next launch. Shorter waits than the capture records do not count.
@@ -29,34 +29,26 @@ limits: >-
   take_gil. Locks of other libraries that call the kernel themselves are not recorded.
 see_also: [host_work, gpu_idle_host, osrt_sum]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-waited AS (
-  SELECT gpu_id, start_ns, dur_ns, function_name, os_call_id AS call_id, tid
-  FROM host_part
-  WHERE cause = 'OS call'
-    AND dur_ns >= :least
-  LIMIT -1
-),
 gil AS (
   SELECT stack_id
   FROM os_stack
   WHERE function_name = 'take_gil'
-  LIMIT -1
 )
 SELECT
-  waited.gpu_id,
-  waited.start_ns,
-  waited.dur_ns,
-  iif(os_call.stack_id IN (SELECT stack_id FROM gil), 'Python GIL', waited.function_name) AS subject,
-  waited.call_id,
-  waited.tid
-FROM waited
-JOIN os_call
-  ON os_call.call_id = waited.call_id
-WHERE waited.function_name IN (
-    'pthread_mutex_lock', 'pthread_mutex_timedlock', 'pthread_mutex_clocklock', 'pthread_rwlock_rdlock',
-    'pthread_rwlock_timedrdlock', 'pthread_rwlock_wrlock', 'pthread_rwlock_timedwrlock', 'pthread_spin_lock'
+  gpu_id,
+  start_ns,
+  dur_ns,
+  iif(stack_id IN (SELECT stack_id FROM gil), 'Python GIL', function_name) AS subject,
+  call_id,
+  tid
+FROM idle_os_call
+WHERE dur_ns >= :least
+  AND (
+    function_name IN (
+      'pthread_mutex_lock', 'pthread_mutex_timedlock', 'pthread_mutex_clocklock', 'pthread_rwlock_rdlock',
+      'pthread_rwlock_timedrdlock', 'pthread_rwlock_wrlock', 'pthread_rwlock_timedwrlock', 'pthread_spin_lock'
+    )
+    OR stack_id IN (SELECT stack_id FROM gil)
   )
-  OR os_call.stack_id IN (SELECT stack_id FROM gil)
-ORDER BY waited.gpu_id, waited.start_ns, waited.call_id
+ORDER BY gpu_id, start_ns, call_id
