@@ -16,7 +16,7 @@ const QUERY: &str = "cpu_stacks";
 /// Write the stacks of CPU samples for flame graph viewers
 ///
 /// The stacks are the rows of the query `cpu_stacks`. Folded stacks are the input of flamegraph.pl, inferno
-/// and other programs that draw flame graphs. https://www.speedscope.app shows both formats.
+/// and other programs that draw flame graphs. The site speedscope.app shows both formats.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
