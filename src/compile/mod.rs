@@ -76,7 +76,7 @@ pub struct Plan {
     pub bindings: Vec<(String, Value)>,
     /// The columns it returns. Empty for a user's statement: its column names are used.
     pub columns: Vec<Column>,
-    /// The relations that it and the queries of `asks` read.
+    /// The relations that it and the queries of `asks` read, and those that its findings require.
     pub reads: Vec<String>,
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
     pub asks: Vec<Asked>,
@@ -154,6 +154,8 @@ impl Plan {
                 .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
                 .chain(findings.iter().flatten().flat_map(|asked| &asked.plan.reads))
                 .cloned()
+                // A session knows whether the report has the relations that its plans read.
+                .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
                 .collect(),
             requires,
             is_built_in: is_built_in(&query.header.name, &query.text)
@@ -243,6 +245,12 @@ impl Plan {
             requires: Vec::new(),
             is_built_in: false,
         }
+    }
+
+    /// The relations of [`Plan::requires`].
+    fn required(&self) -> impl Iterator<Item = String> {
+        let alternatives = self.requires.iter().flat_map(|requirement| requirement.split('|'));
+        alternatives.map(|relation| relation.trim().to_owned())
     }
 
     /// Fails with exit code 3 if the report lacks data that the query needs.
