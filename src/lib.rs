@@ -100,8 +100,8 @@ pub mod threads;
 #[doc(hidden)]
 pub mod trace;
 
-pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
+pub use door::{Answer, Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
 pub use render::visible;
-pub use table::{Column, Row, Type, Unit, Value};
+pub use table::{Column, Row, RowSink, Type, Unit, Value};

@@ -228,33 +228,21 @@ impl Tools {
             return Err(no_report());
         }
         self.about(&names, |_, reports| {
-            let mut why_not = None;
-            loop {
-                let mut page = self.library.page("diff", reports.iter().map(Arc::as_ref)).cancel(cancel);
-                page = page.param("runs_a", before.len()).param("per_iteration", why_not.is_none());
-                if let Some(skip) = args.skip {
-                    page = page.param("skip", skip);
-                }
-                if let Some(name) = &args.iterations {
-                    page = page.iterations(name);
-                }
-                let page = page.run()?;
-                let tables: BTreeMap<&str, &Table> =
-                    page.tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
-                // Reports with different iterations are asked again, for all of their work.
-                if why_not.is_none()
-                    && let Some(reason) = not_comparable(&tables, args.iterations.as_deref())?
-                {
-                    why_not = Some(reason);
-                    continue;
-                }
-                let mut answer = self.changes(&tables, args)?;
-                if let Some(reason) = &why_not {
-                    answer.insert("iterations_not_compared".to_owned(), reason.as_str().into());
-                }
-                notes(&mut answer, &page.notes);
-                return Ok(answer.into());
+            let (before, after) = reports.split_at(before.len());
+            let mut page =
+                self.library.diff(before.iter().map(Arc::as_ref), after.iter().map(Arc::as_ref));
+            if let Some(skip) = args.skip {
+                page = page.param("skip", skip);
             }
+            if let Some(name) = &args.iterations {
+                page = page.iterations(name);
+            }
+            let page = page.cancel(cancel).run()?;
+            let tables: BTreeMap<&str, &Table> =
+                page.tables.iter().map(|(name, table)| (name.as_str(), table)).collect();
+            let mut answer = self.changes(&tables, args)?;
+            notes(&mut answer, &page.notes);
+            Ok(answer.into())
         })
     }
 
@@ -539,40 +527,4 @@ fn limits(manual: &str) -> String {
     let lines = manual.lines().skip_while(|line| *line != "LIMITS").skip(1);
     let lines: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).map(str::trim).collect();
     lines.join(" ")
-}
-
-/// Why the iterations of the reports are not compared with each other, although some have any.
-fn not_comparable(
-    tables: &BTreeMap<&str, &Table>,
-    named: Option<&str>,
-) -> Result<Option<String>, Failure> {
-    let Some(runs) = tables.get("runs") else { return Ok(None) };
-    let names: Vec<Option<&str>> = runs
-        .rows()
-        .iter()
-        .map(|row| {
-            let place = runs.columns().iter().position(|column| column.name == "iteration_name");
-            match place.and_then(|place| row.get(place)) {
-                Some(Value::Text(name)) => Some(name.as_str()),
-                _ => None,
-            }
-        })
-        .collect();
-    let distinct: BTreeSet<&str> = names.iter().filter_map(|name| *name).collect();
-    let lacking = names.iter().any(Option::is_none);
-    match (distinct.len(), named) {
-        // A misspelt name must not look like an answer.
-        (0, Some(name)) => Err(Failure::new(
-            format!("no range with GPU work in any report matches the iterations {}", quoted(name)),
-            "run_query with query range_names lists the names of ranges",
-        )),
-        (0, None) => Ok(None),
-        (_, _) if lacking => Ok(Some("some reports have no such iterations".to_owned())),
-        (1, _) | (_, Some(_)) => Ok(None),
-        _ => {
-            let names: Vec<String> =
-                distinct.into_iter().map(|name| compact::text(name, false)).collect();
-            Ok(Some(format!("they have different names: {}", names.join(", "))))
-        }
-    }
 }

@@ -10,10 +10,10 @@ use crate::catalog::Catalog;
 use crate::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Scope;
-use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport};
+use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
 use crate::render::{Format, quotable, visible};
 use crate::table::ResultTable;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Compare two reports: what got faster or slower, where, by how much, and whether it is more than noise
@@ -299,41 +299,9 @@ impl Args {
 
     /// Why the iterations of the reports are not compared with each other, although some have any.
     fn not_comparable(&self, answer: &PageAnswer<'_>) -> Result<Option<String>> {
-        let quoted = |name: &str| format!("`{}`", quotable(name));
-        let runs = table(answer, "runs").map_or_else(Vec::new, |runs| {
-            runs.iter().map(|run| (run.text("report"), run.text("iteration_name"))).collect::<Vec<_>>()
-        });
-        let named = self.scope.iter.first();
-        let lacking = runs.iter().find(|(_, name)| name.is_none());
-        match (lacking, named) {
-            (Some(_), Some(name)) if runs.iter().all(|(_, name)| name.is_none()) => {
-                // A gate must not pass because a name is misspelt.
-                Err(Error::usage(
-                    format!("no range with GPU work in any report matches --iter {name}"),
-                    "`nsq run REPORT --query range_names` lists the names of ranges",
-                ))
-            }
-            (Some(_), None) if runs.iter().all(|(_, name)| name.is_none()) => Ok(None),
-            (Some((report, _)), Some(name)) => {
-                let (report, name) = (quoted(report.unwrap_or_default()), quoted(name));
-                Ok(Some(format!("No range of {report} that matches --iter {name} has GPU work.")))
-            }
-            (Some((report, _)), None) => {
-                let report = quoted(report.unwrap_or_default());
-                Ok(Some(format!("{report} has none; name them with --iter NAME.")))
-            }
-            (None, Some(_)) => Ok(None),
-            (None, None) => {
-                let names: BTreeSet<&str> = runs.iter().filter_map(|(_, name)| *name).collect();
-                let names: Vec<String> = names.into_iter().map(quoted).collect();
-                Ok((names.len() > 1).then(|| {
-                    format!(
-                        "They have different names, {}; name them with --iter NAME.",
-                        names.join(" and ")
-                    )
-                }))
-            }
-        }
+        let none = ResultTable::default();
+        let runs = table(answer, "runs").unwrap_or(&none);
+        not_comparable(runs, self.scope.iter.first().map(String::as_str), quotable)
     }
 
     /// Prints the page, and returns the exit code of the gate.

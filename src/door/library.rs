@@ -1,6 +1,6 @@
 //! Libraries of queries, and the reports that they answer for.
 
-use super::rows::Table;
+use super::rows::{Answer, Table};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
@@ -67,7 +67,8 @@ impl Library {
         if !words.is_empty() {
             search(&mut found, &words, self.catalog())?;
         }
-        Ok(Table::new("Queries", None, Vec::new(), found))
+        let title = "Queries".to_owned();
+        Ok(Table::new(Answer { title, ..Answer::default() }, found))
     }
 
     /// The manual page of a query, relation, page, class map or playbook, as `nsq show` prints it: purpose,

@@ -1,9 +1,11 @@
 //! The front door for other programs: open a report, ask it, read the rows.
 
 mod library;
+mod page;
 mod question;
 mod rows;
 
 pub use library::{Library, Report, open};
-pub use question::{Cancel, PageQuestion, Question, Scope};
-pub use rows::{Page, Table};
+pub use page::PageQuestion;
+pub use question::{Cancel, Question, Scope};
+pub use rows::{Answer, Page, Table};

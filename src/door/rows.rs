@@ -1,6 +1,19 @@
 //! Rows that can be read by the names of their columns.
 
+use crate::error::Result;
+use crate::render::{Format, Heading, Style, Writer};
 use crate::table::{Column, ResultTable, Row, Value};
+
+/// What an answer is about, beside its rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// Heading.
+    pub title: String,
+    /// Name and version of the query. `None` for a statement.
+    pub query: Option<(String, u32)>,
+    /// What a user must know about the rows, such as options that could not be applied.
+    pub notes: Vec<String>,
+}
 
 /// The answer to a question: typed, documented columns, and rows in the order of the query.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,13 +28,34 @@ pub struct Table {
 }
 
 impl Table {
-    pub(super) fn new(
-        title: &str,
-        query: Option<&(String, u32)>,
-        notes: Vec<String>,
-        rows: ResultTable,
-    ) -> Self {
-        Self { title: title.to_owned(), query: query.cloned(), notes, rows }
+    pub(super) fn new(answer: Answer, rows: ResultTable) -> Self {
+        let Answer { title, query, notes } = answer;
+        Self { title, query, notes, rows }
+    }
+
+    /// A table of rows that [`Question::run_into`](super::Question::run_into) has passed on.
+    pub fn of(answer: Answer, columns: Vec<Column>, rows: Vec<Vec<Value>>) -> Self {
+        Self::new(answer, ResultTable { columns, rows })
+    }
+
+    /// The table with units, as the program prints it. Columns that do not fit in `width` are left out.
+    pub fn to_text(&self, width: Option<usize>) -> Result<String> {
+        self.written(Format::Text, width)
+    }
+
+    /// The table with units, as an HTML document.
+    pub fn to_html(&self) -> Result<String> {
+        self.written(Format::Html, None)
+    }
+
+    fn written(&self, format: Format, width: Option<usize>) -> Result<String> {
+        let style = Style { width, on_terminal: true, ..Style::default() };
+        let heading = Heading { title: self.title.clone(), ..Heading::default() };
+        let mut bytes = Vec::new();
+        let mut writer = Writer::new(&mut bytes, format, style, 1);
+        writer.result(&heading, |sink| self.rows.replay(sink))?;
+        writer.finish()?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
     /// The columns: name, type, unit and meaning.
@@ -54,4 +88,9 @@ pub struct Page {
     pub facts: serde_json::Map<String, serde_json::Value>,
     /// What reports lack.
     pub notes: Vec<String>,
+    /// As text, as the program prints it. `None` without [`PageQuestion::layouts`](super::PageQuestion::layouts),
+    /// for a page that has no such layout, and for several reports that the page does not compare.
+    pub text: Option<String>,
+    /// As an HTML document. `None` as for `text`.
+    pub html: Option<String>,
 }

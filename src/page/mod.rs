@@ -7,6 +7,7 @@
 
 mod chart;
 mod filters;
+mod iterations;
 mod layout;
 mod partials;
 mod planned;
@@ -15,6 +16,7 @@ mod saved;
 mod template;
 
 pub use filters::FILTERS;
+pub use iterations::not_comparable;
 pub use partials::{Partials, ReportAnswers};
 pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer, ReportInput};
 pub use saved::SavedReport;

@@ -1,18 +1,18 @@
 //! The front door of the library: its surface, its answers, and threads.
 
 use crate::support::{Fixtures, project, stdout};
-use nsq::{Attribute, Cancel, Error, Library, Scope, Value};
+use nsq::{Attribute, Cancel, Column, Error, Library, RowSink, Scope, Table, Value};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// What other programs can use. A change here is a change of the library's interface.
 const SURFACE: &str = "\
-pub use door::{Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
+pub use door::{Answer, Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
 pub use render::visible;
-pub use table::{Column, Row, Type, Unit, Value};";
+pub use table::{Column, Row, RowSink, Type, Unit, Value};";
 
 #[test]
 fn the_surface_is_a_screenful() {
@@ -229,4 +229,93 @@ fn a_page_is_told_the_names_of_iterations() {
     };
     assert_eq!(runs("step *"), (Some(10), Some("step *".to_owned())));
     assert_eq!(runs("no such range").0, Some(0));
+}
+
+#[test]
+fn rows_are_passed_on_as_they_are_kept() {
+    let fixtures = Fixtures::new();
+    let reports =
+        ["kernel_gaps", "training_steps"].map(|trace| nsq::open(fixtures.trace(trace)).unwrap());
+    let library = Library::built_in().unwrap();
+    for question in [
+        reports[0].query("top_kernels"),
+        library.query("top_kernels", &reports),
+        library.sql("SELECT count(*) AS n FROM kernel", &reports),
+    ] {
+        let mut sink = Kept::default();
+        let answer = question.run_into(&mut sink).unwrap();
+        let table = question.run().unwrap();
+        assert!(!sink.rows.is_empty());
+        assert_eq!(Table::of(answer, sink.columns, sink.rows), table);
+    }
+}
+
+/// A sink that keeps what it is passed.
+#[derive(Default)]
+struct Kept {
+    columns: Vec<Column>,
+    rows: Vec<Vec<Value>>,
+    is_ended: bool,
+}
+
+impl RowSink for Kept {
+    fn begin(&mut self, columns: &[Column]) -> nsq::Result<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+    fn row(&mut self, row: &[Value]) -> nsq::Result<()> {
+        assert!(!self.is_ended);
+        self.rows.push(row.to_vec());
+        Ok(())
+    }
+    fn end(&mut self) -> nsq::Result<()> {
+        self.is_ended = true;
+        Ok(())
+    }
+}
+
+#[test]
+fn values_are_bound_with_their_types() {
+    let fixtures = Fixtures::new();
+    let report = nsq::open(fixtures.trace("training_steps")).unwrap();
+    let count = |sql: &str, values: &[(&str, Value)]| {
+        let question = report.sql(sql);
+        values
+            .iter()
+            .fold(question, |question, (name, value)| question.bind(name, value.clone()))
+            .value("n")
+    };
+    let longer = "SELECT count(*) AS n FROM kernel WHERE dur_ns >= :least";
+    let all = count("SELECT count(*) AS n FROM kernel", &[]).unwrap();
+    assert_eq!(count(longer, &[("least", Value::Int(0))]).unwrap(), all);
+    assert_eq!(count(longer, &[("least", Value::Int(i64::MAX))]).unwrap(), Some(Value::Int(0)));
+    // A text is larger than every number.
+    assert_eq!(count(longer, &[("least", Value::Text("0".into()))]).unwrap(), Some(Value::Int(0)));
+    assert!(matches!(count(longer, &[]), Err(Error::Sql { .. })));
+    let misspelt = count(longer, &[("least", Value::Int(0)), ("lest", Value::Int(0))]);
+    assert!(matches!(misspelt, Err(Error::Usage { .. })));
+    let query = report.query("top_kernels").bind("limit", Value::Int(1)).run();
+    assert!(matches!(query, Err(Error::Usage { .. })));
+}
+
+#[test]
+fn comparisons_and_layouts_are_those_of_the_program() {
+    let fixtures = Fixtures::new();
+    let paths = ["training_steps", "kernel_gaps"].map(|trace| fixtures.trace(trace));
+    let reports = [0, 1].map(|index| nsq::open(&paths[index]).unwrap());
+    let library = Library::built_in().unwrap();
+    let page = reports[0].page("overview").layouts().run().unwrap();
+    let path = paths[0].to_str().unwrap();
+    assert_eq!(page.text.unwrap(), stdout(&["overview", path]));
+    assert!(page.html.unwrap().starts_with("<!DOCTYPE html>"));
+    let page = library.diff([&reports[0]], [&reports[1]]).layouts().run().unwrap();
+    // The reports have different iterations, and the page says so.
+    assert!(page.notes[0].starts_with("iterations are not compared: "), "{:?}", page.notes);
+    assert_eq!(page.text.unwrap(), stdout(&["diff", path, paths[1].to_str().unwrap()]));
+    let misspelt = library.diff([&reports[0]], [&reports[1]]).iterations("absent").run();
+    assert!(matches!(misspelt, Err(Error::Usage { .. })));
+    let kernels = reports[0].query("top_kernels").run().unwrap();
+    let text = kernels.to_text(None).unwrap();
+    assert_eq!(text, stdout(&["run", path, "-q", "top_kernels"]));
+    assert!(kernels.to_html().unwrap().contains("<table>"));
 }
