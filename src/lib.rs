@@ -104,4 +104,5 @@ pub use door::{Answer, Cancel, Library, Page, PageQuestion, Question, Report, Sc
 pub use error::{Error, Result};
 pub use normalize::Attribute;
 pub use render::visible;
+pub use report::report_paths;
 pub use table::{Column, Row, RowSink, Type, Unit, Value};

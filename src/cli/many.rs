@@ -2,9 +2,9 @@
 
 use super::failures::{Failure, complain_of_all};
 use super::options::{Clock, LimitArgs, ManyArgs};
-use super::profiles::{Profile, find};
 use super::{note, progress};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::report::report_paths;
 use crate::threads;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -16,69 +16,11 @@ const FILES: usize = 12;
 /// Most files open for other purposes.
 const OTHER_FILES: usize = 16;
 
-/// The reports that the arguments name: files, folders with all reports in them, and patterns such as
-/// `'rank*.sqlite'`. Those of a folder or pattern are in the order of the numbers in their names.
+/// The reports that the arguments name, as [`report_paths`] finds them. Skipped files are noted.
 pub(super) fn named(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut reports = Vec::new();
-    for path in given {
-        let mut found = if path.is_dir() {
-            in_folder(path)?
-        } else if path.exists() {
-            vec![path.clone()]
-        } else {
-            matching(path)?
-        };
-        found.sort_by_cached_key(|path| numbers_apart(&path.to_string_lossy()));
-        reports.extend(found);
-    }
-    Ok(reports)
-}
-
-fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
-    let found = find(folder)?;
-    found.notes.iter().for_each(|text| note(text));
-    if let Some((_, error)) = found.failures.into_iter().next() {
-        return Err(error);
-    }
-    if found.profiles.is_empty() {
-        return Err(Error::Report {
-            path: folder.to_owned(),
-            reason: "is a directory without a report".to_owned(),
-            help: "give .sqlite, .nsys-rep or .qdrep files, or PyTorch's .json or .json.gz".to_owned(),
-        });
-    }
-    Ok(found.profiles.iter().map(|profile: &Profile| profile.path().to_owned()).collect())
-}
-
-/// The files that a pattern matches; the path itself if it is none, or matches nothing.
-fn matching(path: &Path) -> Result<Vec<PathBuf>> {
-    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
-    let Some(files) = pattern.and_then(|pattern| glob::glob(pattern).ok()) else {
-        return Ok(vec![path.to_owned()]);
-    };
-    let mut found = Vec::new();
-    for file in files {
-        found.push(file.map_err(|unreadable| {
-            let path = unreadable.path().to_owned();
-            Error::io(&path, unreadable.into())
-        })?);
-    }
-    Ok(if found.is_empty() { vec![path.to_owned()] } else { found })
-}
-
-/// Texts and numbers in turn, so that `rank2` comes before `rank10`. Ties are in the order of the text.
-fn numbers_apart(text: &str) -> (Vec<(String, u128)>, String) {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() {
-        let number_at = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let (name, from_number) = rest.split_at(number_at);
-        let number_end = from_number.find(|c: char| !c.is_ascii_digit()).unwrap_or(from_number.len());
-        let (number, after) = from_number.split_at(number_end);
-        parts.push((name.to_owned(), number.parse().unwrap_or(0)));
-        rest = after;
-    }
-    (parts, text.to_owned())
+    let (paths, notes) = report_paths(given)?;
+    notes.iter().for_each(|text| note(text));
+    Ok(paths)
 }
 
 /// Works on as many reports at once as the limits on threads and open files allow, and shows how many are
@@ -158,28 +100,4 @@ fn open_files() -> usize {
     }
     #[cfg(not(unix))]
     usize::MAX
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folders_and_patterns_name_reports_in_the_order_of_their_numbers() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["rank10.sqlite", "rank2.sqlite", "rank2b.sqlite", "notes.txt"] {
-            std::fs::write(folder.path().join(name), "").unwrap();
-        }
-        let names = |given: &str| -> Vec<String> {
-            let found = named(&[folder.path().join(given)]).unwrap();
-            found.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
-        };
-        assert_eq!(names(""), ["rank2.sqlite", "rank2b.sqlite", "rank10.sqlite"]);
-        assert_eq!(names("rank*.sqlite"), ["rank2.sqlite", "rank2b.sqlite", "rank10.sqlite"]);
-        assert_eq!(names("rank[0-9].sqlite"), ["rank2.sqlite"]);
-        // What matches nothing is left to the error about the missing file.
-        assert_eq!(names("host*.sqlite"), ["host*.sqlite"]);
-        let empty = tempfile::tempdir().unwrap();
-        assert!(named(&[empty.path().to_owned()]).is_err());
-    }
 }

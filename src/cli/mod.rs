@@ -28,7 +28,6 @@ mod options;
 mod output;
 mod overview;
 mod page;
-mod profiles;
 mod progress;
 mod record;
 mod run;

@@ -1,7 +1,7 @@
 //! Rows that can be read by the names of their columns.
 
 use crate::error::Result;
-use crate::render::{Format, Heading, Style, Writer};
+use crate::render::{Format, Heading, Output, Style, Writer};
 use crate::table::{Column, ResultTable, Row, Value};
 
 /// What an answer is about, beside its rows.
@@ -40,21 +40,19 @@ impl Table {
 
     /// The table with units, as the program prints it. Columns that do not fit in `width` are left out.
     pub fn to_text(&self, width: Option<usize>) -> Result<String> {
-        self.written(Format::Text, width)
-    }
-
-    /// The table with units, as an HTML document.
-    pub fn to_html(&self) -> Result<String> {
-        self.written(Format::Html, None)
-    }
-
-    fn written(&self, format: Format, width: Option<usize>) -> Result<String> {
         let style = Style { width, on_terminal: true, ..Style::default() };
+        self.written(|out| Writer::new(out, Format::Text, style, 1))
+    }
+
+    /// The table with units, as a `<section>` to stand in an HTML page.
+    pub fn to_html(&self) -> Result<String> {
+        self.written(|out| Writer::within(out, Format::Html, Style::default()))
+    }
+
+    fn written(&self, writer: impl FnOnce(&mut Output) -> Writer<'_>) -> Result<String> {
         let heading = Heading { title: self.title.clone(), ..Heading::default() };
         let mut bytes = Vec::new();
-        let mut writer = Writer::new(&mut bytes, format, style, 1);
-        writer.result(&heading, |sink| self.rows.replay(sink))?;
-        writer.finish()?;
+        writer(&mut bytes).result(&heading, |sink| self.rows.replay(sink))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -122,6 +122,12 @@ impl<'a> Writer<'a> {
         Self { out, format, style, written: 0, expected, formulas: 0 }
     }
 
+    /// Creates a writer for one result in the middle of a page: without the page's head and end, and so without
+    /// [`Writer::finish`].
+    pub fn within(out: &'a mut Output, format: Format, style: Style) -> Self {
+        Self { out, format, style, written: 1, expected: 1, formulas: 0 }
+    }
+
     /// Writes a heading and lines of a label and a sentence, in text and Markdown. Other formats have no
     /// such lines.
     pub fn lead(&mut self, title: &str, lines: &[(&str, String)]) -> Result<()> {

@@ -9,7 +9,9 @@
 mod cache;
 mod export;
 mod import;
+mod named;
 mod notices;
+mod profiles;
 
 pub use cache::{
     CacheEntry, CacheOptions, Cleared, Derived, WorkFolder, cache_entries, cache_folder, clear_cache,
@@ -17,7 +19,9 @@ pub use cache::{
 };
 pub use export::{ExportOptions, run_as_launcher};
 pub use import::import;
+pub use named::report_paths;
 pub use notices::{Listener, Notice};
+pub use profiles::{Found, Profile, find};
 
 use crate::error::{Error, Result};
 use crate::interrupt::is_interrupted;

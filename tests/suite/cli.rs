@@ -646,7 +646,7 @@ fn offered(shell: &str, words: &[&str]) -> Option<Vec<String>> {
 fn completions_know_names() {
     let report = crate::support::project("fixtures/example.sqlite").to_str().unwrap().to_owned();
     for shell in ["bash", "zsh", "fish"] {
-        let Some(queries) = offered(shell, &["nsq", "run", &report, "--query", "gpu_idle"]) else {
+        let Some(queries) = offered(shell, &["nsq", "run", &report, "--query", "gpu_idle_cause"]) else {
             println!("skipped: no {shell} here");
             continue;
         };

@@ -10,27 +10,27 @@ use std::path::{Path, PathBuf};
 
 /// A capture or trace with the export beside it, or just one of the two.
 #[derive(Debug)]
-pub(super) struct Profile {
+pub struct Profile {
     /// Unique base name for files that are written about this profile.
-    pub(super) base: PathBuf,
+    pub base: PathBuf,
     file: PathBuf,
     export: Option<PathBuf>,
 }
 
 /// What is in a folder.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub struct Found {
     /// The profiles, by their base.
-    pub(super) profiles: Vec<Profile>,
+    pub profiles: Vec<Profile>,
     /// Folders that could not be read.
-    pub(super) failures: Vec<(PathBuf, Error)>,
+    pub failures: Vec<(PathBuf, Error)>,
     /// Skipped files, and why.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl Profile {
     /// The file to read: the export, unless the capture or trace is newer.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         let modified = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
         match &self.export {
             Some(export) if modified(&self.file) <= modified(export) => export,
@@ -39,12 +39,12 @@ impl Profile {
     }
 
     /// All its files.
-    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
         std::iter::once(self.file.as_path()).chain(self.export.as_deref())
     }
 
     /// The base name as text. Bytes that are not UTF-8 are escaped, so that the name stays unique.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         let mut name = String::new();
         for chunk in self.base.as_os_str().as_encoded_bytes().utf8_chunks() {
             name.push_str(chunk.valid());
@@ -64,7 +64,7 @@ enum Kind {
 }
 
 /// Finds the profiles in a folder and its subfolders. Links to folders are not followed.
-pub(super) fn find(folder: &Path) -> Result<Found> {
+pub fn find(folder: &Path) -> Result<Found> {
     let mut found = Found::default();
     let mut files: Vec<(Kind, PathBuf)> = Vec::new();
     let mut pending = vec![folder.to_owned()];

@@ -1,0 +1,217 @@
+//! Reports, the library, and questions.
+
+use crate::columns::Columns;
+use crate::failure::OrRaise;
+use crate::rows::Rows;
+use crate::scope::How;
+use crate::wait::attended;
+use nsq::{Answer, Cancel, Page, Question, Row, RowSink, Table, Value, visible};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The built-in queries, and those of folders.
+#[pyclass(frozen, module = "nsys_query._native")]
+pub(crate) struct Library(nsq::Library);
+
+#[pymethods]
+impl Library {
+    #[new]
+    fn new(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<Self> {
+        let library = match folders.is_empty() {
+            true => nsq::Library::built_in(),
+            false => nsq::Library::load(folders),
+        };
+        library.map(Self).or_raise(py)
+    }
+
+    /// The queries about these words, only those of `names` if it is given.
+    fn find(&self, py: Python<'_>, words: &str, names: Option<Vec<String>>) -> PyResult<Rows> {
+        let found = self.0.find(words).or_raise(py)?;
+        let Some(names) = names else { return kept(&found) };
+        let is_wanted = |row: &Row<'_>| {
+            row.text("name").is_some_and(|name| names.iter().any(|wanted| wanted == name))
+        };
+        let wanted: Vec<bool> = found.iter().map(|row| is_wanted(&row)).collect();
+        let rows = found.rows().iter().zip(wanted).filter(|(_, wanted)| *wanted);
+        let rows = rows.map(|(row, _)| row.clone()).collect();
+        let answer = Answer { title: found.title.clone(), ..Answer::default() };
+        kept(&Table::of(answer, found.columns().to_vec(), rows))
+    }
+
+    /// The manual page of a query, relation or page.
+    fn manual(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.0.manual(name).or_raise(py)
+    }
+
+    /// The statement of a query.
+    fn statement(&self, py: Python<'_>, query: &str) -> PyResult<&str> {
+        self.0.statement(query).or_raise(py)
+    }
+}
+
+/// An open report.
+#[pyclass(frozen, module = "nsys_query._native")]
+pub(crate) struct Report(nsq::Report);
+
+#[pymethods]
+impl Report {
+    #[new]
+    fn new(py: Python<'_>, library: &Library, path: PathBuf) -> PyResult<Self> {
+        let library = &library.0;
+        py.detach(|| library.open(path)).map(Self).or_raise(py)
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    /// The names of the queries that it has the data for.
+    fn answerable(&self, py: Python<'_>) -> PyResult<Vec<&str>> {
+        py.detach(|| self.0.answerable()).or_raise(py)
+    }
+}
+
+/// The files that paths, folders and patterns name, and notes about files that were skipped.
+#[pyfunction]
+pub(crate) fn report_paths(
+    py: Python<'_>,
+    given: Vec<PathBuf>,
+) -> PyResult<(Vec<PathBuf>, Vec<String>)> {
+    nsq::report_paths(&given).or_raise(py)
+}
+
+/// Asks a query, or a statement, with its parameters.
+#[pyfunction]
+pub(crate) fn ask(
+    py: Python<'_>,
+    library: &Library,
+    reports: Vec<PyRef<'_, Report>>,
+    text: &str,
+    is_statement: bool,
+    params: Vec<(String, Bound<'_, PyAny>)>,
+    how: How,
+) -> PyResult<Rows> {
+    let scope = how.scope()?;
+    let reports: Vec<&nsq::Report> = reports.iter().map(|report| &report.0).collect();
+    let cancel = Cancel::default();
+    let ask = if is_statement { nsq::Library::sql } else { nsq::Library::query };
+    let mut question: Question<'_> = ask(&library.0, text, reports).scope(&scope).cancel(&cancel);
+    for (name, value) in params {
+        question = match is_statement {
+            true => question.bind(&name, bound(&value)?),
+            false => question.param(&name, spelled(&value)?),
+        };
+    }
+    if let Some(map) = &how.classes {
+        question = question.classes(map);
+    }
+    if let Some(seconds) = how.timeout {
+        question = question.timeout(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    }
+    if let Some(rows) = how.max_rows {
+        question = question.max_rows(rows);
+    }
+    let answered = attended(py, &cancel, || {
+        let mut columns = Columns::default();
+        question.run_into(&mut columns).map(|answer| (answer, columns))
+    })?;
+    let (answer, columns) = answered.or_raise(py)?;
+    Rows::new(answer, columns)
+}
+
+/// The tables, facts as JSON, notes, text and HTML of a page.
+type Answered = (Vec<(String, Rows)>, String, Vec<String>, Option<String>, Option<String>);
+
+/// Asks a page. With `before`, so many of the reports are compared with the others.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the Python package alone calls it")]
+pub(crate) fn ask_page(
+    py: Python<'_>,
+    library: &Library,
+    reports: Vec<PyRef<'_, Report>>,
+    name: &str,
+    before: Option<usize>,
+    iterations: Option<&str>,
+    params: Vec<(String, Bound<'_, PyAny>)>,
+    how: How,
+) -> PyResult<Answered> {
+    let scope = how.scope()?;
+    let reports: Vec<&nsq::Report> = reports.iter().map(|report| &report.0).collect();
+    let cancel = Cancel::default();
+    let library = &library.0;
+    let mut question = match before {
+        Some(before) => {
+            let (before, after) = reports.split_at(before.min(reports.len()));
+            library.diff(before.iter().copied(), after.iter().copied())
+        }
+        None => library.page(name, reports),
+    };
+    question = question.scope(&scope).layouts().cancel(&cancel);
+    for (name, value) in params {
+        question = question.param(&name, spelled(&value)?);
+    }
+    if let Some(iterations) = iterations {
+        question = question.iterations(iterations);
+    }
+    if let Some(map) = &how.classes {
+        question = question.classes(map);
+    }
+    if let Some(seconds) = how.timeout {
+        question = question.timeout(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    }
+    let page = attended(py, &cancel, || question.run())?.or_raise(py)?;
+    let Page { tables, facts, notes, text, html } = page;
+    let tables = tables.iter().map(|(name, table)| Ok((name.clone(), kept(table)?)));
+    let notes = notes.iter().map(|note| visible(note)).collect();
+    let facts = serde_json::Value::from(facts).to_string();
+    Ok((tables.collect::<PyResult<_>>()?, facts, notes, text, html))
+}
+
+/// A table as an answer.
+fn kept(table: &Table) -> PyResult<Rows> {
+    let mut columns = Columns::default();
+    let fill = |columns: &mut Columns| {
+        columns.begin(table.columns())?;
+        table.rows().iter().try_for_each(|row| columns.row(row))?;
+        columns.end()
+    };
+    Python::attach(|py| fill(&mut columns).or_raise(py))?;
+    let (title, query, notes) = (table.title.clone(), table.query.clone(), table.notes.clone());
+    Rows::new(Answer { title, query, notes }, columns)
+}
+
+/// A parameter of a query, as the command line spells it.
+fn spelled(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(flag) = value.cast_exact::<PyBool>() {
+        return Ok(flag.is_true().to_string());
+    }
+    if let Ok(items) = value.extract::<Vec<Bound<'_, PyAny>>>() {
+        let items = items.iter().map(spelled).collect::<PyResult<Vec<_>>>()?;
+        return Ok(items.join(","));
+    }
+    Ok(value.str()?.to_string())
+}
+
+/// A value for a parameter of a statement.
+fn bound(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    Ok(if value.is_none() {
+        Value::Null
+    } else if let Ok(flag) = value.cast_exact::<PyBool>() {
+        Value::Int(i64::from(flag.is_true()))
+    } else if value.is_instance_of::<PyInt>() {
+        Value::Int(value.extract()?)
+    } else if value.is_instance_of::<PyFloat>() {
+        Value::Real(value.extract()?)
+    } else if value.is_instance_of::<PyString>() {
+        Value::Text(value.extract()?)
+    } else {
+        let kind = value.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "cannot bind a value of type {kind}: give None, bool, int, float or str"
+        )));
+    })
+}

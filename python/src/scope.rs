@@ -1,0 +1,52 @@
+//! Scopes and limits, as Python passes them.
+
+use nsq::{Attribute, Scope};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Which part of a report is asked, and with which limits. The Python package fills all of it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct How {
+    time: Option<String>,
+    device: Vec<i64>,
+    stream: Vec<i64>,
+    process: Vec<i64>,
+    nvtx: Vec<String>,
+    iter: Vec<String>,
+    exclude: Vec<String>,
+    window: Vec<String>,
+    attribute: Option<String>,
+    keep_names: bool,
+    pub(crate) classes: Option<String>,
+    /// In seconds.
+    pub(crate) timeout: Option<f64>,
+    pub(crate) max_rows: Option<usize>,
+}
+
+impl How {
+    pub(crate) fn scope(&self) -> PyResult<Scope> {
+        let attribute = match self.attribute.as_deref() {
+            None => None,
+            Some("thread") => Some(Attribute::Thread),
+            Some("process") => Some(Attribute::Process),
+            Some("capture") => Some(Attribute::Capture),
+            Some(other) => {
+                let known = "give 'thread', 'process' or 'capture'";
+                return Err(PyValueError::new_err(format!("unknown attribute {other:?}: {known}")));
+            }
+        };
+        Ok(Scope {
+            time: self.time.clone(),
+            devices: self.device.clone(),
+            streams: self.stream.clone(),
+            processes: self.process.clone(),
+            nvtx: self.nvtx.clone(),
+            iterations: self.iter.clone(),
+            exclude: self.exclude.clone(),
+            windows: self.window.clone(),
+            attribute,
+            keep_names: self.keep_names,
+        })
+    }
+}
