@@ -602,8 +602,10 @@ def strings(value):
 
 class Process(Case):
     def start(self, *options):
+        # A shell lets its background jobs, and so their children, ignore Ctrl-C.
         return subprocess.Popen([NSQ, "mcp", "--root", str(self.root), *options], stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     HELLO = (b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",'
              b'"capabilities":{},"clientInfo":{"name":"test","version":"0"}}}\n'

@@ -101,6 +101,7 @@ def test_shared_memory_outlives_the_table(report):
 def test_people_read_it(report):
     table = report.run("cuda_gpu_trace")
     assert repr(table).endswith(f"… {len(table) - 20:,} more rows")
+    assert "--wide" not in repr(table) and "not shown: " in repr(table)
     assert table._repr_html_().count("<tr>") == 51
     hostile = report.sql("SELECT '<script>alert(1)</script>' AS name, '\x1b[31mred' AS code")
     assert "<script>" not in hostile._repr_html_() and "\x1b" not in repr(hostile)

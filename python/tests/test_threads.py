@@ -46,9 +46,14 @@ def test_other_threads_run_while_a_question_is_asked(example):
 
 def test_ctrl_c_stops_a_question(example):
     report = nq.open(example)
-    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        report.sql(ENDLESS, timeout=60)
+    # A shell lets its background jobs ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            report.sql(ENDLESS, timeout=60)
+    finally:
+        signal.signal(signal.SIGINT, before)
     # The report goes on answering.
     assert len(report.run("gpu_time")) == 2
 

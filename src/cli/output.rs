@@ -106,6 +106,7 @@ impl OutputArgs {
             (None, _) => None,
         };
         Style {
+            is_for_library: false,
             width: terminal_width().filter(|_| on_terminal && !self.wide),
             on_terminal,
             color: on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),

@@ -40,7 +40,7 @@ impl Table {
 
     /// The table with units, as the program prints it. Columns that do not fit in `width` are left out.
     pub fn to_text(&self, width: Option<usize>) -> Result<String> {
-        let style = Style { width, on_terminal: true, ..Style::default() };
+        let style = Style { width, on_terminal: true, is_for_library: true, ..Style::default() };
         self.written(|out| Writer::new(out, Format::Text, style, 1))
     }
 

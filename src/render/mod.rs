@@ -85,6 +85,8 @@ pub struct Style {
     pub max_rows: Option<usize>,
     /// Omit the line of column names.
     pub no_header: bool,
+    /// Name no option of the program: the reader asks from a program of their own.
+    pub is_for_library: bool,
     /// Print raw numbers without units.
     pub raw: bool,
     /// Names or headers of the columns to show, in this order; empty: all.

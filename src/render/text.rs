@@ -163,13 +163,14 @@ impl Layout {
             text.push('\n');
         }
         if !self.dropped.is_empty() {
-            let line = format!("not shown: {} (--wide shows all columns)", self.dropped.join(", "));
+            let hint = if style.is_for_library { "" } else { " (--wide shows all columns)" };
+            let line = format!("not shown: {}{hint}", self.dropped.join(", "));
             text.push_str(&format!("{}\n", fitted(&line, style)));
         }
         if self.is_numbered {
-            let line =
-                "#1, #2: different names that look alike when shortened (--wide shows them whole)";
-            text.push_str(&format!("{}\n", fitted(line, style)));
+            let hint = if style.is_for_library { "" } else { " (--wide shows them whole)" };
+            let line = format!("#1, #2: different names that look alike when shortened{hint}");
+            text.push_str(&format!("{}\n", fitted(&line, style)));
         }
         text
     }
