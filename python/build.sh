@@ -16,6 +16,8 @@ if ! "$venv/bin/python" -c 'import wheel, ziglang' 2>/dev/null; then
   "$venv/bin/pip" install --quiet 'maturin>=1.9,<2' 'wheel>=0.45,<1' cargo-zigbuild ziglang
 fi
 export PATH="$venv/bin:$PATH"
+# The same commit gives the same bytes.
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
 rm -rf "$wheels"
 if [ -n "${ZIG:-}" ]; then
