@@ -3,7 +3,7 @@
 #
 #   python/build.sh [PROFILE]        PROFILE: dist (default, as released) or release (fast to build)
 #
-# With ZIG=1, it runs on every Linux with glibc 2.17 or later. Writes only under target/.
+# With ZIG=x86_64 or ZIG=aarch64, it is for every Linux of that kind with glibc 2.17 or later. Writes only under target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-dist}
@@ -21,7 +21,7 @@ export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
 rm -rf "$wheels"
 if [ -n "${ZIG:-}" ]; then
-  triple=x86_64-unknown-linux-gnu
+  triple=$ZIG-unknown-linux-gnu
   cargo zigbuild --locked --profile "$profile" --bin nsq --target "$triple.2.17" >&2
   maturin build --locked --profile "$profile" --zig --target "$triple" --compatibility manylinux2014 \
     --manifest-path python/Cargo.toml --out "$wheels/package" >&2

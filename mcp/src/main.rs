@@ -1,10 +1,11 @@
 //! `nsq-mcp`, which `nsq mcp` runs: answers the questions of agents over the Model Context Protocol.
 //!
-//! It speaks the protocol on standard input and output, and ends when its input ends.
+//! It speaks the protocol on standard input and output, and ends when its input ends; or over HTTP.
 
 mod arguments;
 mod compact;
 mod failure;
+mod http;
 mod playbook;
 mod reports;
 mod roots;
@@ -14,11 +15,12 @@ mod tools;
 use clap::Parser;
 use rmcp::ServiceExt;
 use rmcp::transport::io::stdio;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Lets an agent ask about the reports in some folders, over the Model Context Protocol (stdio)
+/// Lets an agent ask about the reports in some folders, over the Model Context Protocol
 ///
 /// Only reports under the roots can be opened, and nothing is written. Captured environments, command lines
 /// and program output are never shown.
@@ -28,6 +30,7 @@ use std::time::Duration;
 Examples:
   nsq mcp --root ~/profiles                        what an MCP client starts
   claude mcp add nsq -- nsq mcp --root ~/profiles
+  nsq mcp --root ~/profiles --http 8765 --token-file token.txt
   {\"mcpServers\": {\"nsq\": {\"command\": \"nsq\", \"args\": [\"mcp\", \"--root\", \"/profiles\"]}}}")]
 struct Args {
     /// Folder whose reports may be opened; may be repeated [default: the current folder]
@@ -39,6 +42,14 @@ struct Args {
     /// Most bytes of an answer.
     #[arg(long, value_name = "BYTES", default_value_t = 16_000, value_parser = clap::value_parser!(u32).range(2_000..))]
     max_bytes: u32,
+    /// Serve HTTP instead of standard input and output: PORT on this machine alone, or ADDRESS:PORT.
+    ///
+    /// Other machines must come through a proxy with TLS: the token and the answers are not encrypted.
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = http::address, requires = "token_file")]
+    http: Option<SocketAddr>,
+    /// File with the token that requests over HTTP must show, as `Authorization: Bearer TOKEN`.
+    #[arg(long, value_name = "FILE", requires = "http")]
+    token_file: Option<PathBuf>,
     /// Also load queries from this folder; may be repeated.
     #[arg(long, value_name = "DIR")]
     queries: Vec<PathBuf>,
@@ -80,8 +91,14 @@ fn serve(args: &Args) -> Result<(), String> {
         .enable_all()
         .build()
         .map_err(|e| format!("cannot start: {e}"))?;
+    let server = server::Server::new(tools);
+    if let (Some(address), Some(file)) = (args.http, &args.token_file) {
+        let token = http::token(file)?;
+        let served = runtime.block_on(http::serve(server, address, token));
+        return served.map_err(|e| format!("cannot serve on {address}: {e}"));
+    }
     let ended = runtime.block_on(async {
-        let service = server::Server::new(tools).serve(stdio()).await;
+        let service = server.serve(stdio()).await;
         match service {
             Ok(service) => service.waiting().await.map(drop).map_err(|e| e.to_string()),
             // The client closed its end before it said anything.

@@ -16,8 +16,10 @@ import threading
 import time
 import unittest
 
+import httpx2
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
 from mcp.types import PaginatedRequestParams
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
@@ -659,6 +661,103 @@ class Process(Case):
                                   timeout=20)
             self.assertNotEqual(done.returncode, 0, options)
             self.assertTrue(done.stderr.startswith("error: "), done.stderr)
+
+
+class Http(Case):
+    """Streamable HTTP: the same answers, and nothing without the token."""
+
+    TOKEN = "0123456789abcdef" * 2
+
+    def setUp(self):
+        super().setUp()
+        token_file = pathlib.Path(self.folder.name) / "token"
+        token_file.write_text(self.TOKEN + "\n")
+        command = [NSQ, "mcp", "--root", str(self.root), "--http", "0", "--token-file", str(token_file)]
+        self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        self.addCleanup(self.process.stderr.close)
+        self.addCleanup(self.process.wait, 10)
+        self.addCleanup(self.process.terminate)
+        self.url = next(word for line in self.process.stderr for word in line.split() if word.startswith("http://"))
+        self.assertTrue(self.url.startswith("http://127.0.0.1:"))
+
+    @contextlib.asynccontextmanager
+    async def client(self):
+        headers = {"Authorization": f"Bearer {self.TOKEN}"}
+        async with httpx2.AsyncClient(headers=headers, timeout=120) as http_client:
+            async with streamable_http_client(self.url, http_client=http_client) as (read, write, *_):
+                async with ClientSession(read, write) as session:
+                    await session.initialize()
+                    yield Client(session)
+
+    async def test_answers_are_those_of_stdio(self):
+        asked = [
+            ("list_reports", {}),
+            ("overview", {"report": "example.sqlite"}),
+            ("run_query", {"report": "example.sqlite", "query": "top_kernels"}),
+            ("run_sql", {"report": "example.sqlite", "sql": "SELECT count(*) AS n FROM kernel"}),
+        ]
+        async with server(self.root) as client:
+            wanted = [await client.text(tool, **arguments) for tool, arguments in asked]
+        async with self.client() as client:
+            self.assertEqual([await client.text(tool, **arguments) for tool, arguments in asked], wanted)
+            await self.refused(client, "overview", report="../token")
+            await self.refused(client, "run_sql", report="example.sqlite", sql="DELETE FROM kernel")
+
+        async def again():
+            async with self.client() as client:
+                return [await client.text(tool, **arguments) for tool, arguments in asked]
+
+        for answers in await asyncio.gather(*(again() for _ in range(8))):
+            self.assertEqual(answers, wanted)
+
+    async def test_nothing_is_answered_without_the_token(self):
+        hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+                 "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                            "clientInfo": {"name": "test", "version": "0"}}}
+        usual = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        right = {"Authorization": f"Bearer {self.TOKEN}"}
+
+        async def status(method="POST", content=json.dumps(hello), **headers):
+            async with httpx2.AsyncClient(timeout=60) as http_client:
+                headers = {name.replace("_", "-"): value for name, value in headers.items()}
+                answer = await http_client.request(method, self.url, content=content, headers={**usual, **headers})
+                if answer.status_code == 401:
+                    self.assertNotIn("nsq-mcp", answer.text)
+                return answer.status_code
+
+        self.assertEqual(await status(**right), 200)
+        for wrong in [{}, {"Authorization": ""}, {"Authorization": f"Bearer {self.TOKEN[:-1]}"},
+                      {"Authorization": f"Bearer {self.TOKEN}0"}, {"Authorization": f"Basic {self.TOKEN}"},
+                      {"Cookie": self.TOKEN}]:
+            for method in ["POST", "GET", "DELETE", "OPTIONS"]:
+                self.assertEqual(await status(method, **wrong), 401, wrong)
+        # A page in a browser, on another site or behind another name.
+        self.assertEqual(await status(Origin="https://example.com", **right), 403)
+        self.assertEqual(await status(Host="example.com", **right), 403)
+        try:
+            self.assertEqual(await status(content=b"x" * 10_000_000, **right), 413)
+        except httpx2.TransportError:
+            # The server closed the connection before it had read all of it.
+            pass
+        self.assertEqual(await status(**right), 200)
+
+    async def test_idle_connections_do_not_stop_others(self):
+        address = self.url.split("//")[1].strip("/").split(":")
+        idle = [await asyncio.open_connection(address[0], int(address[1])) for _ in range(40)]
+        async with self.client() as client:
+            self.assertEqual((await client.call("list_reports"))["rows"][0][0], "example.sqlite")
+        for _, writer in idle:
+            writer.close()
+
+    def test_options_are_checked(self):
+        short = pathlib.Path(self.folder.name) / "short"
+        short.write_text("secret\n")
+        for options in [["--http", "0"], ["--token-file", str(short)], ["--http", "0", "--token-file", str(short)],
+                        ["--http", "0", "--token-file", "/no/such/file"], ["--http", "here", "--token-file", str(short)]]:
+            done = subprocess.run([NSQ, "mcp", "--root", str(self.root), *options], capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, timeout=20)
+            self.assertNotEqual(done.returncode, 0, options)
+            self.assertTrue(done.stderr.splitlines()[-1] and "secret" not in done.stderr, done.stderr)
 
 
 if __name__ == "__main__":
