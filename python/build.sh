@@ -37,7 +37,7 @@ wheel unpack --dest "$wheels/unpacked" "$wheels"/package/*.whl >&2
 folder=$(echo "$wheels"/unpacked/*)
 scripts=$folder/$(basename "$folder").data/scripts
 mkdir -p "$scripts"
-strip -o "$scripts/nsq" "$program"
+cp "$program" "$scripts/nsq"
 wheel pack --dest-dir "$wheels" "$folder" >&2
 rm -r "$wheels/package" "$wheels/unpacked"
 echo "$wheels"/*.whl
