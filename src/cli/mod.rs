@@ -37,6 +37,7 @@ mod short;
 mod show;
 mod sql;
 mod stats;
+mod timeline;
 
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
@@ -93,6 +94,7 @@ enum Command {
     Breakdown(breakdown::Args),
     Page(page::Args),
     Overview(overview::Args),
+    Timeline(timeline::Args),
     Kernels(kernels::Args),
     Flame(flame::Args),
     Answer(answer::Args),
@@ -206,6 +208,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Breakdown(args) => breakdown::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Overview(args) => overview::run(&args),
+        Command::Timeline(args) => timeline::run(&args),
         Command::Kernels(args) => kernels::run(&args),
         Command::Flame(args) => flame::run(&args),
         Command::Answer(args) => answer::run(&args),
