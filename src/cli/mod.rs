@@ -68,6 +68,7 @@ Examples:
   nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
   nsq page kernels report.sqlite                   the tables of a page
+  nsq timeline report.sqlite -o timeline.html      a page to zoom, search and click
   nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
 
 `nsq NAME` runs the program nsq-NAME beside nsq or on PATH, for verbs that are not listed here, such as mcp.
