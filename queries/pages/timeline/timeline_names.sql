@@ -10,7 +10,7 @@ reads: []
 asks: [timeline_pieces, timeline_slices]
 across: true
 params:
-  - {name: pieces, type: int, default: 1000, min: 1, max: 10000, doc: "As in timeline_slices."}
+  - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "As in timeline_slices."}
   - {name: slices, type: int, default: 400000, min: 1, doc: "As in timeline_slices."}
   - {name: lanes, type: int, default: 160, min: 1, doc: "As in timeline_slices."}
 columns:

@@ -9,7 +9,7 @@ tags: [api, cuda, gpu, nvtx, osrt]
 reads: [timeline_event, timeline_lane]
 requires: [timeline_event]
 params:
-  - {name: pieces, type: int, default: 1000, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
+  - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
   - {name: lanes, type: int, default: 160, min: 1, doc: "Most lanes to return: the busiest of each kind, then the second of each kind, and so on."}
 columns:
   - {name: lane_id, type: id, label: "lane", priority: 0, doc: "Position of the lane from the top, from 1."}

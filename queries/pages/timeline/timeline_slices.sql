@@ -9,7 +9,7 @@ tags: [api, cuda, gpu, nvtx, osrt]
 reads: [all_cuda_call, kernel, memcpy, memset, nvtx_op, nvtx_projection, os_call, timeline_event, timeline_lane]
 requires: [timeline_event]
 params:
-  - {name: pieces, type: int, default: 1000, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
+  - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
   - {name: slices, type: int, default: 400000, min: 1, doc: "Most slices to return, half of them for lanes of GPUs and half for lanes of threads. In each half, the N longest that start in a piece of a lane are returned, with the largest N that fits, and at least one."}
   - {name: lanes, type: int, default: 160, min: 1, doc: "Most lanes to return: the busiest of each kind, then the second of each kind, and so on."}
 columns:
