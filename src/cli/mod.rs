@@ -36,6 +36,7 @@ mod short;
 mod show;
 mod sql;
 mod stats;
+mod timeline;
 
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
@@ -66,6 +67,7 @@ Examples:
   nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
   nsq page kernels report.sqlite                   the tables of a page
+  nsq timeline report.sqlite -o timeline.html      a page to zoom, search and click
   nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
 
 `nsq NAME` runs the program nsq-NAME beside nsq or on PATH, for verbs that are not listed here, such as mcp.
@@ -92,6 +94,7 @@ enum Command {
     Breakdown(breakdown::Args),
     Page(page::Args),
     Overview(overview::Args),
+    Timeline(timeline::Args),
     Kernels(kernels::Args),
     Flame(flame::Args),
     Answer(answer::Args),
@@ -205,6 +208,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Breakdown(args) => breakdown::run(&args),
         Command::Page(args) => page::run(&args),
         Command::Overview(args) => overview::run(&args),
+        Command::Timeline(args) => timeline::run(&args),
         Command::Kernels(args) => kernels::run(&args),
         Command::Flame(args) => flame::run(&args),
         Command::Answer(args) => answer::run(&args),

@@ -68,6 +68,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 }
 
 impl PageArgs {
+    /// Asks the page `name`, which shows one report, and prints it.
+    pub(super) fn run_for_one(&self, name: &str) -> Result<u8> {
+        match many::named(&self.reports)?.len() {
+            0 | 1 => self.run(name),
+            count => Err(Error::usage(
+                format!("a {name} shows one report, but {count} are given"),
+                format!("run `nsq {name}` once for each report"),
+            )),
+        }
+    }
+
     /// Asks the page `name` and prints it.
     pub(super) fn run(&self, name: &str) -> Result<u8> {
         let paths = many::named(&self.reports)?;

@@ -43,4 +43,5 @@ mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal;
+mod timeline;
 mod trace;

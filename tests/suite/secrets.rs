@@ -256,6 +256,11 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             lines.push(words(report));
             lines
         }
+        "timeline" => {
+            let mut lines = with_formats(&format!("timeline {report}"));
+            lines.push(words(&format!("timeline {report} -o {files}/timeline.html")));
+            lines
+        }
         "answer" => {
             let mut lines = with_formats(&format!("answer {report}"));
             lines.push(words(&format!(

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 146] = [
+const NEED_NSQ: [&str; 150] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -150,6 +150,10 @@ const NEED_NSQ: [&str; 146] = [
     "stream_gaps",
     "stream_strip",
     "tail_waves",
+    "timeline_lanes",
+    "timeline_names",
+    "timeline_pieces",
+    "timeline_slices",
     "tiny_kernels",
     "top_kernels",
     "um_migrations",

@@ -414,7 +414,7 @@ fn what_is_written_is_noted() {
     let out = folder.path().join("plain.sqlite");
     let (code, _, error) = outcome(&["materialize", report, "-o", out.to_str().unwrap()]);
     assert!(
-        code == 0 && error.contains("plain.sqlite: 4.") && error.contains("from a report of"),
+        code == 0 && error.contains("plain.sqlite: 5.") && error.contains("from a report of"),
         "{error}"
     );
     assert!(error.contains("names are repeated in every row"), "{error}");
