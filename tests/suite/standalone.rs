@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 146] = [
+const NEED_NSQ: [&str; 150] = [
     "allocation",
     "bus_bandwidth",
     "captured",
@@ -41,6 +41,7 @@ const NEED_NSQ: [&str; 146] = [
     "cuda_kern_exec_sum",
     "data_loading",
     "dataloader_wait",
+    "decode_gaps",
     "default_stream",
     "device_copies",
     "diff_calls",
@@ -85,6 +86,7 @@ const NEED_NSQ: [&str; 146] = [
     "gpu_time",
     "gpu_time_by_range",
     "gpu_time_util",
+    "graph_replays",
     "host_sync",
     "host_work",
     "iteration_border",
@@ -141,6 +143,8 @@ const NEED_NSQ: [&str; 146] = [
     "rank_wait",
     "run_times",
     "serialised_communication",
+    "serving_steps",
+    "serving_sum",
     "slow_iterations",
     "small_blocks",
     "straggler_causes",
