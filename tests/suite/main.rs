@@ -37,6 +37,7 @@ mod real_capture;
 mod real_nsys;
 mod real_reports;
 mod secrets;
+mod serving;
 mod shared;
 mod standalone;
 mod strangers;

@@ -74,7 +74,7 @@ fn shared_traces() -> Vec<PathBuf> {
 }
 
 /// The events of a trace, read without nsq's import. Times stay text.
-fn events_of(trace: &Path) -> Vec<Value> {
+pub fn events_of(trace: &Path) -> Vec<Value> {
     #[derive(serde::Deserialize)]
     struct Whole {
         #[serde(rename = "traceEvents")]
