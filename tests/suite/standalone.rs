@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 150] = [
+const NEED_NSQ: [&str; 154] = [
     "allocation",
     "bus_bandwidth",
     "captured",
