@@ -79,6 +79,7 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "open_report",
             "page",
             "manual",
+            "render",
         ],
     ),
     ("render", &["error", "threads", "table"]),
