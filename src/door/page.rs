@@ -100,7 +100,7 @@ impl<'r> PageQuestion<'r> {
         self
     }
 
-    /// Stops with [`Error::Limit`](crate::Error::Limit) after this time.
+    /// Stops with [`Error::Limit`](crate::error::Error::Limit) after this time.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.how.timeout = Some(timeout);
         self
