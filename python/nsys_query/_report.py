@@ -38,7 +38,9 @@ class Report:
         self._given = ([os.fspath(path) for path in paths], [os.fspath(folder) for folder in queries])
         if not self._given[0]:
             raise UsageError("no report given", "give a path, a list of paths, a folder or a pattern such as 'rank*.sqlite'")
-        found, self.notes = _native.report_paths(self._given[0])
+        found, notes = _native.report_paths(self._given[0])
+        self.notes: List[str] = notes
+        """Files that were skipped, and why."""
         self._library = _native.Library(self._given[1])
         self._reports = [_native.Report(self._library, path) for path in found]
         self.paths: List[str] = [os.fspath(path) for path in found]
@@ -124,7 +126,7 @@ class Report:
         [54]
         """
         how = _how(locals())
-        return Table(_native.ask(self._library, self._reports, statement, True, _params(params, {}), how))
+        return Table(_native.ask(self._library, self._reports, statement, True, list((params or {}).items()), how))
 
     def page(
         self,
@@ -161,7 +163,7 @@ class Report:
 
         Columns: ``domain``, ``name``, ``summary``, ``version`` and ``tags``, all text.
         """
-        names = [name for name in self._reports[0].answerable()] if self._reports else []
+        names = self._reports[0].answerable()
         for report in self._reports[1:]:
             known = set(report.answerable())
             names = [name for name in names if name in known]
@@ -252,8 +254,8 @@ def _page(
 
 
 def _params(params: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> List[Tuple[str, Any]]:
-    given = {**(params or {}), **more}
-    return [(name, value) for name, value in given.items() if value is not None or params and name in params]
+    """The parameters of a query or page. One that is None keeps its default."""
+    return [(name, value) for name, value in {**(params or {}), **more}.items() if value is not None]
 
 
 def _how(given: Mapping[str, Any]) -> Dict[str, Any]:

@@ -10,7 +10,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// The built-in queries, and those of folders.
 #[pyclass(frozen, module = "nsys_query._native")]
@@ -109,8 +108,8 @@ pub(crate) fn ask(
     if let Some(map) = &how.classes {
         question = question.classes(map);
     }
-    if let Some(seconds) = how.timeout {
-        question = question.timeout(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    if let Some(timeout) = how.timeout()? {
+        question = question.timeout(timeout);
     }
     if let Some(rows) = how.max_rows {
         question = question.max_rows(rows);
@@ -160,8 +159,8 @@ pub(crate) fn ask_page(
     if let Some(map) = &how.classes {
         question = question.classes(map);
     }
-    if let Some(seconds) = how.timeout {
-        question = question.timeout(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    if let Some(timeout) = how.timeout()? {
+        question = question.timeout(timeout);
     }
     let page = attended(py, &cancel, || question.run())?.or_raise(py)?;
     let Page { tables, facts, notes, text, html } = page;

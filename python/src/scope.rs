@@ -3,6 +3,7 @@
 use nsq::{Attribute, Scope};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::time::Duration;
 
 /// Which part of a report is asked, and with which limits. The Python package fills all of it.
 #[derive(FromPyObject)]
@@ -20,11 +21,21 @@ pub(crate) struct How {
     keep_names: bool,
     pub(crate) classes: Option<String>,
     /// In seconds.
-    pub(crate) timeout: Option<f64>,
+    timeout: Option<f64>,
     pub(crate) max_rows: Option<usize>,
 }
 
 impl How {
+    pub(crate) fn timeout(&self) -> PyResult<Option<Duration>> {
+        let Some(seconds) = self.timeout.filter(|seconds| *seconds != f64::INFINITY) else {
+            return Ok(None);
+        };
+        let duration = Duration::try_from_secs_f64(seconds);
+        duration
+            .map(Some)
+            .map_err(|_| PyValueError::new_err("timeout must be a number of seconds of 0 or more"))
+    }
+
     pub(crate) fn scope(&self) -> PyResult<Scope> {
         let attribute = match self.attribute.as_deref() {
             None => None,

@@ -72,3 +72,14 @@ def test_a_handler_of_ones_own_stops_a_question(example):
             nq.open(example).sql(ENDLESS, timeout=60)
     finally:
         signal.signal(signal.SIGALRM, before)
+
+
+def test_time_limits(example):
+    report = nq.open(example)
+    with pytest.raises(nq.LimitReached, match="0.2 s"):
+        report.sql(ENDLESS, timeout=0.2)
+    for none in [None, float("inf"), 1e15]:
+        assert len(report.run("gpu_time", timeout=none)) == 2
+    for wrong in [-1, float("nan")]:
+        with pytest.raises(ValueError, match="seconds"):
+            report.run("gpu_time", timeout=wrong)

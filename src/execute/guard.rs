@@ -39,7 +39,8 @@ pub struct Limits {
 impl Limits {
     /// Limits that stop `timeout` from now.
     pub fn with_timeout(timeout: Option<Duration>) -> Self {
-        let deadline = timeout.map(|allowed| (Instant::now() + allowed, allowed));
+        // A time beyond what the clock can tell is no limit.
+        let deadline = timeout.and_then(|allowed| Some((Instant::now().checked_add(allowed)?, allowed)));
         Self { deadline, ..Self::default() }
     }
 
