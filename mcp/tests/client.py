@@ -105,7 +105,12 @@ class Case(unittest.IsolatedAsyncioTestCase):
 
     def same(self, own, other, where):
         """A cell of an answer, and the cell of `nsq run --format json`."""
-        if isinstance(other, str):
+        if isinstance(other, str) and len(other) > 8_000:
+            # Also whole texts have a limit: the middle is left out.
+            start, _, end = own.partition("…")
+            self.assertTrue(visible(other).startswith(start) and visible(other).endswith(end), where)
+            self.assertGreater(len(own), 7_900, where)
+        elif isinstance(other, str):
             self.assertEqual(own, visible(other), where)
         elif isinstance(other, float):
             self.assertAlmostEqual(own, other, delta=max(5e-6 * abs(other), 0.00501), msg=where)
