@@ -209,6 +209,7 @@ def diff(
     **more: Any,
 ) -> Page:
     """Compares reports before a change with reports after it. Several of a side are runs of the same program.
+    Queries of your own come from the folders that ``before`` was opened with.
 
     ``iter`` names the iterations, and leaves out nothing; the other keywords are those of :meth:`Report.run`. Table
     ``verdict`` has the result, ``whole`` the time per iteration, ``rows`` all kernels, classes, ranges, collectives,
