@@ -19,6 +19,7 @@ pub use report::check_on_report;
 use crate::catalog::Catalog;
 use crate::error::{Error, Result};
 use crate::execute::check_rules;
+use crate::normalize::{self, Installation, Scope};
 use crate::schema::{Schema, quote};
 use rusqlite::Connection;
 use std::fmt;
@@ -145,6 +146,28 @@ impl EmptyReport {
     /// Its schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// What `roots` need. Stored relations are empty tables, as they are tables when a statement runs; `tested`
+    /// stays a view.
+    pub(super) fn installation<'n>(
+        &self,
+        catalog: &Catalog,
+        roots: impl IntoIterator<Item = &'n str>,
+        tested: Option<&str>,
+    ) -> Result<Installation> {
+        let mut installation = normalize::plan(&self.schema, catalog, &Scope::default(), roots)?;
+        for stored in installation.stored.iter().filter(|name| Some(name.as_str()) != tested) {
+            let name = stored.strip_prefix(normalize::UNSCOPED).unwrap_or(stored);
+            let view = format!("CREATE TEMP VIEW {stored} AS\n");
+            if let Some(relation) = catalog.relation(name) {
+                let columns = relation?.header.columns.iter().map(|column| quote(&column.name));
+                let table = format!("CREATE TEMP TABLE {stored} ({})", columns.collect::<Vec<_>>().join(", "));
+                let others = installation.statements.others.iter_mut();
+                others.filter(|made| made.starts_with(&view)).for_each(|made| made.clone_from(&table));
+            }
+        }
+        Ok(installation)
     }
 
     /// Opens an in-memory database with its tables.

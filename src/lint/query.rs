@@ -9,7 +9,6 @@ use crate::catalog::{
 use crate::compile::{Invocation, Layout, Plan, TimeUnit, relations_in, scalar};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
-use crate::normalize::{self, Scope};
 use crate::table::Type;
 use std::collections::BTreeSet;
 
@@ -479,7 +478,7 @@ fn column_names(
 ) -> Result<Vec<String>> {
     let plan = Plan::without_values(catalog, &Invocation::parse(&query.header.name), layout)?;
     let roots = plan.reads.iter().map(String::as_str);
-    let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), roots)?;
+    let installation = empty_report.installation(catalog, roots, None)?;
     let connection = empty_report.connect()?;
     let session =
         Session::begin(connection, &installation, &Limits::default()).map_err(|e| match e {

@@ -7,7 +7,6 @@ use crate::catalog::{Catalog, Relation, Source};
 use crate::compile::{Plan, relations_in};
 use crate::error::Error;
 use crate::execute::{Limits, Session};
-use crate::normalize::{self, Scope};
 use crate::report::plain_message;
 use std::collections::BTreeSet;
 
@@ -92,8 +91,8 @@ fn prepared(
     empty_report: &EmptyReport,
 ) -> Result<Vec<String>, String> {
     let name = relation.header.name.as_str();
-    let installation = normalize::plan(empty_report.schema(), catalog, &Scope::default(), [name])
-        .map_err(|e| e.to_string())?;
+    let installation =
+        empty_report.installation(catalog, [name], Some(name)).map_err(|e| e.to_string())?;
     let connection = empty_report.connect().map_err(|e| e.to_string())?;
     let origin = (relation.file.clone(), relation.sql_line);
     let all = Plan::ad_hoc(&format!("SELECT * FROM {name}"), origin, catalog);

@@ -3,6 +3,7 @@
 use super::time::Nanoseconds;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -42,6 +43,16 @@ pub(super) struct Args<'t> {
     pub(super) kind: Text<'t>,
     pub(super) name: Text<'t>,
     pub(super) collective: Collective<'t>,
+    pub(super) inputs: Inputs<'t>,
+}
+
+/// The inputs of an operator, as the trace writes them (`record_shapes=True`). Each is one JSON value per input.
+#[derive(Debug, Default)]
+pub(super) struct Inputs<'t> {
+    pub(super) dims: Option<&'t RawValue>,
+    pub(super) types: Option<&'t RawValue>,
+    pub(super) strides: Option<&'t RawValue>,
+    pub(super) values: Option<&'t RawValue>,
 }
 
 /// What PyTorch says of the collective that a kernel runs.
@@ -57,6 +68,39 @@ pub(super) struct Collective<'t> {
     pub(super) source: Int,
     pub(super) destination: Int,
     pub(super) sequence: Int,
+}
+
+impl Inputs<'_> {
+    /// All of them as one JSON object without spaces; `None` without dimensions.
+    pub(super) fn to_json(&self) -> Option<String> {
+        self.dims?;
+        let named =
+            [("dims", self.dims), ("types", self.types), ("strides", self.strides), ("values", self.values)];
+        let mut json = String::from("{");
+        for (name, value) in named.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            if json.len() > 1 {
+                json.push(',');
+            }
+            json.push('"');
+            json.push_str(name);
+            json.push_str("\":");
+            push_compact(&mut json, value.get());
+        }
+        json.push('}');
+        Some(json)
+    }
+}
+
+/// Appends JSON without the spaces between its values.
+fn push_compact(json: &mut String, value: &str) {
+    let (mut is_in_string, mut is_escaped) = (false, false);
+    for c in value.chars() {
+        if is_in_string || !c.is_ascii_whitespace() {
+            json.push(c);
+        }
+        is_in_string ^= c == '"' && !is_escaped;
+        is_escaped = is_in_string && c == '\\' && !is_escaped;
+    }
 }
 
 /// A text; empty if the value is not a text.
@@ -306,6 +350,10 @@ keys! {
         "Src Rank" => Source,
         "Dst Rank" => Destination,
         "Seq" => CollectiveSequence,
+        "Input Dims" => InputDims,
+        "Input type" => InputTypes,
+        "Input Strides" => InputStrides,
+        "Concrete Inputs" => InputValues,
     }
 }
 
@@ -392,6 +440,10 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
                 ArgKey::Source => self.collective.source = map.next_value()?,
                 ArgKey::Destination => self.collective.destination = map.next_value()?,
                 ArgKey::CollectiveSequence => self.collective.sequence = map.next_value()?,
+                ArgKey::InputDims => self.inputs.dims = Some(map.next_value()?),
+                ArgKey::InputTypes => self.inputs.types = Some(map.next_value()?),
+                ArgKey::InputStrides => self.inputs.strides = Some(map.next_value()?),
+                ArgKey::InputValues => self.inputs.values = Some(map.next_value()?),
                 ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }

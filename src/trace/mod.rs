@@ -89,7 +89,7 @@ impl fmt::Display for Imported {
 }
 
 /// Version of the import. Change it when an import writes other rows: older databases are then not used.
-pub const RECIPE: &str = "1";
+pub const RECIPE: &str = "2";
 
 /// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
 /// with a reason.

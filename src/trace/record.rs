@@ -121,6 +121,8 @@ pub(super) struct Recorder {
     /// Context and stream of GPU work → the stream's priority.
     streams: BTreeMap<(Option<i64>, i64), Option<i64>>,
     counts: HashMap<Box<str>, Count>,
+    /// Ranges so far. The table numbers its rows in this order, from 1.
+    ranges: i64,
     /// First start and last end of the rows and of the profiler's own span.
     span_ns: Option<(i64, i64)>,
     has_phases: bool,
@@ -144,6 +146,7 @@ impl Recorder {
             domains: BTreeMap::new(),
             streams: BTreeMap::new(),
             counts: HashMap::new(),
+            ranges: 0,
             span_ns: None,
             has_phases: false,
             imported: Imported::default(),
@@ -281,6 +284,8 @@ impl Recorder {
             Category::Range(domain) => {
                 let (name, thread) = (self.text(&event.name.0), self.thread(event, false));
                 self.domains.entry((thread >> ID_BITS, domain)).or_insert(thread);
+                self.ranges += 1;
+                self.inputs(thread, times, event);
                 let sequence = args.sequence.0;
                 let cells = [Some(thread), Some(PUSHED), Some(name), Some(domain as i64), sequence];
                 Row::new(Table::Range, times, cells)
@@ -314,6 +319,14 @@ impl Recorder {
             of.sequence.0,
         ];
         self.batch.rows.push(Row::new(Table::Collective, times, cells));
+    }
+
+    /// Adds the inputs of an operator, which belong to the range that comes next.
+    fn inputs(&mut self, thread: i64, times: (i64, i64), event: &Event<'_>) {
+        if let Some(text) = event.args.inputs.to_json() {
+            let cells = [Some(thread), Some(self.ranges), Some(self.text(&text))];
+            self.batch.rows.push(Row::new(Table::Input, times, cells));
+        }
     }
 
     /// Process, device, context, stream and correlation id of GPU work.

@@ -18,12 +18,14 @@ pub(super) enum Table {
     Range,
     /// What PyTorch says of a collective's kernel. nsys has no such table.
     Collective,
+    /// The inputs of an operator in PyTorch. nsys has no such table.
+    Input,
 }
 
 /// Cells of the widest table, without start and end.
 const CELLS: usize = 16;
 /// All tables of timed rows.
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     Table::Kernel,
     Table::Memcpy,
     Table::Memset,
@@ -32,6 +34,7 @@ const TABLES: [Table; 8] = [
     Table::Overhead,
     Table::Range,
     Table::Collective,
+    Table::Input,
 ];
 
 impl Table {
@@ -45,6 +48,7 @@ impl Table {
             Self::Overhead => "PROFILER_OVERHEAD",
             Self::Range => "NVTX_EVENTS",
             Self::Collective => "NSQ_COLLECTIVE",
+            Self::Input => "NSQ_OPERATOR_INPUT",
         }
     }
 
@@ -119,6 +123,7 @@ impl Table {
                 "destination",
                 "sequence",
             ],
+            Self::Input => &["globalTid", "rangeId", "inputsId"],
         }
     }
 

@@ -1,0 +1,70 @@
+/*---
+name: work_coverage
+version: 1
+title: GPU time with known work
+summary: How much GPU time has known FLOPs and bytes, and why the rest has not.
+why: To know how far the efficiency queries see, and what to record for the rest.
+kind: sum
+tags: [gpu, nvtx]
+reads: [op_work]
+columns:
+  - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no shapes; or no range."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the GPU operations."}
+  - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the GPU time of all operations."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 2, doc: "GPU operations."}
+  - {name: largest, type: text, label: "most time in", priority: 1, doc: "Operator or range with the most of this GPU time; null outside any range."}
+  - {name: remedy, type: text, label: "what to do", priority: 2, doc: "How to make the work known; null if it is."}
+checks:
+  - gpu_ns >= 0 AND op_count >= 1
+  - (state = 'known') = (remedy IS NULL)
+when_empty: the report has no GPU operations
+limits: >-
+  Work is known if the shapes of an operator are recorded and nsq has a formula for it. An operation of several operators
+  that torch.compile fused is counted as that of a range without shapes.
+see_also: [op_efficiency, nvtx_coverage]
+---*/
+WITH
+state (place, state, remedy) AS (
+  VALUES
+  (1, 'known', NULL),
+  (2, 'no formula for the operator', 'name the operator in a file views/operator_formula.sql of your own'),
+  (
+    3,
+    'no shapes',
+    'record them: torch.profiler.profile(record_shapes=True), or emit_nvtx(record_shapes=True) under nsys'
+  ),
+  (4, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
+),
+placed AS (
+  SELECT
+    op_name,
+    gpu_ns,
+    op_count,
+    CASE
+      WHEN kind IS NOT NULL THEN 1
+      WHEN has_inputs THEN 2
+      WHEN range_id IS NOT NULL THEN 3
+      ELSE 4
+    END AS place
+  FROM op_work
+),
+named AS (
+  SELECT place, op_name, row_number() OVER (PARTITION BY place ORDER BY sum(gpu_ns) DESC, op_name) AS nth
+  FROM placed
+  GROUP BY place, op_name
+)
+SELECT
+  state.state,
+  sum(placed.gpu_ns) AS gpu_ns,
+  100.0 * sum(placed.gpu_ns) / nullif(sum(sum(placed.gpu_ns)) OVER (), 0) AS time_pct,
+  sum(placed.op_count) AS op_count,
+  named.op_name AS largest,
+  state.remedy
+FROM placed
+JOIN state
+  ON state.place = placed.place
+JOIN named
+  ON named.place = placed.place
+  AND named.nth = 1
+GROUP BY state.place, state.state, named.op_name, state.remedy
+ORDER BY state.place, state.state, named.op_name, state.remedy
