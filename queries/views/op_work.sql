@@ -3,7 +3,7 @@ name: op_work
 summary: One row per operator call that launched GPU work, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
-reads: [kernel, nvtx_name, nvtx_op, nvtx_projection, operator_work, process_device, src_operator_input]
+reads: [all_serving_annotation, kernel, nvtx_name, nvtx_op, nvtx_projection, operator_work, process_device, src_operator_input]
 columns:
   - {name: range_id, type: id, doc: "Range of the call; null for work that was launched outside any range."}
   - {name: op_name, type: text, doc: "Operator, such as aten::mm; without known work, the name of the innermost range; null outside any range."}
@@ -33,7 +33,9 @@ columns:
   - {name: global_tid, type: id, doc: "Thread that launched the work, unique across hosts and VMs; null if unknown."}
 limits: >-
   An operation belongs to the innermost call around its launch whose work is known; else to the innermost range. A call
-  whose nested calls launched all the GPU work is no row. CUDA graphs launch operations without their operators.
+  whose nested calls launched all the GPU work is no row. Paged attention needs the batch of the step, see
+  serving_annotation; its keys and values are taken to have the type of the queries. CUDA graphs launch operations
+  without their operators.
 ---*/
 WITH
 -- Calls whose work is known. All ranges of a trace that hold inputs are rows of src_operator_input.
@@ -63,6 +65,7 @@ range AS (
     work.n,
     work.k,
     work.heads,
+    work.kv_heads,
     work.is_causal,
     work.flop_count,
     work.read_elements,
@@ -81,9 +84,20 @@ range AS (
   WHERE projection.op_count > 0
   LIMIT -1
 ),
+step AS (
+  -- Each token of a context has a key and a value.
+  SELECT range_id, attended_pairs, 2 * (prefill_context_tokens + decode_context_tokens) AS cached
+  FROM all_serving_annotation
+  WHERE attended_pairs IS NOT NULL
+  LIMIT -1
+),
 -- owner_id is the innermost range with known work, from the top down.
 owned AS (
-  SELECT range_id, iif(kind IS NOT NULL, range_id, NULL) AS owner_id, phase
+  SELECT
+    range_id,
+    iif(kind IS NOT NULL, range_id, NULL) AS owner_id,
+    phase,
+    iif(range_id IN (SELECT range_id FROM step), range_id, NULL) AS step_id
   FROM range
   WHERE parent_id IS NULL
     OR parent_id NOT IN (SELECT range_id FROM range)
@@ -91,7 +105,8 @@ owned AS (
   SELECT
     range.range_id,
     iif(range.kind IS NOT NULL, range.range_id, owned.owner_id) AS owner_id,
-    coalesce(range.phase, owned.phase) AS phase
+    coalesce(range.phase, owned.phase) AS phase,
+    iif(range.range_id IN (SELECT range_id FROM step), range.range_id, owned.step_id) AS step_id
   FROM owned
   JOIN range
     ON range.parent_id = owned.range_id
@@ -150,10 +165,16 @@ SELECT
   range.k,
   range.heads,
   range.is_causal,
-  range.flop_count,
-  range.read_elements,
+  -- The shapes of paged attention are those of the queries; the batch of the step tells the rest.
+  coalesce(range.flop_count, CAST(4 * range.heads * range.k * step.attended_pairs AS INTEGER)) AS flop_count,
+  range.read_elements + iif(range.kv_heads IS NULL, 0, step.cached * range.kv_heads * range.k) AS read_elements,
   range.written_elements,
-  range.read_bytes,
+  range.read_bytes
+  + iif(
+    range.kv_heads IS NULL,
+    0,
+    step.cached * range.kv_heads * range.k * (range.read_bytes / nullif(range.read_elements, 0))
+  ) AS read_bytes,
   range.written_bytes,
   range.source,
   phased.phase,
@@ -170,6 +191,9 @@ LEFT JOIN range
   ON range.range_id = call.range_id
 LEFT JOIN stored_owner AS phased
   ON phased.range_id = call.range_id
+LEFT JOIN step
+  ON step.range_id = phased.step_id
+  AND range.kv_heads IS NOT NULL
 LEFT JOIN longest
   ON longest.range_id IS NOT DISTINCT FROM call.range_id
   AND longest.outside_tid IS NOT DISTINCT FROM call.outside_tid

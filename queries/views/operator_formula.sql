@@ -12,7 +12,7 @@ columns:
   - {name: element_flops, type: real, doc: "Operations per element of the largest input it reads; null if its kind has a formula."}
   - {name: a_place, type: int, doc: "Position of the left matrix, of the image of a convolution, or of the queries of attention; else null."}
   - {name: b_place, type: int, doc: "Position of the right matrix, of the filter of a convolution, or of the keys of attention; else null."}
-  - {name: layout, type: text, doc: "NN or NT of a matmul (NT: the right matrix has N rows); BHSD or BSHD of attention; else null."}
+  - {name: layout, type: text, doc: "NN or NT of a matmul (NT: the right matrix has N rows); BHSD or BSHD of attention, paged if the keys are in a cache whose used part the shapes do not tell; else null."}
   - {name: setting_places, type: text, doc: "Positions of settings: stride, padding, dilation and whether transposed of a convolution; of attention, whether causal. JSON list; null without."}
   - {name: is_backward, type: bool, doc: "1 for the gradient of a convolution or of attention."}
 limits: >-
@@ -64,7 +64,11 @@ attention_op (op_name, reads, a_place, b_place, layout, setting_places, is_backw
   ('aten::_scaled_dot_product_flash_attention_for_cpu_backward', '[0,1,2,3,4]', 1, 2, 'BHSD', '[7]', 1),
   ('aten::_scaled_dot_product_efficient_attention_backward', '[0,1,2,3,5]', 1, 2, 'BHSD', '[11]', 1),
   ('aten::_scaled_dot_product_cudnn_attention_backward', '[0,1,2,3,4]', 1, 2, 'BHSD', '[14]', 1),
-  ('aten::_flash_attention_backward', '[0,1,2,3,4]', 1, 2, 'BSHD', '[11]', 1)
+  ('aten::_flash_attention_backward', '[0,1,2,3,4]', 1, 2, 'BSHD', '[11]', 1),
+  ('vllm::unified_attention', '[0]', 0, 1, 'paged', NULL, 0),
+  ('vllm::unified_attention_with_output', '[0]', 0, 1, 'paged', NULL, 0),
+  ('aiter::mha_batch_prefill', '[0]', 0, 1, 'paged', NULL, 0),
+  ('sglang_profiler::attention_paged_attention_ragged', '[2]', 2, 3, 'paged', NULL, 0)
 ),
 -- Functions of one tensor, with a result of its size.
 unary_op (op_name, element_flops) AS (

@@ -12,6 +12,7 @@ columns:
   - {name: n, type: int, unit: count, doc: "Columns of a matmul's result, or keys of a sequence; null for a convolution."}
   - {name: k, type: int, unit: count, doc: "Length of a matmul's inner products, or width of a head; null for a convolution."}
   - {name: heads, type: int, unit: count, doc: "Heads of attention; null for other kinds."}
+  - {name: kv_heads, type: int, unit: count, doc: "Heads of the keys of paged attention, whose FLOPs follow only from the batch; null for other kinds."}
   - {name: is_causal, type: bool, doc: "1 if attention is causal; null for other kinds, or if unknown."}
   - {name: flop_count, type: int, unit: count, doc: "Floating-point operations; null if a setting is unknown."}
   - {name: written_elements, type: int, unit: count, doc: "Elements of the result; null if a setting is unknown."}
@@ -144,6 +145,7 @@ attended AS (
     iif(setting_0 = 'True', 1, iif(setting_0 = 'False', 0, NULL)) AS is_causal
   FROM operand
   WHERE kind = 'attention'
+    AND layout <> 'paged'
     AND a_rank = 4
     AND b_rank = 4
 ),
@@ -164,16 +166,34 @@ product AS (
     n,
     k,
     NULL AS heads,
+    NULL AS kv_heads,
     NULL AS is_causal,
     2 * batch * m * n * k AS flop_count,
     batch * m * n AS written_elements
   FROM matmul
   UNION ALL
-  SELECT name_id, inputs_id, NULL, NULL, NULL, NULL, NULL, NULL, flop_count, written_elements
+  SELECT name_id, inputs_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL, flop_count, written_elements
   FROM convolution
   UNION ALL
-  SELECT name_id, inputs_id, batch, m, n, k, heads, is_causal, flop_count, written_elements
+  SELECT name_id, inputs_id, batch, m, n, k, heads, NULL, is_causal, flop_count, written_elements
   FROM attention
+  UNION ALL
+  SELECT
+    name_id,
+    inputs_id,
+    NULL,
+    a ->> 0,
+    NULL,
+    a ->> '$[#-1]',
+    a ->> '$[#-2]',
+    b ->> '$[#-2]',
+    NULL,
+    NULL,
+    a_elements
+  FROM operand
+  WHERE layout = 'paged'
+    AND a_rank = 3
+    AND b_rank >= 3
   LIMIT -1
 )
 SELECT *

@@ -16,6 +16,7 @@ columns:
   - {name: n, type: int, unit: count, doc: "Columns of a matmul's result, or keys of a sequence; null for other kinds."}
   - {name: k, type: int, unit: count, doc: "Length of a matmul's inner products, or width of a head; null for other kinds."}
   - {name: heads, type: int, unit: count, doc: "Heads of attention; null for other kinds."}
+  - {name: kv_heads, type: int, unit: count, doc: "Heads of the keys of paged attention; null for other kinds."}
   - {name: is_causal, type: bool, doc: "1 if attention is causal; null for other kinds."}
   - {name: flop_count, type: int, unit: count, doc: "Floating-point operations; null if unknown."}
   - {name: read_elements, type: int, unit: count, doc: "Elements that it reads at least; null if unknown."}
@@ -113,6 +114,7 @@ counted AS (
     product.n,
     product.k,
     product.heads,
+    product.kv_heads,
     product.is_causal,
     iif(
       known.a_place IS NULL,
@@ -165,6 +167,7 @@ SELECT
   n,
   k,
   heads,
+  kv_heads,
   is_causal,
   flop_count,
   -- A table is read where the index points.

@@ -123,7 +123,7 @@ by_type AS (
     sum(counted.flop_count) AS flop_count,
     sum(iif(counted.phase = 'backward', counted.flop_count, 0)) AS backward_flop_count,
     sum(counted.gpu_ns) AS gpu_ns,
-    sum(iif(counted.kind IS NULL, 0, counted.gpu_ns)) AS known_ns,
+    sum(iif(counted.flop_count IS NULL, 0, counted.gpu_ns)) AS known_ns,
     sum(
       1e9 * counted.flop_count
       / iif(counted.kind IN ('matmul', 'convolution', 'attention'), peak.matmul_flop_per_s, peak.vector_flop_per_s)

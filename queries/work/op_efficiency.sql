@@ -48,7 +48,7 @@ limits: >-
   Work is known from shapes: of a PyTorch trace with record_shapes=True, or of ranges of emit_nvtx(record_shapes=True). It is
   never guessed from the names of kernels. Kernels that torch.compile fused, and those of CUDA graphs, have no operator and
   are rows without a speed. The bytes are those that must move once; a kernel that reads them twice looks slower.
-see_also: [work_coverage, gemm_shapes, mfu, memory_bound_ops, tensor_core_use]
+see_also: [work_coverage, gemm_shapes, attention_work, mfu, memory_bound_ops, tensor_core_use]
 ---*/
 WITH
 given AS (

@@ -41,8 +41,8 @@ placed AS (
     gpu_ns,
     op_count,
     CASE
-      WHEN kind IS NOT NULL THEN 1
-      WHEN has_inputs THEN 2
+      WHEN flop_count IS NOT NULL THEN 1
+      WHEN has_inputs AND kind IS NULL THEN 2
       WHEN range_id IS NOT NULL THEN 3
       ELSE 4
     END AS place

@@ -162,7 +162,8 @@ impl EmptyReport {
             let view = format!("CREATE TEMP VIEW {stored} AS\n");
             if let Some(relation) = catalog.relation(name) {
                 let columns = relation?.header.columns.iter().map(|column| quote(&column.name));
-                let table = format!("CREATE TEMP TABLE {stored} ({})", columns.collect::<Vec<_>>().join(", "));
+                let table =
+                    format!("CREATE TEMP TABLE {stored} ({})", columns.collect::<Vec<_>>().join(", "));
                 let others = installation.statements.others.iter_mut();
                 others.filter(|made| made.starts_with(&view)).for_each(|made| made.clone_from(&table));
             }

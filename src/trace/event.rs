@@ -74,8 +74,12 @@ impl Inputs<'_> {
     /// All of them as one JSON object without spaces; `None` without dimensions.
     pub(super) fn to_json(&self) -> Option<String> {
         self.dims?;
-        let named =
-            [("dims", self.dims), ("types", self.types), ("strides", self.strides), ("values", self.values)];
+        let named = [
+            ("dims", self.dims),
+            ("types", self.types),
+            ("strides", self.strides),
+            ("values", self.values),
+        ];
         let mut json = String::from("{");
         for (name, value) in named.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             if json.len() > 1 {
