@@ -25,8 +25,9 @@ columns:
   - {name: written_bytes, type: bytes, unit: bytes, doc: "Bytes that it writes at least; null if a size or type is unknown."}
   - {name: source, type: text, doc: "From what the work is known: trace or range name; see operator_input."}
 limits: >-
-  For FLOPs of products, see operator_product; those of other kinds are a convention, see operator_formula. The bytes are what must be read and written once; a kernel moves more when data
-  do not stay in its caches. A result has the type of the operand, or of the largest input.
+  For FLOPs of products, see operator_product; those of other kinds are a convention, see operator_formula. The bytes are
+  what must be read and written once; a kernel moves more when data do not stay in its caches. A result has the type of
+  the operand, or of the largest input.
 ---*/
 WITH
 known AS (

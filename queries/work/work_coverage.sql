@@ -8,7 +8,7 @@ kind: sum
 tags: [gpu, nvtx]
 reads: [op_work]
 columns:
-  - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no shapes; or no range."}
+  - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no settings of the operator, such as stride or mask; no shapes; or no range."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the GPU operations."}
   - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the GPU time of all operations."}
   - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 2, doc: "GPU operations."}
@@ -30,10 +30,15 @@ state (place, state, remedy) AS (
   (2, 'no formula for the operator', 'name the operator in a file views/operator_formula.sql of your own'),
   (
     3,
+    'no settings of the operator',
+    'record a PyTorch trace with record_shapes=True: it holds stride, padding, mask and batch, range names do not'
+  ),
+  (
+    4,
     'no shapes',
     'record them: torch.profiler.profile(record_shapes=True), or emit_nvtx(record_shapes=True) under nsys'
   ),
-  (4, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
+  (5, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
 ),
 placed AS (
   SELECT
@@ -43,8 +48,9 @@ placed AS (
     CASE
       WHEN flop_count IS NOT NULL THEN 1
       WHEN has_inputs AND kind IS NULL THEN 2
-      WHEN range_id IS NOT NULL THEN 3
-      ELSE 4
+      WHEN has_inputs THEN 3
+      WHEN range_id IS NOT NULL THEN 4
+      ELSE 5
     END AS place
   FROM op_work
 ),
