@@ -9,7 +9,7 @@ columns:
   - {name: reads, type: text, doc: "Inputs that it reads at least once, as a JSON list of positions from 0."}
   - {name: writes, type: text, doc: "Inputs that it overwrites, as a JSON list of positions; null if its result is new."}
   - {name: result, type: text, doc: "Size of a new result: broadcast (of the inputs it reads), same (as much as it reads), formula (of its kind), small (not counted), or the position of an input of the same size; null if there is none."}
-  - {name: element_flops, type: real, doc: "Operations per element of the largest input it reads; null if its kind has a formula."}
+  - {name: element_flops, type: real, doc: "Operations per element of the largest input it reads, or of the result if that is broadcast; null if its kind has a formula."}
   - {name: a_place, type: int, doc: "Position of the left matrix, of the image of a convolution, or of the queries of attention; else null."}
   - {name: b_place, type: int, doc: "Position of the right matrix, of the filter of a convolution, or of the keys of attention; else null."}
   - {name: layout, type: text, doc: "NN or NT of a matmul (NT: the right matrix has N rows); BHSD or BSHD of attention, paged if the keys are in a cache whose used part the shapes do not tell; else null."}

@@ -119,7 +119,10 @@ counted AS (
     product.is_causal,
     iif(
       known.a_place IS NULL,
-      CAST(known.element_flops * coalesce(read.largest, 0) AS INTEGER),
+      CAST(
+        known.element_flops * coalesce(iif(known.result = 'broadcast', read.broadcast_elements, read.largest), 0)
+        AS INTEGER
+      ),
       product.flop_count
     ) AS flop_count,
     CASE

@@ -18,7 +18,7 @@ columns:
   - {name: tokens, type: int, unit: count, doc: "New tokens of all sequences; null if the name does not tell."}
   - {name: prefill_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in prefill, added up, with the new tokens; null if the name does not tell."}
   - {name: decode_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in decode, added up, with the new tokens; null if the name does not tell."}
-  - {name: attended_pairs, type: real, doc: "Pairs of a new token and a token that it attends to, over all sequences; new tokens attend to half of their own; null if the name does not tell."}
+  - {name: attended_pairs, type: real, doc: "Pairs of a new token and a token that it attends to, over all sequences; those of a prefill attend to half of their own; null if the name does not tell."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}

@@ -122,19 +122,20 @@ impl Session {
         for plan in preamble {
             session.copy_strings_for(plan)?;
         }
-        if preamble.is_empty() {
-            return Ok(session);
-        }
         let (connection, rights) = (&session.connection, &session.rights);
-        rights.with_all(connection, || {
-            rights.only_temp(rights.has_strings());
-            preamble.iter().try_for_each(|plan| {
+        for plan in preamble {
+            // A view reads nothing yet, and the script may define what it reads later.
+            if !plan.sql.split_whitespace().take(3).any(|word| word.eq_ignore_ascii_case("VIEW")) {
+                session.store_for(plan)?;
+            }
+            rights.with_all(connection, || {
+                rights.only_temp(rights.has_strings());
                 connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
                     Some(rusqlite::ErrorCode::OperationInterrupted) => session.explain(limits, e),
                     _ => diagnose::statement_error(plan, e, connection, rights),
                 })
-            })
-        })?;
+            })?;
+        }
         Ok(session)
     }
 

@@ -46,3 +46,4 @@ mod support;
 mod terminal;
 mod timeline;
 mod trace;
+mod work;
