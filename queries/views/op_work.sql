@@ -3,7 +3,7 @@ name: op_work
 summary: One row per operator call that launched GPU work, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
-reads: [all_serving_annotation, kernel, nvtx_name, nvtx_op, nvtx_projection, operator_work, process_device, src_operator_input]
+reads: [all_cuda_call, all_serving_annotation, kernel, nvtx_name, nvtx_op, nvtx_projection, operator_work, process_device, src_operator_input]
 columns:
   - {name: range_id, type: id, doc: "Range of the call; null for work that was launched outside any range."}
   - {name: op_name, type: text, doc: "Operator, such as aten::mm; without known work, the name of the innermost range; null outside any range."}
@@ -27,6 +27,8 @@ columns:
   - {name: gpu_id, type: id, doc: "GPU of the longest kernel; null if unknown."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations that the call launched, without those of nested calls with known work."}
   - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the durations of these operations."}
+  - {name: graph_op_count, type: int, unit: count, doc: "Part of op_count that launches of CUDA graphs launched."}
+  - {name: graph_ns, type: duration, unit: ns, doc: "Part of gpu_ns that launches of CUDA graphs launched."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the first operation on the GPU."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the last operation on the GPU."}
   - {name: kernel_id, type: id, doc: "Longest kernel of the call; null without a kernel."}
@@ -116,6 +118,11 @@ stored_owner AS (
   FROM owned
   LIMIT -1
 ),
+graph_call AS (
+  SELECT call_id
+  FROM all_cuda_call
+  WHERE api_name GLOB '*GraphLaunch*'
+),
 op AS (
   SELECT
     coalesce(stored_owner.owner_id, nvtx_op.range_id) AS range_id,
@@ -125,7 +132,8 @@ op AS (
     nvtx_op.start_ns,
     nvtx_op.end_ns,
     nvtx_op.dur_ns,
-    nvtx_op.global_tid
+    nvtx_op.global_tid,
+    coalesce(nvtx_op.call_id IN (SELECT call_id FROM graph_call), 0) AS is_graph
   FROM nvtx_op
   LEFT JOIN stored_owner
     ON stored_owner.range_id = nvtx_op.range_id
@@ -142,6 +150,8 @@ call AS (
     outside_tid,
     count(*) AS op_count,
     sum(dur_ns) AS gpu_ns,
+    sum(is_graph) AS graph_op_count,
+    sum(iif(is_graph, dur_ns, 0)) AS graph_ns,
     min(start_ns) AS start_ns,
     max(end_ns) AS end_ns,
     min(global_tid) AS global_tid
@@ -182,6 +192,8 @@ SELECT
   coalesce(process_device.gpu_id, (SELECT gpu_id FROM only_gpu)) AS gpu_id,
   call.op_count,
   call.gpu_ns,
+  call.graph_op_count,
+  call.graph_ns,
   call.start_ns,
   call.end_ns,
   longest.kernel_id,

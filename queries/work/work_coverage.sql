@@ -8,7 +8,7 @@ kind: sum
 tags: [gpu, nvtx]
 reads: [op_work]
 columns:
-  - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no settings of the operator, such as stride or mask; no shapes; or no range."}
+  - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no settings of the operator, such as stride or mask; in a CUDA graph; no shapes; or no range."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the GPU operations."}
   - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the GPU time of all operations."}
   - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 2, doc: "GPU operations."}
@@ -35,24 +35,34 @@ state (place, state, remedy) AS (
   ),
   (
     4,
+    'in a CUDA graph',
+    'record without graphs: a launch of a graph does not tell the operators of its nodes'
+  ),
+  (
+    5,
     'no shapes',
     'record them: torch.profiler.profile(record_shapes=True), or emit_nvtx(record_shapes=True) under nsys'
   ),
-  (5, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
+  (6, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
 ),
 placed AS (
   SELECT
     op_name,
-    gpu_ns,
-    op_count,
+    gpu_ns - graph_ns AS gpu_ns,
+    op_count - graph_op_count AS op_count,
     CASE
       WHEN flop_count IS NOT NULL THEN 1
       WHEN has_inputs AND kind IS NULL THEN 2
       WHEN has_inputs THEN 3
-      WHEN range_id IS NOT NULL THEN 4
-      ELSE 5
+      WHEN range_id IS NOT NULL THEN 5
+      ELSE 6
     END AS place
   FROM op_work
+  WHERE op_count > graph_op_count
+  UNION ALL
+  SELECT op_name, graph_ns, graph_op_count, iif(flop_count IS NULL, 4, 1)
+  FROM op_work
+  WHERE graph_op_count > 0
 ),
 named AS (
   SELECT place, op_name, row_number() OVER (PARTITION BY place ORDER BY sum(gpu_ns) DESC, op_name) AS nth

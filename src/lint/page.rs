@@ -5,7 +5,7 @@ use super::names::Place;
 use super::template::{code_in, columns_in, filters_in};
 use crate::catalog::{Catalog, Page};
 use crate::compile::{parse_param, scalar};
-use crate::page::{NO_ANSWER, Templates};
+use crate::page::{FUNCTIONS, Templates};
 use std::collections::BTreeSet;
 
 /// The help of all findings in pages.
@@ -122,7 +122,7 @@ impl Check<'_> {
                 Err(fault) => vec![format!("invalid template: {fault}")],
                 Ok(names) => names
                     .difference(known)
-                    .filter(|name| *name != NO_ANSWER)
+                    .filter(|name| !FUNCTIONS.contains(&name.as_str()))
                     .map(|name| format!("the layout uses '{name}', which the page does not define"))
                     .collect(),
             };

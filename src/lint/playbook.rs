@@ -7,7 +7,7 @@ use crate::catalog::ParamType;
 use crate::catalog::{Answer, Ask, Catalog, NamePattern, PatternUse, Playbook, line_of};
 use crate::compile::{parse_param, scalar};
 use crate::normalize::RangePattern;
-use crate::page::{NO_ANSWER, Templates};
+use crate::page::{FUNCTIONS, Templates};
 use regex::Regex;
 use std::collections::BTreeSet;
 
@@ -187,8 +187,11 @@ impl Check<'_> {
             if part.question.trim().is_empty() || part.answers.is_empty() {
                 self.add("P05", "parts:", format!("part '{}' has no question or no answers", part.part));
             }
-            let mut known: BTreeSet<String> =
-                ["params", "given", "options", NO_ANSWER].map(str::to_owned).into();
+            let mut known: BTreeSet<String> = ["params", "given", "options"]
+                .iter()
+                .chain(&FUNCTIONS)
+                .map(|name| name.to_string())
+                .collect();
             known.extend(self.playbook.files.iter().map(|file| file.name.clone()));
             for answer in &part.answers {
                 self.check_answer(answer, &mut known);

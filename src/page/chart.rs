@@ -1,9 +1,9 @@
-//! The filters of charts: widths of bars, round times of an axis, and names that may break.
+//! The filters of charts: widths of bars, logarithms and round times for axes, and names that may break.
 
 use super::filters::{number, shortened, unit};
 use crate::table::Unit;
 use minijinja::value::Value;
-use minijinja::{Environment, Error as Fault};
+use minijinja::{Environment, Error as Fault, ErrorKind};
 
 /// Adds the filters. `visible` makes text from a report safe to print.
 pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> String) {
@@ -13,6 +13,10 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
     });
     environment.add_filter("width", |part: Value, whole: Value| {
         Ok::<_, Fault>(width(number(&part)?, number(&whole)?))
+    });
+    environment.add_filter("log10", |value: Value| match number(&value)? {
+        real if real > 0.0 => Ok(real.log10()),
+        real => Err(Fault::new(ErrorKind::InvalidOperation, format!("{real} has no logarithm"))),
     });
     environment.add_filter("ticks", |longest: i64| ticks(longest));
     environment.add_filter("round_time", |value: Value| number(&value).map(round_time));

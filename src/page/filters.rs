@@ -15,7 +15,7 @@ const NO_NAME: &str = "(no name)";
 const NAME_CHARS: usize = 100;
 
 /// The filters of templates: name and description.
-pub const FILTERS: [(&str, &str); 19] = [
+pub const FILTERS: [(&str, &str); 20] = [
     ("time", "Formats nanoseconds with a suitable unit: 54.82 ms."),
     ("pct", "Formats a percentage: 76.0 %."),
     ("points", "Formats a difference of percentages with its sign: +9.0 points."),
@@ -27,6 +27,7 @@ pub const FILTERS: [(&str, &str); 19] = [
     ("bytes_per_s", "Formats a bandwidth with a suitable unit: 27.66 GB/s."),
     ("seconds", "Formats nanoseconds as seconds with six decimals, without a unit."),
     ("width", "The share of a whole in percent, for the width of a bar: width(whole)."),
+    ("log10", "The decimal logarithm of a number above 0, for an axis."),
     ("ticks", "Round times from 0 to a longest one, for an axis."),
     ("round_time", "Formats a round time without trailing zeros: 200 ms."),
     ("pieces", "Splits a name where a line may break."),

@@ -20,4 +20,4 @@ pub use iterations::not_comparable;
 pub use partials::{Partials, ReportAnswers};
 pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer, ReportInput};
 pub use saved::SavedReport;
-pub use template::{NO_ANSWER, Templates, Trouble, rows, to_json, value};
+pub use template::{FUNCTIONS, Templates, Trouble, rows, to_json, value};

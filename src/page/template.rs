@@ -20,7 +20,10 @@ const HTML: &str = ".html";
 const MAX_BYTES: usize = 16 << 20;
 
 /// Name of the function with which a template declares that there is no answer, and why.
-pub const NO_ANSWER: &str = "no_answer";
+const NO_ANSWER: &str = "no_answer";
+
+/// Names of the functions that templates can call.
+pub const FUNCTIONS: [&str; 2] = [NO_ANSWER, "range"];
 
 /// Prefix of errors raised by this function.
 const NO_ANSWER_PREFIX: &str = "no answer: ";

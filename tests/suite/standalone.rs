@@ -9,8 +9,9 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 154] = [
+const NEED_NSQ: [&str; 161] = [
     "allocation",
+    "attention_work",
     "bus_bandwidth",
     "captured",
     "class_capture",
@@ -72,6 +73,7 @@ const NEED_NSQ: [&str; 154] = [
     "gap_histogram",
     "gap_pairs",
     "gap_sum",
+    "gemm_shapes",
     "gpu_elapsed",
     "gpu_gap_sum",
     "gpu_gaps",
@@ -105,8 +107,10 @@ const NEED_NSQ: [&str; 154] = [
     "lock_contention",
     "longest_wait",
     "memcpy_bandwidth",
+    "memory_bound_ops",
     "memory_op_sizes",
     "memory_ops",
+    "mfu",
     "nccl_sum",
     "nvtx_coverage",
     "nvtx_gpu_proj_sum",
@@ -121,6 +125,7 @@ const NEED_NSQ: [&str; 154] = [
     "nvtx_sum",
     "nvtx_tree",
     "nvvideo_api_sum",
+    "op_efficiency",
     "openacc_sum",
     "opengl_khr_gpu_range_sum",
     "opengl_khr_range_sum",
@@ -154,6 +159,7 @@ const NEED_NSQ: [&str; 154] = [
     "stream_gaps",
     "stream_strip",
     "tail_waves",
+    "tensor_core_use",
     "timeline_lanes",
     "timeline_names",
     "timeline_pieces",
@@ -164,6 +170,7 @@ const NEED_NSQ: [&str; 154] = [
     "vulkan_api_sum",
     "vulkan_gpu_marker_sum",
     "vulkan_marker_sum",
+    "work_coverage",
 ];
 
 /// Queries whose script runs in any SQLite shell.
