@@ -3,7 +3,7 @@ name: op_work
 summary: One row per operator call that launched GPU work, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
-reads: [all_cuda_call, all_serving_annotation, kernel, nvtx_name, nvtx_op, nvtx_projection, operator_work, process_device, src_operator_input]
+reads: [all_cuda_call, all_serving_annotation, kernel, nvtx_name, nvtx_op, nvtx_path, nvtx_projection, operator_work, process_device, src_operator_input, string]
 columns:
   - {name: range_id, type: id, doc: "Range of the call; null for work that was launched outside any range."}
   - {name: op_name, type: text, doc: "Operator, such as aten::mm; without known work, the name of the innermost range; null outside any range."}
@@ -31,7 +31,7 @@ columns:
   - {name: graph_ns, type: duration, unit: ns, doc: "Part of gpu_ns that launches of CUDA graphs launched."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the first operation on the GPU."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the last operation on the GPU."}
-  - {name: kernel_id, type: id, doc: "Longest kernel of the call; null without a kernel."}
+  - {name: kernel_id, type: id, doc: "Longest kernel of the call; one of several over 2.1 s; null without a kernel."}
   - {name: global_tid, type: id, doc: "Thread that launched the work, unique across hosts and VMs; null if unknown."}
 limits: >-
   An operation belongs to the innermost call around its launch whose work is known; else to the innermost range. A call
@@ -46,18 +46,11 @@ given AS (
   FROM src_operator_input
   LIMIT -1
 ),
-range AS (
+known AS (
   SELECT
     projection.range_id,
     projection.parent_id,
-    -- emit_nvtx numbers the calls: aten::mm, seq = 5, op_id = 7.
-    iif(
-      nvtx_name.range_text GLOB '?*, op_id = [0-9]*' OR nvtx_name.range_text GLOB '?*, seq = [0-9]*',
-      substr(nvtx_name.range_text, 1, instr(nvtx_name.range_text, ', ') - 1),
-      nvtx_name.range_text
-    ) AS range_text,
-    nvtx_name.phase,
-    given.range_id IS NOT NULL OR nvtx_name.range_text GLOB '?*, sizes = [[]*' AS has_inputs,
+    projection.path_id,
     work.op_name,
     work.kind,
     work.shape,
@@ -76,14 +69,34 @@ range AS (
     work.written_bytes,
     work.source
   FROM nvtx_projection AS projection
-  JOIN nvtx_name
-    ON nvtx_name.name_id = projection.name_id
   LEFT JOIN given
     ON given.range_id = projection.range_id
-  LEFT JOIN operator_work AS work
-    ON work.name_id = projection.name_id
+  CROSS JOIN operator_work AS work
+  WHERE work.name_id = projection.name_id
     AND work.inputs_id = coalesce(given.inputs_id, 0)
-  WHERE projection.op_count > 0
+    AND projection.op_count > 0
+  LIMIT -1
+),
+tree AS (
+  SELECT range_id, parent_id
+  FROM nvtx_projection
+  WHERE op_count > 0
+  LIMIT -1
+),
+-- Each range inside a call with known work, down to the next such call.
+owned AS (
+  SELECT range_id, range_id AS owner_id
+  FROM known
+  UNION ALL
+  SELECT tree.range_id, owned.owner_id
+  FROM owned
+  JOIN tree
+    ON tree.parent_id = owned.range_id
+  WHERE tree.range_id NOT IN (SELECT range_id FROM known)
+),
+owner AS (
+  SELECT range_id, owner_id
+  FROM owned
   LIMIT -1
 ),
 step AS (
@@ -93,40 +106,66 @@ step AS (
   WHERE attended_pairs IS NOT NULL
   LIMIT -1
 ),
--- owner_id is the innermost range with known work, from the top down.
-owned AS (
-  SELECT
-    range_id,
-    iif(kind IS NOT NULL, range_id, NULL) AS owner_id,
-    phase,
-    iif(range_id IN (SELECT range_id FROM step), range_id, NULL) AS step_id
-  FROM range
-  WHERE parent_id IS NULL
-    OR parent_id NOT IN (SELECT range_id FROM range)
+-- From each call of paged attention up to its step.
+above AS (
+  SELECT range_id AS call_id, parent_id AS range_id
+  FROM known
+  WHERE kv_heads IS NOT NULL
   UNION ALL
-  SELECT
-    range.range_id,
-    iif(range.kind IS NOT NULL, range.range_id, owned.owner_id) AS owner_id,
-    coalesce(range.phase, owned.phase) AS phase,
-    iif(range.range_id IN (SELECT range_id FROM step), range.range_id, owned.step_id) AS step_id
-  FROM owned
-  JOIN range
-    ON range.parent_id = owned.range_id
+  SELECT above.call_id, tree.parent_id
+  FROM above
+  JOIN tree
+    ON tree.range_id = above.range_id
+  WHERE above.range_id NOT IN (SELECT range_id FROM step)
 ),
-stored_owner AS (
-  SELECT *
-  FROM owned
+batch AS (
+  SELECT above.call_id, step.attended_pairs, step.cached
+  FROM above
+  JOIN step
+    ON step.range_id = above.range_id
+  LIMIT -1
+),
+-- A path has the phase of its last name, or of the names before it.
+layer AS (
+  SELECT layer_name, min(phase) AS phase
+  FROM nvtx_name
+  WHERE phase IS NOT NULL
+  GROUP BY layer_name
+),
+path AS (
+  SELECT nvtx_path.path_id, nvtx_path.parent_path_id, layer.phase
+  FROM nvtx_path
+  LEFT JOIN layer
+    ON layer.layer_name = nvtx_path.layer_name
+  LIMIT -1
+),
+phased AS (
+  SELECT path_id, phase
+  FROM path
+  WHERE parent_path_id IS NULL
+  UNION ALL
+  SELECT path.path_id, coalesce(path.phase, phased.phase)
+  FROM phased
+  JOIN path
+    ON path.parent_path_id = phased.path_id
+),
+phase AS (
+  SELECT path_id, phase
+  FROM phased
+  WHERE phase IS NOT NULL
   LIMIT -1
 ),
 graph_call AS (
   SELECT call_id
   FROM all_cuda_call
-  WHERE api_name GLOB '*GraphLaunch*'
+  WHERE name_id IN (SELECT string_id FROM string WHERE text GLOB '*GraphLaunch*')
 ),
 op AS (
   SELECT
-    coalesce(stored_owner.owner_id, nvtx_op.range_id) AS range_id,
+    coalesce(owner.owner_id, nvtx_op.range_id) AS range_id,
     iif(nvtx_op.range_id IS NULL, nvtx_op.global_tid, NULL) AS outside_tid,
+    nvtx_op.name_id,
+    nvtx_op.path_id,
     nvtx_op.op_kind,
     nvtx_op.op_id,
     nvtx_op.start_ns,
@@ -135,14 +174,8 @@ op AS (
     nvtx_op.global_tid,
     coalesce(nvtx_op.call_id IN (SELECT call_id FROM graph_call), 0) AS is_graph
   FROM nvtx_op
-  LEFT JOIN stored_owner
-    ON stored_owner.range_id = nvtx_op.range_id
-),
-longest AS (
-  SELECT range_id, outside_tid, op_id AS kernel_id, max(dur_ns)
-  FROM op
-  WHERE op_kind = 'kernel'
-  GROUP BY range_id, outside_tid
+  LEFT JOIN owner
+    ON owner.range_id = nvtx_op.range_id
 ),
 call AS (
   SELECT
@@ -154,7 +187,11 @@ call AS (
     sum(iif(is_graph, dur_ns, 0)) AS graph_ns,
     min(start_ns) AS start_ns,
     max(end_ns) AS end_ns,
-    min(global_tid) AS global_tid
+    min(global_tid) AS global_tid,
+    min(name_id) AS name_id,
+    min(path_id) AS path_id,
+    -- The duration in the upper half, the row ID in the lower half.
+    max(iif(op_kind = 'kernel', (min(dur_ns, 2147483647) << 32) | op_id, NULL)) & 4294967295 AS kernel_id
   FROM op
   GROUP BY range_id, outside_tid
 ),
@@ -165,30 +202,37 @@ only_gpu AS (
 )
 SELECT
   call.range_id,
-  coalesce(range.op_name, range.range_text) AS op_name,
-  range.kind,
-  range.shape,
-  range.data_type,
-  range.batch,
-  range.m,
-  range.n,
-  range.k,
-  range.heads,
-  range.is_causal,
+  CASE
+    WHEN known.kind IS NOT NULL THEN known.op_name
+    -- emit_nvtx numbers the calls: aten::mm, seq = 5, op_id = 7.
+    WHEN nvtx_name.range_text GLOB '?*, op_id = [0-9]*' OR nvtx_name.range_text GLOB '?*, seq = [0-9]*'
+      THEN substr(nvtx_name.range_text, 1, instr(nvtx_name.range_text, ', ') - 1)
+    ELSE nvtx_name.range_text
+  END AS op_name,
+  known.kind,
+  known.shape,
+  known.data_type,
+  known.batch,
+  known.m,
+  known.n,
+  known.k,
+  known.heads,
+  known.is_causal,
   -- The shapes of paged attention are those of the queries; the batch of the step tells the rest.
-  coalesce(range.flop_count, CAST(4 * range.heads * range.k * step.attended_pairs AS INTEGER)) AS flop_count,
-  range.read_elements + iif(range.kv_heads IS NULL, 0, step.cached * range.kv_heads * range.k) AS read_elements,
-  range.written_elements,
-  range.read_bytes
+  coalesce(known.flop_count, CAST(4 * known.heads * known.k * batch.attended_pairs AS INTEGER)) AS flop_count,
+  known.read_elements + iif(known.kv_heads IS NULL, 0, batch.cached * known.kv_heads * known.k) AS read_elements,
+  known.written_elements,
+  known.read_bytes
   + iif(
-    range.kv_heads IS NULL,
+    known.kv_heads IS NULL,
     0,
-    step.cached * range.kv_heads * range.k * (range.read_bytes / nullif(range.read_elements, 0))
+    batch.cached * known.kv_heads * known.k * (known.read_bytes / nullif(known.read_elements, 0))
   ) AS read_bytes,
-  range.written_bytes,
-  range.source,
-  phased.phase,
-  coalesce(range.has_inputs, 0) AS has_inputs,
+  known.written_bytes,
+  known.source,
+  phase.phase,
+  known.kind IS NOT NULL OR given.range_id IS NOT NULL OR coalesce(nvtx_name.range_text GLOB '?*, sizes = [[]*', 0)
+    AS has_inputs,
   coalesce(process_device.gpu_id, (SELECT gpu_id FROM only_gpu)) AS gpu_id,
   call.op_count,
   call.gpu_ns,
@@ -196,21 +240,21 @@ SELECT
   call.graph_ns,
   call.start_ns,
   call.end_ns,
-  longest.kernel_id,
+  call.kernel_id,
   call.global_tid
 FROM call
-LEFT JOIN range
-  ON range.range_id = call.range_id
-LEFT JOIN stored_owner AS phased
-  ON phased.range_id = call.range_id
-LEFT JOIN step
-  ON step.range_id = phased.step_id
-  AND range.kv_heads IS NOT NULL
-LEFT JOIN longest
-  ON longest.range_id IS NOT DISTINCT FROM call.range_id
-  AND longest.outside_tid IS NOT DISTINCT FROM call.outside_tid
+LEFT JOIN known
+  ON known.range_id = call.range_id
+LEFT JOIN given
+  ON given.range_id = call.range_id
+LEFT JOIN nvtx_name
+  ON nvtx_name.name_id = call.name_id
+LEFT JOIN phase
+  ON phase.path_id = coalesce(known.path_id, call.path_id)
+LEFT JOIN batch
+  ON batch.call_id = call.range_id
 LEFT JOIN kernel
-  ON kernel.kernel_id = longest.kernel_id
+  ON kernel.kernel_id = call.kernel_id
 LEFT JOIN process_device
   ON process_device.pid IS NOT DISTINCT FROM kernel.pid
   AND process_device.device_id = kernel.device_id

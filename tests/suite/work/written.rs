@@ -1,6 +1,7 @@
 //! Traces written for the test, with values derived by hand beside each operator.
 
 use super::{number, rows};
+use crate::support::stdout;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -225,7 +226,7 @@ fn work_of_operators_is_what_their_shapes_say() {
             ["", "", "", "", "", ""],
         ),
         // A tensor without dimensions is one element.
-        call("aten::fill_", "[[],[]]", "float", "", ["fill", "", "fp32", "0", "0", "4"]),
+        call("aten::fill_", "[[],[]]", "float", "", ["fill", "[[],[]]", "fp32", "0", "0", "4"]),
     ];
     Written::new("step", "NVIDIA H100 80GB HBM3", &calls).check(&calls);
 }
@@ -286,4 +287,36 @@ fn efficiency_is_measured_against_the_roofline() {
     let percent = 100.0 * (549_755_813_888.0 + 128.0) / 494.7e12 / 203e-6;
     let copies = number(&used[0], "mfu_pct") - percent;
     assert!(copies.abs() < 1e-6, "{used:?}");
+}
+
+#[test]
+fn the_page_draws_each_operator_below_its_roof() {
+    let calls = [
+        call("aten::copy_", "[[4096,4096],[4096,4096],[]]", "float,float", "", [""; 6]),
+        call("aten::mm", "[[512,1024],[1024,512]]", "float,float", "", [""; 6]),
+        call("aten::add_", "[[4096,4096],[4096,4096],[]]", "float,float", "", [""; 6]),
+    ];
+    let written = Written::new("step", "NVIDIA A100-SXM4-80GB", &calls);
+    let page = stdout(&["page", "efficiency", written.path(), "--format", "html"]);
+    // 536,870,912 FLOPs, 5,242,880 bytes, 2 µs; 16,777,216 FLOPs, 201,326,592 bytes, 3 µs.
+    let (x, y) = (102.4_f64.log10(), 268.435_456_f64.log10());
+    let (left, right, bottom, top) = (-2.0, 3.0, 0.0, 3.0);
+    let at = |value: f64, from: f64, to: f64, length: f64| length * (value - from) / (to - from);
+    let dots: Vec<&str> = page.matches("<circle").collect();
+    assert_eq!(dots.len(), 2, "a copy has no FLOPs");
+    let dot = page.split("<circle").find(|text| text.contains("aten::mm 512x512x1024")).unwrap();
+    let read = |name: &str| -> f64 {
+        dot.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    assert!((read("cx") - 60.0 - at(x, left, right, 820.0)).abs() < 1e-6, "{dot}");
+    assert!((420.0 - read("cy") - at(y, bottom, top, 400.0)).abs() < 1e-6, "{dot}");
+    let text = stdout(&["page", "efficiency", written.path()]);
+    assert!(text.contains("Verdict: The GPU does"), "{text}");
+    let empty = Written::new(
+        "step",
+        "NVIDIA A100-SXM4-80GB",
+        &[call("mine::op", "[[1]]", "float", "", [""; 6])],
+    );
+    let text = stdout(&["page", "efficiency", empty.path()]);
+    assert!(text.contains("does not tell the FLOPs of any operator"), "{text}");
 }
