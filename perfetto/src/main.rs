@@ -1,0 +1,202 @@
+//! `nsq-perfetto`, which `nsq perfetto` runs: writes reports as one trace for ui.perfetto.dev.
+//!
+//! The statements in `sql/` say what is in the trace; this program turns their rows into packets.
+
+mod output;
+mod packets;
+mod schema;
+mod slices;
+mod tracks;
+
+use clap::Parser;
+use nsq::{Error, Library, Report, Result, Scope, report_paths};
+use output::Compressed;
+use packets::{Counts, Packets};
+use slices::{Clock, Counters, Slices, Target};
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tracks::{Owner, Tracks};
+
+/// Statements whose rows are slices, and whether these begin flows. Calls come first.
+const SLICES: [(&str, bool); 7] = [
+    (include_str!("../sql/cuda_calls.sql"), true),
+    (include_str!("../sql/gpu_operations.sql"), false),
+    (include_str!("../sql/gpu_idle.sql"), false),
+    (include_str!("../sql/projected_ranges.sql"), false),
+    (include_str!("../sql/ranges.sql"), false),
+    (include_str!("../sql/os_calls.sql"), false),
+    (include_str!("../sql/thread_states.sql"), false),
+];
+/// Statements whose rows are values of counters.
+const COUNTERS: [&str; 2] =
+    [include_str!("../sql/operations_running.sql"), include_str!("../sql/operations_waiting.sql")];
+const NAMES: &str = include_str!("../sql/names.sql");
+
+/// Reports in a trace: their process IDs have 7 bits for the report.
+const MOST_REPORTS: usize = 127;
+
+/// Write reports as one Perfetto trace, to look at in ui.perfetto.dev
+///
+/// The trace has the streams of each GPU, its idle time by cause, and how many operations run and wait; and for each
+/// thread its CUDA API calls, NVTX ranges, the same ranges on the GPU, OS calls and states. Arrows lead from a launch
+/// to its first operation. The clocks of several reports are aligned by their collectives.
+#[derive(Debug, Parser)]
+#[command(name = "nsq-perfetto", version, max_term_width = 100)]
+#[command(after_help = "\
+Examples:
+  nsq perfetto report.sqlite -o trace.pftrace.gz
+  nsq perfetto rank*.sqlite -o job.pftrace.gz           all ranks on one clock
+  nsq perfetto report.sqlite --time 10s/12s -o part.pftrace
+  nsq perfetto report.sqlite --nvtx 'step*/3' -o step.pftrace")]
+struct Args {
+    /// SQLite exports, .nsys-rep captures, PyTorch traces, or folders of them.
+    #[arg(value_name = "REPORT", required = true)]
+    reports: Vec<PathBuf>,
+    /// File to write. It is compressed if its name ends in .gz; a failed run leaves no partial file.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// Only events that overlap this time range since the start of the capture: 1.5s/2s, 12ms/, /80%.
+    #[arg(long, value_name = "A/B", allow_hyphen_values = true)]
+    time: Option<String>,
+    /// Only GPU work on these CUDA device ordinals.
+    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    device: Vec<i64>,
+    /// Only events of these process IDs.
+    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    process: Vec<i64>,
+    /// Only work launched or done inside NVTX ranges of this name; may be repeated.
+    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    nvtx: Vec<String>,
+    /// Only events that overlap NVTX ranges of this name in time, on any thread or device.
+    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    window: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(counts) => {
+            eprintln!(
+                "{} slices and {} counter values on {} tracks, {} flows",
+                counts.slices, counts.counter_values, counts.tracks, counts.flows
+            );
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            if let Some(help) = error.help() {
+                eprintln!("  help: {help}");
+            }
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<Counts> {
+    let (paths, notes) = report_paths(&args.reports)?;
+    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    if paths.len() > MOST_REPORTS {
+        return Err(Error::Usage {
+            reason: format!(
+                "{} reports are more than the {MOST_REPORTS} that a trace can have",
+                paths.len()
+            ),
+            help: "give fewer reports".to_owned(),
+        });
+    }
+    let own = std::fs::canonicalize(&args.output).ok();
+    if let Some(same) =
+        paths.iter().find(|path| own.is_some() && std::fs::canonicalize(path).ok() == own)
+    {
+        return Err(Error::Usage {
+            reason: format!("{} would be overwritten by its own trace", same.display()),
+            help: "give another file to --output".to_owned(),
+        });
+    }
+    let library = Library::built_in()?;
+    let reports = paths.iter().map(|path| library.open(path)).collect::<Result<Vec<_>>>()?;
+    let failed = |source| Error::Io { path: args.output.clone(), source };
+    let file = output::create(&args.output).map_err(failed)?;
+    let mut packets = Packets::new(Compressed::new(file, &args.output));
+    let clocks = clocks(&library, &reports)?;
+    for (place, (report, clock)) in reports.iter().zip(clocks).enumerate() {
+        let prefix = if reports.len() > 1 { format!("{}: ", report.name()) } else { String::new() };
+        let mut tracks = Tracks::new(place as u64, prefix, names(report)?);
+        let mut target =
+            Target { packets: &mut packets, tracks: &mut tracks, clock, place: place as u64 };
+        write(report, args, &mut target)?;
+    }
+    let counts = packets.counts;
+    let file = packets.into_inner().finish().map_err(failed)?;
+    file.persist(&args.output).map_err(|e| failed(e.error))?;
+    Ok(counts)
+}
+
+/// What to add to the times of each report. One report keeps its own clock.
+fn clocks(library: &Library, reports: &[Report]) -> Result<Vec<Clock>> {
+    let mut clocks = vec![Clock::default(); reports.len()];
+    if reports.len() < 2 {
+        return Ok(clocks);
+    }
+    let aligned = match library.query("rank_clocks", reports).run() {
+        Ok(aligned) => aligned,
+        Err(Error::LacksData { .. }) => {
+            eprintln!("note: the clocks of the reports are not aligned: they have no collectives");
+            return Ok(clocks);
+        }
+        Err(error) => return Err(error),
+    };
+    let mut is_known = vec![false; reports.len()];
+    for row in aligned.iter() {
+        let place = row.int("side").and_then(|side| usize::try_from(side).ok());
+        if let (Some(place), Some(offset_ns)) = (place, row.int("offset_ns")) {
+            let (at_ns, drift_ppm) =
+                (row.int("at_ns").unwrap_or(0), row.real("drift_ppm").unwrap_or(0.0));
+            clocks[place] = Clock { at_ns, offset_ns, drift_ppm };
+            is_known[place] = true;
+        }
+    }
+    for (report, _) in reports.iter().zip(is_known).skip(1).filter(|(_, is_known)| !is_known) {
+        eprintln!("note: {}: its clock is not aligned with that of the first report", report.name());
+    }
+    // No time may be negative.
+    let earliest = clocks.iter().map(|clock| clock.offset_ns).min().unwrap_or(0).min(0);
+    clocks.iter_mut().for_each(|clock| clock.offset_ns -= earliest);
+    Ok(clocks)
+}
+
+/// The names of processes and threads.
+fn names(report: &Report) -> Result<HashMap<Owner, String>> {
+    let mut names = HashMap::new();
+    for row in report.sql(NAMES).run()?.iter() {
+        let owner = match (row.int("global_tid"), row.int("global_pid")) {
+            (Some(thread), _) => Owner::Thread(thread),
+            (None, Some(process)) => Owner::Process(process),
+            (None, None) => continue,
+        };
+        if let Some(name) = row.text("name") {
+            names.entry(owner).or_insert_with(|| name.to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// Writes all events of a report.
+fn write<W: Write>(report: &Report, args: &Args, target: &mut Target<'_, W>) -> Result<()> {
+    let scope = Scope {
+        time: args.time.clone(),
+        devices: args.device.clone(),
+        processes: args.process.clone(),
+        nvtx: args.nvtx.clone(),
+        windows: args.window.clone(),
+        ..Scope::default()
+    };
+    for (statement, begins_flows) in SLICES {
+        report.sql(statement).scope(&scope).run_into(&mut Slices::new(target, begins_flows))?;
+    }
+    for statement in COUNTERS {
+        report.sql(statement).scope(&scope).run_into(&mut Counters { target })?;
+    }
+    Ok(())
+}
