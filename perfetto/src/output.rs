@@ -31,7 +31,7 @@ impl Compressed {
     pub(crate) fn new(file: NamedTempFile, name: &Path) -> Self {
         let file = BufWriter::with_capacity(1 << 20, file);
         match name.extension().is_some_and(|extension| extension == "gz") {
-            true => Self::Gzip(Box::new(GzEncoder::new(file, Compression::fast()))),
+            true => Self::Gzip(Box::new(GzEncoder::new(file, Compression::new(4)))),
             false => Self::Plain(file),
         }
     }
