@@ -7,6 +7,7 @@ why: To see how attention scales with the context, and how near it is to the pea
 kind: sum
 tags: [gpu, nvtx]
 reads: [gpu_peak, op_work]
+requires: [op_work]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:

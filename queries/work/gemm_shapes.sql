@@ -9,6 +9,7 @@ why: >-
 kind: sum
 tags: [gpu, kernel, nvtx]
 reads: [gpu, gpu_peak, kernel, op_work]
+requires: [op_work]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:
