@@ -1,7 +1,7 @@
 //! The reports that are open, each once.
 
 use crate::failure::Failure;
-use crate::roots::{Located, Roots};
+use crate::roots::{Located, Roots, quoted};
 use nsq::{Library, Report};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -32,6 +32,10 @@ impl Reports {
         }
         // Without the lock: an export of a capture takes minutes.
         let report = Arc::new(library.open(&located.path)?);
+        // Every question reads this file, and follows no link that takes its place.
+        if report.file() != located.path {
+            return Err(replaced(&located));
+        }
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(known, _)| known.path != located.path);
         open.push((located.clone(), Arc::clone(&report)));
@@ -40,4 +44,10 @@ impl Reports {
         }
         Ok((located, report))
     }
+}
+
+/// Refuses an answer about a report that is not the one that was located.
+pub(crate) fn replaced(located: &Located) -> Failure {
+    let name = quoted(&located.name);
+    Failure::new(format!("the report {name} was replaced while it was asked"), "ask again")
 }

@@ -1,10 +1,11 @@
 //! Which files may be opened: reports under the roots that the server was started with, and nothing else.
 //!
 //! A name is resolved by the kernel, beneath an open root folder, so that no link and no `..` leads out of
-//! it. The path that is then opened has no links, and the file is compared before and after each answer:
-//! if somebody replaced it meanwhile, the answer is dropped. Somebody who may write under a root, and who
-//! replaces a folder by a link and puts it back within one question, can still make the server read
-//! another report of the same user. Do not give such a folder as a root.
+//! it. The path that is then opened has no links and follows none, and the file is compared before and after
+//! each answer: if somebody replaced it meanwhile, the answer is dropped. Somebody who may write under a root
+//! can still make the server read another report of the same user: with a folder that becomes a link and is
+//! put back within one question, or with such a file while a capture is exported, a trace imported, or the
+//! program runs for `answer`. Do not give such a folder as a root.
 
 use crate::failure::Failure;
 use serde_json::{Value as Json, json};

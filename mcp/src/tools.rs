@@ -8,7 +8,7 @@ use crate::arguments::{
 use crate::compact::{self, Part};
 use crate::failure::Failure;
 use crate::playbook;
-use crate::reports::Reports;
+use crate::reports::{Reports, replaced};
 use crate::roots::{Located, quoted};
 use nsq::{Cancel, Library, Report, Row, Table, Value};
 use serde_json::{Map, Value as Json, json};
@@ -399,10 +399,7 @@ impl Tools {
         let answered = answer(&located, &reports);
         match located.iter().find(|report| !self.reports.roots.is_unchanged(report)) {
             None => answered,
-            Some(report) => Err(Failure::new(
-                format!("the report {} was replaced while it was asked", quoted(&report.name)),
-                "ask again",
-            )),
+            Some(report) => Err(replaced(report)),
         }
     }
 }

@@ -124,6 +124,11 @@ impl Report {
         self.open.report.name()
     }
 
+    /// Its file: the path that was given, absolute and without links.
+    pub fn file(&self) -> &Path {
+        &self.open.report.file
+    }
+
     /// The names of the queries that it has the data for.
     pub fn answerable(&self) -> Result<Vec<&str>> {
         let catalog = self.library.catalog();

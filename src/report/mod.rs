@@ -40,7 +40,10 @@ use std::sync::{Mutex, PoisonError};
 pub struct Report {
     /// The path as the user gave it.
     pub path: PathBuf,
-    /// The SQLite file that is read: the same file, or an export of it.
+    /// That path, absolute and without links.
+    pub file: PathBuf,
+    /// The SQLite file that is read: the same file, or an export of it. Absolute, without links, so that
+    /// every connection reads the file that was opened first, whatever a link says later.
     pub database: PathBuf,
     /// The connection that opening it left behind, until a session takes it.
     spare: Mutex<Option<Connection>>,
@@ -51,8 +54,10 @@ pub struct Report {
 impl Report {
     /// Opens a SQLite export, a `.nsys-rep` or a PyTorch trace. The last two are converted first.
     pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
-        let (database, kept) = match Kind::of(path)? {
-            Kind::Sqlite => (path.to_owned(), None),
+        let kind = Kind::of(path)?;
+        let file = path.canonicalize().map_err(|e| Error::io(path, e))?;
+        let (database, kept) = match kind {
+            Kind::Sqlite => (file.clone(), None),
             Kind::NsysRep => match export::export_once(path, options)? {
                 Export::Kept(kept) => (kept.path.clone(), Some(kept)),
                 Export::Beside(database) => (database, None),
@@ -62,9 +67,10 @@ impl Report {
                 (kept.path.clone(), Some(kept))
             }
         };
-        let connection = open_read_only(path, &database)?;
+        let database = database.canonicalize().map_err(|e| Error::io(path, e))?;
+        let connection = open_resolved(path, &database)?;
         let spare = Mutex::new(Some(connection));
-        Ok(Self { path: path.to_owned(), database, spare, _kept: kept })
+        Ok(Self { path: path.to_owned(), file, database, spare, _kept: kept })
     }
 
     /// A read-only connection of its own, for one session: TEMP objects may be made on it. The file is
@@ -72,7 +78,7 @@ impl Report {
     pub fn connect(&self) -> Result<Connection> {
         match self.spare.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(connection) => Ok(connection),
-            None => open_read_only(&self.path, &self.database),
+            None => open_resolved(&self.path, &self.database),
         }
     }
 
@@ -221,7 +227,7 @@ fn check_database(path: &Path) -> Result<(), String> {
     if let Some(promised) = truncated(&header, len) {
         return Err(format!("is cut short: {len} bytes, but its header says {promised}"));
     }
-    let connection = open_read_only(path, path).map_err(|e| match e {
+    let connection = open_read_only(path).map_err(|e| match e {
         Error::Report { reason, .. } => reason,
         e => e.to_string(),
     })?;
@@ -236,7 +242,7 @@ fn check_database(path: &Path) -> Result<(), String> {
 /// Checks every page of a database. Ctrl-C stops it.
 fn check_pages(path: &Path) -> Result<(), String> {
     let failed = |e: rusqlite::Error| format!("cannot be read as a database: {}", plain_message(&e));
-    let connection = open_read_only(path, path).map_err(|e| e.to_string())?;
+    let connection = open_read_only(path).map_err(|e| e.to_string())?;
     let found: String =
         connection.query_row("PRAGMA main.quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if found == "ok" { Ok(()) } else { Err(format!("is damaged: {}", found.replace('\n', "; "))) }
@@ -252,8 +258,13 @@ fn describe(header: &[u8]) -> String {
     }
 }
 
-/// Opens `database` so that it cannot be written, and no file appears next to it.
-fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
+/// Opens a database so that it cannot be written, and no file appears next to it.
+fn open_read_only(path: &Path) -> Result<Connection> {
+    open_resolved(path, &path.canonicalize().map_err(|e| Error::io(path, e))?)
+}
+
+/// As [`open_read_only`], for a path that has no links. Fails if it has some by now.
+fn open_resolved(path: &Path, database: &Path) -> Result<Connection> {
     let beside = |suffix: &str| {
         let mut name = database.as_os_str().to_owned();
         name.push(suffix);
@@ -284,8 +295,10 @@ fn open_read_only(path: &Path, database: &Path) -> Result<Connection> {
     let live = wal.is_some();
     let uri =
         format!("file:{}?mode=ro{}", percent_encode(database), if live { "" } else { "&immutable=1" });
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_URI
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let broken = |e: rusqlite::Error| Error::Report {
         path: path.to_owned(),
         reason: format!("cannot be read as a database: {}", plain_message(&e)),
@@ -334,7 +347,7 @@ fn bytes_to_map(database: &Path) -> i64 {
 
 /// Another connection to the database of an open report.
 pub(crate) fn reopen(database: &Path) -> Result<Connection> {
-    open_read_only(database, database)
+    open_resolved(database, database)
 }
 
 /// The file of a connection, or an empty path. The name need not be UTF-8.

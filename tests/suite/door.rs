@@ -156,6 +156,39 @@ fn eight_threads_ask_one_report_and_eight() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_is_followed_once() {
+    use std::os::unix::fs::symlink;
+    let fixtures = Fixtures::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (path, spare) = (folder.path().join("report.sqlite"), folder.path().join("spare"));
+    let first = fixtures.trace("training_steps").canonicalize().unwrap();
+    let second = fixtures.trace("kernel_gaps").canonicalize().unwrap();
+    symlink(&first, &path).unwrap();
+    let report = nsq::open(&path).unwrap();
+    assert_eq!((report.file(), report.name().as_str()), (first.as_path(), "report.sqlite"));
+    let count = || report.sql("SELECT count(*) AS n FROM kernel").value("n");
+    let before = count().unwrap();
+    symlink(&second, &spare).unwrap();
+    fs::rename(&spare, &path).unwrap();
+    // The first question took the connection that opening left; this one opens the file again.
+    assert_eq!(count().unwrap(), before);
+    assert_ne!(
+        nsq::open(&path).unwrap().sql("SELECT count(*) AS n FROM kernel").value("n").unwrap(),
+        before
+    );
+    // A file that becomes a link is not followed.
+    let copy = folder.path().join("copy.sqlite");
+    fs::copy(&first, &copy).unwrap();
+    let copied = nsq::open(&copy).unwrap();
+    let asked = || copied.sql("SELECT count(*) AS n FROM kernel").value("n");
+    assert_eq!(asked().unwrap(), before);
+    fs::remove_file(&copy).unwrap();
+    symlink(&second, &copy).unwrap();
+    assert!(asked().is_err());
+}
+
+#[test]
 fn a_question_is_stopped_alone() {
     let fixtures = Fixtures::new();
     let report = nsq::open(fixtures.trace("training_steps")).unwrap();

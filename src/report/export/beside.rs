@@ -19,7 +19,7 @@ pub(super) fn export_of(capture: &Path) -> Option<PathBuf> {
         return None;
     }
     check_database(&path).ok()?;
-    let connection = open_read_only(&path, &path).ok()?;
+    let connection = open_read_only(&path).ok()?;
     let is_whole = is_whole_export(&connection, capture.file_name()?.to_str()?);
     let identity = fact(&connection, "META_DATA_CAPTURE", "PROFILING_SESSION_UUID")?;
     (is_whole && is_identity(&identity) && holds(capture, identity.as_bytes())).then_some(path)
