@@ -1,35 +1,38 @@
-//! `nsq flame`: the stacks of CPU samples, for flame graph viewers.
+//! `nsq flame`: the stacks of CPU samples as a flame graph, or for its viewers.
 
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{must_differ, write_to};
+use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
-use crate::error::{Error, Result};
+use crate::error::{EXIT_LACKS_DATA, Error, Result};
 use crate::normalize::Presence;
-use crate::render::{FlameFormat, FlameStack, write_flame};
+use crate::render::{FlameFormat, FlameStack, compare_stacks, write_flame};
 use crate::table::ResultTable;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The query that the stacks come from.
 const QUERY: &str = "cpu_stacks";
 
-/// Write the stacks of CPU samples for flame graph viewers
+/// Draw a flame graph of CPU samples, or write their stacks for viewers
 ///
-/// The stacks are the rows of the query `cpu_stacks`. Folded stacks are the input of flamegraph.pl, inferno
-/// and other programs that draw flame graphs. The site speedscope.app shows both formats.
+/// The stacks are the rows of the query `cpu_stacks`. With two reports, the graph is that of the second, and
+/// colours say which functions have a larger or smaller share of the samples than in the first. Folded stacks
+/// are the input of flamegraph.pl and other programs; the site speedscope.app shows them, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq flame report.sqlite -o stacks.folded
-  nsq flame report.sqlite --idle -o idle.json           only samples while a GPU idled, for speedscope
-  nsq flame report.sqlite --nvtx forward --by-thread
-  nsq flame report.sqlite | inferno-flamegraph > flame.svg
+  nsq flame report.sqlite -o flame.svg
+  nsq flame report.sqlite --idle -o idle.svg            only samples while a GPU idled
+  nsq flame before.sqlite after.sqlite -o change.svg    what takes a larger share now
+  nsq flame report.sqlite -o stacks.json                for speedscope
+  nsq flame report.sqlite --nvtx forward --by-thread    folded stacks
 
 nsys takes CPU samples with `nsys profile --sample=process-tree`.")]
 pub(super) struct Args {
-    /// SQLite export, .nsys-rep file or PyTorch trace.
-    #[arg(value_name = "REPORT")]
-    report: PathBuf,
+    /// SQLite export, .nsys-rep file or PyTorch trace. Two are compared: before and after.
+    #[arg(value_name = "REPORT", required = true, num_args = 1..=2)]
+    reports: Vec<PathBuf>,
     /// Only samples taken while at least one GPU idled.
     #[arg(long)]
     idle: bool,
@@ -39,7 +42,7 @@ pub(super) struct Args {
     /// Only samples of the thread with this operating system thread ID.
     #[arg(long, value_name = "TID")]
     tid: Option<i64>,
-    /// Format [default: by the extension of the output file, .json for speedscope, else folded]
+    /// Format [default: by the extension of the output file: .svg, .json for speedscope, else folded]
     #[arg(short, long, value_enum)]
     format: Option<FlameFormat>,
     /// Write to this file instead of standard output; a failed run leaves no partial file.
@@ -63,8 +66,7 @@ impl Args {
             (None, Some(path)) => FlameFormat::from_extension(path).ok_or_else(|| {
                 Error::usage(
                     format!("{}: no format for stacks has this extension", path.display()),
-                    "use .folded or .json, or add --format folded or speedscope; to draw an SVG, pipe the folded \
-                     stacks to inferno-flamegraph or flamegraph.pl",
+                    "use .svg, .json or .folded, or add --format svg, speedscope or folded",
                 )
             }),
         }
@@ -76,25 +78,47 @@ impl Args {
         params.extend(self.tid.map(|tid| format!("tid={tid}")));
         params
     }
+
+    /// The name of a report, and its stacks.
+    fn ask(&self, report: &Path, catalog: &Catalog, plan: &Plan) -> Result<(String, Vec<FlameStack>)> {
+        let opened = Opened::open(report, &self.open)?;
+        let limits = self.limits.limits();
+        plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
+        let scope = self.scope.resolve(&opened.schema)?;
+        let tables = opened.ask(catalog, &scope, std::slice::from_ref(plan), &limits)?;
+        let stacks = tables.iter().flat_map(|table| stacks(table, self.by_thread)).collect();
+        Ok((opened.report.name(), stacks))
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     let format = args.format()?;
-    must_differ(args.output.as_deref(), [args.report.as_path()])?;
+    if args.reports.len() > 1 && format == FlameFormat::Speedscope {
+        return Err(Error::usage(
+            "speedscope shows one report",
+            "give one report, or use --format svg to compare two",
+        ));
+    }
+    must_differ(args.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
     let catalog = args.library.load()?;
     let invocation = Invocation::parse(QUERY).with_params(&args.params())?;
     let plan = Plan::new(&catalog, &invocation, &Layout::Own)?;
-    let opened = Opened::open(&args.report, &args.open)?;
-    let limits = args.limits.limits();
-    plan.check_presence(&Presence::new(&opened.schema, &catalog), &opened.report.path)?;
-    let scope = args.scope.resolve(&opened.schema)?;
-    let tables = opened.ask(&catalog, &scope, std::slice::from_ref(&plan), &limits)?;
-    let stacks: Vec<FlameStack> =
-        tables.iter().flat_map(|table| stacks(table, args.by_thread)).collect();
+    let ask = |report: &PathBuf| args.ask(report, &catalog, &plan);
+    let mut answers = args.reports.iter().map(ask).collect::<Result<Vec<_>>>()?;
+    let (title, mut stacks) = answers.pop().unwrap_or_default();
+    let title = match answers.pop() {
+        None => title,
+        Some((before, known)) => {
+            stacks = compare_stacks(known, stacks);
+            format!("{before} → {title}")
+        }
+    };
     if stacks.is_empty() {
         super::note("no CPU sample matches, so there are no stacks");
+        if format == FlameFormat::Svg {
+            return Ok(EXIT_LACKS_DATA);
+        }
     }
-    let title = opened.report.name();
     write_to(args.output.as_deref(), |out| write_flame(out, format, &title, &stacks))?;
     Ok(0)
 }
@@ -110,6 +134,6 @@ fn stacks(table: &ResultTable, by_thread: bool) -> impl Iterator<Item = FlameSta
             };
             frames.insert(0, thread);
         }
-        Some(FlameStack { frames, samples: row.int("sample_count")? })
+        Some(FlameStack { frames, samples: row.int("sample_count")?, before: None })
     })
 }

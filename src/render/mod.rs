@@ -7,6 +7,7 @@ mod arranged;
 mod background;
 mod delimited;
 mod escape;
+#[cfg(feature = "cli")]
 mod flame;
 mod formula;
 mod html;
@@ -20,7 +21,8 @@ mod text;
 use arranged::Arranged;
 use background::{Feed, write_in_background};
 pub use escape::{quotable, visible};
-pub use flame::{FlameFormat, FlameStack, write_flame};
+#[cfg(feature = "cli")]
+pub use flame::{FlameFormat, FlameStack, compare_stacks, write_flame};
 pub use formula::reads_as_formula;
 pub use lead::wrapped;
 pub use markdown::{markdown_code, markdown_text};
