@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Builds what a release for Linux x86_64 consists of, into target/release-files (or the folder given). The same
+# commit, compiler and C library give the same bytes.
+#
+#   nsq-VERSION-x86_64-linux.tar.xz   programs, manual pages, completions, licences
+#   nsq_VERSION_amd64.deb             the same as a Debian package
+#   nsq-VERSION.cdx.json              software bill of materials (CycloneDX)
+#   nsq.rb, recipe.yaml               recipes for Homebrew and conda-forge, with the checksums of this release
+#   SHA256SUMS
+#
+# The programs are linked statically: they need no C library and run on any Linux of the last ten years.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export CARGO_TERM_COLOR=never LC_ALL=C TZ=UTC
+umask 022
+out=$(realpath -m "${1:-target/release-files}")
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+triple=x86_64-unknown-linux-gnu
+version=$(cargo metadata --locked --no-deps --format-version 1 |
+  python3 -c 'import json, sys; print(next(p["version"] for p in json.load(sys.stdin)["packages"] if p["name"] == "nsys-query"))')
+# Times of files: that of the commit, or of the changelog outside a repository.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
+export SOURCE_DATE_EPOCH
+programs=(nsq nsq-mcp nsq-perfetto)
+# Where the files of the release will be, for the recipes.
+url=${NSQ_RELEASE_URL:-https://example.invalid/nsq/v$version}
+
+# Paths of this machine do not get into the programs.
+remap="--remap-path-prefix=$PWD=nsq --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+CFLAGS="-ffile-prefix-map=$PWD=nsq -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo -ffile-prefix-map=$target=target" \
+  RUSTFLAGS="-C target-feature=+crt-static $remap" \
+  cargo build --locked --profile dist --target "$triple" -p nsys-query -p nsq-mcp -p nsq-perfetto -p nsq-man --bins
+built=$target/$triple/dist
+
+rm -rf "$out"
+mkdir -p "$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# The tree of the archive.
+name=nsq-$version-x86_64-linux
+tree=$work/$name
+mkdir -p "$tree"/{bin,share/man/man1,share/bash-completion/completions,share/zsh/site-functions,share/fish/vendor_completions.d,share/doc/nsq}
+for program in "${programs[@]}"; do
+  install -m 755 "$built/$program" "$tree/bin/$program"
+done
+"$built/nsq-man" "$tree/share/man/man1" >/dev/null
+"$built/nsq" completions bash >"$tree/share/bash-completion/completions/nsq"
+"$built/nsq" completions zsh >"$tree/share/zsh/site-functions/_nsq"
+"$built/nsq" completions fish >"$tree/share/fish/vendor_completions.d/nsq.fish"
+install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$tree/share/doc/nsq/"
+
+# An archive with nothing of this machine in it: order, times and owners are fixed.
+pack() { tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=ustar -C "$1" -cf - "${@:2}"; }
+pack "$work" "$name" | xz -9 -T1 >"$out/$name.tar.xz"
+
+# The Debian package: the same tree under /usr.
+deb=$work/deb
+mkdir -p "$deb/DEBIAN" "$deb/usr"
+cp -a "$tree/." "$deb/usr/"
+gzip -9n "$deb"/usr/share/man/man1/*.1
+mv "$deb/usr/share/zsh/site-functions" "$deb/usr/share/zsh/vendor-completions"
+cat "$deb"/usr/share/doc/nsq/LICENSE-* >"$deb/usr/share/doc/nsq/copyright"
+cat >"$deb/DEBIAN/control" <<CONTROL
+Package: nsq
+Version: $version
+Architecture: amd64
+Maintainer: nsq maintainers <nsq@example.invalid>
+Section: devel
+Priority: optional
+Installed-Size: $(du -ks --apparent-size "$deb/usr" | cut -f1)
+Description: answers questions about NVIDIA Nsight Systems reports
+ Versioned SQL queries join kernels, copies, API calls and NVTX ranges of an
+ exported report; nsq runs them and says what to fix first.
+CONTROL
+find "$deb" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+dpkg-deb --root-owner-group -Zxz --build "$deb" "$out/nsq_${version}_amd64.deb" >/dev/null
+
+python3 release/sbom.py "$version" >"$out/nsq-$version.cdx.json"
+
+# Recipes name the archive and its checksum.
+sum=$(sha256sum "$out/$name.tar.xz" | cut -d' ' -f1)
+for recipe in release/nsq.rb release/recipe.yaml; do
+  sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$sum/g" -e "s|@URL@|$url|g" "$recipe" >"$out/$(basename "$recipe")"
+done
+
+(cd "$out" && sha256sum -- * >SHA256SUMS.part && mv SHA256SUMS.part SHA256SUMS)
+cat "$out/SHA256SUMS"
