@@ -12,5 +12,6 @@ columns:
   - {name: layer_name, type: text, doc: "range_name with each number replaced by *, by the rules in queries/names/layers.yml; (unnamed) if range_name is null."}
   - {name: phase, type: text, doc: "forward, backward, optimizer, loss or data, by the rules in queries/names/phases.yml; null if no rule matches."}
   - {name: phase_rule, type: text, doc: "Pattern of the rule that decided the phase; null if no rule matches."}
+  - {name: work, type: text, doc: "What ranges of this name do, as a JSON object, by the rules in names/work.yml; null if no rule matches. See range_work."}
 limits: The same message in two domains has two rows.
 ---*/

@@ -3,7 +3,7 @@ name: op_work
 summary: One row per operator call that launched GPU work, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
-reads: [all_cuda_call, all_serving_annotation, kernel, nvtx_name, nvtx_op, nvtx_path, nvtx_projection, operator_work, process_device, src_operator_input, string]
+reads: [all_cuda_call, all_serving_annotation, collective_op, kernel, nvtx_name, nvtx_op, nvtx_path, nvtx_projection, operator_work, process_device, src_operator_input, string]
 columns:
   - {name: range_id, type: id, doc: "Range of the call; null for work that was launched outside any range."}
   - {name: op_name, type: text, doc: "Operator, such as aten::mm; without known work, the name of the innermost range; null outside any range."}
@@ -21,9 +21,9 @@ columns:
   - {name: written_elements, type: int, unit: count, doc: "Elements that it writes at least; null if unknown."}
   - {name: read_bytes, type: bytes, unit: bytes, doc: "Bytes that it reads at least; null if unknown."}
   - {name: written_bytes, type: bytes, unit: bytes, doc: "Bytes that it writes at least; null if unknown."}
-  - {name: source, type: text, doc: "From what the work is known: trace or range name; null if it is unknown."}
+  - {name: source, type: text, doc: "From what the work is known: trace, range name or rule, see operator_work; collective, see collective_op; null if it is unknown."}
   - {name: phase, type: text, doc: "forward, backward, optimizer, loss or data, by the innermost range around it whose name says it; see nvtx_name; null if none does."}
-  - {name: has_inputs, type: bool, doc: "1 if the inputs of the operator were recorded."}
+  - {name: has_inputs, type: bool, doc: "1 if the inputs of the operator were recorded, or a rule that counts gives the work of the range."}
   - {name: gpu_id, type: id, doc: "GPU of the longest kernel; null if unknown."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations that the call launched, without those of nested calls with known work."}
   - {name: gpu_ns, type: duration, unit: ns, doc: "Sum of the durations of these operations."}
@@ -37,7 +37,7 @@ limits: >-
   An operation belongs to the innermost call around its launch whose work is known; else to the innermost range. A call
   whose nested calls launched all the GPU work is no row. Paged attention needs the batch of the step, see
   serving_annotation; its keys and values are taken to have the type of the queries. CUDA graphs launch operations
-  without their operators.
+  without their operators. A rule does not count for a range with a call inside whose work is known.
 ---*/
 WITH
 -- Calls whose work is known. All ranges of a trace that hold inputs are rows of src_operator_input.
@@ -46,7 +46,7 @@ given AS (
   FROM src_operator_input
   LIMIT -1
 ),
-known AS (
+described AS (
   SELECT
     projection.range_id,
     projection.parent_id,
@@ -81,6 +81,24 @@ tree AS (
   SELECT range_id, parent_id
   FROM nvtx_projection
   WHERE op_count > 0
+  LIMIT -1
+),
+-- Ranges around calls with known work. If one of them has a rule, its work would count theirs again.
+around AS (
+  SELECT parent_id AS range_id
+  FROM described
+  WHERE EXISTS (SELECT 1 FROM operator_work WHERE source = 'rule')
+  UNION
+  SELECT tree.parent_id
+  FROM around
+  JOIN tree
+    ON tree.range_id = around.range_id
+),
+known AS (
+  SELECT *
+  FROM described
+  WHERE source <> 'rule'
+    OR range_id NOT IN (SELECT range_id FROM around WHERE range_id IS NOT NULL)
   LIMIT -1
 ),
 -- Each range inside a call with known work, down to the next such call.
@@ -195,6 +213,18 @@ call AS (
   FROM op
   GROUP BY range_id, outside_tid
 ),
+-- What each rank reads and writes. Several ranks pass their shares on, so the device moves more.
+collective AS (
+  SELECT
+    kernel_id,
+    operation || ' of ' || size_bytes || ' B' || coalesce(' by ' || rank_count || ' ranks', '') AS shape,
+    size_bytes * iif(operation IN ('ReduceScatter', 'AllToAll'), rank_count, 1) AS read_bytes,
+    size_bytes * iif(operation IN ('AllGather', 'AllToAll'), rank_count, 1) AS written_bytes
+  FROM collective_op
+  WHERE kernel_id IS NOT NULL
+    AND size_bytes IS NOT NULL
+  LIMIT -1
+),
 only_gpu AS (
   SELECT min(gpu_id) AS gpu_id
   FROM process_device
@@ -209,8 +239,8 @@ SELECT
       THEN substr(nvtx_name.range_text, 1, instr(nvtx_name.range_text, ', ') - 1)
     ELSE nvtx_name.range_text
   END AS op_name,
-  known.kind,
-  known.shape,
+  coalesce(known.kind, iif(collective.kernel_id IS NULL, NULL, 'communication')) AS kind,
+  coalesce(collective.shape, known.shape) AS shape,
   known.data_type,
   known.batch,
   known.m,
@@ -219,17 +249,24 @@ SELECT
   known.heads,
   known.is_causal,
   -- The shapes of paged attention are those of the queries; the batch of the step tells the rest.
-  coalesce(known.flop_count, CAST(4 * known.heads * known.k * batch.attended_pairs AS INTEGER)) AS flop_count,
+  coalesce(
+    known.flop_count,
+    CAST(4 * known.heads * known.k * batch.attended_pairs AS INTEGER),
+    iif(collective.kernel_id IS NULL, NULL, 0)
+  ) AS flop_count,
   known.read_elements + iif(known.kv_heads IS NULL, 0, batch.cached * known.kv_heads * known.k) AS read_elements,
   known.written_elements,
-  known.read_bytes
-  + iif(
-    known.kv_heads IS NULL,
-    0,
-    batch.cached * known.kv_heads * known.k * (known.read_bytes / nullif(known.read_elements, 0))
+  coalesce(
+    collective.read_bytes,
+    known.read_bytes
+    + iif(
+      known.kv_heads IS NULL,
+      0,
+      batch.cached * known.kv_heads * known.k * (known.read_bytes / nullif(known.read_elements, 0))
+    )
   ) AS read_bytes,
-  known.written_bytes,
-  known.source,
+  coalesce(collective.written_bytes, known.written_bytes) AS written_bytes,
+  coalesce(known.source, iif(collective.kernel_id IS NULL, NULL, 'collective')) AS source,
   phase.phase,
   known.kind IS NOT NULL OR given.range_id IS NOT NULL OR coalesce(nvtx_name.range_text GLOB '?*, sizes = [[]*', 0)
     AS has_inputs,
@@ -255,6 +292,9 @@ LEFT JOIN batch
   ON batch.call_id = call.range_id
 LEFT JOIN kernel
   ON kernel.kernel_id = call.kernel_id
+LEFT JOIN collective
+  ON collective.kernel_id = call.kernel_id
+  AND (known.kind IS NULL OR known.kind = 'communication')
 LEFT JOIN process_device
   ON process_device.pid IS NOT DISTINCT FROM kernel.pid
   AND process_device.device_id = kernel.device_id

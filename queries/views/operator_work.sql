@@ -3,10 +3,10 @@ name: operator_work
 summary: One row per distinct input of an operator, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
-reads: [operator_formula, operator_input, operator_product, operator_tensor]
+reads: [operator_formula, operator_input, operator_product, operator_tensor, range_work]
 columns:
   - {name: name_id, type: id, doc: "Name of the operator's ranges; see operator_input."}
-  - {name: inputs_id, type: id, doc: "Inputs of the operator; see operator_input."}
+  - {name: inputs_id, type: id, doc: "Inputs of the operator; see operator_input. 0 for a rule."}
   - {name: op_name, type: text, doc: "Name of the operator, such as aten::mm."}
   - {name: kind, type: text, doc: "matmul, convolution, attention, norm, softmax, elementwise, reduction, copy, fill, lookup or communication."}
   - {name: shape, type: text, doc: "What the work depends on: MxNxK of a matmul, with its batch; sizes of the inputs of others."}
@@ -23,7 +23,7 @@ columns:
   - {name: written_elements, type: int, unit: count, doc: "Elements that it writes at least; null if unknown."}
   - {name: read_bytes, type: bytes, unit: bytes, doc: "Bytes that it reads at least: each input once; null if a size or type is unknown."}
   - {name: written_bytes, type: bytes, unit: bytes, doc: "Bytes that it writes at least; null if a size or type is unknown."}
-  - {name: source, type: text, doc: "From what the work is known: trace or range name; see operator_input."}
+  - {name: source, type: text, doc: "From what the work is known: trace or range name, see operator_input; rule, see range_work."}
 limits: >-
   For FLOPs of products, see operator_product; those of other kinds are a convention, see operator_formula. The bytes are
   what must be read and written once; a kernel moves more when data do not stay in its caches. A result has the type of
@@ -154,34 +154,61 @@ counted AS (
   LEFT JOIN operator_product AS product
     ON product.name_id = known.name_id
     AND product.inputs_id = known.inputs_id
+),
+work AS (
+  SELECT
+    name_id,
+    inputs_id,
+    op_name,
+    kind,
+    CASE
+      WHEN kind = 'matmul' AND batch > 1 THEN batch || ' x ' || m || 'x' || n || 'x' || k
+      WHEN kind = 'matmul' THEN m || 'x' || n || 'x' || k
+      ELSE coalesce(read_shape, dims)
+    END AS shape,
+    data_type,
+    batch,
+    m,
+    n,
+    k,
+    heads,
+    kv_heads,
+    is_causal,
+    flop_count,
+    -- A table is read where the index points.
+    iif(kind = 'lookup', read_elements + written_elements, coalesce(read_elements, 0)) AS read_elements,
+    written_elements,
+    iif(
+      kind = 'lookup',
+      read_bytes + written_elements * element_bytes,
+      iif(read_elements IS NULL, 0, read_bytes)
+    ) AS read_bytes,
+    coalesce(written_bytes, written_elements * element_bytes) AS written_bytes,
+    source
+  FROM counted
+  UNION ALL
+  SELECT
+    name_id,
+    0,
+    op_name,
+    kind,
+    shape,
+    data_type,
+    batch,
+    m,
+    n,
+    k,
+    heads,
+    NULL,
+    is_causal,
+    flop_count,
+    read_elements,
+    written_elements,
+    read_elements * element_bytes,
+    written_elements * element_bytes,
+    'rule'
+  FROM range_work
+  WHERE name_id NOT IN (SELECT name_id FROM known WHERE inputs_id = 0)
 )
-SELECT
-  name_id,
-  inputs_id,
-  op_name,
-  kind,
-  CASE
-    WHEN kind = 'matmul' AND batch > 1 THEN batch || ' x ' || m || 'x' || n || 'x' || k
-    WHEN kind = 'matmul' THEN m || 'x' || n || 'x' || k
-    ELSE coalesce(read_shape, dims)
-  END AS shape,
-  data_type,
-  batch,
-  m,
-  n,
-  k,
-  heads,
-  kv_heads,
-  is_causal,
-  flop_count,
-  -- A table is read where the index points.
-  iif(kind = 'lookup', read_elements + written_elements, coalesce(read_elements, 0)) AS read_elements,
-  written_elements,
-  iif(
-    kind = 'lookup',
-    read_bytes + written_elements * element_bytes,
-    iif(read_elements IS NULL, 0, read_bytes)
-  ) AS read_bytes,
-  coalesce(written_bytes, written_elements * element_bytes) AS written_bytes,
-  source
-FROM counted
+SELECT *
+FROM work

@@ -57,6 +57,7 @@ product AS (
   FROM op_work
   WHERE kind = 'matmul'
     AND flop_count IS NOT NULL
+    AND m IS NOT NULL
   GROUP BY op_name, batch, m, n, k, data_type, gpu_id
 ),
 shaped AS (

@@ -28,7 +28,7 @@ columns:
   - {name: roofline_pct, type: percent, unit: percent, label: "share of roofline", priority: 1, doc: "Roofline time as a share of mean_ns. Over 100 means that caches served a part of the bytes, or that the peak is wrong; null if unknown."}
   - {name: bound, type: text, priority: 1, doc: "What bounds the roofline time: compute, memory, or launch if it is too short for a GPU operation; null if unknown."}
   - {name: saved_ns, type: duration, unit: ns, label: "won at 80 %", priority: 1, doc: "GPU time that would be won if all calls reached 80 % of the roofline; 0 if they do, or if bound by the launch; null if unknown."}
-  - {name: roofline_ns, type: duration, unit: ns, label: "roofline time", priority: 3, doc: "Shortest time of a call on this GPU: the longer of FLOPs by peak and bytes by bandwidth; null if unknown."}
+  - {name: roofline_ns, type: duration, unit: ns, label: "roofline time", priority: 3, doc: "Shortest time of a call on this GPU: the longer of FLOPs by peak and bytes by bandwidth; null if unknown, and for communication, see bus_bandwidth."}
   - {name: flop_count, type: int, unit: count, label: "FLOPs", priority: 3, doc: "Floating-point operations of one call; null if unknown."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "bytes", priority: 3, doc: "Bytes that one call must read and write at least; null if unknown."}
   - {name: intensity, type: real, label: "FLOP/byte", priority: 3, doc: "flop_count divided by size_bytes; null if unknown."}
@@ -49,7 +49,7 @@ limits: >-
   Work is known from shapes: of a PyTorch trace with record_shapes=True, or of ranges of emit_nvtx(record_shapes=True). It is
   never guessed from the names of kernels. Kernels that torch.compile fused, and those of CUDA graphs, have no operator and
   are rows without a speed. The bytes are those that must move once; a kernel that reads them twice looks slower.
-see_also: [work_coverage, gemm_shapes, attention_work, mfu, memory_bound_ops, tensor_core_use]
+see_also: [work_coverage, bus_bandwidth, gemm_shapes, attention_work, mfu, memory_bound_ops, tensor_core_use]
 ---*/
 WITH
 given AS (
@@ -76,10 +76,9 @@ work AS (
     sum(gpu_ns) AS gpu_ns,
     min(flop_count) AS flop_count,
     min(
-      iif(
-        data_type IS NULL,
-        (read_elements + written_elements) * (SELECT element_bytes FROM assumed),
-        read_bytes + written_bytes
+      coalesce(
+        read_bytes + written_bytes,
+        (read_elements + written_elements) * (SELECT element_bytes FROM assumed)
       )
     ) AS size_bytes
   FROM op_work
@@ -109,9 +108,14 @@ timed AS (
   SELECT
     *,
     -- Both sides must be known. FLOPs of a copy are 0, and need no peak.
-    max(
-      iif(flop_count = 0, 0, 1e9 * flop_count / peak_flop_per_s),
-      1e9 * size_bytes / peak_bytes_per_s
+    -- The links between GPUs bound communication.
+    iif(
+      kind = 'communication',
+      NULL,
+      max(
+        iif(flop_count = 0, 0, 1e9 * flop_count / peak_flop_per_s),
+        1e9 * size_bytes / peak_bytes_per_s
+      )
     ) AS roofline_ns,
     1e9 * flop_count / peak_flop_per_s AS compute_ns,
     1.0 * gpu_ns / call_count AS mean_ns
@@ -128,7 +132,7 @@ SELECT
   1e-3 * size_bytes / nullif(mean_ns, 0) AS tb_per_s,
   100.0 * roofline_ns / nullif(mean_ns, 0) AS roofline_pct,
   CASE
-    WHEN kind = 'communication' OR roofline_ns IS NULL THEN NULL
+    WHEN roofline_ns IS NULL THEN NULL
     WHEN roofline_ns < :least * op_count / call_count THEN 'launch'
     WHEN roofline_ns = compute_ns THEN 'compute'
     ELSE 'memory'

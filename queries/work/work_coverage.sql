@@ -31,7 +31,8 @@ state (place, state, remedy) AS (
   (
     3,
     'no settings of the operator',
-    'record a PyTorch trace with record_shapes=True: it holds stride, padding, mask and batch, range names do not'
+    'record a PyTorch trace with record_shapes=True: it holds stride, padding, mask and batch, '
+    || 'range names do not; a rule in names/work.yml must give all sizes'
   ),
   (
     4,
@@ -41,7 +42,8 @@ state (place, state, remedy) AS (
   (
     5,
     'no shapes',
-    'record them: torch.profiler.profile(record_shapes=True), or emit_nvtx(record_shapes=True) under nsys'
+    'record them: torch.profiler.profile(record_shapes=True), or emit_nvtx(record_shapes=True) under nsys; '
+    || 'or give them by rules in names/work.yml, see `nsq show range_work`'
   ),
   (6, 'no range', 'record ranges: emit_nvtx() under nsys; nvtx_coverage says why launches are in none')
 ),

@@ -202,6 +202,23 @@ pub struct Finding {
     /// Broader findings. Time that both claim counts for this one, which says more about it.
     #[serde(default)]
     pub narrows: Vec<String>,
+    /// The relation without whose rows nobody can tell.
+    pub known_by: Option<KnownBy>,
+}
+
+/// A relation whose rows say that a finding can be told.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownBy {
+    /// The relation, one that the query reads.
+    pub relation: String,
+    /// The rows that count, as an SQL condition; all without it.
+    #[serde(rename = "where")]
+    pub condition: Option<String>,
+    /// What the report lacks if it has no such row.
+    pub needs: String,
+    /// How to record it.
+    pub help: String,
 }
 
 /// How sure a finding is.

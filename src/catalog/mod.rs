@@ -23,7 +23,7 @@ pub use document::Document;
 pub use front_matter::line_of;
 pub use header::{
     ArgSpec, AskedQuery, ColumnSpec, Confidence, Deprecated, FINDING_COLUMNS, FINDING_TABLES, Finding,
-    Kind, NsysColumn, NsysReport, NsysUnit, Param, ParamType, Query, QueryHeader, Relation,
+    Kind, KnownBy, NsysColumn, NsysReport, NsysUnit, Param, ParamType, Query, QueryHeader, Relation,
     RelationHeader, ScopeColumns, TAGS,
 };
 pub use page::{Page, PageLayout, PageTable};
@@ -31,7 +31,7 @@ pub use playbook::{
     Alternative, Answer, Ask, Attribution, Fact, FileSpec, NamePattern, Part, Pattern, PatternUse,
     Playbook, Preset, PresetValue,
 };
-pub use rules::{Rule, Rules};
+pub use rules::{Rule, Rules, Setting};
 pub use source::{EnumRow, Source, SourceColumn};
 
 use crate::bounded_file::{self, Origin};

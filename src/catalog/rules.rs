@@ -1,8 +1,10 @@
-//! Rules for the names of NVTX ranges: how to fold numbers in them, and which phase they belong to.
+//! Rules for the names of NVTX ranges: how to fold numbers in them, which phase they belong to, and which work
+//! they do.
 
 use super::front_matter::read_yaml;
 use crate::error::Result;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A file of name rules.
 #[derive(Debug, Clone, Deserialize)]
@@ -30,9 +32,26 @@ pub struct Rule {
     pub replace: Option<String>,
     /// For files named `phases`: the phase of matching ranges.
     pub phase: Option<String>,
+    /// For files named `work`: the kind and the sizes of matching ranges, see the relation `range_work`. In a
+    /// text, `$1` is the first group.
+    pub work: Option<BTreeMap<String, Setting>>,
     /// Why the rule exists.
     #[serde(default)]
     pub why: String,
+}
+
+/// A value in a rule.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Setting {
+    /// true or false.
+    Flag(bool),
+    /// A whole number.
+    Int(i64),
+    /// Another number.
+    Real(f64),
+    /// Anything else.
+    Text(String),
 }
 
 impl Rules {

@@ -19,7 +19,7 @@ pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{AskedQuery, Catalog, Finding, Kind, Query, is_built_in, line_of};
+use crate::catalog::{AskedQuery, Catalog, Finding, Kind, KnownBy, Query, is_built_in, line_of};
 use crate::error::{Error, Result};
 use crate::normalize::{Lack, Presence};
 use crate::table::{Column, Type, Unit, Value};
@@ -86,6 +86,8 @@ pub struct Plan {
     pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
     pub requires: Vec<String>,
+    /// For a finding: the relation that must have rows.
+    pub known_by: Option<KnownBy>,
     /// Whether the statement comes from the embedded library, not from a user.
     pub is_built_in: bool,
 }
@@ -158,6 +160,7 @@ impl Plan {
                 .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
                 .collect(),
             requires,
+            known_by: header.finding.as_ref().and_then(|finding| finding.known_by.clone()),
             is_built_in: is_built_in(&query.header.name, &query.text)
                 && asks.iter().all(|asked| asked.plan.is_built_in)
                 && findings.iter().flatten().all(|asked| asked.plan.is_built_in),
@@ -243,6 +246,7 @@ impl Plan {
             across: false,
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),
+            known_by: None,
             is_built_in: false,
         }
     }

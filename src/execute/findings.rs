@@ -3,11 +3,12 @@
 use super::Session;
 use super::guard::Limits;
 use super::table_writer::Insert;
-use crate::catalog::{FINDING_COLUMNS, FINDING_TABLES};
+use crate::catalog::{FINDING_COLUMNS, FINDING_TABLES, KnownBy};
 use crate::compile::{AskedFinding, FINDING_ABOUT, Plan};
 use crate::error::{Error, Result};
+use crate::schema::quote;
 use crate::table::{ResultTable, Value};
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use std::path::Path;
 
 /// The answers of all findings that a plan reads.
@@ -44,7 +45,7 @@ impl Session {
         let Some(asked) = &plan.findings else { return Ok(None) };
         let mut findings = Findings::default();
         for asked in asked {
-            let lack = self.lack_of(&asked.plan);
+            let lack = self.lack_of(&asked.plan)?;
             if lack.is_none() {
                 let answer = self.take_answer(&asked.plan, limits)?;
                 findings.intervals.push((name_of(asked).to_owned(), answer));
@@ -55,15 +56,38 @@ impl Session {
     }
 
     /// The error for the data that the report lacks for a plan.
-    pub(super) fn lack_of(&self, plan: &Plan) -> Option<Error> {
+    pub(super) fn lack_of(&self, plan: &Plan) -> Result<Option<Error>> {
         let missing = |requirement: &String| {
             let mut lacks =
                 requirement.split('|').map(|relation| self.installation.lacks.get(relation.trim()));
             let first = lacks.next().flatten()?;
             lacks.all(|lack| lack.is_some()).then_some(first)
         };
-        let lack = plan.requires.iter().find_map(missing)?;
-        Some(plan.lacks(lack, Path::new("REPORT")))
+        let report = Path::new("REPORT");
+        if let Some(lack) = plan.requires.iter().find_map(missing) {
+            return Ok(Some(plan.lacks(lack, report)));
+        }
+        let Some(known_by) = &plan.known_by else { return Ok(None) };
+        let unknown = || Error::LacksData {
+            query: known_by.relation.clone(),
+            needs: known_by.needs.clone(),
+            report: report.to_owned(),
+            detail: String::new(),
+            help: known_by.help.clone(),
+        };
+        Ok((!self.has_rows(known_by)?).then(unknown))
+    }
+
+    fn has_rows(&self, known_by: &KnownBy) -> Result<bool> {
+        let condition = known_by.condition.as_deref().unwrap_or("true");
+        let rows = format!("SELECT 1 FROM {} WHERE {condition}", quote(&known_by.relation));
+        let statement = format!("SELECT EXISTS ({rows})");
+        self.store_for(&statement)?;
+        let first = |row: &Row<'_>| row.get(0);
+        self.rights.with_all(&self.connection, || {
+            let failed = |e| self.explain(&self.limits, e);
+            self.connection.query_row(&statement, [], first).map_err(failed)
+        })
     }
 }
 

@@ -126,7 +126,7 @@ impl Session {
         for plan in preamble {
             // A view reads nothing yet, and the script may define what it reads later.
             if !plan.sql.split_whitespace().take(3).any(|word| word.eq_ignore_ascii_case("VIEW")) {
-                session.store_for(plan)?;
+                session.store_for(&plan.sql)?;
             }
             rights.with_all(connection, || {
                 rights.only_temp(rights.has_strings());
@@ -189,7 +189,7 @@ impl Session {
 
     /// Runs the statement of a plan, whose tables this session has.
     pub fn run_statement(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
-        self.store_for(plan)?;
+        self.store_for(&plan.sql)?;
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
         let columns = columns(&statement, plan);

@@ -56,9 +56,8 @@ impl Session {
     /// After an error, no more are asked. Of several errors, the first in the order of the plans is returned.
     pub fn ask_ahead(&self, plans: &[&Plan], limits: &Limits) -> Result<()> {
         let mut leaves: Vec<&Plan> = Vec::new();
-        for leaf in plans.iter().flat_map(|plan| self.leaves(plan)) {
-            let is_known = leaves.iter().any(|known| is_same(known, leaf)) || self.known(leaf).is_some();
-            leaves.extend((!is_known).then_some(leaf));
+        for plan in plans {
+            self.add_leaves(plan, &mut leaves)?;
         }
         let connections = threads::allowed().min(MOST).min(leaves.len());
         // Functions of a scope that selects NVTX ranges belong to one connection.
@@ -128,14 +127,19 @@ impl Session {
         }
     }
 
-    /// The queries behind a plan that are asked of the report itself and whose data it has.
-    fn leaves<'a>(&self, plan: &'a Plan) -> Vec<&'a Plan> {
+    /// Adds the queries behind a plan that are asked of the report itself, whose data it has, and that are new.
+    fn add_leaves<'a>(&self, plan: &'a Plan, leaves: &mut Vec<&'a Plan>) -> Result<()> {
         if !plan.is_over_answers() {
-            return vec![plan];
+            let is_known = leaves.iter().any(|known| is_same(known, plan)) || self.known(plan).is_some();
+            leaves.extend((!is_known).then_some(plan));
+            return Ok(());
         }
-        let asked = plan.asks.iter().map(|asked| &asked.plan);
-        let findings = plan.findings.iter().flatten().map(|asked| &asked.plan);
-        let findings = findings.filter(|finding| self.lack_of(finding).is_none());
-        asked.chain(findings).flat_map(|plan| self.leaves(plan)).collect()
+        plan.asks.iter().try_for_each(|asked| self.add_leaves(&asked.plan, leaves))?;
+        for asked in plan.findings.iter().flatten() {
+            if self.lack_of(&asked.plan)?.is_none() {
+                self.add_leaves(&asked.plan, leaves)?;
+            }
+        }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@
 //! Such a relation is a view until then, so that every statement can read it at any time.
 
 use super::Session;
-use crate::compile::{Plan, words_in};
+use crate::compile::words_in;
 use crate::error::Result;
 use crate::normalize::Installation;
 use crate::schema::quote;
@@ -73,11 +73,11 @@ impl Stored {
 
 impl Session {
     /// Computes the stored relations that a statement reads, unless the connection has them.
-    pub(super) fn store_for(&self, plan: &Plan) -> Result<()> {
+    pub(super) fn store_for(&self, sql: &str) -> Result<()> {
         if self.stored.relations.is_empty() {
             return Ok(());
         }
-        let read = self.stored.read_by(&plan.sql, &self.has_stored.borrow());
+        let read = self.stored.read_by(sql, &self.has_stored.borrow());
         read.into_iter().try_for_each(|relation| {
             self.store(relation)?;
             self.has_stored.borrow_mut().insert(relation.name.clone());
@@ -147,6 +147,7 @@ impl Rows {
 mod tests {
     use super::*;
     use crate::catalog::Catalog;
+    use crate::compile::Plan;
     use crate::execute::Limits;
     use crate::normalize;
     use crate::schema::Schema;

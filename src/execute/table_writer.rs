@@ -67,6 +67,7 @@ impl Session {
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
             reads: vec![name.to_owned()],
             requires: Vec::new(),
+            known_by: None,
             is_built_in: is_built_in(&relation.header.name, &relation.text),
         };
         let mut table = Table { writer, name, insert: None };

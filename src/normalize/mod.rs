@@ -61,9 +61,9 @@ pub struct Installation {
     pub selecting: Option<usize>,
     /// The scope, if it selects NVTX ranges.
     pub scope: Option<Scope>,
-    /// Name rules: `layers` fold numbers in names, `phases` give phases. Rules of the first file go
-    /// first.
-    pub rules: [Vec<Rules>; 2],
+    /// Name rules: `layers` fold numbers in names, `phases` give phases, `work` gives work. Rules of the
+    /// first file go first.
+    pub rules: [Vec<Rules>; 3],
     /// Class maps of GPU operations.
     pub classes: ClassMaps,
     /// Notes on scope options that a relation ignores, such as `--device does not apply to cuda_call`.
@@ -212,7 +212,7 @@ fn plan_with<'a>(
         installation.statements.copy_strings(schema)?;
     }
     if !installation.inputs.is_empty() {
-        for (rules, name) in installation.rules.iter_mut().zip(["layers", "phases"]) {
+        for (rules, name) in installation.rules.iter_mut().zip(["layers", "phases", "work"]) {
             *rules = catalog.rules(name)?.into_iter().cloned().collect();
         }
     }

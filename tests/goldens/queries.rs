@@ -73,7 +73,7 @@ const ROWS_FROM_SEVERAL: [&str; 4] = ["clock_steps", "diff_regressions", "diff_r
 const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
 
 /// Needs element types, which no fixture has: see `tests/suite/work.rs`.
-const ROWS_FROM_TRACES: [&str; 1] = ["memory_bound_ops"];
+const ROWS_FROM_TRACES: [&str; 2] = ["below_roofline", "memory_bound_ops"];
 
 /// Findings that only real reports, seeded faults or the example show: see `tests/suite/findings.rs`.
 const ROWS_ON_REAL_REPORTS: [&str; 3] = ["fp32_matmul", "rank_wait", "tiny_kernels"];

@@ -1,5 +1,6 @@
 //! FLOPs and bytes of operators: against values derived by hand, TraceLens's tables, and PyTorch's own counter.
 
+mod rules;
 mod tracelens;
 mod written;
 

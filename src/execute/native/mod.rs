@@ -133,11 +133,16 @@ fn interrupted() -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None)
 }
 
-/// Checks that the rules of a file compile: `layers` or `phases`.
+/// Checks that the rules of a file compile: `layers`, `phases` or `work`.
 pub fn check_rules(rules: &Rules) -> Result<()> {
-    let (mut layers, mut phases) = (Vec::new(), Vec::new());
-    if rules.name == "layers" { &mut layers } else { &mut phases }.push(rules.clone());
-    NameRules::compile(&[layers, phases]).map(|_| ())
+    let mut files = [const { Vec::new() }; 3];
+    let place = match rules.name.as_str() {
+        "layers" => 0,
+        "phases" => 1,
+        _ => 2,
+    };
+    files[place].push(rules.clone());
+    NameRules::compile(&files).map(|_| ())
 }
 
 /// Creates the native relations, and the SQL functions of a scope that is selected by NVTX ranges.

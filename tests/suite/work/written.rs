@@ -289,6 +289,43 @@ fn efficiency_is_measured_against_the_roofline() {
     assert!(copies.abs() < 1e-6, "{used:?}");
 }
 
+/// A product of two square matrices in bf16.
+fn cube(dims: &'static str) -> Call {
+    call("aten::mm", dims, "c10::BFloat16,c10::BFloat16", "", [""; 6])
+}
+
+/// The H100 moves 3,352 bytes per ns and computes 989.4 TFLOP/s.
+#[test]
+fn operators_far_below_the_roofline_are_a_finding() {
+    let calls = [
+        // 3 x 256 x 256 x 2 bytes in 117.3 ns: 1,000 - 117.3 / 0.8.
+        cube("[[256,256],[256,256]]"),
+        // 3 x 512 x 512 x 2 bytes in 469.2 ns: 2,000 - 469.2 / 0.8.
+        cube("[[512,512],[512,512]]"),
+        call("aten::mystery", "[[512,512]]", "float", "", [""; 6]),
+        // 2 x 1024^3 FLOPs in 2,170 ns are 54 % of 4,000.
+        cube("[[1024,1024],[1024,1024]]"),
+    ];
+    let written = Written::new("step", "NVIDIA H100 80GB HBM3", &calls);
+    let slow = rows(&["run", written.path(), "-q", "below_roofline", "-p", "at_least=0"]);
+    let found: Vec<[&str; 3]> = slow
+        .iter()
+        .map(|row| ["subject", "shape", "dur_ns"].map(|column| row[column].as_str()))
+        .collect();
+    assert_eq!(found, [["aten::mm", "256x256x256", "853"], ["aten::mm", "512x512x512", "1413"]]);
+    // Kernels of a few microseconds take mostly the time of a launch.
+    assert!(rows(&["run", written.path(), "-q", "below_roofline"]).is_empty());
+    let verdict = |path: &str| -> [String; 2] {
+        let findings = rows(&["run", path, "-q", "findings"]);
+        let row = findings.iter().find(|row| row["finding"] == "below_roofline").unwrap();
+        ["verdict", "lacks"].map(|column| row[column].clone())
+    };
+    assert_eq!(verdict(written.path()), ["no", ""]);
+    let unknown = Written::new("step", "NVIDIA H100 80GB HBM3", &calls[2..3]);
+    let [told, lacks] = verdict(unknown.path());
+    assert!(told == "cannot tell" && lacks.contains("shapes and types"), "{told} {lacks}");
+}
+
 #[test]
 fn the_page_draws_each_operator_below_its_roof() {
     let calls = [

@@ -213,6 +213,11 @@ impl Answers {
         self.names.printed(name as u32).and_then(|name| self.rules.get().phase(&name))
     }
 
+    /// The work that the rules give to a name, as a JSON object.
+    pub(super) fn work(&self, name: usize) -> Option<String> {
+        self.names.printed(name as u32).and_then(|name| self.rules.get().work(&name))
+    }
+
     pub(super) fn paths(&self) -> &Paths {
         self.paths.get_or_init(|| {
             let layers = self.layers();

@@ -1,6 +1,6 @@
 //! The distinct names of ranges, and the rules that fold them and give them phases.
 
-use crate::catalog::Rules;
+use crate::catalog::{Rule, Rules, Setting};
 use crate::error::{Error, Result};
 use crate::execute::native::ids::Numbered;
 use crate::execute::native::texts::Texts;
@@ -8,6 +8,7 @@ use crate::projection::{NONE, Stop, StopCheck};
 use foldhash::{HashMap, HashMapExt};
 use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 /// Shown in paths for a range without a message.
@@ -150,18 +151,19 @@ impl Names {
 /// Rules that are compiled on first use. Most queries never need them.
 #[derive(Debug)]
 pub(in crate::execute::native) struct LazyRules {
-    files: [Vec<Rules>; 2],
+    files: [Vec<Rules>; 3],
     compiled: OnceLock<Result<NameRules, String>>,
 }
 
 impl LazyRules {
-    pub(in crate::execute::native) fn new(files: [Vec<Rules>; 2]) -> Self {
+    pub(in crate::execute::native) fn new(files: [Vec<Rules>; 3]) -> Self {
         Self { files, compiled: OnceLock::new() }
     }
 
     /// The compiled rules; empty if they do not compile, see [`LazyRules::failure`].
     pub(super) fn get(&self) -> &NameRules {
-        static NO_RULES: NameRules = NameRules { folds: Vec::new(), phases: Vec::new() };
+        static NO_RULES: NameRules =
+            NameRules { folds: Vec::new(), phases: Vec::new(), works: Vec::new() };
         let compile = || NameRules::compile(&self.files).map_err(|error| error.to_string());
         self.compiled.get_or_init(compile).as_ref().unwrap_or(&NO_RULES)
     }
@@ -177,31 +179,19 @@ impl LazyRules {
 pub(in crate::execute::native) struct NameRules {
     folds: Vec<(Regex, String)>,
     phases: Vec<(Regex, String)>,
+    works: Vec<(Regex, BTreeMap<String, Setting>)>,
 }
 
 impl NameRules {
     /// Compiles the rules.
-    pub(in crate::execute::native) fn compile([layers, phases]: &[Vec<Rules>; 2]) -> Result<Self> {
-        let mut compiled = Self::default();
-        for (rules, is_fold) in [(layers, true), (phases, false)] {
-            for file in rules {
-                for rule in &file.rules {
-                    let pattern = RegexBuilder::new(&rule.pattern).size_limit(RULE_LIMIT).build();
-                    let pattern =
-                        pattern.map_err(|e| malformed(&file.file, &rule.pattern, &e.to_string()))?;
-                    let (into, what, to) = if is_fold {
-                        (&mut compiled.folds, "replace", &rule.replace)
-                    } else {
-                        (&mut compiled.phases, "phase", &rule.phase)
-                    };
-                    let Some(to) = to else {
-                        return Err(malformed(&file.file, &rule.pattern, &format!("has no `{what}`")));
-                    };
-                    into.push((pattern, to.clone()));
-                }
-            }
-        }
-        Ok(compiled)
+    pub(in crate::execute::native) fn compile(
+        [layers, phases, works]: &[Vec<Rules>; 3],
+    ) -> Result<Self> {
+        Ok(Self {
+            folds: compile(layers, "replace", |rule| rule.replace.clone())?,
+            phases: compile(phases, "phase", |rule| rule.phase.clone())?,
+            works: compile(works, "work", |rule| rule.work.clone())?,
+        })
     }
 
     fn fold<'n>(&self, name: Cow<'n, str>) -> Cow<'n, str> {
@@ -219,6 +209,39 @@ impl NameRules {
         let (pattern, phase) = self.phases.iter().find(|(pattern, _)| pattern.is_match(name))?;
         (phase != NO_PHASE).then_some((phase, pattern.as_str()))
     }
+
+    /// The work of a name, as a JSON object.
+    pub(super) fn work(&self, name: &str) -> Option<String> {
+        let (groups, work) =
+            self.works.iter().find_map(|(pattern, work)| Some((pattern.captures(name)?, work)))?;
+        let expand = |setting: &Setting| match setting {
+            Setting::Text(text) => {
+                let mut expanded = String::new();
+                groups.expand(text, &mut expanded);
+                Setting::Text(expanded)
+            }
+            other => other.clone(),
+        };
+        let work: BTreeMap<_, _> = work.iter().map(|(key, setting)| (key, expand(setting))).collect();
+        serde_json::to_string(&work).ok()
+    }
+}
+
+/// Compiles the rules of all files about one subject. `what` is the field with their result.
+fn compile<T>(
+    files: &[Rules],
+    what: &str,
+    result: impl Fn(&Rule) -> Option<T>,
+) -> Result<Vec<(Regex, T)>> {
+    let rules = files.iter().flat_map(|file| file.rules.iter().map(move |rule| (file, rule)));
+    rules
+        .map(|(file, rule)| {
+            let broken = |reason: &str| malformed(&file.file, &rule.pattern, reason);
+            let pattern = RegexBuilder::new(&rule.pattern).size_limit(RULE_LIMIT).build();
+            let pattern = pattern.map_err(|e| broken(&e.to_string()))?;
+            Ok((pattern, result(rule).ok_or_else(|| broken(&format!("has no `{what}`")))?))
+        })
+        .collect()
 }
 
 fn malformed(file: &str, rule: &str, reason: &str) -> Error {
@@ -227,6 +250,6 @@ fn malformed(file: &str, rule: &str, reason: &str) -> Error {
         file,
         1,
         format!("rule `{rule}`: {reason}"),
-        "each rule needs `match`, a regular expression, and `replace` (layers) or `phase` (phases)",
+        "each rule needs `match`, a regular expression, and `replace` (layers), `phase` (phases) or `work` (work)",
     )
 }

@@ -5,6 +5,7 @@ use crate::execute::native::Natives;
 use crate::execute::native::ids::{self, NO_ID, PROCESS};
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::projection::{Call, Kernel, NONE, Naming, Op, OpKind};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -345,6 +346,7 @@ const NAME: &[Column] = &[
     ("layer_name", |a, i| a.layers().of(i).into()),
     ("phase", |a, i| a.phase(i).map(|(phase, _)| phase).into()),
     ("phase_rule", |a, i| a.phase(i).map(|(_, rule)| rule).into()),
+    ("work", |a, i| a.work(i).map(Cow::Owned).into()),
 ];
 
 const PUSH_POP: &[Column] = &[
