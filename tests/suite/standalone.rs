@@ -9,9 +9,10 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 161] = [
+const NEED_NSQ: [&str; 162] = [
     "allocation",
     "attention_work",
+    "below_roofline",
     "bus_bandwidth",
     "captured",
     "class_capture",
