@@ -5,6 +5,7 @@
 
 use assert_cmd::Command;
 use rusqlite::Connection;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -147,13 +148,33 @@ fn translate_gpus(connection: &Connection) {
 /// Returns whether the export version has a table for every kind of event in the trace.
 pub fn can_express(version: &str, trace: &str) -> bool {
     let schema = read(&format!("fixtures/schema/{version}.sql"));
-    let events = read(&format!("fixtures/traces/{trace}.sql"));
-    events
-        .split("INSERT INTO ")
-        .skip(1)
-        .filter_map(|rest| rest.split_whitespace().next())
+    tables_of(trace)
+        .iter()
         .filter(|table| !table.starts_with("TARGET_INFO_"))
         .all(|table| schema.contains(&format!("CREATE TABLE {table} ")))
+}
+
+/// The tables that the trace has rows for.
+fn tables_of(trace: &str) -> BTreeSet<String> {
+    let events = read(&format!("fixtures/traces/{trace}.sql"));
+    let inserts = events.split("INSERT INTO ").skip(1);
+    inserts.filter_map(|rest| rest.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// What the export version says of the tables that the trace has rows for, and of the tables that every
+/// export has: their columns and their rows. Its own number and build are left out.
+pub fn schema_of(version: &str, trace: &str) -> String {
+    let tables = tables_of(trace);
+    let schema = read(&format!("fixtures/schema/{version}.sql"));
+    let code: Vec<&str> = schema.lines().filter(|line| !line.starts_with("--")).collect();
+    let code = code.join("\n");
+    let statements = code.split(";\n").map(str::trim).filter(|statement| {
+        let words = statement.strip_prefix("CREATE TABLE ").or(statement.strip_prefix("INSERT INTO "));
+        let table = words.and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+        !table.contains("META_DATA")
+            && (tables.contains(table) || table.starts_with("ENUM_") || table.starts_with("TARGET_INFO_"))
+    });
+    statements.collect::<Vec<_>>().join(";\n")
 }
 
 /// Drops tables without rows, as a lazy export does not create them.
