@@ -4,7 +4,7 @@ use super::rows::{Answer, Table};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::manual::{manual, queries, search, words_of};
+use crate::manual::{Form, manual, queries, search, words_of};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
 use crate::report::ExportOptions;
@@ -78,7 +78,7 @@ impl Library {
     ///
     /// [`Error::Unknown`] for a name that the library does not have.
     pub fn manual(&self, name: &str) -> Result<String> {
-        manual(self.catalog(), name)
+        manual(self.catalog(), name, Form::Text)
     }
 
     /// The statement of a query, as in its file. [`Library::manual`] says what it computes.

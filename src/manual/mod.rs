@@ -4,6 +4,8 @@
 
 mod list;
 mod pages;
+mod sheet;
 
 pub use list::{classes, pages, playbooks, queries, relations, search, table, words_of};
 pub use pages::{manual, wrapped};
+pub use sheet::Form;

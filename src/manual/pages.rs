@@ -1,9 +1,9 @@
 //! The manual pages of queries, relations, sources, class maps, playbooks and pages.
 
+use super::sheet::{Form, Sheet};
 use crate::catalog::{Catalog, ColumnSpec, Param, Query, Relation, Source};
 use crate::classify::Pattern;
 use crate::error::{Error, Result};
-use std::fmt::Write as _;
 
 /// The manual page of anything in the library, by its name. A query, relation or source takes precedence
 /// over a class map, page or playbook of the same name.
@@ -11,28 +11,35 @@ use std::fmt::Write as _;
 /// # Errors
 ///
 /// [`Error::Unknown`] for a name that nothing has, [`Error::Catalog`] for a malformed file.
-pub fn manual(catalog: &Catalog, name: &str) -> Result<String> {
+pub fn manual(catalog: &Catalog, name: &str, form: Form) -> Result<String> {
+    let mut page = Sheet::new(form);
+    write_page(&mut page, catalog, name)?;
+    Ok(page.finish())
+}
+
+fn write_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> {
     let has_sql = catalog.query(name).is_ok()
         || catalog.relation(name).is_some()
         || catalog.source(name).is_some();
     if !has_sql {
         if catalog.classes().names().iter().any(|map| map == name) {
-            return class_page(catalog, name);
+            return class_page(page, catalog, name);
         }
         if catalog.page_names().any(|page| page == name) {
-            return page_page(catalog, name);
+            return page_page(page, catalog, name);
         }
         if catalog.playbook_names().any(|playbook| playbook == name) {
-            return playbook_page(catalog, name);
+            return playbook_page(page, catalog, name);
         }
     }
     if let Some(relation) = catalog.relation(name) {
-        return relation.map(relation_page);
+        relation_page(page, relation?);
+    } else if let Some(source) = catalog.source(name) {
+        source_page(page, source?);
+    } else {
+        query_page(page, catalog.query(name).map_err(|error| suggest(error, name, catalog))?);
     }
-    if let Some(source) = catalog.source(name) {
-        return source.map(source_page);
-    }
-    catalog.query(name).map(query_page).map_err(|error| suggest(error, name, catalog))
+    Ok(())
 }
 
 /// For an unknown name, suggests both queries and relations.
@@ -51,34 +58,34 @@ fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
     }
 }
 
-fn playbook_page(catalog: &Catalog, name: &str) -> Result<String> {
+fn playbook_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> {
     let playbook = catalog.playbook(name)?;
-    let mut page = format!("{}@{} - {}\n\n", playbook.name, playbook.version, playbook.title);
-    paragraph(&mut page, &playbook.doc);
-    page.push_str("\nQUESTIONS (--part NAME)\n");
+    page.title(&format!("{}@{}", playbook.name, playbook.version), &playbook.title);
+    page.paragraph(&playbook.doc);
+    page.heading("QUESTIONS", "(--part NAME)");
     for part in &playbook.parts {
         let about: Vec<&str> = part.answers.iter().map(|answer| answer.about.as_str()).collect();
-        item(&mut page, &part.part, &format!("{} [{}]", part.question.trim(), about.join("; ")));
+        page.item(&part.part, &format!("{} [{}]", part.question.trim(), about.join("; ")));
     }
     if !playbook.params.is_empty() {
-        page.push_str("\nPARAMETERS (-p name=value)\n");
-        params(&mut page, &playbook.params);
+        page.heading("PARAMETERS", "(-p name=value)");
+        params(page, &playbook.params);
     }
     for preset in &playbook.presets {
-        let _ = writeln!(page, "\nPRESETS (-p {}=NAME)", preset.param);
+        page.heading("PRESETS", &format!("(-p {}=NAME)", preset.param));
         for value in &preset.values {
             let sets: Vec<String> =
                 value.sets.iter().map(|(name, text)| format!("{name}={text}")).collect();
-            item(&mut page, &value.value, &sets.join(" "));
+            page.item(&value.value, &sets.join(" "));
         }
     }
     if !playbook.files.is_empty() {
-        page.push_str("\nFILES (--file name=FILE)\n");
+        page.heading("FILES", "(--file name=FILE)");
         for file in &playbook.files {
-            item(&mut page, &file.name, &format!("{} [{}]", file.doc, file.columns.join(", ")));
+            page.item(&file.name, &format!("{} [{}]", file.doc, file.columns.join(", ")));
         }
     }
-    page.push_str("\nPATTERNS (-p name='GLOB' or -p name='/REGEX/' names your own ranges)\n");
+    page.heading("PATTERNS", "(-p name='GLOB' or -p name='/REGEX/' names your own ranges)");
     for pattern in &playbook.patterns {
         let spelled = pattern.any.iter().map(|alternative| match alternative.with.as_slice() {
             [] => alternative.name.spelled(),
@@ -88,18 +95,18 @@ fn playbook_page(catalog: &Catalog, name: &str) -> Result<String> {
         if !pattern.all.is_empty() {
             ways.push(format!("else {} together", pattern.all.join(" + ")));
         }
-        item(&mut page, &pattern.name, &format!("{} [{}]", pattern.doc, ways.join(" | ")));
+        page.item(&pattern.name, &format!("{} [{}]", pattern.doc, ways.join(" | ")));
     }
-    page.push_str("\nQUERIES\n");
+    page.heading("QUERIES", "");
     let asks = playbook.parts.iter().flat_map(|part| &part.answers).flat_map(|answer| &answer.queries);
     let queries: std::collections::BTreeSet<&str> = asks.map(|ask| ask.query.as_str()).collect();
-    paragraph(&mut page, &queries.into_iter().collect::<Vec<_>>().join(", "));
-    page.push_str("\nSOURCE\n");
-    paragraph(&mut page, &playbook.file);
-    Ok(page)
+    page.names("", queries);
+    page.heading("SOURCE", "");
+    page.names("", [playbook.file.as_str()]);
+    Ok(())
 }
 
-fn params(page: &mut String, params: &[Param]) {
+fn params(page: &mut Sheet, params: &[Param]) {
     for param in params {
         let default = match serde_json::to_value(&param.default) {
             Ok(serde_json::Value::Null) | Err(_) => "none".to_owned(),
@@ -111,41 +118,38 @@ fn params(page: &mut String, params: &[Param]) {
             values => values.join("|"),
         };
         let default = if param.required { "required".to_owned() } else { format!("default {default}") };
-        item(page, &param.name, &format!("{} [{kind}, {default}]", param.doc));
+        page.item(&param.name, &format!("{} [{kind}, {default}]", param.doc));
     }
 }
 
-fn query_page(query: &Query) -> String {
+fn query_page(page: &mut Sheet, query: &Query) {
     let header = &query.header;
-    let mut page = format!("{}@{} - {}\n\n", header.name, header.version, header.title);
-    paragraph(&mut page, &header.summary);
-    paragraph(&mut page, &header.why);
+    page.title(&format!("{}@{}", header.name, header.version), &header.title);
+    page.paragraph(&header.summary);
+    page.paragraph(&header.why);
     if let Some(deprecated) = &header.deprecated {
         let text = format!(
             "Deprecated since {}: {} Use {}.",
             deprecated.since, deprecated.reason, deprecated.instead
         );
-        paragraph(&mut page, &text);
+        page.paragraph(&text);
     }
     if !header.params.is_empty() {
-        page.push_str("\nPARAMETERS (-p name=value)\n");
-        params(&mut page, &header.params);
+        page.heading("PARAMETERS", "(-p name=value)");
+        params(page, &header.params);
     }
-    page.push_str("\nCOLUMNS (with their headers in tables)\n");
+    page.heading("COLUMNS", "(with their headers in tables)");
     for column in &header.columns {
         let header = column.to_column().header();
         let header = if header == column.name { String::new() } else { format!("\"{header}\": ") };
-        item(&mut page, &column.name, &format!("{header}{}", described(column)));
+        page.item(&column.name, &format!("{header}{}", described(column)));
     }
-    page.push_str("\nLIMITS\n");
-    paragraph(&mut page, &header.limits);
+    page.heading("LIMITS", "");
+    page.paragraph(&header.limits);
     if let Some(nsys) = &header.nsys {
-        page.push_str("\nNVIDIA\n");
+        page.heading("NVIDIA", "");
         let names = std::iter::once(&header.name).chain(&nsys.aliases);
-        paragraph(
-            &mut page,
-            &format!("{} ({}).", nsys.title, names.cloned().collect::<Vec<_>>().join(", ")),
-        );
+        page.paragraph(&format!("{} ({}).", nsys.title, names.cloned().collect::<Vec<_>>().join(", ")));
         for arg in &nsys.args {
             let sets: Vec<String> = arg
                 .set
@@ -159,104 +163,97 @@ fn query_page(query: &Query) -> String {
                 Some(param) => format!("{}=VALUE is the same as -p {param}=VALUE", arg.name),
                 None => format!("{} is the same as -p {}", arg.name, sets.join(" -p ")),
             };
-            paragraph(&mut page, &what);
+            page.paragraph(&what);
         }
         let names: Vec<&str> = nsys.columns.iter().map(|column| column.name.as_str()).collect();
-        paragraph(&mut page, &format!("`--columns nsys` prints {}.", names.join(", ")));
+        page.paragraph(&format!("`--columns nsys` prints {}.", names.join(", ")));
     }
     if !header.see_also.is_empty() {
-        page.push_str("\nSEE ALSO\n");
-        paragraph(&mut page, &header.see_also.join(", "));
+        page.heading("SEE ALSO", "");
+        page.names("", header.see_also.iter().map(String::as_str));
     }
-    page.push_str("\nSOURCE\n");
+    page.heading("SOURCE", "");
     let asks: Vec<String> = header.asks.iter().map(|ask| ask.query.clone()).collect();
     let (verb, inputs) = match asks.as_slice() {
         [] => ("reading", &header.reads),
         asks => ("over the answers of", &asks.to_vec()),
     };
-    paragraph(&mut page, &format!("{}, {verb} {}", query.file, inputs.join(", ")));
-    page
+    page.source(&query.file, verb, inputs.iter().map(String::as_str));
 }
 
 /// The manual page of a page of queries.
-fn page_page(catalog: &Catalog, name: &str) -> Result<String> {
+fn page_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> {
     let shown = catalog.page(name)?;
-    let mut page = format!("{}@{} - {} (a page)\n\n", shown.name, shown.version, shown.title);
-    paragraph(&mut page, &shown.doc);
+    page.title(&format!("{}@{}", shown.name, shown.version), &format!("{} (a page)", shown.title));
+    page.paragraph(&shown.doc);
     if !shown.params.is_empty() {
-        page.push_str("\nPARAMETERS (-p name=value)\n");
-        params(&mut page, &shown.params);
+        page.heading("PARAMETERS", "(-p name=value)");
+        params(page, &shown.params);
     }
-    page.push_str("\nTABLES\n");
+    page.heading("TABLES", "");
     for table in &shown.tables {
         let summary = catalog.query(&table.query).map(|query| query.header.summary.clone())?;
         let when = table.when.as_ref().map_or(String::new(), |when| format!(", if {when}"));
         let hidden = if table.hidden { ", for layouts only" } else { "" };
-        item(&mut page, &table.name, &format!("{summary} [{}{when}{hidden}]", table.query));
+        page.item(&table.name, &format!("{summary} [{}{when}{hidden}]", table.query));
     }
     if !shown.facts.is_empty() {
-        page.push_str("\nFACTS\n");
+        page.heading("FACTS", "");
         for fact in &shown.facts {
-            item(&mut page, &fact.name, &fact.expression);
+            page.item(&fact.name, &fact.expression);
         }
     }
     let layouts = catalog.layouts(&shown.name).map(|(name, _)| name);
     let layouts: Vec<&str> = layouts.filter(|name| !name.starts_with('_')).collect();
     if !layouts.is_empty() {
-        page.push_str("\nLAYOUTS (--layout NAME)\n");
-        paragraph(&mut page, &layouts.join(", "));
+        page.heading("LAYOUTS", "(--layout NAME)");
+        page.names("", layouts);
     }
-    page.push_str("\nSOURCE\n");
-    paragraph(&mut page, &shown.file);
-    Ok(page)
+    page.heading("SOURCE", "");
+    page.names("", [shown.file.as_str()]);
+    Ok(())
 }
 
-fn relation_page(relation: &Relation) -> String {
+fn relation_page(page: &mut Sheet, relation: &Relation) {
     let header = &relation.header;
-    let mut page = format!("{} - a relation (normalised table)\n\n", header.name);
-    paragraph(&mut page, &header.summary);
-    columns(&mut page, &header.columns);
+    page.title(&header.name, "a relation (normalised table)");
+    page.paragraph(&header.summary);
+    columns(page, &header.columns);
     if !header.limits.is_empty() {
-        page.push_str("\nLIMITS\n");
-        paragraph(&mut page, &header.limits);
+        page.heading("LIMITS", "");
+        page.paragraph(&header.limits);
     }
-    page.push_str("\nSOURCE\n");
-    paragraph(&mut page, &format!("{}, reading {}", relation.file, header.reads.join(", ")));
-    paragraph(
-        &mut page,
-        &format!(
-            "Scope options such as --time limit the rows of {0}. all_{0} always has all rows.",
-            header.name
-        ),
-    );
-    page
+    page.heading("SOURCE", "");
+    page.source(&relation.file, "reading", header.reads.iter().map(String::as_str));
+    page.paragraph(&format!(
+        "Scope options such as --time limit the rows of {0}. all_{0} always has all rows.",
+        header.name
+    ));
 }
 
-fn source_page(source: &Source) -> String {
-    let mut page =
-        format!("{} - {}, from {}\n\n", source.view, source.title, source.tables.join(" or "));
-    paragraph(&mut page, &source.doc);
-    paragraph(&mut page, &format!("Recorded by: {}", source.capture));
-    page.push_str("\nCOLUMNS\n");
+fn source_page(page: &mut Sheet, source: &Source) {
+    page.title(&source.view, &format!("{}, from {}", source.title, source.tables.join(" or ")));
+    page.paragraph(&source.doc);
+    page.paragraph(&format!("Recorded by: {}", source.capture));
+    page.heading("COLUMNS", "");
     for column in &source.columns {
         let mut facts = vec![format!("{:?}", column.kind).to_lowercase()];
         facts.extend(column.unit.map(|unit| unit.name().to_owned()));
         facts.extend(column.reference.as_ref().map(|target| format!("see {target}")));
         facts.extend(column.since.as_ref().map(|version| format!("since schema {version}")));
         facts.extend(column.until.as_ref().map(|version| format!("gone in schema {version}")));
-        item(&mut page, &column.name, &format!("{} [{}]", column.doc, facts.join(", ")));
+        page.item(&column.name, &format!("{} [{}]", column.doc, facts.join(", ")));
     }
     for row in &source.rows {
-        item(&mut page, &row.id.to_string(), &format!("{} ({})", row.label, row.name));
+        page.item(&row.id.to_string(), &format!("{} ({})", row.label, row.name));
     }
-    page
 }
 
-fn class_page(catalog: &Catalog, name: &str) -> Result<String> {
+fn class_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> {
     let map = catalog.classes().map(name)?;
-    let mut page = format!("{name} - a class map of {} rules\n\n", map.rules.len());
-    paragraph(&mut page, &map.doc);
-    page.push_str("\nRULES (the first that matches decides)\n");
+    page.title(name, &format!("a class map of {} rules", map.rules.len()));
+    page.paragraph(&map.doc);
+    page.heading("RULES", "(the first that matches decides)");
     for rule in &map.rules {
         let kind = match rule.rule.pattern {
             Pattern::Match(_) => "match ",
@@ -264,17 +261,17 @@ fn class_page(catalog: &Catalog, name: &str) -> Result<String> {
             Pattern::Activity(_) => "",
         };
         let why = if rule.why.is_empty() { String::new() } else { format!(" [{}]", rule.why) };
-        item(&mut page, &rule.rule.class, &format!("{kind}{}{why}", rule.rule.pattern));
+        page.item(&rule.rule.class, &format!("{kind}{}{why}", rule.rule.pattern));
     }
-    page.push_str("\nSOURCE\n");
-    paragraph(&mut page, &map.files().join(", "));
-    Ok(page)
+    page.heading("SOURCE", "");
+    page.names("", map.files());
+    Ok(())
 }
 
-fn columns(page: &mut String, columns: &[ColumnSpec]) {
-    page.push_str("\nCOLUMNS\n");
+fn columns(page: &mut Sheet, columns: &[ColumnSpec]) {
+    page.heading("COLUMNS", "");
     for column in columns {
-        item(page, &column.name, &described(column));
+        page.item(&column.name, &described(column));
     }
 }
 
@@ -282,32 +279,6 @@ fn columns(page: &mut String, columns: &[ColumnSpec]) {
 fn described(column: &ColumnSpec) -> String {
     let unit = column.unit.map_or(String::new(), |unit| format!(", {}", unit.name()));
     format!("{} [{}{unit}]", column.doc, column.kind.name())
-}
-
-/// Width of a manual page, in characters.
-const WIDTH: usize = 96;
-
-fn paragraph(page: &mut String, text: &str) {
-    for line in wrapped(text, WIDTH - 2) {
-        let _ = writeln!(page, "  {line}");
-    }
-}
-
-fn item(page: &mut String, name: &str, text: &str) {
-    const INDENT: usize = 24;
-    for (index, line) in wrapped(text, WIDTH - INDENT).into_iter().enumerate() {
-        match index {
-            0 if name.len() + 4 > INDENT => {
-                let _ = writeln!(page, "  {name}\n{:INDENT$}{line}", "");
-            }
-            0 => {
-                let _ = writeln!(page, "  {name:width$}{line}", width = INDENT - 2);
-            }
-            _ => {
-                let _ = writeln!(page, "{:INDENT$}{line}", "");
-            }
-        }
-    }
 }
 
 /// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.

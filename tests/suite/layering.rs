@@ -22,7 +22,7 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("report", &["error", "interrupt", "trace"]),
     ("schema", &["error", "report"]),
     ("catalog", &["error", "bounded_file", "classify", "table"]),
-    ("manual", &["error", "classify", "table", "catalog"]),
+    ("manual", &["error", "classify", "table", "catalog", "render"]),
     ("normalize", &["error", "glob", "schema", "catalog"]),
     ("answer", &["error", "glob", "catalog", "normalize"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),

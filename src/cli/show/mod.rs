@@ -9,7 +9,7 @@ use crate::compile::{Invocation, Layout, Plan, functions_in, script};
 use crate::error::{Error, Result};
 use crate::execute::FUNCTIONS;
 use crate::lint::EmptyReport;
-use crate::manual::manual;
+use crate::manual::{Form, manual};
 use crate::normalize::{self, Installation};
 use crate::report::Report;
 use crate::schema::Schema;
@@ -27,6 +27,7 @@ Examples:
   nsq show cuda_gpu_trace --sql --report r.sqlite | sqlite3 r.sqlite
   nsq show top_kernels --sql -p limit=5 --device 0 --report r.sqlite
   nsq show overview --json-schema                       what `nsq overview -f json` prints
+  nsq show top_kernels --format markdown                the page for a site or a book
 
 The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
 with `nsq sql REPORT --file` instead.")]
@@ -40,6 +41,10 @@ pub(super) struct Args {
     /// Print the JSON Schema of what `--format json` prints for a query or page.
     #[arg(long, conflicts_with = "sql")]
     json_schema: bool,
+    /// Print the page as text or as Markdown.
+    #[arg(short, long, value_parser = ["text", "markdown"], default_value = "text", hide_default_value = true)]
+    #[arg(conflicts_with_all = ["sql", "json_schema"])]
+    format: String,
     /// Adapt the script to the tables of this report.
     #[arg(long, value_name = "REPORT", requires = "sql")]
     report: Option<PathBuf>,
@@ -77,7 +82,10 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     let text = match args.sql {
         true => standalone(args, &catalog, &invocation)?,
-        false => manual(&catalog, &invocation.query)?,
+        false => {
+            let form = if args.format == "markdown" { Form::Markdown } else { Form::Text };
+            manual(&catalog, &invocation.query, form)?
+        }
     };
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
     Ok(0)
