@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the software bill of materials of nsq as CycloneDX 1.5, from `cargo metadata`.
+"""Prints the software bill of materials of nsq as CycloneDX 1.5: `release/sbom.py VERSION [TARGET]`.
 
-Its components are the crates that the programs of a release contain for Linux x86_64: those behind build scripts,
+Its components are the crates that the programs of a release contain for that target: those behind build scripts,
 procedural macros and tests are not in the programs, and not in the list.
 """
 
@@ -10,11 +10,10 @@ import subprocess
 import sys
 
 PROGRAMS = ["nsys-query", "nsq-mcp", "nsq-perfetto"]
-TRIPLE = "x86_64-unknown-linux-gnu"
 
 
-def metadata():
-    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", TRIPLE]
+def metadata(triple):
+    command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", triple]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -58,7 +57,7 @@ def component(package):
 
 def main():
     version = sys.argv[1]
-    graph = metadata()
+    graph = metadata(sys.argv[2] if len(sys.argv) > 2 else "x86_64-unknown-linux-gnu")
     packages = {package["id"]: package for package in graph["packages"]}
     links = shipped(graph, packages)
     of = lambda node: purl(packages[node])

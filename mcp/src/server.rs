@@ -256,7 +256,7 @@ impl Server {
 }
 
 /// The guide for agents, as a resource.
-const GUIDE: (&str, &str) = ("nsq://guide", include_str!("../../docs/agents.md"));
+const GUIDE: (&str, &str) = ("nsq://guide", include_str!("../../docs/src/agents.md"));
 /// The address of a manual page, before its name.
 const MANUAL: &str = "nsq://manual/";
 

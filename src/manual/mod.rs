@@ -7,5 +7,5 @@ mod pages;
 mod sheet;
 
 pub use list::{classes, pages, playbooks, queries, relations, search, table, words_of};
-pub use pages::{manual, wrapped};
-pub use sheet::Form;
+pub use pages::manual;
+pub use sheet::{Form, wrapped};

@@ -173,7 +173,9 @@ fn query_page(page: &mut Sheet, query: &Query) {
         page.names("", header.see_also.iter().map(String::as_str));
     }
     page.heading("SOURCE", "");
-    let asks: Vec<String> = header.asks.iter().map(|ask| ask.query.clone()).collect();
+    // The queries of a kind have no single name.
+    let name_of = |query: &str| if query.is_empty() { "every finding" } else { query }.to_owned();
+    let asks: Vec<String> = header.asks.iter().map(|ask| name_of(&ask.query)).collect();
     let (verb, inputs) = match asks.as_slice() {
         [] => ("reading", &header.reads),
         asks => ("over the answers of", &asks.to_vec()),
@@ -277,24 +279,8 @@ fn columns(page: &mut Sheet, columns: &[ColumnSpec]) {
 
 /// Meaning, type and unit of a column.
 fn described(column: &ColumnSpec) -> String {
-    let unit = column.unit.map_or(String::new(), |unit| format!(", {}", unit.name()));
-    format!("{} [{}{unit}]", column.doc, column.kind.name())
-}
-
-/// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
+    let kind = column.kind.name();
+    // Such as bytes, which is the unit too.
+    let unit = column.unit.map(|unit| unit.name()).filter(|unit| *unit != kind);
+    format!("{} [{kind}{}]", column.doc, unit.map_or(String::new(), |unit| format!(", {unit}")))
 }

@@ -1,6 +1,5 @@
 //! A manual page while it is written: the same paragraphs and items as text or as Markdown.
 
-use super::pages::wrapped;
 use crate::render::{markdown_code, markdown_text};
 
 /// How a manual page is written.
@@ -118,6 +117,24 @@ impl Sheet {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -678,14 +678,3 @@ fn sections_without_data_are_reported() {
     let (code, out, error) = outcome(&["diff", &build_report("mpi_two_ranks"), &before, "--gate", "5"]);
     assert!(code == 4 && out.contains("Cannot tell."), "{out}{error}");
 }
-
-#[test]
-fn the_readmes_example_matches_the_output() {
-    let (_folder, before, after) = pair();
-    let out = stdout(&["diff", &before, &after]);
-    let readme = std::fs::read_to_string(project("README.md")).unwrap();
-    let fence = "```text\nA  before.sqlite: ";
-    let start = readme.find(fence).expect("an example of nsq diff") + "```text\n".len();
-    let shown = &readme[start..start + readme[start..].find("```").unwrap()];
-    assert!(out.starts_with(shown), "README.md shows\n{shown}\nand nsq prints\n{out}");
-}
