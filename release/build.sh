@@ -62,8 +62,9 @@ done
 "$built/nsq" completions zsh >"$tree/share/zsh/site-functions/_nsq"
 "$built/nsq" completions fish >"$tree/share/fish/vendor_completions.d/nsq.fish"
 install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$tree/share/doc/nsq/"
-# What README.md links to.
-mkdir -p "$tree/share/doc/nsq/docs" "$tree/share/doc/nsq/queries"
+# What README.md links to, and the report that its first command opens.
+mkdir -p "$tree/share/doc/nsq/docs" "$tree/share/doc/nsq/queries" "$tree/share/doc/nsq/fixtures"
+install -m 644 fixtures/example.sqlite "$tree/share/doc/nsq/fixtures/"
 cp -r docs/src "$tree/share/doc/nsq/docs/src"
 install -m 644 queries/README.md "$tree/share/doc/nsq/queries/"
 
@@ -92,7 +93,7 @@ Description: answers questions about NVIDIA Nsight Systems reports
  exported report; nsq runs them and says what to fix first.
 CONTROL
   find "$deb" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-  dpkg-deb --root-owner-group -Zxz --build "$deb" "$out/nsq_${version}_$architecture.deb" >/dev/null
+  dpkg-deb --root-owner-group -Zxz -z9 --threads-max=1 --build "$deb" "$out/nsq_${version}_$architecture.deb" >/dev/null
 }
 [ -z "$architecture" ] || debian_package
 
