@@ -11,7 +11,7 @@ mod front_matter;
 mod header;
 pub mod lock;
 mod page;
-mod playbook;
+mod questions;
 mod rules;
 mod source;
 mod yaml_error;
@@ -27,9 +27,9 @@ pub use header::{
     RelationHeader, ScopeColumns, TAGS,
 };
 pub use page::{Page, PageLayout, PageTable};
-pub use playbook::{
+pub use questions::{
     Alternative, Answer, Ask, Attribution, Fact, FileSpec, NamePattern, Part, Pattern, PatternUse,
-    Playbook, Preset, PresetValue,
+    Preset, PresetValue,
 };
 pub use rules::{Rule, Rules, Setting};
 pub use source::{EnumRow, Source, SourceColumn};
@@ -129,7 +129,7 @@ pub struct Catalog {
     rules: BTreeMap<String, Vec<Entry<Rules>>>,
     /// Class maps of GPU operations.
     classes: ClassMaps,
-    playbooks: BTreeMap<String, Entry<Playbook>>,
+    playbooks: BTreeMap<String, Entry<Page>>,
     pages: BTreeMap<String, page::PageFiles>,
 }
 
@@ -305,7 +305,7 @@ impl Catalog {
         let relations = self.relations.values().filter_map(|entry| entry.get(Relation::parse).err());
         let sources = self.sources.values().filter_map(|entry| entry.get(Source::parse).err());
         let rules = self.rules.values().flatten().filter_map(|entry| entry.get(Rules::parse).err());
-        let playbooks = self.playbooks.values().filter_map(|entry| entry.get(Playbook::parse).err());
+        let playbooks = self.playbooks.values().filter_map(|entry| entry.get(Page::parse).err());
         let pages = self.page_names().filter_map(|name| self.page(name).err());
         let broken = queries.chain(relations).chain(sources).chain(rules).chain(playbooks).chain(pages);
         broken.chain(self.classes.broken()).collect()
@@ -394,39 +394,6 @@ impl Catalog {
     /// Selects the class map to use; see [`ClassMaps::choose`].
     pub fn choose_classes(&mut self, spelling: &str) -> Result<()> {
         self.classes.choose(spelling)
-    }
-
-    /// The playbook with this name.
-    pub fn playbook(&self, name: &str) -> Result<&Playbook> {
-        match self.playbooks.get(name) {
-            Some(entry) => entry.get(Playbook::parse),
-            None => Err(Error::unknown(
-                "playbook",
-                name,
-                self.playbook_names(),
-                "`nsq list --playbooks` shows all playbooks. A path to a file is also accepted.",
-            )),
-        }
-    }
-
-    /// The names of all playbooks, including unreadable ones.
-    pub fn playbook_names(&self) -> impl Iterator<Item = &str> {
-        self.playbooks.keys().map(String::as_str)
-    }
-
-    /// All readable playbooks, sorted by name. [`Catalog::broken`] lists the others.
-    pub fn readable_playbooks(&self) -> Vec<&Playbook> {
-        self.playbooks.values().filter_map(|entry| entry.get(Playbook::parse).ok()).collect()
-    }
-
-    /// Adds the playbook in the file at `path` and returns its name.
-    pub fn add_playbook(&mut self, path: &Path) -> Result<String> {
-        let text = bounded_file::read_text(path, Origin::Named)?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let (file, domain) = (path.to_string_lossy().into_owned(), PLAYBOOKS.to_owned());
-        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
-        self.playbooks.insert(name.clone(), entry);
-        Ok(name)
     }
 
     /// All files of name rules.

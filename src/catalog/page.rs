@@ -1,12 +1,16 @@
-//! Pages: several queries shown together, as tables and in layouts of their own.
+//! Pages: several queries shown together, as tables, in layouts of their own, and as answers to questions.
 
 use super::front_matter::{read_yaml, scalars};
 use super::header::Param;
-use super::playbook::Fact;
-use super::{Catalog, Entry, FileKind};
+use super::questions::{Ask, Fact, FileSpec, Part, Pattern, Preset};
+use super::{Catalog, Entry, FileKind, PLAYBOOKS};
+use crate::bounded_file::{self, Origin};
 use crate::error::{Error, Result};
 use serde::Deserialize;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
 
 /// The manifest of a page: `pages/<name>/page.yml`.
 #[derive(Debug, Clone, Deserialize)]
@@ -36,10 +40,26 @@ pub struct Page {
     #[serde(default)]
     pub params: Vec<Param>,
     /// The tables, in the order in which they are asked and shown.
+    #[serde(default)]
     pub tables: Vec<PageTable>,
     /// Values for the layouts, in order. Each can use earlier ones.
     #[serde(default)]
     pub facts: Vec<Fact>,
+    /// The questions, in order. A page has tables or questions.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// Patterns for the names of NVTX ranges, for questions.
+    #[serde(default)]
+    pub patterns: Vec<Pattern>,
+    /// Names of `list` parameters whose items must be classes of the class map.
+    #[serde(default)]
+    pub classes: Vec<String>,
+    /// Parameter values that set other parameters.
+    #[serde(default)]
+    pub presets: Vec<Preset>,
+    /// CSV files that the user can supply.
+    #[serde(default)]
+    pub files: Vec<FileSpec>,
 }
 
 /// A table of a page: the answer of a query.
@@ -75,6 +95,30 @@ impl Page {
         let page: Self = read_yaml(file, 1, text.trim_start_matches('\u{feff}'))?;
         Ok(Self { file: file.to_owned(), source: text.to_owned(), ..page })
     }
+
+    /// The pattern with this name.
+    pub fn pattern(&self, name: &str) -> Option<&Pattern> {
+        self.patterns.iter().find(|pattern| pattern.name == name)
+    }
+
+    /// The part with this name.
+    pub fn part(&self, name: &str) -> Result<&Part> {
+        let found = self.parts.iter().find(|part| part.part == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.parts.iter().map(|part| part.part.as_str()).collect();
+            Error::Unknown {
+                what: "part",
+                name: name.to_owned(),
+                near: Vec::new(),
+                help: format!("Parts of {}: {}, or `all`.", self.name, names.join(", ")),
+            }
+        })
+    }
+
+    /// The queries of all questions.
+    pub fn asks(&self) -> impl Iterator<Item = &Ask> {
+        self.parts.iter().flat_map(|part| &part.answers).flat_map(|answer| &answer.queries)
+    }
 }
 
 /// A template that lays a page out as text.
@@ -88,13 +132,16 @@ pub struct PageLayout {
     pub is_built_in: bool,
 }
 
-/// The manifest of a page and its layouts, by the stem of their files.
+/// The files of a page.
 #[derive(Debug, Default)]
 pub(super) struct PageFiles {
     manifest: Option<Entry<Page>>,
+    /// Its layouts, by the stem of their files.
     layouts: BTreeMap<String, PageLayout>,
 }
 
+/// Name of the page whose layouts all questions share. It has no manifest.
+const ANSWERS: &str = "answers";
 /// File name of a page's manifest, without its extension.
 const MANIFEST: &str = "page";
 /// Extension of layouts.
@@ -126,6 +173,49 @@ impl Catalog {
         }
     }
 
+    /// The page with questions of this name. A file in the folder `playbooks` comes before a page.
+    pub fn playbook(&self, name: &str) -> Result<&Page> {
+        if let Some(entry) = self.playbooks.get(name) {
+            return entry.get(Page::parse);
+        }
+        match self.pages.get(name).and_then(|files| files.manifest.as_ref()) {
+            Some(entry) if entry.get(Page::parse).map_or(true, |page| !page.parts.is_empty()) => {
+                entry.get(Page::parse)
+            }
+            _ => Err(Error::unknown(
+                "playbook",
+                name,
+                self.readable_playbooks().iter().map(|page| page.name.as_str()),
+                "`nsq list --playbooks` shows all playbooks. A path to a file is also accepted.",
+            )),
+        }
+    }
+
+    /// All readable pages with questions, sorted by name.
+    pub fn readable_playbooks(&self) -> Vec<&Page> {
+        let mut all: Vec<&Page> = self.manifests().filter(|page| !page.parts.is_empty()).collect();
+        // The first of the same name is that of the folder `playbooks`.
+        all.sort_by_key(|page| &page.name);
+        all.dedup_by_key(|page| &page.name);
+        all
+    }
+
+    /// All readable pages, and files of the folder `playbooks`.
+    pub fn manifests(&self) -> impl Iterator<Item = &Page> {
+        let own = self.playbooks.values().filter_map(|entry| entry.get(Page::parse).ok());
+        own.chain(self.readable_pages())
+    }
+
+    /// Adds the playbook in the file at `path` and returns its name.
+    pub fn add_playbook(&mut self, path: &Path) -> Result<String> {
+        let text = bounded_file::read_text(path, Origin::Named)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let (file, domain) = (path.to_string_lossy().into_owned(), PLAYBOOKS.to_owned());
+        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
+        self.playbooks.insert(name.clone(), entry);
+        Ok(name)
+    }
+
     /// The names of all pages, including unreadable ones.
     pub fn page_names(&self) -> impl Iterator<Item = &str> {
         let is_whole = |(_, files): &(&String, &PageFiles)| files.manifest.is_some();
@@ -144,6 +234,11 @@ impl Catalog {
             let layouts = files.layouts.values();
             manifest.chain(layouts.map(|layout| (FileKind::PageLayout, layout.file.as_str())))
         })
+    }
+
+    /// The layouts of answers to questions, by name.
+    pub fn answer_layouts(&self) -> impl Iterator<Item = (&str, &PageLayout)> {
+        self.layouts(ANSWERS)
     }
 
     /// The layouts of a page, by name.

@@ -145,7 +145,7 @@ impl Words {
 
     fn pages(&self) -> Vec<Name> {
         let Some(catalog) = &self.catalog else { return Vec::new() };
-        let pages = catalog.readable_pages().into_iter();
+        let pages = catalog.readable_pages().into_iter().filter(|page| page.parts.is_empty());
         pages.map(|page| (page.name.clone(), page.title.clone())).collect()
     }
 

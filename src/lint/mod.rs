@@ -1,14 +1,14 @@
 //! Lint rules for the SQL library, used by `nsq check` and by the project's tests.
 //!
 //! Each rule has a number, a message and a remedy. The letter tells the kind of file: `Q` queries, `V`
-//! relations, `S` source specs and name rules, `C` class maps, `P` playbooks, `G` pages. `R` rules need a report.
+//! relations, `S` source specs and name rules, `C` class maps, `G` pages, `P` their questions. `R` rules need a report.
 //!
 //! Users' statements in `nsq sql` are not checked, and running a query needs nothing from this module.
 
 mod names;
 mod page;
-mod playbook;
 mod query;
+mod questions;
 mod relation;
 mod report;
 mod statement;
@@ -62,10 +62,7 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         for relation in catalog.relations()? {
             relation::check_relation(relation, catalog, &empty_report, &mut findings);
         }
-        for playbook in catalog.readable_playbooks() {
-            playbook::check_playbook(playbook, catalog, &mut findings);
-        }
-        for page in catalog.readable_pages() {
+        for page in catalog.manifests() {
             page::check_page(page, catalog, &mut findings);
         }
         for query in catalog.readable_queries() {

@@ -6,4 +6,4 @@ mod list;
 mod pages;
 
 pub use list::{classes, pages, playbooks, queries, relations, search, table, words_of};
-pub use pages::{manual, wrapped};
+pub use pages::manual;

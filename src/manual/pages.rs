@@ -1,8 +1,9 @@
 //! The manual pages of queries, relations, sources, class maps, playbooks and pages.
 
-use crate::catalog::{Catalog, ColumnSpec, Param, Query, Relation, Source};
+use crate::catalog::{Catalog, ColumnSpec, Page, Param, Query, Relation, Source};
 use crate::classify::Pattern;
 use crate::error::{Error, Result};
+use crate::render::filled;
 use std::fmt::Write as _;
 
 /// The manual page of anything in the library, by its name. A query, relation or source takes precedence
@@ -19,11 +20,13 @@ pub fn manual(catalog: &Catalog, name: &str) -> Result<String> {
         if catalog.classes().names().iter().any(|map| map == name) {
             return class_page(catalog, name);
         }
-        if catalog.page_names().any(|page| page == name) {
+        // A page comes before a playbook of the same name.
+        if catalog.page_names().any(|page| page == name) && catalog.page(name)?.parts.is_empty() {
             return page_page(catalog, name);
         }
-        if catalog.playbook_names().any(|playbook| playbook == name) {
-            return playbook_page(catalog, name);
+        match catalog.playbook(name) {
+            Err(Error::Unknown { .. }) => {}
+            found => return found.map(playbook_page),
         }
     }
     if let Some(relation) = catalog.relation(name) {
@@ -51,8 +54,7 @@ fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
     }
 }
 
-fn playbook_page(catalog: &Catalog, name: &str) -> Result<String> {
-    let playbook = catalog.playbook(name)?;
+fn playbook_page(playbook: &Page) -> String {
     let mut page = format!("{}@{} - {}\n\n", playbook.name, playbook.version, playbook.title);
     paragraph(&mut page, &playbook.doc);
     page.push_str("\nQUESTIONS (--part NAME)\n");
@@ -91,12 +93,12 @@ fn playbook_page(catalog: &Catalog, name: &str) -> Result<String> {
         item(&mut page, &pattern.name, &format!("{} [{}]", pattern.doc, ways.join(" | ")));
     }
     page.push_str("\nQUERIES\n");
-    let asks = playbook.parts.iter().flat_map(|part| &part.answers).flat_map(|answer| &answer.queries);
-    let queries: std::collections::BTreeSet<&str> = asks.map(|ask| ask.query.as_str()).collect();
+    let queries: std::collections::BTreeSet<&str> =
+        playbook.asks().map(|ask| ask.query.as_str()).collect();
     paragraph(&mut page, &queries.into_iter().collect::<Vec<_>>().join(", "));
     page.push_str("\nSOURCE\n");
     paragraph(&mut page, &playbook.file);
-    Ok(page)
+    page
 }
 
 fn params(page: &mut String, params: &[Param]) {
@@ -288,14 +290,14 @@ fn described(column: &ColumnSpec) -> String {
 const WIDTH: usize = 96;
 
 fn paragraph(page: &mut String, text: &str) {
-    for line in wrapped(text, WIDTH - 2) {
+    for line in filled(text, WIDTH - 2) {
         let _ = writeln!(page, "  {line}");
     }
 }
 
 fn item(page: &mut String, name: &str, text: &str) {
     const INDENT: usize = 24;
-    for (index, line) in wrapped(text, WIDTH - INDENT).into_iter().enumerate() {
+    for (index, line) in filled(text, WIDTH - INDENT).into_iter().enumerate() {
         match index {
             0 if name.len() + 4 > INDENT => {
                 let _ = writeln!(page, "  {name}\n{:INDENT$}{line}", "");
@@ -308,22 +310,4 @@ fn item(page: &mut String, name: &str, text: &str) {
             }
         }
     }
-}
-
-/// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }

@@ -140,6 +140,12 @@ impl<'a> PageRequest<'a> {
         visible: fn(&str) -> String,
     ) -> Result<Self> {
         let page = catalog.page(name)?;
+        if page.tables.is_empty() {
+            return Err(Error::usage(
+                format!("page {name} has questions, and no tables"),
+                format!("ask them: nsq answer REPORT --playbook {name}"),
+            ));
+        }
         let params = bind(page, given)?;
         let templates = Templates::new(visible);
         let tables = planned(catalog, page, &templates, &params)?;

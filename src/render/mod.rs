@@ -24,7 +24,7 @@ pub use escape::{quotable, visible};
 #[cfg(feature = "cli")]
 pub use flame::{FlameFormat, FlameStack, compare_stacks, write_flame};
 pub use formula::reads_as_formula;
-pub use lead::wrapped;
+pub use lead::{bold, filled, wrapped};
 pub use markdown::{markdown_code, markdown_text};
 
 use crate::error::{Error, Result};

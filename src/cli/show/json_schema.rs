@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 /// The schema of a page or query, indented.
 pub(super) fn schema(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
-    let schema = match catalog.page_names().any(|name| name == args.name) {
+    let schema = match catalog.page(&args.name).is_ok_and(|page| !page.tables.is_empty()) {
         true => of_page(catalog, &args.name)?,
         false => of_query(catalog, &invocation.query)?,
     };
