@@ -1,6 +1,6 @@
 //! Options that several verbs share.
 
-use super::{deadline, note, progress};
+use super::{deadline, messages, note, progress};
 use crate::catalog::{Catalog, ClassRule};
 use crate::classify::Pattern;
 use crate::compile::{parse_duration, words_in};
@@ -126,7 +126,7 @@ impl KeepArgs {
                 off: self.no_cache,
                 again: false,
                 verify: self.verify,
-                listener: Listener(Some(progress::show)),
+                listener: Listener(Some(messages::show)),
             },
         }
     }

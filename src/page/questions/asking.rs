@@ -2,8 +2,9 @@
 
 use super::super::planned::fault;
 use super::super::template::{Trouble, rows};
-use super::Questions;
 use super::ranges::{Found, Missing, RangeName, Ranges};
+use super::reply::{PatternMatch, Reply, globs_of};
+use super::request::Questions;
 use super::stop::Stop;
 use crate::catalog::{Ask, Attribution, PatternUse};
 use crate::compile::{Invocation, Layout, Plan};
@@ -39,39 +40,6 @@ struct Asked<'q> {
     ranges: Option<Ranges>,
     /// The ranges of each pattern that was looked up.
     found: BTreeMap<String, std::result::Result<Found, Missing>>,
-}
-
-/// The result of a query.
-#[derive(Debug, Clone)]
-pub(super) struct Reply<'a> {
-    pub(super) ask: &'a Ask,
-    pub(super) table: ResultTable,
-    /// Name and version of the query.
-    pub(super) query: (String, u32),
-    pub(super) title: String,
-    pub(super) bindings: Vec<(String, Cell)>,
-    /// Name of the report.
-    pub(super) report: String,
-    /// Whether the query reads the report, and not only its parameters.
-    pub(super) reads_report: bool,
-    /// Index of the report, from 0.
-    pub(super) report_index: usize,
-    /// The scope, if there is one.
-    pub(super) scope: Option<serde_json::Value>,
-    /// The words of the command that runs the same query, quoted for the shell.
-    pub(super) command: Option<Vec<String>>,
-    /// The ranges that its patterns matched. Also lists excluding patterns without a match.
-    pub(super) ranges: Vec<PatternMatch>,
-    /// Notes about missing data, or about a scope that cannot be applied.
-    pub(super) notes: Vec<String>,
-}
-
-/// The ranges that a pattern matched in a report.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct PatternMatch {
-    pub(super) pattern: String,
-    pub(super) excludes: bool,
-    pub(super) found: std::result::Result<Found, Missing>,
 }
 
 /// A query with its report and scope, but without its parameters.
@@ -398,15 +366,6 @@ impl<'q, 'a> Asking<'q, 'a> {
 
 /// The longest parameter, in bytes, that a printed command contains.
 const LONG: usize = 160;
-
-/// The globs of the ranges that a pattern matched; only of those that exclude, or do not, if it says so.
-fn globs_of(ranges: &[PatternMatch], pattern: &str, excludes: Option<bool>) -> Vec<String> {
-    let is_it = |matched: &&PatternMatch| {
-        matched.pattern == pattern && excludes.is_none_or(|excludes| matched.excludes == excludes)
-    };
-    let found = ranges.iter().filter(is_it).filter_map(|matched| matched.found.as_ref().ok());
-    found.flat_map(|found| found.globs.iter().cloned()).collect()
-}
 
 /// Quotes a word for the shell.
 fn quoted(word: &str) -> String {

@@ -2,7 +2,8 @@
 
 use super::super::planned::fault;
 use super::super::template::{Trouble, to_json};
-use super::asking::{Asking, Context, Reply};
+use super::asking::{Asking, Context};
+use super::reply::Reply;
 use super::stop::Stop;
 use crate::catalog::{Answer, Page, Part};
 use crate::error::Result;

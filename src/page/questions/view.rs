@@ -1,8 +1,8 @@
 //! Answers as JSON: with every row, and as the layout of answers sees them.
 
-use super::asking::{PatternMatch, Reply};
 use super::blocks::{Block, blocks};
 use super::part::{Outcome, PartAnswer, Piece};
+use super::reply::{PatternMatch, Reply};
 use super::told::{ended, not_answered};
 use crate::catalog::Attribution;
 use crate::error::{Error, Result};
