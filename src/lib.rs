@@ -44,8 +44,6 @@
 // later stage; `tests/suite/layering.rs` checks this. The documentation of each stage starts with its
 // input and output.
 #[doc(hidden)]
-pub mod answer;
-#[doc(hidden)]
 pub mod bounded_file;
 #[doc(hidden)]
 pub mod catalog;

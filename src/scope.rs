@@ -31,6 +31,25 @@ pub struct ScopeText {
 }
 
 impl ScopeText {
+    /// The scope as options of the command line: each an option and its value.
+    pub fn words(&self) -> Vec<String> {
+        let texts = [
+            ("--nvtx", &self.nvtx),
+            ("--iter", &self.iterations),
+            ("--exclude", &self.exclude),
+            ("--window", &self.windows),
+        ];
+        let ids =
+            [("--device", &self.devices), ("--stream", &self.streams), ("--process", &self.processes)];
+        let texts = texts
+            .into_iter()
+            .flat_map(|(option, values)| values.iter().map(move |v| (option, v.clone())));
+        let ids =
+            ids.into_iter().flat_map(|(option, ids)| ids.iter().map(move |id| (option, id.to_string())));
+        let time = self.time.iter().map(|time| ("--time", time.clone()));
+        texts.chain(ids).chain(time).flat_map(|(option, value)| [option.to_owned(), value]).collect()
+    }
+
     /// The scope for a report. Percentages of the time need the length of its capture.
     pub fn resolve(&self, schema: &Schema) -> Result<Scope> {
         let mut scope = Scope {

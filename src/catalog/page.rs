@@ -1,9 +1,9 @@
-//! Pages: several queries shown together, as tables and in layouts of their own.
+//! Pages: several queries shown together, as tables, in layouts of their own, and as answers to questions.
 
+use super::column::Param;
+use super::entry::Entry;
 use super::front_matter::{read_yaml, scalars};
-use super::header::Param;
-use super::playbook::Fact;
-use super::{Catalog, Entry, FileKind};
+use super::questions::{Ask, Fact, FileSpec, Part, Pattern, Preset};
 use crate::error::{Error, Result};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -36,10 +36,26 @@ pub struct Page {
     #[serde(default)]
     pub params: Vec<Param>,
     /// The tables, in the order in which they are asked and shown.
+    #[serde(default)]
     pub tables: Vec<PageTable>,
     /// Values for the layouts, in order. Each can use earlier ones.
     #[serde(default)]
     pub facts: Vec<Fact>,
+    /// The questions, in order. A page has tables or questions.
+    #[serde(default)]
+    pub parts: Vec<Part>,
+    /// Patterns for the names of NVTX ranges, for questions.
+    #[serde(default)]
+    pub patterns: Vec<Pattern>,
+    /// Names of `list` parameters whose items must be classes of the class map.
+    #[serde(default)]
+    pub classes: Vec<String>,
+    /// Parameter values that set other parameters.
+    #[serde(default)]
+    pub presets: Vec<Preset>,
+    /// CSV files that the user can supply.
+    #[serde(default)]
+    pub files: Vec<FileSpec>,
 }
 
 /// A table of a page: the answer of a query.
@@ -75,6 +91,30 @@ impl Page {
         let page: Self = read_yaml(file, 1, text.trim_start_matches('\u{feff}'))?;
         Ok(Self { file: file.to_owned(), source: text.to_owned(), ..page })
     }
+
+    /// The pattern with this name.
+    pub fn pattern(&self, name: &str) -> Option<&Pattern> {
+        self.patterns.iter().find(|pattern| pattern.name == name)
+    }
+
+    /// The part with this name.
+    pub fn part(&self, name: &str) -> Result<&Part> {
+        let found = self.parts.iter().find(|part| part.part == name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = self.parts.iter().map(|part| part.part.as_str()).collect();
+            Error::Unknown {
+                what: "part",
+                name: name.to_owned(),
+                near: Vec::new(),
+                help: format!("Parts of {}: {}, or `all`.", self.name, names.join(", ")),
+            }
+        })
+    }
+
+    /// The queries of all questions.
+    pub fn asks(&self) -> impl Iterator<Item = &Ask> {
+        self.parts.iter().flat_map(|part| &part.answers).flat_map(|answer| &answer.queries)
+    }
 }
 
 /// A template that lays a page out as text.
@@ -88,67 +128,17 @@ pub struct PageLayout {
     pub is_built_in: bool,
 }
 
-/// The manifest of a page and its layouts, by the stem of their files.
+/// The files of a page.
 #[derive(Debug, Default)]
 pub(super) struct PageFiles {
-    manifest: Option<Entry<Page>>,
-    layouts: BTreeMap<String, PageLayout>,
+    pub(super) manifest: Option<Entry<Page>>,
+    /// Its layouts, by the stem of their files.
+    pub(super) layouts: BTreeMap<String, PageLayout>,
 }
 
+/// Name of the page whose layouts all questions share. It has no manifest.
+pub(super) const ANSWERS: &str = "answers";
 /// File name of a page's manifest, without its extension.
-const MANIFEST: &str = "page";
+pub(super) const MANIFEST: &str = "page";
 /// Extension of layouts.
 pub(super) const LAYOUT: &str = "jinja";
-
-impl Catalog {
-    /// Adds a file of the page `name`: its manifest or a layout. Other files are queries.
-    pub(super) fn add_to_page(&mut self, name: &str, stem: String, extension: &str, entry: Entry<Page>) {
-        let page = self.pages.entry(name.to_owned()).or_default();
-        if extension == LAYOUT {
-            let Entry { file, text, .. } = entry;
-            let is_built_in = file.starts_with(super::BUILT_IN);
-            page.layouts.insert(stem, PageLayout { file, text: text.into_owned(), is_built_in });
-        } else if stem == MANIFEST {
-            page.manifest = Some(entry);
-        }
-    }
-
-    /// The page with this name.
-    pub fn page(&self, name: &str) -> Result<&Page> {
-        match self.pages.get(name).and_then(|files| files.manifest.as_ref()) {
-            Some(entry) => entry.get(Page::parse),
-            None => Err(Error::unknown(
-                "page",
-                name,
-                self.page_names(),
-                "`nsq list --pages` shows all pages.",
-            )),
-        }
-    }
-
-    /// The names of all pages, including unreadable ones.
-    pub fn page_names(&self) -> impl Iterator<Item = &str> {
-        let is_whole = |(_, files): &(&String, &PageFiles)| files.manifest.is_some();
-        self.pages.iter().filter(is_whole).map(|(name, _)| name.as_str())
-    }
-
-    /// All readable pages, sorted by name. [`Catalog::broken`] lists the others.
-    pub fn readable_pages(&self) -> Vec<&Page> {
-        self.page_names().filter_map(|name| self.page(name).ok()).collect()
-    }
-
-    /// Kind and path of the files of all pages, without their queries.
-    pub(super) fn page_files(&self) -> impl Iterator<Item = (FileKind, &str)> {
-        self.pages.values().flat_map(|files| {
-            let manifest = files.manifest.iter().map(|entry| (FileKind::Page, entry.file.as_str()));
-            let layouts = files.layouts.values();
-            manifest.chain(layouts.map(|layout| (FileKind::PageLayout, layout.file.as_str())))
-        })
-    }
-
-    /// The layouts of a page, by name.
-    pub fn layouts(&self, page: &str) -> impl Iterator<Item = (&str, &PageLayout)> {
-        let layouts = self.pages.get(page).into_iter().flat_map(|files| &files.layouts);
-        layouts.map(|(name, layout)| (name.as_str(), layout))
-    }
-}

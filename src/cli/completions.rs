@@ -4,12 +4,12 @@
 //! and playbooks, and of the ranges of a report on the command line.
 
 use super::options::LibraryArgs;
-use super::{Cli, output};
+use super::output;
 use crate::catalog::Catalog;
 use crate::door;
 use crate::error::{Error, Result};
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 use clap_complete::env::{CompleteEnv, Shells};
 use clap_complete::{ArgValueCompleter, CompletionCandidate};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,12 +55,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     Ok(0)
 }
 
-/// Prints completions, if a script asks for them. Else `None`.
-pub(super) fn complete() -> Option<ExitCode> {
+/// Prints completions, if a script asks for them. Else `None`. `all`: the command line.
+pub(super) fn complete(all: fn() -> Command) -> Option<ExitCode> {
     // The engine removes the variable before it asks for names.
     let is_bash = std::env::var_os(CALLED)? == "bash";
     let current = std::env::current_dir().ok();
-    let completed = CompleteEnv::with_factory(move || command(is_bash))
+    let completed = CompleteEnv::with_factory(move || command(all(), is_bash))
         .var(CALLED)
         .bin("nsq")
         .try_complete(std::env::args_os(), current.as_deref());
@@ -68,11 +68,10 @@ pub(super) fn complete() -> Option<ExitCode> {
     Some(if completed.unwrap_or(false) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The command line, with completers of names.
-fn command(is_bash: bool) -> Command {
-    let verbs: Vec<String> =
-        Cli::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
-    verbs.into_iter().fold(Cli::command(), |command, verb| {
+/// The command line with completers of names.
+fn command(all: Command, is_bash: bool) -> Command {
+    let verbs: Vec<String> = all.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    verbs.into_iter().fold(all, |command, verb| {
         command.mut_subcommand(&verb, |of| of.mut_args(|arg| with_names(&verb, arg, is_bash)))
     })
 }
@@ -145,7 +144,7 @@ impl Words {
 
     fn pages(&self) -> Vec<Name> {
         let Some(catalog) = &self.catalog else { return Vec::new() };
-        let pages = catalog.readable_pages().into_iter();
+        let pages = catalog.readable_pages().into_iter().filter(|page| page.parts.is_empty());
         pages.map(|page| (page.name.clone(), page.title.clone())).collect()
     }
 

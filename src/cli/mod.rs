@@ -23,6 +23,7 @@ mod kernels;
 mod list;
 mod many;
 mod materialize;
+mod messages;
 mod opened;
 mod options;
 mod output;
@@ -40,10 +41,11 @@ mod timeline;
 
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
-use crate::render::{is_closed_pipe, visible};
+use crate::render::is_closed_pipe;
 use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use messages::{complain, note};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -115,7 +117,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
     }
-    if let Some(code) = completions::complete() {
+    if let Some(code) = completions::complete(Cli::command) {
         return code;
     }
     let arguments = with_verb(std::env::args_os().collect());
@@ -218,31 +220,4 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args),
     }
-}
-
-/// Prints an error and its help on standard error, and returns the exit code.
-fn complain(error: &Error) -> u8 {
-    progress::clear();
-    let code = error.exit_code();
-    if code != 0 {
-        let text = error.to_string();
-        let text = if matches!(error, Error::Sql { .. }) { text } else { short_both(&text) };
-        let lines: Vec<String> = text.lines().map(|line| short_line(&visible(line))).collect();
-        eprintln!("error: {}", lines.join("\n"));
-        if let Some(help) = error.help() {
-            eprintln!("  help: {}", short_line(&visible(&help)));
-        }
-    }
-    code
-}
-
-/// Prints a note on standard error.
-fn note(text: &str) {
-    progress::clear();
-    eprintln!("note: {}", short_line(&visible(&short_both(text))));
-}
-
-/// Shortens the text in quotes of both kinds: names in messages are in '...', commands in `...`.
-fn short_both(text: &str) -> String {
-    short_quotes(&short_quotes(text, '`'), '\'')
 }

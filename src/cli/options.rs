@@ -1,6 +1,6 @@
 //! Options that several verbs share.
 
-use super::{deadline, note, progress};
+use super::{deadline, messages, note, progress};
 use crate::catalog::{Catalog, ClassRule};
 use crate::classify::Pattern;
 use crate::compile::{parse_duration, words_in};
@@ -126,7 +126,7 @@ impl KeepArgs {
                 off: self.no_cache,
                 again: false,
                 verify: self.verify,
-                listener: Listener(Some(progress::show)),
+                listener: Listener(Some(messages::show)),
             },
         }
     }
@@ -241,20 +241,7 @@ fn looks_like_instances(path: &Path) -> bool {
 impl ScopeArgs {
     /// The options that leave a part out, as on the command line: `--device 0 --time 1s/2s`.
     pub(super) fn words(&self) -> Vec<String> {
-        let texts = [
-            ("--nvtx", &self.nvtx),
-            ("--iter", &self.iter),
-            ("--exclude", &self.exclude),
-            ("--window", &self.window),
-        ];
-        let ids = [("--device", &self.device), ("--stream", &self.stream), ("--process", &self.process)];
-        let texts = texts
-            .into_iter()
-            .flat_map(|(option, values)| values.iter().map(move |v| (option, v.clone())));
-        let ids =
-            ids.into_iter().flat_map(|(option, ids)| ids.iter().map(move |id| (option, id.to_string())));
-        let time = self.time.iter().map(|time| ("--time", time.clone()));
-        texts.chain(ids).chain(time).flat_map(|(option, value)| [option.to_owned(), value]).collect()
+        self.text().words()
     }
 
     /// Whether no option restricts the scope.
@@ -268,6 +255,10 @@ impl ScopeArgs {
 
     /// The scope for a report. Percentages of `--time` need the length of its capture.
     pub(super) fn resolve(&self, schema: &Schema) -> Result<Scope> {
+        self.text().resolve(schema)
+    }
+
+    fn text(&self) -> ScopeText {
         ScopeText {
             time: self.time.clone(),
             devices: self.device.clone(),
@@ -284,7 +275,6 @@ impl ScopeArgs {
             }),
             keep_names: self.fold == Fold::None,
         }
-        .resolve(schema)
     }
 }
 

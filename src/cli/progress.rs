@@ -1,9 +1,7 @@
 //! Progress of slow steps: a bar or a spinner on the terminal, removed at the end.
 
-use super::note;
 use crate::execute::Work;
 use crate::render::visible;
-use crate::report::Notice;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,15 +13,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Time between two changes on the screen.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Shows notes and progress while a report is being opened.
-pub(super) fn show(notice: Notice<'_>) {
-    match notice {
-        Notice::Note(text) => note(text),
-        Notice::Progress { step, done, total } => {
-            STATE.lock_bar().show(&visible(step), done, total, true)
-        }
-        Notice::Done => clear(),
-    }
+/// Shows how far a step is while a report is being opened.
+pub(super) fn show_step(step: &str, done: u64, total: Option<u64>) {
+    STATE.lock_bar().show(&visible(step), done, total, true);
 }
 
 /// Shows how far statements are, once they have taken a second.

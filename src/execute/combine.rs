@@ -6,27 +6,17 @@
 use super::Session;
 use super::findings::Findings;
 use super::guard::Limits;
-use super::table_writer::Insert;
+use super::insert::Insert;
+use super::partial::Partial;
 use crate::catalog::ClassMaps;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;
-use crate::table::{ResultTable, Value};
+use crate::table::Value;
 use rusqlite::Connection;
 
 /// The columns that say which report a row comes from, before the columns of its query.
 const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
-
-/// The answer of one report to a query that another query asks.
-#[derive(Debug, Clone, Copy)]
-pub struct Partial<'a> {
-    /// Name of the report, as output shows it.
-    pub report: &'a str,
-    /// Position of the report on the command line, from 0.
-    pub side: usize,
-    /// Its rows, with the columns of the asked query.
-    pub table: &'a ResultTable,
-}
 
 impl Session {
     /// A session over answers instead of a report. `answers` has an entry for each query that `plan`

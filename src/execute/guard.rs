@@ -21,6 +21,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// The help for contents that nsys never writes.
+pub(super) const NOT_FROM_NSYS: &str =
+    "nsys never writes this, so the rest of the file cannot be trusted: export the report again";
+
 /// How long a statement may run, and how many rows it may return.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
@@ -353,7 +357,7 @@ fn invalid_contents(message: &str, path: &str) -> Option<Error> {
     Some(Error::Report {
         path: path.into(),
         reason: format!("holds {what}"),
-        help: super::NOT_FROM_NSYS.to_owned(),
+        help: NOT_FROM_NSYS.to_owned(),
     })
 }
 

@@ -1,8 +1,9 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
 use super::guard::Limits;
+use super::native::Natives;
+use super::session::{Session, is_same};
 use super::stored::Stored;
-use super::{Natives, Session, is_same};
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;

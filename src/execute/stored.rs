@@ -3,15 +3,13 @@
 //!
 //! Such a relation is a view until then, so that every statement can read it at any time.
 
-use super::Session;
 use crate::compile::words_in;
-use crate::error::Result;
 use crate::normalize::Installation;
 use crate::schema::quote;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Most rows that are kept in memory for the other connections to the report. Of a relation with more, each
 /// connection computes its own.
@@ -21,20 +19,20 @@ const MOST_KEPT: usize = 100_000;
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// Each comes after those that it reads.
-    relations: Vec<Relation>,
+    pub(super) relations: Vec<Relation>,
     /// All views and the words of their definitions, which name the relations that they read. Each comes after
     /// those that it reads.
     views: Vec<(String, BTreeSet<String>)>,
 }
 
 #[derive(Debug)]
-struct Relation {
-    name: String,
-    kept: Mutex<Option<Rows>>,
+pub(super) struct Relation {
+    pub(super) name: String,
+    pub(super) kept: Mutex<Option<Rows>>,
 }
 
 #[derive(Debug)]
-struct Rows {
+pub(super) struct Rows {
     /// The statement that creates the table.
     definition: String,
     width: usize,
@@ -58,7 +56,7 @@ impl Stored {
     }
 
     /// The relations that a statement reads, itself or through views, without those that a connection has.
-    fn read_by(&self, sql: &str, has: &BTreeSet<String>) -> Vec<&Relation> {
+    pub(super) fn read_by(&self, sql: &str, has: &BTreeSet<String>) -> Vec<&Relation> {
         let mut words = words_in(sql);
         for (name, more) in self.views.iter().rev() {
             if words.contains(name) && !has.contains(name) {
@@ -71,50 +69,9 @@ impl Stored {
     }
 }
 
-impl Session {
-    /// Computes the stored relations that a statement reads, unless the connection has them.
-    pub(super) fn store_for(&self, sql: &str) -> Result<()> {
-        if self.stored.relations.is_empty() {
-            return Ok(());
-        }
-        let read = self.stored.read_by(sql, &self.has_stored.borrow());
-        read.into_iter().try_for_each(|relation| {
-            self.store(relation)?;
-            self.has_stored.borrow_mut().insert(relation.name.clone());
-            Ok(())
-        })
-    }
-
-    fn store(&self, relation: &Relation) -> Result<()> {
-        let (connection, rights) = (&self.connection, &self.rights);
-        let name = format!("stored {}", relation.name);
-        let (view, table) = (quote(&relation.name), quote(&name));
-        let failed = |e| self.explain(&self.limits, e);
-        // Whoever comes second waits, and finds the rows.
-        let mut kept = relation.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        rights.with_all(connection, || {
-            // Rolls back on failure, so that the next statement finds the view.
-            let whole = connection.unchecked_transaction()?;
-            if let Some(rows) = &*kept {
-                rows.write(connection, &name).map_err(failed)?;
-            } else {
-                // The view may come from a user's library.
-                rights.only_temp(rights.has_strings());
-                let create = format!("CREATE TEMP TABLE {table} AS SELECT * FROM {view}");
-                connection.execute_batch(&create).map_err(failed)?;
-                *kept = Rows::read(connection, &name).map_err(failed)?;
-                rights.all();
-            }
-            let read = format!("CREATE TEMP VIEW {view} AS SELECT * FROM temp.{table}");
-            connection.execute_batch(&format!("DROP VIEW temp.{view}; {read}"))?;
-            Ok(whole.commit()?)
-        })
-    }
-}
-
 impl Rows {
     /// The rows of a table; `None` if there are too many to keep.
-    fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Self>> {
         let definition = "SELECT sql FROM sqlite_temp_schema WHERE name = ?1";
         let definition: String = connection.query_row(definition, [name], |row| row.get(0))?;
         let mut statement = connection.prepare(&format!("SELECT * FROM temp.{}", quote(name)))?;
@@ -132,7 +89,7 @@ impl Rows {
     }
 
     /// Creates the table and fills it.
-    fn write(&self, connection: &Connection, name: &str) -> rusqlite::Result<()> {
+    pub(super) fn write(&self, connection: &Connection, name: &str) -> rusqlite::Result<()> {
         connection.execute_batch(&self.definition.replacen("CREATE TABLE", "CREATE TEMP TABLE", 1))?;
         let marks = vec!["?"; self.width].join(", ");
         let insert = format!("INSERT INTO temp.{} VALUES ({marks})", quote(name));
@@ -140,79 +97,5 @@ impl Rows {
         self.cells
             .chunks(self.width)
             .try_for_each(|row| insert.execute(params_from_iter(row)).map(|_| ()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::catalog::Catalog;
-    use crate::compile::Plan;
-    use crate::execute::Limits;
-    use crate::normalize;
-    use crate::schema::Schema;
-    use crate::table::ResultTable;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    const REPORT: &str = "fixtures/example.sqlite";
-    const ITERATIONS: &str = "SELECT * FROM iteration_window ORDER BY gpu_id, global_tid, iteration";
-
-    fn session(limits: &Limits) -> Session {
-        let connection = Connection::open(REPORT).unwrap();
-        let (schema, catalog) = (Schema::read(&connection).unwrap(), Catalog::built_in().unwrap());
-        let scope = normalize::Scope::default();
-        let installation =
-            normalize::plan(&schema, catalog, &scope, ["iteration_window", "kernel"]).unwrap();
-        Session::begin(connection, &installation, limits).unwrap()
-    }
-
-    fn ask(session: &Session, sql: &str, limits: &Limits) -> Result<ResultTable> {
-        let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), Catalog::built_in().unwrap());
-        session.table(&plan, limits)
-    }
-
-    fn stored(session: &Session) -> Vec<String> {
-        session.has_stored.borrow().iter().cloned().collect()
-    }
-
-    #[test]
-    fn a_statement_stores_what_it_reads_and_no_more() {
-        let limits = Limits::default();
-        let session = session(&limits);
-        ask(&session, "SELECT count(*) FROM kernel", &limits).unwrap();
-        assert!(stored(&session).is_empty());
-        ask(&session, "SELECT * FROM iteration", &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration"]);
-        let first = ask(&session, ITERATIONS, &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration", "iteration_window"]);
-        assert!(first.rows.len() > 1);
-        assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, first.rows);
-        // Another connection takes the rows.
-        let beside = Session::connect(
-            Connection::open(REPORT).unwrap(),
-            Arc::clone(&session.installation),
-            session.natives.clone(),
-            Arc::clone(&session.stored),
-            &limits,
-        );
-        let beside = beside.unwrap();
-        assert_eq!(ask(&beside, ITERATIONS, &limits).unwrap().rows, first.rows);
-        assert_eq!(stored(&beside), ["iteration", "iteration_window"]);
-    }
-
-    #[test]
-    fn what_was_stopped_is_computed_again() {
-        let cancel = Arc::new(AtomicBool::new(false));
-        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
-        let session = session(&limits);
-        cancel.store(true, Ordering::Relaxed);
-        ask(&session, ITERATIONS, &limits).unwrap_err();
-        assert!(stored(&session).is_empty());
-        cancel.store(false, Ordering::Relaxed);
-        assert!(ask(&session, ITERATIONS, &limits).unwrap().rows.len() > 1);
-        // It may still read only.
-        ask(&session, "SELECT * FROM \"stored iteration\"", &limits).unwrap();
-        ask(&session, "DELETE FROM \"stored iteration\" RETURNING 1", &limits).unwrap_err();
     }
 }

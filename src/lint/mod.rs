@@ -1,49 +1,30 @@
 //! Lint rules for the SQL library, used by `nsq check` and by the project's tests.
 //!
 //! Each rule has a number, a message and a remedy. The letter tells the kind of file: `Q` queries, `V`
-//! relations, `S` source specs and name rules, `C` class maps, `P` playbooks, `G` pages. `R` rules need a report.
+//! relations, `S` source specs and name rules, `C` class maps, `G` pages, `P` their questions. `R` rules need a report.
 //!
 //! Users' statements in `nsq sql` are not checked, and running a query needs nothing from this module.
 
+mod empty_report;
+mod finding;
 mod names;
 mod page;
-mod playbook;
 mod query;
+mod questions;
+mod reads;
 mod relation;
 mod report;
 mod statement;
 mod template;
 
+pub use empty_report::EmptyReport;
+pub use finding::Finding;
 pub use report::check_on_report;
 
 use crate::catalog::Catalog;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::execute::check_rules;
-use crate::normalize::{self, Installation, Scope};
-use crate::schema::{Schema, quote};
-use rusqlite::Connection;
-use std::fmt;
-
-/// A violation of a rule.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Finding {
-    /// File, as the user would open it.
-    pub file: String,
-    /// Line number, from 1.
-    pub line: usize,
-    /// Rule number, such as `Q06`.
-    pub rule: &'static str,
-    /// What is wrong.
-    pub message: String,
-    /// How to fix it.
-    pub help: String,
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {} {}\n  help: {}", self.file, self.line, self.rule, self.message, self.help)
-    }
-}
+use finding::unreadable;
 
 /// Checks every file of the library. Queries, relations, playbooks and pages are checked only if all relations
 /// and source specs can be read.
@@ -62,10 +43,7 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         for relation in catalog.relations()? {
             relation::check_relation(relation, catalog, &empty_report, &mut findings);
         }
-        for playbook in catalog.readable_playbooks() {
-            playbook::check_playbook(playbook, catalog, &mut findings);
-        }
-        for page in catalog.readable_pages() {
+        for page in catalog.manifests() {
             page::check_page(page, catalog, &mut findings);
         }
         for query in catalog.readable_queries() {
@@ -100,81 +78,5 @@ fn check_classes(catalog: &Catalog, findings: &mut Vec<Finding>) {
                 help: "add rules, and describe the classes in `doc`".to_owned(),
             });
         }
-    }
-}
-
-fn unreadable(error: Error) -> Finding {
-    let help = error.help().unwrap_or_default();
-    match error {
-        Error::Catalog { file, line, reason, .. } => {
-            let rule = if file.ends_with(".yml") { "S02" } else { "Q02" };
-            Finding { file, line, rule, message: reason, help }
-        }
-        other => Finding { file: String::new(), line: 1, rule: "Q02", message: other.to_string(), help },
-    }
-}
-
-/// An empty report that has all tables and columns of all export versions.
-pub struct EmptyReport {
-    schema: Schema,
-    ddl: String,
-}
-
-impl fmt::Debug for EmptyReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EmptyReport").finish_non_exhaustive()
-    }
-}
-
-impl EmptyReport {
-    /// Builds it from the source specs of the library.
-    pub fn new(catalog: &Catalog) -> Result<Self> {
-        let mut ddl = String::new();
-        for source in catalog.sources()? {
-            let Some(table) = source.tables.first() else { continue };
-            let mut columns: Vec<String> = source.columns.iter().map(|c| quote(&c.name)).collect();
-            if source.is_enum() {
-                columns = ["id", "name", "label"].map(str::to_owned).to_vec();
-            }
-            ddl.push_str(&format!("CREATE TABLE {} ({});\n", quote(table), columns.join(", ")));
-        }
-        let connection = Connection::open_in_memory()?;
-        connection.execute_batch(&ddl)?;
-        Ok(Self { schema: Schema::read(&connection)?, ddl })
-    }
-
-    /// Its schema.
-    pub fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    /// What `roots` need. Stored relations are empty tables, as they are tables when a statement runs; `tested`
-    /// stays a view.
-    pub(super) fn installation<'n>(
-        &self,
-        catalog: &Catalog,
-        roots: impl IntoIterator<Item = &'n str>,
-        tested: Option<&str>,
-    ) -> Result<Installation> {
-        let mut installation = normalize::plan(&self.schema, catalog, &Scope::default(), roots)?;
-        for stored in installation.stored.iter().filter(|name| Some(name.as_str()) != tested) {
-            let name = stored.strip_prefix(normalize::UNSCOPED).unwrap_or(stored);
-            let view = format!("CREATE TEMP VIEW {stored} AS\n");
-            if let Some(relation) = catalog.relation(name) {
-                let columns = relation?.header.columns.iter().map(|column| quote(&column.name));
-                let table =
-                    format!("CREATE TEMP TABLE {stored} ({})", columns.collect::<Vec<_>>().join(", "));
-                let others = installation.statements.others.iter_mut();
-                others.filter(|made| made.starts_with(&view)).for_each(|made| made.clone_from(&table));
-            }
-        }
-        Ok(installation)
-    }
-
-    /// Opens an in-memory database with its tables.
-    pub fn connect(&self) -> Result<Connection> {
-        let connection = Connection::open_in_memory()?;
-        connection.execute_batch(&self.ddl)?;
-        Ok(connection)
     }
 }

@@ -1,7 +1,8 @@
 //! Rules for relations and source specs.
 
 use super::names::{Place, check_columns, check_doc, check_stem};
-use super::query::{check_body, compare_reads};
+use super::query::check_body;
+use super::reads::compare_reads;
 use super::{EmptyReport, Finding};
 use crate::catalog::{Catalog, Relation, Source};
 use crate::compile::{Plan, relations_in};

@@ -205,7 +205,8 @@ pub fn playbooks(catalog: &Catalog) -> ResultTable {
 
 /// The pages.
 pub fn pages(catalog: &Catalog) -> ResultTable {
-    let rows = catalog.readable_pages().into_iter().map(|page| {
+    let pages = catalog.readable_pages().into_iter().filter(|page| page.parts.is_empty());
+    let rows = pages.map(|page| {
         let tables: Vec<&str> = page.tables.iter().map(|table| table.query.as_str()).collect();
         [
             "pages".to_owned(),

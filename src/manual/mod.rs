@@ -8,4 +8,4 @@ mod sheet;
 
 pub use list::{classes, pages, playbooks, queries, relations, search, table, words_of};
 pub use pages::manual;
-pub use sheet::{Form, wrapped};
+pub use sheet::Form;

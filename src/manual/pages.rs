@@ -1,7 +1,7 @@
 //! The manual pages of queries, relations, sources, class maps, playbooks and pages.
 
 use super::sheet::{Form, Sheet};
-use crate::catalog::{Catalog, ColumnSpec, Param, Query, Relation, Source};
+use crate::catalog::{Catalog, ColumnSpec, Page, Param, Query, Relation, Source};
 use crate::classify::Pattern;
 use crate::error::{Error, Result};
 
@@ -25,11 +25,16 @@ fn write_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> {
         if catalog.classes().names().iter().any(|map| map == name) {
             return class_page(page, catalog, name);
         }
-        if catalog.page_names().any(|page| page == name) {
+        // A page comes before a playbook of the same name.
+        if catalog.page_names().any(|page| page == name) && catalog.page(name)?.parts.is_empty() {
             return page_page(page, catalog, name);
         }
-        if catalog.playbook_names().any(|playbook| playbook == name) {
-            return playbook_page(page, catalog, name);
+        match catalog.playbook(name) {
+            Err(Error::Unknown { .. }) => {}
+            found => {
+                playbook_page(page, found?);
+                return Ok(());
+            }
         }
     }
     if let Some(relation) = catalog.relation(name) {
@@ -58,8 +63,7 @@ fn suggest(error: Error, name: &str, catalog: &Catalog) -> Error {
     }
 }
 
-fn playbook_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> {
-    let playbook = catalog.playbook(name)?;
+fn playbook_page(page: &mut Sheet, playbook: &Page) {
     page.title(&format!("{}@{}", playbook.name, playbook.version), &playbook.title);
     page.paragraph(&playbook.doc);
     page.heading("QUESTIONS", "(--part NAME)");
@@ -98,12 +102,11 @@ fn playbook_page(page: &mut Sheet, catalog: &Catalog, name: &str) -> Result<()> 
         page.item(&pattern.name, &format!("{} [{}]", pattern.doc, ways.join(" | ")));
     }
     page.heading("QUERIES", "");
-    let asks = playbook.parts.iter().flat_map(|part| &part.answers).flat_map(|answer| &answer.queries);
-    let queries: std::collections::BTreeSet<&str> = asks.map(|ask| ask.query.as_str()).collect();
+    let queries: std::collections::BTreeSet<&str> =
+        playbook.asks().map(|ask| ask.query.as_str()).collect();
     page.names("", queries);
     page.heading("SOURCE", "");
     page.names("", [playbook.file.as_str()]);
-    Ok(())
 }
 
 fn params(page: &mut Sheet, params: &[Param]) {

@@ -1,6 +1,6 @@
 //! A manual page while it is written: the same paragraphs and items as text or as Markdown.
 
-use crate::render::{markdown_code, markdown_text};
+use crate::render::{filled, markdown_code, markdown_text};
 
 /// How a manual page is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Sheet {
     pub(super) fn paragraph(&mut self, text: &str) {
         match self.form {
             Form::Text => {
-                for line in wrapped(text, WIDTH - 2) {
+                for line in filled(text, WIDTH - 2) {
                     self.text.push_str(&format!("  {line}\n"));
                 }
             }
@@ -102,7 +102,7 @@ impl Sheet {
             self.text.push_str(&format!("{gap}- {name}: {text}\n"));
             return;
         }
-        let mut lines = wrapped(text, WIDTH - INDENT).into_iter();
+        let mut lines = filled(text, WIDTH - INDENT).into_iter();
         let first = lines.next().unwrap_or_default();
         let line = match name.len() + 4 > INDENT {
             true => format!("  {name}\n{:INDENT$}{first}\n", ""),
@@ -117,24 +117,6 @@ impl Sheet {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let line = lines.last().map_or(0, |line| line.chars().count());
-        if line > 0 && line + 1 + word.chars().count() > width {
-            lines.push(String::new());
-        }
-        if let Some(line) = lines.last_mut() {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

@@ -14,16 +14,14 @@ mod strings;
 
 pub use presence::{Lack, Presence};
 pub use range_pattern::RangePattern;
-pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector};
+pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector, UNSCOPED};
+pub use source_view::Times;
 pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events};
 
 use crate::catalog::{Catalog, ClassMaps, Relation, Rules, is_built_in};
 use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Prefix of a relation without scope options: `all_kernel` is the unfiltered `kernel`.
-pub const UNSCOPED: &str = "all_";
 
 /// Relation of CUDA graphs that were traced as a whole.
 const GRAPHS: &str = "graph_trace";
@@ -105,16 +103,6 @@ impl Statements {
         }
         Ok(())
     }
-}
-
-/// A check of the start and end times of a raw table.
-#[derive(Debug, Clone)]
-pub struct Times {
-    /// Name of the table in the report.
-    pub table: String,
-    /// A statement that returns 1 if a time is not an integer. SQLite would calculate with it without an
-    /// error.
-    pub is_no_number: String,
 }
 
 /// A relation that nsq computes.

@@ -2,7 +2,7 @@
 //!
 //! An empty table counts as present: it shows that no such event happened.
 
-use super::{UNSCOPED, scope};
+use super::scope::{self, UNSCOPED};
 use crate::catalog::{Catalog, Source};
 use crate::error::Result;
 use crate::schema::{Schema, Table};

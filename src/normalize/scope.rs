@@ -7,6 +7,9 @@
 use crate::catalog::ScopeColumns;
 use serde::Serialize;
 
+/// Prefix of a relation without scope options: `all_kernel` is the unfiltered `kernel`.
+pub const UNSCOPED: &str = "all_";
+
 /// Name of the relation from which queries read the scope's time window.
 pub(super) const RELATION: &str = "scope";
 

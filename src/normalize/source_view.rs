@@ -1,9 +1,18 @@
 //! Generates the `src_…` views from source specs.
 
-use super::Times;
 use crate::catalog::{Catalog, Source, is_built_in};
 use crate::error::Result;
 use crate::schema::{Schema, Table, quote};
+
+/// A check of the start and end times of a raw table.
+#[derive(Debug, Clone)]
+pub struct Times {
+    /// Name of the table in the report.
+    pub table: String,
+    /// A statement that returns 1 if a time is not an integer. SQLite would calculate with it without an
+    /// error.
+    pub is_no_number: String,
+}
 
 /// Statements that create the view of a raw table, or the TEMP table of an ENUM table.
 ///

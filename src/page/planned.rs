@@ -44,27 +44,37 @@ pub(super) fn planned<'a>(
     Ok(tables)
 }
 
-/// The values of the page's parameters, by name. Null: neither a value nor a default.
-pub(super) fn bind(page: &Page, given: &[String]) -> Result<Value> {
-    let mut typed = BTreeMap::<&str, &str>::new();
-    for text in given {
+/// Splits `key=value`. Fails unless each key is a parameter or a pattern of the page.
+pub(super) fn split<'t>(page: &Page, given: &'t [String]) -> Result<Vec<(&'t str, &'t str)>> {
+    let names = page.params.iter().map(|param| param.name.as_str());
+    let names: Vec<&str> = names.chain(page.patterns.iter().map(|p| p.name.as_str())).collect();
+    let (what, all) = match page.patterns.is_empty() {
+        true => ("parameter", "Parameters"),
+        false => ("parameter or pattern", "Parameters and patterns"),
+    };
+    let split = |text: &'t String| {
         let (key, text) = text.split_once('=').ok_or_else(|| {
             Error::usage(
                 format!("invalid parameter '{text}': expected key=value"),
                 format!("`nsq show {}` lists the parameters of the page", page.name),
             )
         })?;
-        let names = page.params.iter().map(|param| param.name.as_str());
-        if !names.clone().any(|name| name == key.trim()) {
-            return Err(Error::Unknown {
-                what: "parameter",
-                name: key.trim().to_owned(),
-                near: nearest(key.trim(), names.clone()),
-                help: format!("Parameters of {}: {}.", page.name, names.collect::<Vec<_>>().join(", ")),
-            });
+        let (name, near) = (key.trim(), || nearest(key.trim(), names.iter().copied()));
+        match names.contains(&name) {
+            true => Ok((name, text)),
+            false => Err(Error::Unknown {
+                what,
+                name: name.to_owned(),
+                near: near(),
+                help: format!("{all} of {}: {}.", page.name, names.join(", ")),
+            }),
         }
-        typed.insert(key.trim(), text);
-    }
+    };
+    given.iter().map(split).collect()
+}
+
+/// The values of the page's parameters, by name. Null: neither a value nor a default.
+pub(super) fn values(page: &Page, typed: &BTreeMap<&str, &str>) -> Result<BTreeMap<String, Cell>> {
     let mut values = BTreeMap::new();
     for param in &page.params {
         let text = match typed.get(param.name.as_str()) {
@@ -76,15 +86,26 @@ pub(super) fn bind(page: &Page, given: &[String]) -> Result<Value> {
             Some(text) => parse_param(&page.name, param, &text)?,
             None => Cell::Null,
         };
-        values.insert(param.name.clone(), value(&cell));
+        values.insert(param.name.clone(), cell);
     }
-    Ok(Value::from(values))
+    Ok(values)
 }
 
+/// The values of the page's parameters as templates see them.
+pub(super) fn bind(page: &Page, given: &[String]) -> Result<Value> {
+    let typed = split(page, given)?.into_iter().collect();
+    let values = values(page, &typed)?;
+    let values = values.iter().map(|(name, cell)| (name.clone(), value(cell)));
+    Ok(Value::from(values.collect::<BTreeMap<String, Value>>()))
+}
+
+const PLAYBOOKS: &str = "see \"Playbooks\" in queries/README.md, and run `nsq check`";
 pub(super) const HELP: &str = "see \"Pages\" in queries/README.md";
 
 /// An error in the manifest, near a text in it.
 pub(super) fn fault(page: &Page, near: &str, trouble: Trouble) -> Error {
     let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
-    Error::catalog(&page.file, line_of(&page.source, near), reason, HELP)
+    let near = near.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("name:");
+    let help = if page.parts.is_empty() { HELP } else { PLAYBOOKS };
+    Error::catalog(&page.file, line_of(&page.source, near), reason, help)
 }

@@ -1,7 +1,10 @@
 //! A page with the values of its parameters, and its answer.
 
+use super::no_rows::NoRows;
+use super::page_answer::{PageAnswer, PageTableAnswer};
+use super::page_report::{PageReport, ReportInput};
 use super::partials::{Partials, ReportAnswers};
-use super::planned::{HELP, Planned, bind, fault, planned};
+use super::planned::{Planned, bind, fault, planned};
 use super::template::{Templates, Trouble, rows, to_json};
 use crate::catalog::{Catalog, Page};
 use crate::compile::{Plan, words_in};
@@ -12,7 +15,6 @@ use crate::open_report::OpenReport;
 use crate::table::{Column, ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 /// A page with the values of its parameters, planned.
 #[derive(Debug)]
@@ -31,106 +33,6 @@ pub struct PageRequest<'a> {
     used: Option<BTreeSet<String>>,
 }
 
-/// What a page is told about a report.
-#[derive(Debug, Clone, Default)]
-pub struct ReportInput {
-    /// Name in output.
-    pub name: String,
-    /// Parameters of the page that this report has for itself, `key=value`.
-    pub params: Vec<String>,
-    /// What layouts see of the report beside its name, in `reports`.
-    pub facts: BTreeMap<String, String>,
-}
-
-impl ReportInput {
-    /// The report by its file name, with two facts: its path, and what made it.
-    pub fn of(open: &OpenReport) -> Self {
-        let path = open.report.path.display().to_string();
-        let made_by = match (&open.schema.nsys_version, open.schema.is_imported) {
-            (_, true) => "PyTorch profiler".to_owned(),
-            (Some(version), false) => format!("nsys {version}"),
-            (None, false) => "nsys of unknown version".to_owned(),
-        };
-        let facts = BTreeMap::from([("path".to_owned(), path), ("made_by".to_owned(), made_by)]);
-        Self { name: open.report.name(), params: Vec::new(), facts }
-    }
-}
-
-/// The answers of one report, for a page.
-#[derive(Debug)]
-pub struct PageReport {
-    answers: ReportAnswers,
-    facts: BTreeMap<String, String>,
-    /// The error where it lacks the data.
-    lacks: Vec<Option<Error>>,
-}
-
-/// A page has no answer, because a table that it needs has no rows.
-#[derive(Debug)]
-pub struct NoRows<'a> {
-    /// What the rows would be, such as `kernels`.
-    pub what: &'a str,
-    /// The reason, if a report lacks the data. `None`: it has the data, but the scope leaves no rows.
-    pub lack: Option<Error>,
-}
-
-impl NoRows<'_> {
-    /// The error. `asker` is who needs the rows, and `is_whole` whether no scope limits the reports.
-    pub fn into_error(self, asker: &str, report: &Path, is_whole: bool) -> Error {
-        if let Some(error) = self.lack {
-            return error;
-        }
-        let (needs, detail, help) = match is_whole {
-            true => (
-                self.what.to_owned(),
-                format!("  the tables are there, but they hold no {}", self.what),
-                format!("`nsq schema {}` shows what was captured", report.display()),
-            ),
-            false => (
-                format!("{} within the scope", self.what),
-                format!("  the scope options exclude all of its {}", self.what),
-                "leave out some of --device, --stream, --process, --time, --nvtx, --iter or other scope options"
-                    .to_owned(),
-            ),
-        };
-        let (query, report) = (asker.to_owned(), report.to_owned());
-        Error::LacksData { query, needs, report, detail, help }
-    }
-}
-
-/// The answer of a page.
-#[derive(Debug)]
-pub struct PageAnswer<'a> {
-    request: &'a PageRequest<'a>,
-    /// The tables, in the order of the manifest.
-    pub tables: Vec<PageTableAnswer<'a>>,
-    /// `params`, tables and facts, as layouts see them.
-    context: BTreeMap<String, Value>,
-    /// The facts of the manifest; none for several reports that the page does not compare.
-    pub facts: serde_json::Map<String, serde_json::Value>,
-    /// What reports lack, and why tables are empty, a line each.
-    pub notes: Vec<String>,
-    /// Whether it is about one report, or compares reports: else it has no layouts.
-    is_about_one: bool,
-}
-
-/// A table of an answered page.
-#[derive(Debug)]
-pub struct PageTableAnswer<'a> {
-    /// Name in layouts and facts.
-    pub name: &'a str,
-    /// Heading.
-    pub title: String,
-    /// The query behind it.
-    pub plan: &'a Plan,
-    /// Most rows to show of each report. `None`: all.
-    rows: Option<usize>,
-    /// Whether only layouts show it.
-    pub hidden: bool,
-    /// All rows. Those of several reports begin with the column `report`.
-    pub table: ResultTable,
-}
-
 impl<'a> PageRequest<'a> {
     /// Plans the page `name`. `given` has the user's parameters, as `key=value`.
     pub fn new(
@@ -140,6 +42,12 @@ impl<'a> PageRequest<'a> {
         visible: fn(&str) -> String,
     ) -> Result<Self> {
         let page = catalog.page(name)?;
+        if page.tables.is_empty() {
+            return Err(Error::usage(
+                format!("page {name} has questions, and no tables"),
+                format!("ask them: nsq answer REPORT --playbook {name}"),
+            ));
+        }
         let params = bind(page, given)?;
         let templates = Templates::new(visible);
         let tables = planned(catalog, page, &templates, &params)?;
@@ -362,7 +270,16 @@ impl<'a> PageRequest<'a> {
         if !is_about_one {
             facts.clear();
         }
-        Ok(Ok(PageAnswer { request: self, tables, context, facts, notes, is_about_one }))
+        Ok(Ok(PageAnswer {
+            catalog: self.catalog,
+            page: self.page,
+            templates: &self.templates,
+            tables,
+            context,
+            facts,
+            notes,
+            is_about_one,
+        }))
     }
 
     /// What it means that a query, or one that it asks, returned no rows.
@@ -396,65 +313,5 @@ impl<'a> PageRequest<'a> {
             None => None,
         };
         Ok(PageTableAnswer { name: &spec.name, title, plan, rows, hidden: spec.hidden, table })
-    }
-}
-
-impl PageTableAnswer<'_> {
-    /// The rows to show.
-    pub fn shown(&self) -> ResultTable {
-        let by_report = !self.plan.across && self.table.columns.len() > self.plan.columns.len();
-        let most = self.rows.unwrap_or(usize::MAX);
-        // The rows of a report stand together.
-        let (mut above, mut count) = (None, 0);
-        let mut rows = Vec::new();
-        for row in &self.table.rows {
-            let report = if by_report { row.first() } else { None };
-            count = if report == above { count + 1 } else { 1 };
-            above = report;
-            if count <= most {
-                rows.push(row.clone());
-            }
-        }
-        ResultTable { columns: self.table.columns.clone(), rows }
-    }
-}
-
-impl PageAnswer<'_> {
-    /// The page in one of its layouts.
-    pub fn layout(&self, name: &str) -> Result<String> {
-        if !self.is_about_one {
-            return Err(Error::usage(
-                "a layout of this page is about one report",
-                "ask the page for each report",
-            ));
-        }
-        let layouts = || self.request.catalog.layouts(&self.request.page.name);
-        let Some((_, layout)) = layouts().find(|(known, _)| *known == name) else {
-            let known = layouts().map(|(name, _)| name);
-            let known: Vec<&str> = known.filter(|name| !name.starts_with('_')).collect();
-            let help = match known.as_slice() {
-                [] => "The page has none: a layout is a .jinja file in its folder.".to_owned(),
-                known => format!("Layouts of the page: {}.", known.join(", ")),
-            };
-            return Err(Error::unknown("layout", name, known, help));
-        };
-        self.request.templates.layout(layouts(), name, &self.context).map_err(|trouble| {
-            let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
-            Error::catalog(&layout.file, 1, reason, HELP)
-        })
-    }
-}
-
-impl PageReport {
-    /// Its answers to [`PageRequest::partials`]; `None` where it lacks the data.
-    pub fn tables(&self) -> impl Iterator<Item = Option<&ResultTable>> {
-        self.answers.tables.iter().map(Option::as_ref)
-    }
-
-    /// The report as layouts see it: `name`, and facts.
-    fn to_value(&self) -> Value {
-        let name = [("name".to_owned(), Value::from(self.answers.name.as_str()))];
-        let facts = self.facts.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str())));
-        Value::from(name.into_iter().chain(facts).collect::<BTreeMap<String, Value>>())
     }
 }

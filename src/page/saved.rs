@@ -1,6 +1,6 @@
 //! What a report contributes to a page, as a file: enough to compare it later, without the report.
 
-use super::request::PageReport;
+use super::page_report::PageReport;
 use crate::bounded_file::{self, MAX_TABLE_BYTES, Origin};
 use crate::compile::Plan;
 use crate::error::{Error, Result};

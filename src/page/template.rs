@@ -1,6 +1,6 @@
 //! Renders templates from rows: sentences with numbers, query parameters, and facts.
 
-use super::{chart, filters, layout};
+use super::{chart, filters, layout, prose};
 use crate::catalog::PageLayout;
 use crate::table::{ResultTable, Value as Cell};
 use minijinja::syntax::SyntaxConfig;
@@ -235,6 +235,7 @@ fn environment(visible: fn(&str) -> String, keeps_end: bool) -> Environment<'sta
     filters::add(&mut environment, visible);
     chart::add(&mut environment, visible);
     layout::add(&mut environment, visible);
+    prose::add(&mut environment);
     environment.add_filter("map", |values: Value, options: Kwargs| {
         let column: String = options.get("attribute")?;
         options.assert_all_used()?;
@@ -275,6 +276,25 @@ pub fn to_json(value: &Value) -> serde_json::Value {
             map.into()
         }
         _ => serde_json::Value::Null,
+    }
+}
+
+/// Converts JSON to a template value.
+pub(super) fn of_json(json: &serde_json::Value) -> Value {
+    use serde_json::Value as Json;
+    match json {
+        Json::Null => Value::from(()),
+        Json::Bool(truth) => Value::from(*truth),
+        Json::Number(number) => match number.as_i64() {
+            Some(int) => Value::from(int),
+            None => Value::from(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Array(items) => items.iter().map(of_json).collect::<Vec<Value>>().into(),
+        Json::Object(fields) => {
+            let field = |(name, value): (&String, &Json)| (name.clone(), of_json(value));
+            fields.iter().map(field).collect::<BTreeMap<String, Value>>().into()
+        }
     }
 }
 

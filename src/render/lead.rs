@@ -32,7 +32,7 @@ pub(super) fn text(title: &str, lines: &[(&str, String)], style: &Style) -> Stri
 }
 
 /// Bold text, on a terminal with colours.
-pub(super) fn bold(text: &str, color: bool) -> String {
+pub fn bold(text: &str, color: bool) -> String {
     if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
 }
 
@@ -47,6 +47,24 @@ pub(super) fn markdown(title: &str, lines: &[(&str, String)]) -> String {
     }
     text.push('\n');
     text
+}
+
+/// Wraps text at spaces into lines of at most `width` characters; a longer word gets its own line.
+pub fn filled(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let line = lines.last().map_or(0, |line| line.chars().count());
+        if line > 0 && line + 1 + word.chars().count() > width {
+            lines.push(String::new());
+        }
+        if let Some(line) = lines.last_mut() {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
 }
 
 /// Wraps a sentence into lines of at most `width` columns. A word that is wider is broken.

@@ -5,6 +5,7 @@
 
 mod arranged;
 mod background;
+mod cell;
 mod delimited;
 mod escape;
 #[cfg(feature = "cli")]
@@ -16,20 +17,23 @@ pub mod json_schema;
 mod lead;
 mod markdown;
 pub mod nsys;
+mod style;
 mod text;
 
 use arranged::Arranged;
 use background::{Feed, write_in_background};
+use cell::shown;
 pub use escape::{quotable, visible};
 #[cfg(feature = "cli")]
 pub use flame::{FlameFormat, FlameStack, compare_stacks, write_flame};
 pub use formula::reads_as_formula;
-pub use lead::wrapped;
+pub use lead::{bold, filled, wrapped};
 pub use markdown::{markdown_code, markdown_text};
+pub use style::{Heading, Output, Style};
+use style::{count_of, header_of, put};
 
 use crate::error::{Error, Result};
-use crate::table::{Column, RowSink};
-use serde_json::{Map, Value as Json};
+use crate::table::RowSink;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -73,41 +77,6 @@ impl Format {
         })
     }
 }
-
-/// Output options other than the format.
-#[derive(Debug, Clone, Default)]
-pub struct Style {
-    /// Width of the terminal in columns, for text; `None`: unlimited.
-    pub width: Option<usize>,
-    /// The output goes to a terminal: all formats escape control characters.
-    pub on_terminal: bool,
-    /// Print headings in bold.
-    pub color: bool,
-    /// Most rows in text, Markdown and HTML; `None`: all.
-    pub max_rows: Option<usize>,
-    /// Omit the line of column names.
-    pub no_header: bool,
-    /// Name no option of the program: the reader asks from a program of their own.
-    pub is_for_library: bool,
-    /// Print raw numbers without units.
-    pub raw: bool,
-    /// Names or headers of the columns to show, in this order; empty: all.
-    pub columns: Vec<String>,
-    /// In CSV and TSV, prefix an apostrophe to texts that a spreadsheet would run as formulas.
-    pub for_spreadsheets: bool,
-}
-
-/// The title and the metadata of a result.
-#[derive(Debug, Clone, Default)]
-pub struct Heading {
-    /// A line above the rows in text, Markdown and HTML; empty: none.
-    pub title: String,
-    /// Metadata beside the rows in JSON: query, version, report, …
-    pub facts: Map<String, Json>,
-}
-
-/// The destination of results. It is `Send`, since a background thread may write to it.
-pub type Output = dyn Write + Send;
 
 /// Writes a sequence of results to one output.
 pub struct Writer<'a> {
@@ -214,27 +183,6 @@ impl<'a> Writer<'a> {
         };
         self.out.write_all(end).and_then(|()| self.out.flush()).map_err(Error::Output)
     }
-}
-
-/// Writes text; a failure is an output error.
-fn put(out: &mut dyn Write, text: &str) -> Result<()> {
-    out.write_all(text.as_bytes()).map_err(Error::Output)
-}
-
-/// Formats a value for people. The format still has to escape it.
-fn shown(value: &crate::table::Value, column: &Column, style: &Style) -> String {
-    if style.raw { delimited::plain(value, column) } else { crate::table::humanize(value, column) }
-}
-
-/// The header of a column in tables for people.
-fn header_of(column: &Column, style: &Style) -> String {
-    // Raw values need the name, which says their unit.
-    if style.raw { column.name.clone() } else { column.header() }
-}
-
-/// `1 more row`, `2 more rows`
-fn count_of(rows: usize, what: &str) -> String {
-    format!("{rows} {what}{}", if rows == 1 { "" } else { "s" })
 }
 
 /// The reader has closed the pipe. Output then ends without an error message.

@@ -4,11 +4,13 @@
 //! format. A [`RowSink`] takes rows one by one, so a trace of millions of rows can be printed without
 //! holding it in memory. A [`ResultTable`] is a sink that keeps the rows.
 
+mod humanize;
 mod row;
 mod unit;
 
+pub use humanize::humanize;
 pub use row::Row;
-pub use unit::{Unit, humanize};
+pub use unit::Unit;
 
 use crate::error::Result;
 use serde::{Deserialize, Serialize};

@@ -1,98 +1,27 @@
 //! Events → rows: maps each Kineto category to a table of nsys.
 
+use super::category::{Category, Domain, PUSHED};
 use super::event::{Event, IdValue};
-use super::facts::{self, Facts};
-use super::tables::{Batch, Closing, Owner, Row, SmallTable, Table};
+use super::ids::{Copy, ID_BITS, Ids, between_parentheses, global_pid, memory_kind, times};
+use super::tables::{Batch, Row, Table};
 use super::{ImportOptions, Imported};
 use crate::classify::FunctionName;
 use crate::error::{Error, Result};
 use foldhash::{HashMap, HashMapExt};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
 
 /// Rows in a batch.
 const BATCH: usize = 4096;
-/// The machine bits of a global id. nsys gives this value to the first machine.
-const MACHINE: i64 = 1 << 48;
-/// Bits of a process or thread id in a global id.
-const ID_BITS: u32 = 24;
+
 /// A synchronization that names no stream, or no event.
 const NONE: i64 = 4_294_967_295;
-/// Times at or beyond this, in ns, are invalid: it is 73 years from the clock's 0.
-const FARTHEST: i64 = 1 << 61;
-
-/// NVTX event types: a push/pop range, and the creation of a domain.
-const PUSHED: i64 = 59;
-const DOMAIN: i64 = 75;
-/// Priority of a thread name given by the profiler, not by the program or the system.
-const NAMED_BY_PROFILER: i64 = 10;
-/// nsys event classes: an API call of the CUDA runtime, and one of the driver.
-const RUNTIME: i64 = 0;
-const DRIVER: i64 = 1;
-
-/// The kind of an event, from its category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Category {
-    Kernel,
-    Memcpy,
-    Memset,
-    Call {
-        class: i64,
-    },
-    Sync,
-    Overhead,
-    Range(Domain),
-    /// The profiler's own span.
-    Profiler,
-    /// Everything that is not imported.
-    Other,
-}
-
-/// The domain of a range, named after its Kineto category.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Domain {
-    UserAnnotation = 1,
-    CpuOp = 2,
-    PythonFunction = 3,
-}
-
-impl Domain {
-    fn name(self) -> &'static str {
-        match self {
-            Self::UserAnnotation => "user_annotation",
-            Self::CpuOp => "cpu_op",
-            Self::PythonFunction => "python_function",
-        }
-    }
-}
-
-impl Category {
-    /// Maps a Kineto category. Before PyTorch 1.12, some began with a capital letter.
-    fn of(name: &str, options: ImportOptions) -> Self {
-        match name {
-            "kernel" | "Kernel" => Self::Kernel,
-            "gpu_memcpy" | "Memcpy" => Self::Memcpy,
-            "gpu_memset" | "Memset" => Self::Memset,
-            "cuda_sync" => Self::Sync,
-            "cpu_op" | "Operator" => Self::Range(Domain::CpuOp),
-            "user_annotation" => Self::Range(Domain::UserAnnotation),
-            "python_function" if options.python_functions => Self::Range(Domain::PythonFunction),
-            "overhead" => Self::Overhead,
-            "Trace" => Self::Profiler,
-            "Runtime" => Self::Call { class: RUNTIME },
-            name if name.ends_with("_runtime") => Self::Call { class: RUNTIME },
-            name if name.ends_with("_driver") => Self::Call { class: DRIVER },
-            _ => Self::Other,
-        }
-    }
-}
 
 /// The number of events of a category, and of those that became rows.
 #[derive(Debug, Clone, Copy, Default)]
-struct Count {
-    events: u64,
-    rows: u64,
+pub(super) struct Count {
+    pub(super) events: u64,
+    pub(super) rows: u64,
 }
 
 /// Maximum categories with a count of their own. A real trace has about twenty.
@@ -100,33 +29,33 @@ const CATEGORIES: usize = 256;
 
 /// Turns events into rows, in the order of the trace.
 pub(super) struct Recorder {
-    options: ImportOptions,
-    batches: SyncSender<Batch>,
-    batch: Batch,
-    texts: HashMap<Box<str>, i64>,
+    pub(super) options: ImportOptions,
+    pub(super) batches: SyncSender<Batch>,
+    pub(super) batch: Batch,
+    pub(super) texts: HashMap<Box<str>, i64>,
     /// Text id of a kernel's name → text id of its short name.
-    short_names: HashMap<i64, i64>,
-    ids: Ids,
+    pub(super) short_names: HashMap<i64, i64>,
+    pub(super) ids: Ids,
     /// Names from metadata events. The trace also names GPUs and streams as processes and threads.
-    process_names: BTreeMap<i64, String>,
-    thread_names: BTreeMap<(i64, i64), String>,
+    pub(super) process_names: BTreeMap<i64, String>,
+    pub(super) thread_names: BTreeMap<(i64, i64), String>,
     /// Processes with CPU events → whether they have API calls.
-    processes: BTreeMap<i64, bool>,
+    pub(super) processes: BTreeMap<i64, bool>,
     /// The process that GPU rows are assigned to, once one is known.
-    owner: Option<i64>,
+    pub(super) owner: Option<i64>,
     /// Some GPU rows were written before `owner` was known.
-    has_unowned: bool,
+    pub(super) has_unowned: bool,
     /// Process and domain → a thread that uses the domain.
-    domains: BTreeMap<(i64, Domain), i64>,
+    pub(super) domains: BTreeMap<(i64, Domain), i64>,
     /// Context and stream of GPU work → the stream's priority.
-    streams: BTreeMap<(Option<i64>, i64), Option<i64>>,
-    counts: HashMap<Box<str>, Count>,
+    pub(super) streams: BTreeMap<(Option<i64>, i64), Option<i64>>,
+    pub(super) counts: HashMap<Box<str>, Count>,
     /// Ranges so far. The table numbers its rows in this order, from 1.
-    ranges: i64,
+    pub(super) ranges: i64,
     /// First start and last end of the rows and of the profiler's own span.
-    span_ns: Option<(i64, i64)>,
-    has_phases: bool,
-    imported: Imported,
+    pub(super) span_ns: Option<(i64, i64)>,
+    pub(super) has_phases: bool,
+    pub(super) imported: Imported,
 }
 
 impl Recorder {
@@ -379,7 +308,7 @@ impl Recorder {
     }
 
     /// The id of a text in `StringIds`.
-    fn text(&mut self, text: &str) -> i64 {
+    pub(super) fn text(&mut self, text: &str) -> i64 {
         if let Some(number) = self.texts.get(text) {
             return *number;
         }
@@ -416,7 +345,7 @@ impl Recorder {
     }
 
     /// Sends the batch to the writer. If that fails, the writer has failed and reports the reason.
-    fn send(&mut self) -> Result<()> {
+    pub(super) fn send(&mut self) -> Result<()> {
         let fresh = Batch { texts: Vec::new(), rows: Vec::with_capacity(BATCH) };
         let batch = std::mem::replace(&mut self.batch, fresh);
         self.batches.send(batch).map_err(|_| Error::Interrupted)
@@ -426,162 +355,4 @@ impl Recorder {
     pub(super) fn saw_no_events(&self) -> bool {
         self.imported.events > 0 && !self.has_phases
     }
-
-    /// Sends the last rows, and returns what must be written after them.
-    pub(super) fn finish(mut self, trace_facts: &Facts) -> Result<(Imported, Closing)> {
-        let (start_ns, end_ns) = self.span_ns.unwrap_or_default();
-        for ((_, domain), thread) in std::mem::take(&mut self.domains) {
-            let name = self.text(domain.name());
-            let cells = [Some(thread), Some(DOMAIN), Some(name), Some(domain as i64)];
-            self.batch.rows.push(Row::new(Table::Range, (start_ns, start_ns), cells));
-        }
-        let (owner, process) = self.owner();
-        let mut tables = self.name_tables();
-        self.imported.repaired_facts = trace_facts.repaired;
-        self.send()?;
-        tables.push(facts::export(trace_facts));
-        tables.push(self.counted());
-        tables.push(facts::gpus(&trace_facts.devices));
-        tables.push(facts::streams(&self.streams, process));
-        if self.span_ns.is_some() {
-            tables.push(facts::extent(end_ns - start_ns));
-            tables.push(facts::session(trace_facts.base_ns, start_ns));
-        }
-        Ok((self.imported, Closing { zero_ns: start_ns, tables, owner }))
-    }
-
-    /// The owner of the GPU work, and its process if there is only one.
-    fn owner(&self) -> (Owner, Option<i64>) {
-        let callers = self.processes.iter().filter(|(_, has_calls)| **has_calls);
-        let callers: Vec<i64> = callers.map(|(process, _)| *process).collect();
-        let only = match (callers.as_slice(), self.processes.len()) {
-            ([caller], _) => Some(*caller),
-            ([], 1) => self.processes.keys().next().copied(),
-            ([], 0) => None,
-            ([], _) => return (Owner::Unknown, None),
-            _ => return (Owner::ByCall, None),
-        };
-        let owner = match only {
-            Some(process) if only != self.owner || self.has_unowned => Owner::One(global_pid(process)),
-            _ => Owner::AsWritten,
-        };
-        (owner, only)
-    }
-
-    /// The tables of process and thread names. Only processes with CPU events are in them, not GPUs.
-    fn name_tables(&mut self) -> Vec<SmallTable> {
-        let mut processes = SmallTable::new("PROCESSES", &["globalPid", "pid", "name"]);
-        for process in self.processes.keys() {
-            let given = || self.ids.original(*process).map(|word| format!("process {word}"));
-            let name = self.process_names.get(process).cloned().or_else(given);
-            processes.add([global_pid(*process).into(), (*process).into(), name.into()]);
-        }
-        let mut threads = SmallTable::new("ThreadNames", &["nameId", "priority", "globalTid"]);
-        for ((process, thread), name) in std::mem::take(&mut self.thread_names) {
-            if self.processes.contains_key(&process) {
-                let name = self.text(&name);
-                threads.add([
-                    name.into(),
-                    NAMED_BY_PROFILER.into(),
-                    (global_pid(process) | thread).into(),
-                ]);
-            }
-        }
-        vec![processes, threads]
-    }
-}
-
-impl Recorder {
-    /// Events and rows by category.
-    fn counted(&self) -> SmallTable {
-        let mut counted = SmallTable::new("NSQ_IMPORT", &["category", "events", "rows"]);
-        let mut counts: Vec<_> = self.counts.iter().collect();
-        counts.sort_by_key(|(category, _)| *category);
-        for (category, count) in counts {
-            let events = [count.events as i64, count.rows as i64];
-            counted.add([category.to_string().into(), events[0].into(), events[1].into()]);
-        }
-        counted
-    }
-}
-
-/// Start and end of an event; `None` if a time is missing or out of range.
-fn times(event: &Event<'_>) -> Option<(i64, i64)> {
-    let start_ns = event.start.0.filter(|ns| ns.abs() < FARTHEST)?;
-    let dur_ns = event.duration.0.filter(|ns| (0..FARTHEST).contains(ns))?;
-    Some((start_ns, start_ns + dur_ns))
-}
-
-/// A process id as a global id of nsys, which is unique across machines.
-fn global_pid(process: i64) -> i64 {
-    MACHINE | process << ID_BITS
-}
-
-/// Process and thread ids that fit into a global id.
-#[derive(Debug, Default)]
-struct Ids {
-    /// Words and numbers that do not fit → the id made up for them.
-    made_up: HashMap<String, i64>,
-    /// Made-up id → the word or number that it replaces.
-    originals: HashMap<i64, String>,
-}
-
-impl Ids {
-    /// The id itself if it fits. Otherwise a made-up id: these count down from the largest that fits.
-    fn of(&mut self, id: &Option<IdValue<'_>>) -> i64 {
-        let word: Cow<'_, str> = match id {
-            Some(IdValue::Number(number)) if (0..1 << ID_BITS).contains(number) => return *number,
-            Some(IdValue::Number(number)) => number.to_string().into(),
-            Some(IdValue::Word(word)) => word.clone(),
-            None => return 0,
-        };
-        if let Some(id) = self.made_up.get(&*word) {
-            return *id;
-        }
-        // After 16 million made-up ids, all further ones are 1.
-        let fresh = ((1 << ID_BITS) - 1 - self.made_up.len() as i64).max(1);
-        self.made_up.insert(word.clone().into_owned(), fresh);
-        self.originals.insert(fresh, word.into_owned());
-        fresh
-    }
-
-    /// The word or number that a made-up id replaces.
-    fn original(&self, id: i64) -> Option<&str> {
-        self.originals.get(&id).map(String::as_str)
-    }
-}
-
-/// Direction and memory kinds of a copy, as nsys codes.
-struct Copy {
-    direction: i64,
-    from: Option<i64>,
-    to: Option<i64>,
-}
-
-impl Copy {
-    /// Reads a name such as `Memcpy HtoD (Pageable -> Device)`, or the `kind` argument of AMD traces.
-    fn of(name: &str, kind: &str) -> Self {
-        const DIRECTIONS: [&str; 10] =
-            ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"];
-        let words = || name.split([' ', '(', ')']).chain([kind]);
-        let places = words().filter_map(|word| DIRECTIONS.iter().position(|known| *known == word));
-        let direction = places.map(|place| place as i64 + 1).next().unwrap_or(0);
-        let ends = between_parentheses(name).and_then(|between| between.split_once(" -> "));
-        Self {
-            direction,
-            from: ends.and_then(|(from, _)| memory_kind(from)),
-            to: ends.and_then(|(_, to)| memory_kind(to)),
-        }
-    }
-}
-
-fn between_parentheses(name: &str) -> Option<&str> {
-    name.split_once('(')?.1.strip_suffix(')')
-}
-
-/// The nsys code of a CUPTI memory kind, from Kineto's spelling.
-fn memory_kind(name: &str) -> Option<i64> {
-    const KINDS: [&str; 7] =
-        ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"];
-    KINDS.iter().position(|kind| *kind == name).map(|place| place as i64)
 }

@@ -644,6 +644,30 @@ fn users_can_write_playbooks() {
 }
 
 #[test]
+fn a_page_can_have_questions() {
+    let steps = Steps::new();
+    let folder = steps.fixtures.path().join("paged");
+    let file = steps.file("paged/pages/three/page.yml", THREE);
+    let (report, mine) = (steps.path(), folder.to_str().unwrap());
+    let (code, document) = answer(&[&report, "--playbook", "three", "--queries", mine]);
+    assert_eq!(code, 0, "{document}");
+    let by_file = answer(&[&report, "--playbook", &steps.file("three.yml", THREE)]);
+    assert_eq!(document, by_file.1, "a page and a file give the same answers");
+    let checked = stdout(&["check", mine]);
+    assert!(checked.starts_with("1 page in ") && checked.contains("0 findings"), "{checked}");
+    assert!(stdout(&["list", "--playbooks", "--queries", mine]).contains("three"));
+    assert!(!stdout(&["list", "--pages", "--queries", mine]).contains("three"));
+    assert!(stdout(&["show", "three", "--queries", mine]).contains("slow_ns"));
+    // A page has tables or questions, and `nsq page` shows tables.
+    let (code, _, error) = outcome(&["page", "three", &report, "--queries", mine]);
+    assert!(code == 2 && error.contains("nsq answer REPORT --playbook three"), "{error}");
+    std::fs::write(&file, THREE.replace("parts:", "tables: [{as: k, query: top_kernels}]\nparts:"))
+        .unwrap();
+    let (code, out, _) = outcome(&["check", mine]);
+    assert!(code == 1 && out.contains("either `tables` or `parts`"), "{out}");
+}
+
+#[test]
 fn the_filters_are_documented() {
     let readme = std::fs::read_to_string(project("queries/README.md")).unwrap();
     for (name, doc) in nsq::page::FILTERS {
@@ -983,5 +1007,5 @@ fn the_built_in_playbook_runs_on_every_export() {
         assert!(code == 0 || code == 3, "{}: exit {code}: {error}", export.display());
         assert!(out.contains("(e) ") && !error.contains("panicked"), "{error}");
     }
-    assert!(project("queries/playbooks/cs336.yml").exists());
+    assert!(project("queries/pages/cs336/page.yml").exists());
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 28] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
     ("error", &[]),
     ("interrupt", &["error"]),
     ("threads", &[]),
@@ -24,7 +24,6 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     ("catalog", &["error", "bounded_file", "classify", "table"]),
     ("manual", &["error", "classify", "table", "catalog", "render"]),
     ("normalize", &["error", "glob", "schema", "catalog"]),
-    ("answer", &["error", "glob", "catalog", "normalize"]),
     ("compile", &["error", "table", "schema", "catalog", "normalize"]),
     (
         "execute",
@@ -57,12 +56,15 @@ const MAY_USE: [(&str, &[&str]); 28] = [
             "error",
             "bounded_file",
             "classify",
+            "glob",
             "table",
             "catalog",
             "normalize",
             "compile",
             "execute",
+            "scope",
             "open_report",
+            "render",
         ],
     ),
     (
@@ -90,7 +92,6 @@ const MAY_USE: [(&str, &[&str]); 28] = [
     (
         "cli",
         &[
-            "answer",
             "error",
             "interrupt",
             "threads",

@@ -29,6 +29,7 @@ mod killed;
 mod large_export;
 mod layering;
 mod load;
+mod module_graph;
 mod occupancy;
 mod query_pages;
 mod ranks;

@@ -172,7 +172,9 @@ pub fn schema_of(version: &str, trace: &str) -> String {
         let words = statement.strip_prefix("CREATE TABLE ").or(statement.strip_prefix("INSERT INTO "));
         let table = words.and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
         !table.contains("META_DATA")
-            && (tables.contains(table) || table.starts_with("ENUM_") || table.starts_with("TARGET_INFO_"))
+            && (tables.contains(table)
+                || table.starts_with("ENUM_")
+                || table.starts_with("TARGET_INFO_"))
     });
     statements.collect::<Vec<_>>().join(";\n")
 }

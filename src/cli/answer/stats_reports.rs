@@ -1,6 +1,7 @@
 //! Writes NVIDIA's reports of a profile as text files, each complete or not at all.
 
-use super::Questions;
+use super::Args;
+use crate::catalog::Catalog;
 use crate::cli::output::write_to;
 use crate::cli::stats::text_of;
 use crate::error::{Error, Result};
@@ -21,15 +22,15 @@ pub(super) struct Written {
 }
 
 /// Writes `<base>_<report>.txt` for each report whose data is present.
-pub(super) fn write(questions: &Questions<'_>, profile: &Path, base: &Path) -> Result<Written> {
-    let report = Report::open(profile, &questions.args.open.export_options())?;
+pub(super) fn write(args: &Args, catalog: &Catalog, profile: &Path, base: &Path) -> Result<Written> {
+    let report = Report::open(profile, &args.open.export_options())?;
     let schema = Schema::detect(&report)?;
     let mut written = Written::default();
     for name in REPORTS {
         let mut file = base.as_os_str().to_owned();
         file.push(format!("_{name}.txt"));
         let file = PathBuf::from(file);
-        let text = match text_of(questions.catalog, &report, &schema, name) {
+        let text = match text_of(catalog, &report, &schema, name) {
             Ok(text) => text,
             Err(error @ Error::LacksData { .. }) => {
                 let reason = error.to_string().lines().next().unwrap_or_default().to_owned();
@@ -52,12 +53,8 @@ pub(super) fn write(questions: &Questions<'_>, profile: &Path, base: &Path) -> R
 }
 
 /// Writes the reports of one or two profiles. Returns the reports that lack data.
-pub(super) fn write_beside(
-    questions: &Questions<'_>,
-    profiles: &[PathBuf],
-    target: &Path,
-) -> Result<Vec<String>> {
-    let stems: Vec<_> = profiles.iter().map(|path| path.file_stem().unwrap_or_default()).collect();
+pub(super) fn write_beside(args: &Args, catalog: &Catalog, target: &Path) -> Result<Vec<String>> {
+    let stems: Vec<_> = args.reports.iter().map(|path| path.file_stem().unwrap_or_default()).collect();
     if let [a, b] = stems.as_slice()
         && a == b
     {
@@ -67,8 +64,8 @@ pub(super) fn write_beside(
         ));
     }
     let mut lacking = Vec::new();
-    for (profile, stem) in profiles.iter().zip(stems) {
-        lacking.extend(write(questions, profile, &target.join(stem))?.lacking);
+    for (profile, stem) in args.reports.iter().zip(stems) {
+        lacking.extend(write(args, catalog, profile, &target.join(stem))?.lacking);
     }
     Ok(lacking)
 }

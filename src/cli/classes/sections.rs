@@ -1,12 +1,19 @@
 //! The figures as tables: one for machines, and one per section for people.
 
-use super::Answered;
+use super::inputs::Input;
 use crate::cli::opened::nsq_heading;
 use crate::cli::output::OutputArgs;
 use crate::error::{Error, Result};
 use crate::render::{Format, Heading};
 use crate::table::{Column, ResultTable, Row, Type, Unit, Value};
 use serde_json::json;
+
+/// An input that was read.
+pub(super) struct Answered<'i> {
+    pub(super) input: &'i Input,
+    pub(super) tag: Option<String>,
+    pub(super) notes: Vec<String>,
+}
 
 /// Name, heading of the classes, and title of each section of `class_figures`.
 const SECTIONS: [(&str, &str, &str); 6] = [

@@ -1,6 +1,7 @@
 //! Why a query returned no rows, and what its figures leave out.
 
 use super::Args;
+use super::watched::Answered;
 use crate::catalog::{Catalog, Relation};
 use crate::cli::record::{Record, rows_of};
 use crate::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
@@ -8,13 +9,15 @@ use crate::error::Result;
 use crate::execute::{Limits, Session};
 use crate::normalize::{Attribute, Scope, UNSCOPED};
 use crate::scope::split_instances;
-use crate::table::{Column, RowSink, Value, humanize};
+use crate::table::{Value, humanize};
 use std::collections::BTreeSet;
 
 /// The parameter that ends the rows of a query.
 const LIMIT: &str = "limit";
+
 /// The relation with the names that class maps look up.
 const NAMED: &str = "gpu_op";
+
 /// Relations whose figures depend on how launches are attributed to ranges.
 const ATTRIBUTED: [&str; 6] = [
     "nvtx_op",
@@ -24,70 +27,15 @@ const ATTRIBUTED: [&str; 6] = [
     "nvtx_range_kernel",
     "nvtx_range_sum",
 ];
+
 /// The query that lists what is outside ranges, so that it needs no note.
 const COVERAGE: &str = "nvtx_coverage";
+
 /// The query that tells which processes use a GPU.
 const PROCESSES: &str = "process_activity";
-/// The column with the folded name of the ranges that a query chose itself.
-const CHOSEN: &str = "layer_name";
+
 /// Shares of GPU time from here on, in percent, are worth a note.
 const NOTABLE_PCT: f64 = 1.0;
-
-/// A plan that ran.
-pub(super) struct Answered<'p> {
-    plan: &'p Plan,
-    rows: usize,
-    /// The folded range name in its first row.
-    chosen: Option<String>,
-}
-
-/// Runs a plan and remembers what explanations need.
-pub(super) fn run<'p>(
-    session: &Session,
-    plan: &'p Plan,
-    limits: &Limits,
-    sink: &mut dyn RowSink,
-) -> Result<Answered<'p>> {
-    let mut watched = Watched { sink, place: None, chosen: None };
-    let rows = session.run(plan, limits, &mut watched)?;
-    Ok(Answered { plan, rows, chosen: watched.chosen })
-}
-
-/// Passes rows on, and remembers the folded range name in the first.
-struct Watched<'a> {
-    sink: &'a mut dyn RowSink,
-    place: Option<usize>,
-    chosen: Option<String>,
-}
-
-impl RowSink for Watched<'_> {
-    fn begin(&mut self, columns: &[Column]) -> Result<()> {
-        self.place = columns.iter().position(|column| column.name == CHOSEN);
-        self.sink.begin(columns)
-    }
-
-    fn row(&mut self, row: &[Value]) -> Result<()> {
-        self.look(row);
-        self.sink.row(row)
-    }
-
-    fn take_row(&mut self, row: &mut [Value]) -> Result<()> {
-        self.look(row);
-        self.sink.take_row(row)
-    }
-
-    fn end(&mut self) -> Result<()> {
-        self.sink.end()
-    }
-}
-
-impl Watched<'_> {
-    fn look(&mut self, row: &[Value]) {
-        if let Some(Value::Text(name)) = self.place.take().and_then(|place| row.get(place)) {
-            self.chosen = Some(name.clone());
-        }
-    }
-}
 
 /// A session that can be asked about what it answered.
 pub(super) struct Explainer<'a> {

@@ -1,6 +1,8 @@
 //! `nsq run` on several reports: processed in parallel, with a first column `report` in the results.
 
-use super::{Args, answerable, explain, heading_of, roots};
+use super::args::Args;
+use super::plans::{answerable, heading_of, roots};
+use super::{explain, watched};
 use crate::catalog::Catalog;
 use crate::cli::failures::{Failure, worse};
 use crate::cli::opened::{Opened, nsq_heading, shortest_names};
@@ -116,7 +118,7 @@ fn answer(
             continue;
         }
         let mut table = ResultTable::default();
-        answered.push(explain::run(&session, plan, &limits, &mut table)?);
+        answered.push(watched::run(&session, plan, &limits, &mut table)?);
         tables.push(Some(table));
     }
     let explainer =

@@ -1,61 +1,20 @@
 //! `nsq run`: runs named queries.
 
+mod args;
 mod explain;
 mod many_reports;
+mod plans;
+mod watched;
 
 use super::opened::Opened;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, ManyArgs, OpenArgs, ScopeArgs};
-use super::output::{OutputArgs, must_differ};
+use super::output::must_differ;
 use super::{complain, many, note};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::{Error, Result};
-use crate::normalize::Presence;
-use crate::render::Heading;
-use crate::table::Value;
+pub(super) use args::Args;
+use plans::{answerable, heading_of, roots};
 use std::path::{Path, PathBuf};
-
-/// Run named queries on one or more reports
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  nsq run report.sqlite --query top_kernels
-  nsq run report.sqlite --query top_kernels -p limit=5 --device 0 --time 1s/2s
-  nsq run rank0.sqlite rank1.sqlite --query cuda_gpu_kern_sum:base -o kernels.csv
-  nsq run report.sqlite --query cuda_api_sum --query nvtx_sum --format json
-  nsq run report.sqlite --query my_question.sql
-
-Add @VERSION to a query name to require that version. Add NVIDIA's arguments after colons.")]
-pub(super) struct Args {
-    /// SQLite exports, .nsys-rep files or PyTorch traces, folders of them, or quoted patterns; several
-    /// reports add a first column `report`.
-    #[arg(required = true, value_name = "REPORT")]
-    reports: Vec<PathBuf>,
-    /// Query to run: NAME[@VERSION][:ARG…], or the path of a .sql file; may be repeated.
-    #[arg(short, long = "query", required = true, value_name = "QUERY")]
-    query: Vec<String>,
-    /// Set a parameter of the query; may be repeated.
-    #[arg(short, long = "param", value_name = "KEY=VALUE")]
-    param: Vec<String>,
-    /// Columns to show, in this order; `nsys`: those of nsys stats, with its names, arithmetic and rounding
-    /// [default: all of the query's own]
-    #[arg(long, value_name = "A,B,…|nsys", value_delimiter = ',', help_heading = "Output")]
-    columns: Vec<String>,
-    #[command(flatten)]
-    scope: ScopeArgs,
-    #[command(flatten)]
-    output: OutputArgs,
-    #[command(flatten)]
-    limits: LimitArgs,
-    #[command(flatten)]
-    many: ManyArgs,
-    #[command(flatten)]
-    open: OpenArgs,
-    #[command(flatten)]
-    library: LibraryArgs,
-    #[command(flatten)]
-    classes: ClassArgs,
-}
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     let reports = many::named(&args.reports)?;
@@ -115,53 +74,6 @@ fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[Stri
     Ok(())
 }
 
-/// The plans that can run on the report, and for each of the others the reason why not.
-fn answerable<'p>(
-    opened: &Opened,
-    catalog: &Catalog,
-    plans: &'p [Plan],
-) -> Result<(Vec<&'p Plan>, Vec<Error>)> {
-    let presence = Presence::new(&opened.schema, catalog);
-    let (mut answerable, mut lacks) = (Vec::new(), Vec::new());
-    for plan in plans {
-        match plan.check_presence(&presence, &opened.report.path) {
-            Ok(()) => answerable.push(plan),
-            Err(error) => lacks.push(error),
-        }
-    }
-    Ok((answerable, lacks))
-}
-
-/// The relations that the plans read.
-fn roots<'p>(plans: &[&'p Plan]) -> impl Iterator<Item = &'p str> {
-    plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str)).collect::<Vec<_>>().into_iter()
-}
-
-fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
-    let mut heading = Heading { title: plan.title.clone(), facts: shared.facts.clone() };
-    if let Some((name, version)) = &plan.query {
-        heading.facts.insert("query".to_owned(), name.as_str().into());
-        heading.facts.insert("version".to_owned(), (*version).into());
-    }
-    let given: serde_json::Map<String, serde_json::Value> = plan
-        .bindings
-        .iter()
-        .map(|(name, value)| {
-            let json = match value {
-                Value::Null => serde_json::Value::Null,
-                Value::Int(int) => (*int).into(),
-                Value::Real(real) => (*real).into(),
-                Value::Text(text) => text.as_str().into(),
-            };
-            (name.clone(), json)
-        })
-        .collect();
-    if !given.is_empty() {
-        heading.facts.insert("parameters".to_owned(), given.into());
-    }
-    heading
-}
-
 /// Runs the plans on one report. Rows go directly from SQLite to the output.
 fn one_report(
     args: &Args,
@@ -190,7 +102,7 @@ fn one_report(
     args.output.write_columns(chosen, plans.len(), |writer| {
         for plan in &answerable {
             answered.push(writer.result(&heading_of(plan, &heading), |sink| {
-                explain::run(&session, plan, &limits, sink)
+                watched::run(&session, plan, &limits, sink)
             })?);
         }
         Ok(())

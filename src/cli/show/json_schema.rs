@@ -1,6 +1,5 @@
 //! `nsq show NAME --json-schema`: the JSON Schema of what `--format json` prints.
 
-use super::Args;
 use crate::catalog::{Catalog, ColumnSpec};
 use crate::compile::Invocation;
 use crate::error::{Error, Result};
@@ -9,9 +8,9 @@ use crate::table::Column;
 use serde_json::{Value as Json, json};
 
 /// The schema of a page or query, indented.
-pub(super) fn schema(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
-    let schema = match catalog.page_names().any(|name| name == args.name) {
-        true => of_page(catalog, &args.name)?,
+pub(super) fn schema(name: &str, catalog: &Catalog, invocation: &Invocation) -> Result<String> {
+    let schema = match catalog.page(name).is_ok_and(|page| !page.tables.is_empty()) {
+        true => of_page(catalog, name)?,
         false => of_query(catalog, &invocation.query)?,
     };
     let text = serde_json::to_string_pretty(&schema).map_err(|e| Error::Output(e.into()))?;

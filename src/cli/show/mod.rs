@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         if let Some(path) = invocation.path().map(Path::to_owned) {
             invocation.query = catalog.add_file(&path)?;
         }
-        let text = json_schema::schema(args, &catalog, &invocation)?;
+        let text = json_schema::schema(&args.name, &catalog, &invocation)?;
         write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
         return Ok(0);
     }

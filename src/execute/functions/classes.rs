@@ -1,6 +1,6 @@
 //! SQL functions that classify GPU operations by name.
 
-use super::{flags, text};
+use super::arguments::{flags, text};
 use crate::catalog::ClassMaps;
 use crate::classify::{Activity, ClassMap, Pattern, Rule, activity, collective};
 use foldhash::{HashMap, HashMapExt};

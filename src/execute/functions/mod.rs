@@ -4,6 +4,7 @@
 //! Aggregates ignore nulls, as SQLite's own do. A statistic without values is null. Text and blobs in a
 //! numeric aggregate are an error; SQLite would count them as zero.
 
+mod arguments;
 mod classes;
 mod names;
 mod time_places;
@@ -12,10 +13,10 @@ mod time_set;
 use crate::catalog::ClassMaps;
 use crate::interval::TimeSet;
 use crate::statistics::{Moments, mean_error, mean_freedom, percentile, student_bound};
-use rusqlite::functions::{Aggregate, Context, FunctionFlags};
+use arguments::{add_interval, flags};
+use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
-use std::borrow::Cow;
 
 /// A SQL function that nsq adds.
 #[derive(Debug, Clone, Copy)]
@@ -143,11 +144,6 @@ pub const FUNCTIONS: [Function; 21] = [
     },
 ];
 
-/// Flags of a function that is deterministic and has no side effects.
-fn flags() -> FunctionFlags {
-    FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
-}
-
 /// Adds the functions to a connection. Classes come from the chosen map.
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     classes::register(connection, maps)?;
@@ -190,32 +186,6 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
         let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
         i64::try_from(length)
             .map_err(|_| Error::UserFunctionError("busy_ns: the result exceeds 64 bits".into()))
-    }
-}
-
-/// Adds the interval in the first two arguments, unless it is empty or a time is null.
-fn add_interval(context: &Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
-    let times: (Option<i64>, Option<i64>) = (context.get(0)?, context.get(1)?);
-    if let (Some(start), Some(end)) = times
-        && start < end
-    {
-        match intervals.last_mut() {
-            // Most intervals come sorted. Merging those at once keeps one entry per busy period.
-            Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
-            _ => intervals.push((start, end)),
-        }
-    }
-    Ok(())
-}
-
-/// The text in the only argument; `None` for null.
-fn text<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>> {
-    match context.get_raw(0) {
-        ValueRef::Null => Ok(None),
-        ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
-        ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
-        ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
-        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
     }
 }
 

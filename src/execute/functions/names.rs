@@ -1,6 +1,6 @@
 //! The SQL functions `simple_name` and `without_numbers`.
 
-use super::{flags, text};
+use super::arguments::{flags, text};
 use crate::classify::simple_name;
 use rusqlite::{Connection, Result};
 

@@ -4,7 +4,7 @@
 //! The intervals are a blob: for each, sorted by key and start, its key, its start and the latest end so
 //! far of its key, as 64-bit integers.
 
-use super::flags;
+use super::arguments::flags;
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};

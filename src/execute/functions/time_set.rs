@@ -3,7 +3,7 @@
 //! A set is a blob: for each interval of the union, in order, its start, its end and the length of the
 //! intervals before it, as 64-bit integers.
 
-use super::flags;
+use super::arguments::{add_interval, flags};
 use crate::interval::TimeSet;
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Type, ValueRef};
@@ -37,7 +37,7 @@ impl Aggregate<Vec<(i64, i64)>, Vec<u8>> for Union {
     }
 
     fn step(&self, context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
-        super::add_interval(context, intervals)
+        add_interval(context, intervals)
     }
 
     fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<Vec<u8>> {

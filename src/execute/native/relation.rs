@@ -1,10 +1,8 @@
 //! The interface of a native relation to SQLite: columns, rows, and look-ups by key.
 
-use super::Natives;
 use rusqlite::types::ValueRef;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// A value of a native relation.
 pub(super) enum Cell<'a> {
@@ -126,9 +124,6 @@ pub(super) trait Relation: Copy + 'static {
     fn rows_per_key(self) -> i64 {
         1
     }
-
-    /// The data of an input, read on first use.
-    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
 
     /// The reason why a value could not be computed, if one failed.
     fn failure(answers: &Self::Answers) -> Option<&str>;

@@ -4,8 +4,8 @@
 //! `repr(C)` and the first field guarantee that.
 #![allow(unsafe_code)]
 
-use super::relation::{Cell, Key, Relation};
-use super::{Natives, interrupted};
+use super::natives::{Answered, Natives, interrupted};
+use super::relation::{Cell, Key};
 use rusqlite::types::Null;
 use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, VTab, VTabConfig, VTabConnection,
@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// A scan of all rows.
 const SCAN: c_int = 0;
-/// A look-up by [`Relation::key`].
+/// A look-up by [`super::relation::Relation::key`].
 const LOOKUP: c_int = 1;
 
 /// Rows that the query planner assumes for a scan: the real count is not known before the data is read.
@@ -31,17 +31,17 @@ const ROWS_A_CHECK: usize = 64;
 
 /// A native relation on a connection.
 #[repr(C)]
-pub(super) struct NativeTable<R: Relation> {
+pub(super) struct NativeTable<R: Answered> {
     base: sqlite3_vtab,
     natives: Arc<Natives>,
     relation: R,
     input: usize,
-    /// For each column of the relation's front matter, its place in [`Relation::columns`].
+    /// For each column of the relation's front matter, its place in [`super::relation::Relation::columns`].
     columns: Vec<usize>,
 }
 
 // SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
+unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
     type Aux = Arc<Natives>;
     type Cursor = Cursor<'vtab, R>;
 
@@ -127,7 +127,7 @@ unsafe impl<'vtab, R: Relation> VTab<'vtab> for NativeTable<R> {
     }
 }
 
-impl<R: Relation> NativeTable<R> {
+impl<R: Answered> NativeTable<R> {
     /// Whether the rows come in the order that the statement asks for.
     fn comes_in(&self, info: &IndexInfo) -> bool {
         let order = self.relation.order();
@@ -165,13 +165,13 @@ impl<R: Relation> NativeTable<R> {
     }
 }
 
-impl<R: Relation> CreateVTab<'_> for NativeTable<R> {
+impl<R: Answered> CreateVTab<'_> for NativeTable<R> {
     const KIND: VTabKind = VTabKind::Default;
 }
 
 /// A cursor over a native relation.
 #[repr(C)]
-pub(super) struct Cursor<'vtab, R: Relation> {
+pub(super) struct Cursor<'vtab, R: Answered> {
     base: sqlite3_vtab_cursor,
     natives: Arc<Natives>,
     relation: R,
@@ -188,7 +188,7 @@ pub(super) struct Cursor<'vtab, R: Relation> {
     vtab: PhantomData<&'vtab NativeTable<R>>,
 }
 
-impl<R: Relation> Cursor<'_, R> {
+impl<R: Answered> Cursor<'_, R> {
     /// Sets `index` to that of the current row.
     fn update_index(&mut self) {
         let Some(answers) = self.answers.as_ref().filter(|_| !self.rows.is_empty()) else { return };
@@ -201,7 +201,7 @@ impl<R: Relation> Cursor<'_, R> {
 }
 
 // SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl<R: Relation> VTabCursor for Cursor<'_, R> {
+unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
     fn filter(&mut self, plan: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
         let answers = match &self.answers {
             Some(answers) => Arc::clone(answers),

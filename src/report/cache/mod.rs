@@ -18,6 +18,7 @@
 //! operating system locks, so they end with the process.
 
 mod entry;
+mod kept;
 mod key;
 mod listing;
 mod lock;
@@ -31,77 +32,20 @@ pub(super) use place::private_folder;
 pub use temporary::discard_temporaries;
 pub use work_folder::{WorkFolder, remove_work_folders};
 
-use super::notices::Listener;
 use crate::error::{Error, Result};
 use entry::{Entry, Wanted};
+pub(crate) use kept::Kept;
+pub use kept::{CacheOptions, Derived};
+use kept::{FRESH, Hold, PART};
 use key::Key;
 use lock::KeyLock;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// The kind of a derived database. Each kind has its own folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Derived {
-    /// The SQLite export of a capture.
-    Export,
-    /// A PyTorch trace as SQLite.
-    Trace,
-}
-
-impl Derived {
-    const ALL: [Self; 2] = [Self::Export, Self::Trace];
-
-    fn folder(self) -> &'static str {
-        match self {
-            Self::Export => "exports",
-            Self::Trace => "traces",
-        }
-    }
-
-    /// The kind as one word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Export => "export",
-            Self::Trace => "trace",
-        }
-    }
-}
-
-/// How to use the cache.
-#[derive(Debug, Clone, Default)]
-pub struct CacheOptions {
-    /// Do not use the cache: make a temporary file that is removed when the process ends.
-    pub off: bool,
-    /// Make the database again, even if it is cached.
-    pub again: bool,
-    /// Compare every byte of the source, not only its size, time, head and tail.
-    pub verify: bool,
-    /// Receives notes and progress.
-    pub listener: Listener,
-}
 
 /// The user's cache folder. Without a folder, all databases are temporary.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache {
     options: CacheOptions,
-}
-
-/// A derived database. It is not removed while this value lives.
-#[derive(Debug)]
-pub(crate) struct Kept {
-    /// The database.
-    pub(crate) path: PathBuf,
-    _hold: Hold,
-}
-
-#[derive(Debug)]
-enum Hold {
-    /// A shared lock, so that no other run removes the entry.
-    Entry { _file: File },
-    /// A folder that is removed with its last user.
-    Temporary { _folder: Arc<WorkFolder> },
 }
 
 impl Cache {
@@ -226,11 +170,6 @@ enum Opened {
     /// No cache folder can be used, with the reason.
     Unusable(String),
 }
-
-/// Name of a database that is being made.
-const FRESH: &str = "report.sqlite";
-/// Suffix of the folder in which a database is being made.
-const PART: &str = ".part";
 
 fn describe(kind: Derived, source: &Path) -> String {
     match kind {

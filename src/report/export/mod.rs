@@ -9,28 +9,18 @@ mod beside;
 mod child;
 mod launch;
 mod nsys;
+mod options;
 
 pub use launch::run_as_launcher;
+pub use options::ExportOptions;
 
-use super::cache::{Cache, CacheOptions, Derived, Kept, private_folder};
+use super::cache::{Cache, Derived, Kept, private_folder};
 use super::{Notice, check_database, check_pages};
 use crate::error::{Error, Result};
 use crate::interrupt;
 use nsys::{Nsys, Version};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-
-/// How to convert a report that is not SQLite.
-#[derive(Debug, Clone, Default)]
-pub struct ExportOptions {
-    /// The `nsys` to use. `None` tries `$NSQ_NSYS`, then `PATH`, then the usual install folders.
-    pub nsys: Option<PathBuf>,
-    /// A program that calls [`run_as_launcher`]. It starts `nsys` so that `nsys` ends with this process,
-    /// even if this process is killed. With `None`, `nsys` may outlive a killed process.
-    pub launcher: Option<PathBuf>,
-    /// How to cache the export.
-    pub cache: CacheOptions,
-}
 
 /// Version of the export. Exports of other versions are other entries in the cache.
 const RECIPE: &str = "nsys export 1";

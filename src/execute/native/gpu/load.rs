@@ -1,7 +1,8 @@
 //! Reads the GPU operations of a report into an [`Occupancy`].
 
+use super::answers::Answers;
 use super::idle::Source;
-use super::tables::{Answers, Table};
+use super::tables::Table;
 use crate::classify::{Activity, activity};
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
@@ -56,7 +57,9 @@ pub(in crate::execute::native) fn occupy(
     let window = window(&input.scope, selection);
     let (streams, names) = (ids.streams.values, ids.names);
     let calls = Source::new(database, input);
-    Ok(Answers::new(Occupancy::new(ops, streams, window), names, calls, tables, limits))
+    let is_read = |any: &[Table]| any.iter().any(|table| tables.contains(table));
+    let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
+    Ok(Answers::new(Occupancy::new(ops, streams, window), names, calls, explained, limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {

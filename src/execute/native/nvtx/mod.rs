@@ -1,8 +1,11 @@
 //! Native relations on the NVTX projection, and scopes that are selected by NVTX ranges.
 
 mod answers;
+mod cells;
+mod interner;
 mod load;
 mod names;
+mod ranges;
 mod scope;
 mod tables;
 

@@ -1,13 +1,14 @@
 //! The columns and rows of the NVTX relations.
 
 use super::answers::Answers;
-use crate::execute::native::Natives;
-use crate::execute::native::ids::{self, NO_ID, PROCESS};
+use super::cells::{
+    call, global_pid, innermost, kernel, pid, process, range_id, range_kind, range_name, tid,
+};
+use crate::execute::native::ids::NO_ID;
 use crate::execute::native::relation::{Cell, Key, Relation};
-use crate::projection::{Call, Kernel, NONE, Naming, Op, OpKind};
+use crate::projection::{NONE, Naming, OpKind};
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// An index as a number; null for [`NONE`].
 fn place<'a>(index: u32) -> Cell<'a> {
@@ -114,10 +115,6 @@ impl Relation for Table {
     fn is_found_exactly(self) -> bool {
         // There are only three keys with many rows each: comparing every row again would be slow.
         self == Self::RangeKernel
-    }
-
-    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Answers>> {
-        natives.projection(input)
     }
 
     fn failure(answers: &Answers) -> Option<&str> {
@@ -365,46 +362,3 @@ const PUSH_POP: &[Column] = &[
     ("global_pid", |a, i| global_pid(a.tid(a.ranges()[i].thread))),
     ("global_tid", |a, i| given(a.tid(a.ranges()[i].thread))),
 ];
-
-fn range_kind<'a>(is_push_pop: bool) -> Cell<'a> {
-    Some(if is_push_pop { "PushPop" } else { "StartEnd" }).into()
-}
-
-fn range_name(answers: &Answers, name: u32) -> Cell<'_> {
-    answers.names.printed(name).into()
-}
-
-fn range_id(answers: &Answers, index: u32) -> Cell<'_> {
-    answers.ranges().get(index as usize).map(|range| range.id).into()
-}
-
-fn innermost(answers: &Answers, op: usize) -> u32 {
-    answers.projection.attribution.innermost(&answers.ops()[op])
-}
-
-fn kernel(answers: &Answers, row: usize) -> Kernel {
-    answers.projection.attribution.capture.kernels[answers.path_kernels()[row].kernel as usize]
-}
-
-/// The call that launched an operation.
-fn call(answers: &Answers, op: usize) -> Option<&Call> {
-    let capture = &answers.projection.attribution.capture;
-    let launch = capture.launches.get(capture.ops[op].launch as usize)?;
-    capture.calls.get(launch.call as usize)
-}
-
-fn process(answers: &Answers, op: &Op) -> i64 {
-    answers.projection.attribution.capture.processes[op.process as usize]
-}
-
-fn pid<'a>(global: i64) -> Cell<'a> {
-    ids::pid(global).into()
-}
-
-fn tid<'a>(global: i64) -> Cell<'a> {
-    ids::tid(global).into()
-}
-
-fn global_pid<'a>(global: i64) -> Cell<'a> {
-    if global == NO_ID { Cell::Null } else { (global & PROCESS).into() }
-}

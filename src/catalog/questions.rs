@@ -1,46 +1,10 @@
-//! Playbooks: the questions of a course or a team, with the queries and text templates that answer them.
+//! Questions of a page: the queries that answer them, and templates for the sentences.
+//!
+//! A page with questions is also called a playbook: it has the questions of a course or a team.
 
-use super::front_matter::{read_yaml, scalars};
-use super::header::Param;
-use crate::error::{Error, Result};
+use super::front_matter::scalars;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
-
-/// A playbook file.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Playbook {
-    /// The file, as the user would open it.
-    #[serde(skip)]
-    pub file: String,
-    /// The full text of the file.
-    #[serde(skip)]
-    pub text: String,
-    /// Name: the stem of the file.
-    pub name: String,
-    /// Version. It goes up when questions, parameters or meanings change.
-    pub version: u32,
-    /// Heading, without a full stop.
-    pub title: String,
-    /// Who it is for, and where its questions come from.
-    pub doc: String,
-    /// Parameters, which the user sets with `-p name=value`.
-    #[serde(default)]
-    pub params: Vec<Param>,
-    /// Names of `list` parameters whose items must be classes of the class map.
-    #[serde(default)]
-    pub classes: Vec<String>,
-    /// Parameter values that set other parameters.
-    #[serde(default)]
-    pub presets: Vec<Preset>,
-    /// CSV files that the user can supply.
-    #[serde(default)]
-    pub files: Vec<FileSpec>,
-    /// Patterns for the names of NVTX ranges.
-    pub patterns: Vec<Pattern>,
-    /// The questions, in order.
-    pub parts: Vec<Part>,
-}
 
 /// A parameter whose values set other parameters.
 #[derive(Debug, Clone, Deserialize)]
@@ -128,7 +92,7 @@ impl NamePattern {
 }
 
 impl<'de> Deserialize<'de> for Alternative {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
         enum Written {
@@ -272,7 +236,7 @@ fn first_report() -> Vec<usize> {
     vec![1]
 }
 
-fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Vec<usize>, D::Error> {
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<usize>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Reports {
@@ -283,34 +247,6 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> std::result::Resul
         Reports::One(one) => vec![one],
         Reports::Many(many) => many,
     })
-}
-
-impl Playbook {
-    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
-        let mut playbook: Self = read_yaml(file, 1, text.trim_start_matches('\u{feff}'))?;
-        playbook.file = file.to_owned();
-        playbook.text = text.to_owned();
-        Ok(playbook)
-    }
-
-    /// The pattern with this name.
-    pub fn pattern(&self, name: &str) -> Option<&Pattern> {
-        self.patterns.iter().find(|pattern| pattern.name == name)
-    }
-
-    /// The part with this name.
-    pub fn part(&self, name: &str) -> Result<&Part> {
-        let found = self.parts.iter().find(|part| part.part == name);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = self.parts.iter().map(|part| part.part.as_str()).collect();
-            Error::Unknown {
-                what: "part",
-                name: name.to_owned(),
-                near: Vec::new(),
-                help: format!("Parts of {}: {}, or `all`.", self.name, names.join(", ")),
-            }
-        })
-    }
 }
 
 impl Ask {
@@ -357,6 +293,7 @@ impl<'a> PatternUse<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::Page;
 
     const SMALL: &str = "\
 name: mine
@@ -376,22 +313,22 @@ parts:
 ";
 
     #[test]
-    fn a_playbook_is_read() {
-        let playbook = Playbook::parse("mine.yml", "", SMALL).unwrap();
-        let any = &playbook.patterns[0].any;
+    fn questions_are_read() {
+        let page = Page::parse("mine.yml", "", SMALL).unwrap();
+        let any = &page.patterns[0].any;
         assert_eq!(any[0].name, NamePattern::Glob("step_*".to_owned()));
         assert_eq!(any[1].name, NamePattern::Match("(?i)^it".to_owned()));
         assert_eq!(any[1].with, ["warmup"]);
-        let ask = &playbook.part("1").unwrap().answers[0].queries[0];
+        let ask = &page.part("1").unwrap().answers[0].queries[0];
         assert_eq!((ask.report.as_slice(), ask.params["x"].as_str()), (&[2, 1][..], "2"));
         let used: Vec<(&str, bool)> = ask.patterns().map(|used| (used.name, used.is_optional)).collect();
         assert_eq!(used, [("step", false), ("warmup", true)]);
-        assert!(playbook.part("z").unwrap_err().to_string().contains("unknown part 'z'"));
+        assert!(page.part("z").unwrap_err().to_string().contains("unknown part 'z'"));
     }
 
     #[test]
     fn errors_name_the_line() {
-        let error = |text: &str| Playbook::parse("mine.yml", "", text).unwrap_err().to_string();
+        let error = |text: &str| Page::parse("mine.yml", "", text).unwrap_err().to_string();
         assert!(error(&SMALL.replace("doc: Ours.", "dok: Ours.")).starts_with("mine.yml:4"));
         assert!(error("name: [").starts_with("mine.yml:"));
     }

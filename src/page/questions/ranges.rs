@@ -1,6 +1,6 @@
-//! Finds the ranges of a report that match a playbook's pattern.
+//! Finds the ranges of a report that match a page's pattern.
 
-use crate::catalog::{NamePattern, Pattern, PatternUse, Playbook};
+use crate::catalog::{NamePattern, Page, Pattern, PatternUse};
 use crate::error::{Error, Result, nearest};
 use crate::glob::Glob;
 use crate::normalize::RangePattern;
@@ -13,33 +13,33 @@ const LISTED: usize = 6;
 
 /// A range name in a report, with statistics of its ranges.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RangeName {
+pub(super) struct RangeName {
     /// The printed name: `domain:text`, or only the text in the default domain.
-    pub name: String,
+    pub(super) name: String,
     /// The text without the domain.
-    pub text: String,
+    pub(super) text: String,
     /// The name with its numbers folded to `*`.
-    pub layer: String,
+    pub(super) layer: String,
     /// Number of ranges with this name.
-    pub count: i64,
+    pub(super) count: i64,
     /// Total CPU time of these ranges in ns.
-    pub cpu_ns: i64,
+    pub(super) cpu_ns: i64,
     /// Smallest nesting depth of these ranges.
-    pub depth: i64,
+    pub(super) depth: i64,
 }
 
 /// The ranges of a report that match a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub(super) struct Found {
     /// Globs that match exactly these ranges, for `--nvtx` and for query parameters.
-    pub globs: Vec<String>,
+    pub(super) globs: Vec<String>,
     /// Folded names with their number of ranges, largest number first.
-    pub layers: Vec<(String, i64)>,
+    pub(super) layers: Vec<(String, i64)>,
 }
 
 impl Found {
     /// Total number of ranges.
-    pub fn count(&self) -> i64 {
+    pub(super) fn count(&self) -> i64 {
         self.layers.iter().map(|(_, count)| count).sum()
     }
 
@@ -55,19 +55,19 @@ impl Found {
 
 /// Why no range of a report matches a pattern.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Missing {
+pub(super) struct Missing {
     /// Name of the pattern.
-    pub pattern: String,
+    pub(super) pattern: String,
     /// What such a range is, such as `forward pass`.
-    pub doc: String,
+    pub(super) doc: String,
     /// The names and patterns that were tried.
-    pub tried: Vec<String>,
+    pub(super) tried: Vec<String>,
     /// Names with a similar spelling, most similar first.
-    pub near: Vec<String>,
+    pub(super) near: Vec<String>,
     /// Other names in the report with their number of ranges, outermost and longest first.
-    pub present: Vec<(String, i64)>,
+    pub(super) present: Vec<(String, i64)>,
     /// Number of other names that `present` leaves out.
-    pub more: usize,
+    pub(super) more: usize,
 }
 
 impl fmt::Display for Missing {
@@ -95,43 +95,43 @@ impl fmt::Display for Missing {
 
 /// The names of all ranges in a report.
 #[derive(Debug, Clone, Default)]
-pub struct Ranges {
+pub(super) struct Ranges {
     names: Vec<RangeName>,
 }
 
 impl Ranges {
     /// Takes the names of a report's ranges, without empty names.
-    pub fn new(names: Vec<RangeName>) -> Self {
-        Self { names: names.into_iter().filter(|name| !name.name.is_empty()).collect() }
+    pub(super) fn new(names: impl Iterator<Item = RangeName>) -> Self {
+        Self { names: names.filter(|name| !name.name.is_empty()).collect() }
     }
 
     /// Finds the ranges that match the pattern `name`. `given` has the user's names for patterns, which
     /// take precedence.
-    pub fn find(
+    pub(super) fn find(
         &self,
-        playbook: &Playbook,
+        page: &Page,
         given: &BTreeMap<String, Vec<String>>,
         name: &str,
     ) -> Result<std::result::Result<Found, Missing>> {
-        self.find_within(playbook, given, name, &mut Vec::new())
+        self.find_within(page, given, name, &mut Vec::new())
     }
 
     /// As [`Ranges::find`]. `above` has the patterns being looked up, to detect cycles.
     fn find_within(
         &self,
-        playbook: &Playbook,
+        page: &Page,
         given: &BTreeMap<String, Vec<String>>,
         name: &str,
         above: &mut Vec<String>,
     ) -> Result<std::result::Result<Found, Missing>> {
-        let Some(pattern) = playbook.pattern(name) else {
-            let names = playbook.patterns.iter().map(|pattern| pattern.name.as_str());
-            let help = format!("`nsq show {}` lists its patterns.", playbook.name);
+        let Some(pattern) = page.pattern(name) else {
+            let names = page.patterns.iter().map(|pattern| pattern.name.as_str());
+            let help = format!("`nsq show {}` lists its patterns.", page.name);
             return Err(Error::unknown("pattern", name, names, help));
         };
         if above.iter().any(|open| open == name) {
             return Err(Error::catalog(
-                &playbook.file,
+                &page.file,
                 1,
                 format!("patterns need each other in a cycle: {} → {name}", above.join(" → ")),
                 "remove one of these from `with` or `all`",
@@ -143,21 +143,21 @@ impl Ranges {
                 let pattern = parse_name_pattern(spelling);
                 let found = self.matching(&pattern)?;
                 if found.is_empty() {
-                    return Ok(Err(self.missing(playbook, name, vec![pattern.spelled()])));
+                    return Ok(Err(self.missing(page, name, vec![pattern.spelled()])));
                 }
                 all.join(self.found(&pattern, &found)?);
             }
             return Ok(Ok(all));
         }
         above.push(name.to_owned());
-        let answer = self.find_by_alternatives(playbook, given, pattern, above);
+        let answer = self.find_by_alternatives(page, given, pattern, above);
         above.pop();
         answer
     }
 
     fn find_by_alternatives(
         &self,
-        playbook: &Playbook,
+        page: &Page,
         given: &BTreeMap<String, Vec<String>>,
         pattern: &Pattern,
         above: &mut Vec<String>,
@@ -169,7 +169,7 @@ impl Ranges {
             }
             let mut is_complete = true;
             for with in &alternative.with {
-                is_complete &= self.find_within(playbook, given, with, above)?.is_ok();
+                is_complete &= self.find_within(page, given, with, above)?.is_ok();
             }
             if is_complete {
                 return Ok(Ok(self.found(&alternative.name, &found)?));
@@ -178,12 +178,12 @@ impl Ranges {
         let alternatives = || pattern.any.iter().map(|alternative| alternative.name.spelled()).collect();
         let mut tried = if pattern.like.is_empty() { alternatives() } else { pattern.like.clone() };
         if pattern.all.is_empty() {
-            return Ok(Err(self.missing(playbook, &pattern.name, tried)));
+            return Ok(Err(self.missing(page, &pattern.name, tried)));
         }
         let mut all = Found::default();
         for text in &pattern.all {
             let part = PatternUse::named(text);
-            match self.find_within(playbook, given, part.name, above)? {
+            match self.find_within(page, given, part.name, above)? {
                 Ok(found) => all.join(found),
                 Err(_) if part.is_optional => {}
                 Err(_) => {
@@ -191,7 +191,7 @@ impl Ranges {
                     let needed: Vec<&str> = needed.map(String::as_str).collect();
                     let together = needed.join(" + ");
                     tried.push(format!("{together} ({} is missing)", part.name));
-                    return Ok(Err(self.missing(playbook, &pattern.name, tried)));
+                    return Ok(Err(self.missing(page, &pattern.name, tried)));
                 }
             }
         }
@@ -290,14 +290,14 @@ impl Ranges {
         Ok((by_option == by_query).then_some(by_option))
     }
 
-    fn missing(&self, playbook: &Playbook, name: &str, tried: Vec<String>) -> Missing {
+    fn missing(&self, page: &Page, name: &str, tried: Vec<String>) -> Missing {
         let mut layers = BTreeMap::<&str, (i64, i64, i64)>::new();
         for name in &self.names {
             let layer = layers.entry(name.layer.as_str()).or_insert((i64::MAX, 0, 0));
             *layer = (layer.0.min(name.depth), layer.1 + name.cpu_ns, layer.2 + name.count);
         }
         // Do not suggest names that match another pattern, even if they are similar.
-        let claimed = self.claimed(playbook, name);
+        let claimed = self.claimed(page, name);
         // Strip wildcards: a similar name differs from an alternative by a few letters.
         let words = tried.iter().map(|text| text.replace(['*', '?', '[', ']'], ""));
         let mut near: Vec<String> = Vec::new();
@@ -319,7 +319,7 @@ impl Ranges {
         let more = present.len().saturating_sub(LISTED);
         Missing {
             pattern: name.to_owned(),
-            doc: playbook.pattern(name).map_or_else(|| name.to_owned(), |pattern| pattern.doc.clone()),
+            doc: page.pattern(name).map_or_else(|| name.to_owned(), |pattern| pattern.doc.clone()),
             tried,
             near,
             present: present
@@ -334,8 +334,8 @@ impl Ranges {
 
 impl Ranges {
     /// Folded names that match patterns other than `name`.
-    fn claimed(&self, playbook: &Playbook, name: &str) -> BTreeSet<&str> {
-        let others = playbook.patterns.iter().filter(|pattern| pattern.name != name);
+    fn claimed(&self, page: &Page, name: &str) -> BTreeSet<&str> {
+        let others = page.patterns.iter().filter(|pattern| pattern.name != name);
         let alternatives = others.flat_map(|pattern| &pattern.any);
         let places = alternatives.filter_map(|alternative| self.matching(&alternative.name).ok());
         places.flatten().map(|place| self.names[place].layer.as_str()).collect()
@@ -354,7 +354,7 @@ fn parse_name_pattern(text: &str) -> NamePattern {
 mod tests {
     use super::*;
 
-    fn playbook() -> Playbook {
+    fn page() -> Page {
         let yaml = "\
 - {name: forward, doc: forward pass, any: ['forward_step_*', {match: '(?i)^(forward|fwd)( pass)?[ _]?\\d*$'}]}
 - {name: backward, doc: backward pass, any: [backward]}
@@ -363,7 +363,7 @@ mod tests {
 ";
         let patterns: Vec<Pattern> = serde_yaml::from_str(yaml).unwrap();
         let text = "name: p\nversion: 1\ntitle: T\ndoc: D.\npatterns: []\nparts: []\n";
-        Playbook { patterns, ..serde_yaml::from_str(text).unwrap() }
+        Page { patterns, ..serde_yaml::from_str(text).unwrap() }
     }
 
     fn ranges(names: &[(&str, &str, i64)]) -> Ranges {
@@ -375,11 +375,11 @@ mod tests {
             cpu_ns: count,
             depth: 0,
         };
-        Ranges::new(names.iter().map(of).collect())
+        Ranges::new(names.iter().map(of))
     }
 
     fn find(ranges: &Ranges, name: &str) -> std::result::Result<Found, Box<Missing>> {
-        ranges.find(&playbook(), &BTreeMap::new(), name).unwrap().map_err(Box::new)
+        ranges.find(&page(), &BTreeMap::new(), name).unwrap().map_err(Box::new)
     }
 
     #[test]
@@ -406,7 +406,7 @@ mod tests {
         let mixed = ranges(&[("fwd 1", "fwd *", 1), ("fwd [a]", "fwd *", 1)]);
         assert_eq!(find(&mixed, "forward").unwrap().globs, ["fwd 1"]);
         let given = BTreeMap::from([("forward".to_owned(), vec!["/\\[a\\]/".to_owned()])]);
-        assert_eq!(mixed.find(&playbook(), &given, "forward").unwrap().unwrap().globs, ["fwd [[]a]"]);
+        assert_eq!(mixed.find(&page(), &given, "forward").unwrap().unwrap().globs, ["fwd [[]a]"]);
     }
 
     #[test]
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(find(&all, "step").unwrap().globs, ["step_*"]);
         let apart = ranges(&[("forward", "forward", 2), ("backward", "backward", 2)]);
         assert_eq!(find(&apart, "step").unwrap().globs, ["forward", "backward"]);
-        let cycle = apart.find(&playbook(), &BTreeMap::new(), "loop").unwrap_err();
+        let cycle = apart.find(&page(), &BTreeMap::new(), "loop").unwrap_err();
         assert!(cycle.to_string().contains("cycle"));
     }
 

@@ -2,15 +2,25 @@
 
 /// A block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
+pub(super) enum Block {
     /// A paragraph, joined to one line.
     Paragraph(String),
     /// A list item, joined to one line.
     Item(String),
 }
 
+impl Block {
+    /// Its text in one line.
+    pub(super) fn line(&self) -> String {
+        match self {
+            Self::Paragraph(text) => text.clone(),
+            Self::Item(text) => format!("- {text}"),
+        }
+    }
+}
+
 /// Splits a rendered template into blocks. An empty line ends a paragraph, and `- ` starts an item.
-pub fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut is_open = false;
     for line in text.lines().map(str::trim) {

@@ -1,0 +1,69 @@
+//! The front matter of findings.
+
+use serde::Deserialize;
+
+/// The tables that `{kind: finding}` gives: intervals, and a row about each finding.
+pub const FINDING_TABLES: [&str; 2] = ["finding", "finding_about"];
+
+/// The columns that every finding has, which are those of the table `finding` after `query`.
+pub const FINDING_COLUMNS: [&str; 4] = ["gpu_id", "start_ns", "dur_ns", "subject"];
+
+/// What a finding says about a report that has rows. The rows are the intervals that a perfect fix would
+/// free.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// What is wrong, in one sentence.
+    pub claim: String,
+    /// Which time a perfect fix would free, and what it would not.
+    pub ceiling: String,
+    /// What to do, in one or two sentences, with the API or option to use.
+    pub remedy: String,
+    /// Documentation of the remedy.
+    pub link: String,
+    /// How sure the claim is where there are rows.
+    pub confidence: Confidence,
+    /// Broader findings. Time that both claim counts for this one, which says more about it.
+    #[serde(default)]
+    pub narrows: Vec<String>,
+    /// The relation without whose rows nobody can tell.
+    pub known_by: Option<KnownBy>,
+}
+
+/// A relation whose rows say that a finding can be told.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownBy {
+    /// The relation, one that the query reads.
+    pub relation: String,
+    /// The rows that count, as an SQL condition; all without it.
+    #[serde(rename = "where")]
+    pub condition: Option<String>,
+    /// What the report lacks if it has no such row.
+    pub needs: String,
+    /// How to record it.
+    pub help: String,
+}
+
+/// How sure a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// The rows prove it.
+    High,
+    /// The rows make it likely.
+    Medium,
+    /// The rows allow it: look before acting.
+    Low,
+}
+
+impl Confidence {
+    /// The name in front matter and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What the functions share: their flags, and their arguments.
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{Type, ValueRef};
+use rusqlite::{Error, Result};
+use std::borrow::Cow;
+
+/// Flags of a function that is deterministic and has no side effects.
+pub(super) fn flags() -> FunctionFlags {
+    FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS
+}
+
+/// Adds the interval in the first two arguments, unless it is empty or a time is null.
+pub(super) fn add_interval(context: &Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
+    let times: (Option<i64>, Option<i64>) = (context.get(0)?, context.get(1)?);
+    if let (Some(start), Some(end)) = times
+        && start < end
+    {
+        match intervals.last_mut() {
+            // Most intervals come sorted. Merging those at once keeps one entry per busy period.
+            Some(last) if last.0 <= start && start <= last.1 => last.1 = last.1.max(end),
+            _ => intervals.push((start, end)),
+        }
+    }
+    Ok(())
+}
+
+/// The text in the only argument; `None` for null.
+pub(super) fn text<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>> {
+    match context.get_raw(0) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(text) => Ok(Some(String::from_utf8_lossy(text))),
+        ValueRef::Integer(_) => Err(Error::InvalidFunctionParameterType(0, Type::Integer)),
+        ValueRef::Real(_) => Err(Error::InvalidFunctionParameterType(0, Type::Real)),
+        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
+    }
+}

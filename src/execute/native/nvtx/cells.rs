@@ -1,0 +1,49 @@
+//! Cells that several NVTX relations have.
+
+use super::answers::Answers;
+use crate::execute::native::ids::{self, NO_ID, PROCESS};
+use crate::execute::native::relation::Cell;
+use crate::projection::{Call, Kernel, Op};
+
+pub(super) fn range_kind<'a>(is_push_pop: bool) -> Cell<'a> {
+    Some(if is_push_pop { "PushPop" } else { "StartEnd" }).into()
+}
+
+pub(super) fn range_name(answers: &Answers, name: u32) -> Cell<'_> {
+    answers.names.printed(name).into()
+}
+
+pub(super) fn range_id(answers: &Answers, index: u32) -> Cell<'_> {
+    answers.ranges().get(index as usize).map(|range| range.id).into()
+}
+
+pub(super) fn innermost(answers: &Answers, op: usize) -> u32 {
+    answers.projection.attribution.innermost(&answers.ops()[op])
+}
+
+pub(super) fn kernel(answers: &Answers, row: usize) -> Kernel {
+    answers.projection.attribution.capture.kernels[answers.path_kernels()[row].kernel as usize]
+}
+
+/// The call that launched an operation.
+pub(super) fn call(answers: &Answers, op: usize) -> Option<&Call> {
+    let capture = &answers.projection.attribution.capture;
+    let launch = capture.launches.get(capture.ops[op].launch as usize)?;
+    capture.calls.get(launch.call as usize)
+}
+
+pub(super) fn process(answers: &Answers, op: &Op) -> i64 {
+    answers.projection.attribution.capture.processes[op.process as usize]
+}
+
+pub(super) fn pid<'a>(global: i64) -> Cell<'a> {
+    ids::pid(global).into()
+}
+
+pub(super) fn tid<'a>(global: i64) -> Cell<'a> {
+    ids::tid(global).into()
+}
+
+pub(super) fn global_pid<'a>(global: i64) -> Cell<'a> {
+    if global == NO_ID { Cell::Null } else { (global & PROCESS).into() }
+}

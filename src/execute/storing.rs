@@ -1,0 +1,123 @@
+//! Computes stored relations for the statements that read them.
+
+use super::Session;
+use super::stored::{Relation, Rows};
+use crate::error::Result;
+use crate::schema::quote;
+use std::sync::PoisonError;
+
+impl Session {
+    /// Computes the stored relations that a statement reads, unless the connection has them.
+    pub(super) fn store_for(&self, sql: &str) -> Result<()> {
+        if self.stored.relations.is_empty() {
+            return Ok(());
+        }
+        let read = self.stored.read_by(sql, &self.has_stored.borrow());
+        read.into_iter().try_for_each(|relation| {
+            self.store(relation)?;
+            self.has_stored.borrow_mut().insert(relation.name.clone());
+            Ok(())
+        })
+    }
+
+    fn store(&self, relation: &Relation) -> Result<()> {
+        let (connection, rights) = (&self.connection, &self.rights);
+        let name = format!("stored {}", relation.name);
+        let (view, table) = (quote(&relation.name), quote(&name));
+        let failed = |e| self.explain(&self.limits, e);
+        // Whoever comes second waits, and finds the rows.
+        let mut kept = relation.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        rights.with_all(connection, || {
+            // Rolls back on failure, so that the next statement finds the view.
+            let whole = connection.unchecked_transaction()?;
+            if let Some(rows) = &*kept {
+                rows.write(connection, &name).map_err(failed)?;
+            } else {
+                // The view may come from a user's library.
+                rights.only_temp(rights.has_strings());
+                let create = format!("CREATE TEMP TABLE {table} AS SELECT * FROM {view}");
+                connection.execute_batch(&create).map_err(failed)?;
+                *kept = Rows::read(connection, &name).map_err(failed)?;
+                rights.all();
+            }
+            let read = format!("CREATE TEMP VIEW {view} AS SELECT * FROM temp.{table}");
+            connection.execute_batch(&format!("DROP VIEW temp.{view}; {read}"))?;
+            Ok(whole.commit()?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::compile::Plan;
+    use crate::execute::Limits;
+    use crate::normalize;
+    use crate::schema::Schema;
+    use crate::table::ResultTable;
+    use rusqlite::Connection;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    const REPORT: &str = "fixtures/example.sqlite";
+    const ITERATIONS: &str = "SELECT * FROM iteration_window ORDER BY gpu_id, global_tid, iteration";
+
+    fn session(limits: &Limits) -> Session {
+        let connection = Connection::open(REPORT).unwrap();
+        let (schema, catalog) = (Schema::read(&connection).unwrap(), Catalog::built_in().unwrap());
+        let scope = normalize::Scope::default();
+        let installation =
+            normalize::plan(&schema, catalog, &scope, ["iteration_window", "kernel"]).unwrap();
+        Session::begin(connection, &installation, limits).unwrap()
+    }
+
+    fn ask(session: &Session, sql: &str, limits: &Limits) -> Result<ResultTable> {
+        let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), Catalog::built_in().unwrap());
+        session.table(&plan, limits)
+    }
+
+    fn stored(session: &Session) -> Vec<String> {
+        session.has_stored.borrow().iter().cloned().collect()
+    }
+
+    #[test]
+    fn a_statement_stores_what_it_reads_and_no_more() {
+        let limits = Limits::default();
+        let session = session(&limits);
+        ask(&session, "SELECT count(*) FROM kernel", &limits).unwrap();
+        assert!(stored(&session).is_empty());
+        ask(&session, "SELECT * FROM iteration", &limits).unwrap();
+        assert_eq!(stored(&session), ["iteration"]);
+        let first = ask(&session, ITERATIONS, &limits).unwrap();
+        assert_eq!(stored(&session), ["iteration", "iteration_window"]);
+        assert!(first.rows.len() > 1);
+        assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, first.rows);
+        // Another connection takes the rows.
+        let beside = Session::connect(
+            Connection::open(REPORT).unwrap(),
+            Arc::clone(&session.installation),
+            session.natives.clone(),
+            Arc::clone(&session.stored),
+            &limits,
+        );
+        let beside = beside.unwrap();
+        assert_eq!(ask(&beside, ITERATIONS, &limits).unwrap().rows, first.rows);
+        assert_eq!(stored(&beside), ["iteration", "iteration_window"]);
+    }
+
+    #[test]
+    fn what_was_stopped_is_computed_again() {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let session = session(&limits);
+        cancel.store(true, Ordering::Relaxed);
+        ask(&session, ITERATIONS, &limits).unwrap_err();
+        assert!(stored(&session).is_empty());
+        cancel.store(false, Ordering::Relaxed);
+        assert!(ask(&session, ITERATIONS, &limits).unwrap().rows.len() > 1);
+        // It may still read only.
+        ask(&session, "SELECT * FROM \"stored iteration\"", &limits).unwrap();
+        ask(&session, "DELETE FROM \"stored iteration\" RETURNING 1", &limits).unwrap_err();
+    }
+}

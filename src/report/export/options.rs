@@ -1,0 +1,16 @@
+//! How to convert a report that is not SQLite.
+
+use crate::report::cache::CacheOptions;
+use std::path::PathBuf;
+
+/// How to convert a report that is not SQLite.
+#[derive(Debug, Clone, Default)]
+pub struct ExportOptions {
+    /// The `nsys` to use. `None` tries `$NSQ_NSYS`, then `PATH`, then the usual install folders.
+    pub nsys: Option<PathBuf>,
+    /// A program that calls [`super::run_as_launcher`]. It starts `nsys` so that `nsys` ends with this process,
+    /// even if this process is killed. With `None`, `nsys` may outlive a killed process.
+    pub launcher: Option<PathBuf>,
+    /// How to cache the export.
+    pub cache: CacheOptions,
+}
