@@ -75,7 +75,7 @@ pub(super) struct Args {
 }
 
 /// The default reports of `nsys stats` that nsq supports.
-const DEFAULT_SET: [&str; 18] = [
+const DEFAULT_SET: [&str; 19] = [
     "nvtx_sum",
     "osrt_sum",
     "cuda_api_sum",
@@ -90,6 +90,7 @@ const DEFAULT_SET: [&str; 18] = [
     "dx11_pix_sum",
     "dx12_gpu_marker_sum",
     "dx12_pix_sum",
+    "wddm_queue_sum",
     "um_sum",
     "um_total_sum",
     "um_cpu_page_faults_sum",

@@ -4,6 +4,7 @@
 //! which the rows were compared first.
 
 use crate::support::Fixtures;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +14,7 @@ use std::process::Command;
 const VERSION: &str = "3.7.2";
 
 /// Traces, and the reports that have rows on them.
-const REPORTS: [(&str, &[&str]); 3] = [
+const REPORTS: [(&str, &[&str]); 4] = [
     ("openmp_openacc", &["openmp_sum", "openacc_sum"]),
     (
         "graphics_apis",
@@ -27,10 +28,19 @@ const REPORTS: [(&str, &[&str]); 3] = [
             "dx11_pix_sum",
             "dx12_pix_sum",
             "dx12_gpu_marker_sum",
+            "wddm_queue_sum",
+            "dx12_mem_ops",
         ],
+    ),
+    (
+        "mpi_two_ranks",
+        &["network_congestion", "network_congestion:ticks_threshold=9999", "mpi_event_trace"],
     ),
     ("video_codecs", &["nvvideo_api_sum"]),
 ];
+
+/// Rules, which a real nsys answers with `nsys analyze`.
+const RULES: [&str; 1] = ["dx12_mem_ops"];
 
 /// The header and the sorted rows of a report, since NVIDIA leaves the order of equal rows open.
 fn rows(printed: &[u8]) -> Vec<String> {
@@ -43,26 +53,55 @@ fn rows(printed: &[u8]) -> Vec<String> {
     lines
 }
 
-fn stats(program: &mut Command, report: &str, export: &Path) -> Vec<String> {
+fn stats(program: &mut Command, verb: &str, report: &str, export: &Path) -> Vec<String> {
     let output =
-        program.args(["stats", "--quiet", "-f", "csv", "-r", report]).arg(export).output().unwrap();
+        program.args([verb, "--quiet", "-f", "csv", "-r", report]).arg(export).output().unwrap();
     assert!(output.status.success(), "{report}: {output:?}");
     rows(&output.stdout)
 }
 
+/// The path of a real nsys. Says so if there is none.
+fn real_nsys() -> Option<OsString> {
+    let nsys = std::env::var_os("NSQ_TEST_NSYS").filter(|value: &OsString| !value.is_empty());
+    if nsys.is_none() {
+        drop(writeln!(std::io::stderr(), "skipped: NSQ_TEST_NSYS is not set"));
+    }
+    nsys
+}
+
+/// The names that a program's help lists, without their arguments.
+fn names(program: &mut Command, args: [&str; 2]) -> BTreeSet<String> {
+    let output = program.args(args).output().unwrap();
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split_once(" -- "))
+        .map(|(spelling, _)| spelling.split([':', '[']).next().unwrap_or_default().to_owned())
+        .collect()
+}
+
+#[test]
+fn no_name_of_a_real_nsys_is_lacking() {
+    let Some(nsys) = real_nsys() else { return };
+    let have = names(&mut Command::new(env!("CARGO_BIN_EXE_nsq")), ["stats", "--help-reports"]);
+    let lists = [(["stats", "--help-reports"], 36), (["analyze", "--help-rules"], 7)];
+    for (args, count) in lists {
+        let want = names(&mut Command::new(&nsys), args);
+        assert!(want.len() >= count, "{args:?}: {want:?}");
+        let lacking: Vec<&String> = want.difference(&have).collect();
+        assert!(lacking.is_empty(), "{args:?}: nsq lacks {lacking:?}");
+    }
+}
+
 #[test]
 fn reports_equal_those_of_a_real_nsys() {
-    let Some(nsys) = std::env::var_os("NSQ_TEST_NSYS").filter(|value: &OsString| !value.is_empty())
-    else {
-        drop(writeln!(std::io::stderr(), "skipped: NSQ_TEST_NSYS is not set"));
-        return;
-    };
+    let Some(nsys) = real_nsys() else { return };
     let fixtures = Fixtures::new();
     for (trace, reports) in REPORTS {
         let export = fixtures.version(VERSION, trace);
         for report in reports {
-            let want = stats(&mut Command::new(&nsys), report, &export);
-            let have = stats(&mut Command::new(env!("CARGO_BIN_EXE_nsq")), report, &export);
+            let verb = if RULES.contains(report) { "analyze" } else { "stats" };
+            let want = stats(&mut Command::new(&nsys), verb, report, &export);
+            let have = stats(&mut Command::new(env!("CARGO_BIN_EXE_nsq")), "stats", report, &export);
             assert!(want.len() > 1, "{report}: no rows: {want:?}");
             assert_eq!(have, want, "{report} on {trace}");
         }
