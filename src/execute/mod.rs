@@ -11,6 +11,7 @@ mod guard;
 mod native;
 mod parallel;
 mod progress;
+mod shelf;
 mod stored;
 mod table_writer;
 
@@ -19,6 +20,7 @@ pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;
 pub use native::{AttributedTime, Natives, check_rules};
 pub use progress::{Progress, Work};
+pub use shelf::Shelf;
 pub use table_writer::TableWriter;
 
 use crate::compile::{Plan, columns_by_suffix};

@@ -17,7 +17,7 @@ mod template;
 
 pub use filters::FILTERS;
 pub use iterations::not_comparable;
-pub use partials::{Partials, ReportAnswers};
+pub use partials::{Gathering, Partials, ReportAnswers};
 pub use request::{NoRows, PageAnswer, PageReport, PageRequest, PageTableAnswer, ReportInput};
 pub use saved::SavedReport;
 pub use template::{FUNCTIONS, Templates, Trouble, rows, to_json, value};

@@ -3,8 +3,9 @@
 mod explain;
 mod many_reports;
 
+use super::many::ManyArgs;
 use super::opened::Opened;
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, ManyArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use super::{complain, many, note};
 use crate::catalog::Catalog;
@@ -178,7 +179,8 @@ fn one_report(
     if answerable.is_empty() {
         return Ok(code);
     }
-    let scope = args.scope.resolve(&opened.schema)?;
+    let mut scope = args.scope.resolve(&opened.schema)?;
+    scope.rank = args.many.rank_of(path)?;
     let heading = opened.heading(&scope);
     // Explanations are for people; programs read the columns.
     let is_for_people = args.output.format()?.is_for_people();
