@@ -20,6 +20,7 @@ mod findings;
 mod gpu_rules;
 mod host;
 mod hostile;
+mod idle_by_hand;
 #[path = "../support/in_process.rs"]
 mod in_process;
 mod json_schema;
@@ -30,6 +31,7 @@ mod large_export;
 mod layering;
 mod load;
 mod occupancy;
+mod pipelines;
 mod query_pages;
 mod ranks;
 mod readme;
