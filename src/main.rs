@@ -9,5 +9,6 @@ static MEMORY: memory::ExitWhenOutOfMemory = memory::ExitWhenOutOfMemory;
 
 fn main() -> ExitCode {
     memory::return_when_freed();
+    memory::do_not_count();
     nsq::cli::main()
 }

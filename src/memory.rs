@@ -55,6 +55,16 @@ pub(crate) fn return_when_freed() {
     }
 }
 
+/// Stops SQLite from counting the memory that it uses, which nothing here asks for: the count is behind a lock that
+/// all connections share, and that each allocation takes.
+pub(crate) fn do_not_count() {
+    use rusqlite::ffi;
+    const NO: std::ffi::c_int = 0;
+    // If it cannot be set, all stays as it was.
+    // SAFETY: SQLite was not used yet, no other thread runs, and this option takes one integer.
+    unsafe { ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, NO) };
+}
+
 fn exit_if_null(memory: *mut u8, size: usize) -> *mut u8 {
     if memory.is_null() {
         exit_out_of_memory(size);

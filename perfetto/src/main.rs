@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tracks::{Owner, Tracks};
+use tracks::{Owner, Tracks, Unit};
 
 /// Statements whose rows are slices, and whether these begin flows. Calls come first.
 const SLICES: [(&str, bool); 7] = [
@@ -29,9 +29,12 @@ const SLICES: [(&str, bool); 7] = [
     (include_str!("../sql/os_calls.sql"), false),
     (include_str!("../sql/thread_states.sql"), false),
 ];
-/// Statements whose rows are values of counters.
-const COUNTERS: [&str; 2] =
-    [include_str!("../sql/operations_running.sql"), include_str!("../sql/operations_waiting.sql")];
+/// Statements whose rows are values of counters, and their units.
+const COUNTERS: [(&str, Unit); 3] = [
+    (include_str!("../sql/operations_running.sql"), Unit::Count),
+    (include_str!("../sql/operations_waiting.sql"), Unit::Count),
+    (include_str!("../sql/memory_used.sql"), Unit::Bytes),
+];
 const NAMES: &str = include_str!("../sql/names.sql");
 
 /// Reports in a trace: their process IDs have 7 bits for the report.
@@ -39,15 +42,16 @@ const MOST_REPORTS: usize = 127;
 
 /// Write reports as one Perfetto trace, to look at in ui.perfetto.dev
 ///
-/// The trace has the streams of each GPU, its idle time by cause, and how many operations run and wait; and for each
-/// thread its CUDA API calls, NVTX ranges, the same ranges on the GPU, OS calls and states. Arrows lead from a launch
-/// to its first operation. The clocks of several reports are aligned by their collectives.
+/// The trace has the streams of each GPU, its idle time by cause, how many operations run and wait, and the memory that
+/// CUDA allocated (nsys profile --cuda-memory-usage=true); and for each thread its CUDA API calls, NVTX ranges, the same
+/// ranges on the GPU, OS calls and states. Arrows lead from a launch to its first operation. The clocks of several
+/// reports are aligned by their collectives.
 #[derive(Debug, Parser)]
 #[command(name = "nsq-perfetto", version, max_term_width = 100)]
 #[command(after_help = "\
 Examples:
   nsq perfetto report.sqlite -o trace.pftrace.gz
-  nsq perfetto rank*.sqlite -o job.pftrace.gz           all ranks on one clock
+  nsq export --perfetto rank*.sqlite -o job.pftrace.gz  all ranks on one clock
   nsq perfetto report.sqlite --time 10s/12s -o part.pftrace
   nsq perfetto report.sqlite --nvtx 'step*/3' -o step.pftrace")]
 struct Args {
@@ -195,8 +199,8 @@ fn write<W: Write>(report: &Report, args: &Args, target: &mut Target<'_, W>) -> 
     for (statement, begins_flows) in SLICES {
         report.sql(statement).scope(&scope).run_into(&mut Slices::new(target, begins_flows))?;
     }
-    for statement in COUNTERS {
-        report.sql(statement).scope(&scope).run_into(&mut Counters { target })?;
+    for (statement, unit) in COUNTERS {
+        report.sql(statement).scope(&scope).run_into(&mut Counters { target, unit })?;
     }
     Ok(())
 }

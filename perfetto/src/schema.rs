@@ -87,7 +87,7 @@ pub(crate) struct ThreadDescriptor {
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct CounterDescriptor {
-    /// 2 is `UNIT_COUNT`.
+    /// 2 is `UNIT_COUNT`, 3 `UNIT_SIZE_BYTES`.
     #[prost(int32, tag = "3")]
     pub(crate) unit: i32,
 }

@@ -1,7 +1,7 @@
 //! Rows of a statement as slices or counter values.
 
 use crate::packets::Packets;
-use crate::tracks::{Owner, Tracks};
+use crate::tracks::{Owner, Tracks, Unit};
 use nsq::{Column, Error, Result, RowSink, Value};
 use std::io::Write;
 
@@ -127,6 +127,7 @@ impl<W: Write> RowSink for Slices<'_, '_, W> {
 /// Values of counters. Columns: gpu_id, track, at_ns, value.
 pub(crate) struct Counters<'s, 't, W> {
     pub(crate) target: &'s mut Target<'t, W>,
+    pub(crate) unit: Unit,
 }
 
 impl<W: Write> RowSink for Counters<'_, '_, W> {
@@ -138,7 +139,8 @@ impl<W: Write> RowSink for Counters<'_, '_, W> {
         let [gpu_id, track, at_ns, value] = row else { return Ok(()) };
         let (Some(at_ns), Some(value)) = (int(at_ns), int(value)) else { return Ok(()) };
         let target = &mut *self.target;
-        let uuid = target.tracks.counter(target.packets, Owner::Gpu(int(gpu_id)), text(track));
+        let uuid =
+            target.tracks.counter(target.packets, Owner::Gpu(int(gpu_id)), text(track), self.unit);
         let at_ns = target.clock.time(at_ns);
         uuid.and_then(|uuid| target.packets.counter(uuid, at_ns, value)).map_err(Error::Output)
     }

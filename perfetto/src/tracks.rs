@@ -6,7 +6,11 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// `CounterDescriptor.unit`.
-const UNIT_COUNT: i32 = 2;
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Unit {
+    Count = 2,
+    Bytes = 3,
+}
 
 /// To whom a track belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,8 +70,9 @@ impl Tracks {
         packets: &mut Packets<W>,
         owner: Owner,
         name: &str,
+        unit: Unit,
     ) -> io::Result<u64> {
-        let counter = Some(CounterDescriptor { unit: UNIT_COUNT });
+        let counter = Some(CounterDescriptor { unit: unit as i32 });
         self.child(packets, Child { owner, name: name.to_owned(), lane: 0 }, counter)
     }
 

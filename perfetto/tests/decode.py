@@ -138,6 +138,40 @@ def compare(export, folder):
     return decoded
 
 
+def memory(export, folder):
+    """Allocations of an export, which has none, as a counter of each kind of memory."""
+    path = folder / "memory.sqlite"
+    path.write_bytes(Path(export).read_bytes())
+    connection = sqlite3.connect(path)
+    (process, device) = connection.execute("SELECT globalPid, deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1").fetchone()
+    connection.execute("DROP TABLE IF EXISTS CUDA_GPU_MEMORY_USAGE_EVENTS")
+    connection.execute(
+        "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, contextId INTEGER,"
+        " address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER, name TEXT, correlationId INTEGER)"
+    )
+    for at, address, size, kind, is_release in (
+        (1000, 1, 4096, 2, 0),
+        (2000, 2, 512, 2, 0),
+        (3000, 1, 4096, 2, 1),
+        # Allocated before the capture: nothing is known to become free.
+        (4000, 3, 9999, 2, 1),
+        # The same address again, and two events at one time.
+        (5000, 1, 100, 2, 0),
+        (5000, 2, 512, 2, 1),
+        (6000, 9, 64, 1, 0),
+    ):
+        values = (at, process, device, 1, address, 0, size, kind, is_release)
+        connection.execute("INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 0)", values)
+    connection.commit()
+    connection.close()
+    write(folder / "memory.pftrace", path)
+    decoded = Decoded(folder / "memory.pftrace")
+    found = {decoded.tracks[uuid].name: (decoded.tracks[uuid].counter.unit, values) for uuid, values in decoded.counters.items()}
+    size_bytes = 3
+    assert found["memory in use: device"] == (size_bytes, [(1000, 4096), (2000, 4608), (3000, 512), (4000, 512), (5000, 100)]), found
+    assert found["memory in use: pinned"] == (size_bytes, [(6000, 64)]), found
+
+
 def ranks(export, folder):
     """Two ranks of one report, as two reports with different clocks: the trace puts them on one clock again."""
     apart = 1_234_567_890
@@ -185,6 +219,7 @@ def main():
         write(folder / "plain.pftrace", example)
         packed = gzip.decompress((folder / "trace.pftrace.gz").read_bytes())
         assert (folder / "plain.pftrace").read_bytes() == packed
+        memory(example, folder)
         # A part has the kernels that overlap it.
         kernels = sorted(whole.of("kernel"))
         first = min(start for found in whole.slices.values() for start, *_ in found)

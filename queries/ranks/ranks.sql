@@ -11,7 +11,7 @@ requires: [rank]
 columns:
   - {name: rank, type: int, priority: 0, doc: "Rank in the whole program; null if the capture does not tell."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the whole program; null if the capture does not tell."}
-  - {name: source, type: text, label: "rank is known from", priority: 1, doc: "PyTorch, MPI, or NCCL, whose largest communicator is taken for the whole program; null if the capture does not tell."}
+  - {name: source, type: text, label: "rank is known from", priority: 1, doc: "The first of: PyTorch; MPI; NCCL, whose largest communicator is taken for the whole program; environment of the process that nsys started; file name. Null if nothing tells."}
   - {name: pid, type: id, priority: 0, doc: "Operating system process ID; null if unknown."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that the process ran work on; the lowest if there are several, null if none."}
   - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 1, doc: "GPUs that the process ran work on."}
@@ -19,8 +19,9 @@ columns:
   - {name: communicator_count, type: int, unit: count, label: "communicators", priority: 1, doc: "Communicators of NCCL that the process made or freed in the capture."}
 when_empty: "no process ran work on a GPU"
 limits: >-
-  NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The variables
-  of the environment, such as RANK or SLURM_PROCID, are not read.
+  NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The
+  environment (RANK, SLURM_PROCID and the like) and the file name, with --rank-pattern, count only if one process of the
+  report ran work on a GPU.
 see_also: [collectives, stragglers, rank_balance]
 ---*/
 SELECT

@@ -23,43 +23,58 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: range_id, type: id, doc: "Row ID of the call's NVTX range in the raw table; null if unknown."}
 limits: >-
-  Sends and receives are not included. A process that drives several ranks of one communicator is taken for one, except in
-  guesses. If a group of calls launches several kernels, a call has the first one of its operation.
+  Sends and receives are in p2p_op. If a process has several ranks of a communicator, a call counts for the rank whose
+  device ran the kernel; one without a kernel has no rank. If a group of calls launches several kernels on a device, a
+  call has the first one of its operation.
 ---*/
 WITH
 member AS (
-  SELECT global_pid, communicator, max(rank) AS rank, max(rank_count) AS rank_count
+  SELECT global_pid, communicator, rank, max(rank_count) AS rank_count, max(device_id) AS device_id
   FROM nccl_call
   WHERE rank IS NOT NULL
-  GROUP BY global_pid, communicator
+  GROUP BY global_pid, communicator, rank
+  LIMIT -1
 ),
--- Calls of one operation in a group are one collective.
+-- A process may have several ranks of a communicator, each on a device of its own.
+team AS (
+  SELECT global_pid, communicator, count(*) AS member_count
+  FROM member
+  GROUP BY global_pid, communicator
+  LIMIT -1
+),
+-- Calls of one operation in a group are one collective of each rank.
 call AS (
   SELECT
-    min(range_id) AS range_id,
-    communicator,
-    operation,
-    sum(size_bytes) AS size_bytes,
-    min(reduction) AS reduction,
-    min(root) AS root,
-    count(*) AS call_count,
-    min(start_ns) AS start_ns,
-    coalesce(group_id, range_id) AS launched_in,
-    pid,
-    global_pid,
-    row_number() OVER (PARTITION BY global_pid, communicator ORDER BY min(start_ns), min(range_id)) - 1 AS sequence
+    min(nccl_call.range_id) AS range_id,
+    nccl_call.communicator,
+    nccl_call.operation,
+    sum(nccl_call.size_bytes) / max(1, min(count(*), max(coalesce(team.member_count, 1)))) AS size_bytes,
+    min(nccl_call.reduction) AS reduction,
+    min(nccl_call.root) AS root,
+    count(*) / max(1, min(count(*), max(coalesce(team.member_count, 1)))) AS call_count,
+    max(coalesce(team.member_count, 1)) AS member_count,
+    min(nccl_call.start_ns) AS start_ns,
+    coalesce(nccl_call.group_id, nccl_call.range_id) AS launched_in,
+    nccl_call.pid,
+    nccl_call.global_pid
   FROM nccl_call
-  WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Gather', 'Scatter')
-    AND communicator IS NOT NULL
-  GROUP BY coalesce(group_id, range_id), communicator, operation
+  LEFT JOIN team
+    ON team.global_pid = nccl_call.global_pid
+    AND team.communicator = nccl_call.communicator
+  WHERE nccl_call.operation IN (
+      'AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Gather', 'Scatter'
+    )
+    AND nccl_call.communicator IS NOT NULL
+  GROUP BY coalesce(nccl_call.group_id, nccl_call.range_id), nccl_call.communicator, nccl_call.operation
   LIMIT -1
 ),
 launched AS (
   SELECT
     call.range_id,
     nvtx_op.op_id AS kernel_id,
+    kernel.device_id,
     row_number() OVER (
-      PARTITION BY call.range_id
+      PARTITION BY call.range_id, iif(call.member_count > 1, kernel.device_id, NULL)
       ORDER BY coalesce(collective(kernel.kernel_name) = call.operation, 0) DESC, nvtx_op.op_id
     ) AS choice
   FROM nvtx_op
@@ -72,7 +87,10 @@ launched AS (
 by_payload AS (
   SELECT
     call.communicator,
-    call.sequence,
+    row_number() OVER (
+      PARTITION BY call.global_pid, call.communicator, iif(call.member_count > 1, launched.device_id, NULL)
+      ORDER BY call.start_ns, call.range_id
+    ) - 1 AS sequence,
     call.operation,
     call.size_bytes,
     NULL AS data_type,
@@ -87,12 +105,13 @@ by_payload AS (
     call.pid,
     call.range_id
   FROM call
-  LEFT JOIN member
-    ON member.global_pid = call.global_pid
-    AND member.communicator = call.communicator
   LEFT JOIN launched
     ON launched.range_id = call.range_id
     AND launched.choice = 1
+  LEFT JOIN member
+    ON member.global_pid = call.global_pid
+    AND member.communicator = call.communicator
+    AND (call.member_count = 1 OR member.device_id = launched.device_id)
 ),
 traced AS (
   SELECT
@@ -179,15 +198,20 @@ known AS (
   FROM by_trace
   LIMIT -1
 ),
-unknown AS (
-  SELECT kernel.kernel_id, kernel.start_ns, kernel.pid, kernel.device_id, kernel.stream_id, name.operation
+kind AS (
+  SELECT name_id, operation
   FROM (
     SELECT name_id, collective((SELECT text FROM string WHERE string_id = name_id)) AS operation
     FROM (SELECT DISTINCT name_id FROM kernel)
-  ) AS name
-  CROSS JOIN kernel
-  WHERE name.operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
-    AND kernel.name_id = name.name_id
+  )
+  WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+  LIMIT -1
+),
+unknown AS (
+  SELECT kernel.kernel_id, kernel.start_ns, kernel.pid, kernel.device_id, kernel.stream_id, kind.operation
+  FROM kernel
+  CROSS JOIN kind
+  WHERE kind.name_id = kernel.name_id
     AND kernel.kernel_id NOT IN (SELECT kernel_id FROM known WHERE kernel_id IS NOT NULL)
   LIMIT -1
 ),

@@ -1,6 +1,7 @@
 /*---
 name: nccl_call
 summary: One row per call of NCCL, with what it does if NCCL recorded that in an NVTX payload.
+stored: true
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
 reads: [src_nvtx_event, string]
@@ -26,6 +27,7 @@ limits: >-
   NCCL records payloads from version 2.19 on, and an export has them with --include-json=true, the default of newer
   versions. Payloads as raw bytes are not read.
 ---*/
+-- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 event AS (
   SELECT
@@ -38,27 +40,58 @@ event AS (
   FROM src_nvtx_event
   WHERE eventType IN (59, 60)
     AND (text GLOB 'nccl[A-Z]*' OR textId IN (SELECT string_id FROM string WHERE text GLOB 'nccl[A-Z]*'))
+  LIMIT -1
 ),
-call AS (
+-- Only numbers: the rows of a window are sorted.
+nested AS (
   SELECT
-    *,
-    substr(name, 5) AS operation,
-    iif(json_valid(json), json, NULL) AS payload,
+    range_id,
+    global_tid,
+    start_ns,
     sum(CASE name WHEN 'ncclGroupStart' THEN 1 WHEN 'ncclGroupEnd' THEN -1 ELSE 0 END) OVER (
       PARTITION BY global_tid
       ORDER BY start_ns, range_id
-    ) AS depth
+    ) AS depth,
+    name = 'ncclGroupEnd' AS is_end
   FROM event
+  WHERE EXISTS (SELECT 1 FROM event WHERE name = 'ncclGroupEnd')
+  LIMIT -1
 ),
 -- Groups nest, and the end of the outermost one launches.
+counted AS (
+  SELECT
+    range_id,
+    global_tid,
+    depth,
+    is_end AND depth = 0 AS launches,
+    sum(is_end AND depth = 0) OVER (PARTITION BY global_tid ORDER BY start_ns DESC, range_id DESC) AS ends_to_come
+  FROM nested
+  LIMIT -1
+),
 grouped AS (
   SELECT
-    *,
-    sum(operation = 'GroupEnd' AND depth = 0) OVER (
-      PARTITION BY global_tid
-      ORDER BY start_ns DESC, range_id DESC
-    ) AS ends_to_come
-  FROM call
+    range_id,
+    iif(
+      depth > 0,
+      max(iif(launches, range_id, NULL)) OVER (PARTITION BY global_tid, ends_to_come),
+      NULL
+    ) AS group_id
+  FROM counted
+  LIMIT -1
+),
+call AS (
+  SELECT
+    event.range_id,
+    substr(event.name, 5) AS operation,
+    iif(json_valid(event.json), event.json, NULL) AS payload,
+    event.start_ns,
+    event.end_ns,
+    grouped.group_id,
+    event.global_tid
+  FROM event
+  LEFT JOIN grouped
+    ON grouped.range_id = event.range_id
+  LIMIT -1
 )
 SELECT
   range_id,
@@ -74,13 +107,9 @@ SELECT
   payload ->> '$."Peer rank"' AS peer,
   start_ns,
   end_ns,
-  iif(
-    depth > 0,
-    max(iif(operation = 'GroupEnd' AND depth = 0, range_id, NULL)) OVER (PARTITION BY global_tid, ends_to_come),
-    NULL
-  ) AS group_id,
+  group_id,
   global_tid >> 24 & 16777215 AS pid,
   global_tid & 16777215 AS tid,
   global_tid & -16777216 AS global_pid,
   global_tid
-FROM grouped
+FROM call

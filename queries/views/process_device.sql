@@ -1,8 +1,9 @@
 /*---
 name: process_device
 summary: One row per device that a process ran work on, with its GPU.
+stored: true
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_cuda_memset, src_cuda_graph_trace]
-reads: [all_gpu_op, all_graph_trace, device]
+reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device]
 columns:
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; null if unknown."}
   - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
@@ -21,7 +22,13 @@ SELECT
   ) AS gpu_id
 FROM (
   SELECT global_pid, pid, device_id
-  FROM all_gpu_op
+  FROM all_kernel
+  UNION
+  SELECT global_pid, pid, device_id
+  FROM all_memcpy
+  UNION
+  SELECT global_pid, pid, device_id
+  FROM all_memset
   UNION
   SELECT global_pid, pid, device_id
   FROM all_graph_trace

@@ -2,18 +2,20 @@
 name: rank
 summary: One row per process that is a rank of a distributed program or ran work on a GPU, with its rank.
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_mpi_rank, src_nvtx_event]
-reads: [export_fact, nccl_call, process_device, src_mpi_communicator, src_mpi_rank]
+reads: [export_fact, nccl_call, process_device, scope, src_mpi_communicator, src_mpi_rank, src_rank_variable]
 columns:
   - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
   - {name: gpu_id, type: id, doc: "GPU that the process ran work on; the lowest if there are several, null if none."}
   - {name: gpu_count, type: int, unit: count, doc: "GPUs that the process ran work on."}
   - {name: rank, type: int, doc: "Rank in the whole program; null if the capture does not tell."}
   - {name: rank_count, type: int, unit: count, doc: "Ranks of the whole program; null if the capture does not tell."}
-  - {name: source, type: text, doc: "How the rank is known: PyTorch, MPI, or NCCL, whose largest communicator is taken for the whole program; null if the capture does not tell."}
+  - {name: source, type: text, doc: "How the rank is known, the first of: PyTorch; MPI; NCCL, whose largest communicator is taken for the whole program; environment of the process that nsys started; file name. Null if nothing tells."}
   - {name: communicator_count, type: int, unit: count, doc: "Communicators of NCCL that the process made or freed in the capture."}
 limits: >-
-  NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The variables
-  of the environment, such as RANK or SLURM_PROCID, are not read.
+  NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The environment
+  is that of the process that nsys started, so it and the file name count only if one process of the report ran work on a
+  GPU. Of the environment, the first of these counts: RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK,
+  MV2_COMM_WORLD_RANK, SLURM_PROCID.
 ---*/
 WITH
 member AS (
@@ -49,6 +51,41 @@ torch AS (
   WHERE fact IN ('DISTRIBUTED_RANK', 'DISTRIBUTED_WORLD_SIZE')
   LIMIT -1
 ),
+variable AS (
+  SELECT variable, iif(min(number) = max(number), CAST(min(number) AS INTEGER), NULL) AS number
+  FROM (
+    SELECT
+      substr(said.value, 1, instr(said.value, '=') - 1) AS variable,
+      replace(substr(said.value, instr(said.value, '=') + 1), '"', '') AS number
+    FROM src_rank_variable AS said
+    WHERE said.name GLOB 'PROCESS_[0-9]*:ENVIRONMENT_VARIABLE'
+  )
+  WHERE NOT (number GLOB '*[^0-9]*')
+    AND length(number) BETWEEN 1 AND 7
+  GROUP BY variable
+  LIMIT -1
+),
+environment AS (
+  SELECT
+    coalesce(
+      max(iif(variable = 'RANK', number, NULL)),
+      max(iif(variable = 'OMPI_COMM_WORLD_RANK', number, NULL)),
+      max(iif(variable = 'PMIX_RANK', number, NULL)),
+      max(iif(variable = 'PMI_RANK', number, NULL)),
+      max(iif(variable = 'MV2_COMM_WORLD_RANK', number, NULL)),
+      max(iif(variable = 'SLURM_PROCID', number, NULL))
+    ) AS rank,
+    coalesce(
+      max(iif(variable = 'WORLD_SIZE', number, NULL)),
+      max(iif(variable = 'OMPI_COMM_WORLD_SIZE', number, NULL)),
+      max(iif(variable = 'PMI_SIZE', number, NULL)),
+      max(iif(variable = 'MV2_COMM_WORLD_SIZE', number, NULL)),
+      max(iif(variable = 'SLURM_NTASKS', number, NULL)),
+      max(iif(variable = 'SLURM_NPROCS', number, NULL))
+    ) AS rank_count
+  FROM variable
+  LIMIT -1
+),
 process AS (
   SELECT pid
   FROM used
@@ -59,25 +96,44 @@ process AS (
   SELECT pid
   FROM mpi
   LIMIT -1
+),
+-- The only process on a GPU: to whom the environment and the file name belong.
+only AS (
+  SELECT max(pid) AS pid
+  FROM used
+  HAVING count(*) = 1
+  LIMIT -1
 )
 SELECT
   process.pid,
   used.gpu_id,
   coalesce(used.gpu_count, 0) AS gpu_count,
-  coalesce(torch.rank, mpi.rank, member.rank) AS rank,
+  coalesce(
+    torch.rank,
+    mpi.rank,
+    member.rank,
+    iif(only.pid IS NOT NULL, coalesce(environment.rank, scope.rank), NULL)
+  ) AS rank,
   CASE
     WHEN torch.rank IS NOT NULL THEN torch.rank_count
     WHEN mpi.rank IS NOT NULL THEN (SELECT max(size) FROM src_mpi_communicator WHERE coalesce(parentHandle, 0) = 0)
-    ELSE member.rank_count
+    WHEN member.rank IS NOT NULL THEN member.rank_count
+    WHEN only.pid IS NOT NULL AND environment.rank < environment.rank_count THEN environment.rank_count
   END AS rank_count,
   CASE
     WHEN torch.rank IS NOT NULL THEN 'PyTorch'
     WHEN mpi.rank IS NOT NULL THEN 'MPI'
     WHEN member.rank IS NOT NULL THEN 'NCCL'
+    WHEN only.pid IS NOT NULL AND environment.rank IS NOT NULL THEN 'environment'
+    WHEN only.pid IS NOT NULL AND scope.rank IS NOT NULL THEN 'file name'
   END AS source,
   coalesce(member.communicator_count, 0) AS communicator_count
 FROM process
 CROSS JOIN torch
+CROSS JOIN environment
+CROSS JOIN scope
+LEFT JOIN only
+  ON only.pid = process.pid
 LEFT JOIN used
   ON used.pid IS NOT DISTINCT FROM process.pid
 LEFT JOIN mpi

@@ -3,7 +3,7 @@ name: timeline_event
 summary: One row per event of a timeline, with the lane that it is drawn on.
 stored: true
 present_if: [gpu_op, graph_trace, nvtx_span, cuda_call, os_call, thread_state]
-reads: [cuda_call, graph_trace, idle_part, kernel, memcpy, memset, nvtx_projection, nvtx_span, os_call, string, thread_state]
+reads: [cuda_call, graph_trace, host_part, kernel, memcpy, memset, nvtx_projection, nvtx_span, os_call, string, thread_state]
 columns:
   - {name: kind, type: int, doc: "Kind of lane: 1 idle time of a GPU, 2 stream, 3 NVTX ranges on the GPU, 4 NVTX ranges, 5 CUDA API, 6 OS calls, 7 states of a thread. Numbers sort faster than words."}
   - {name: place, type: id, doc: "Where the lane is: gpu_id for kind 1, global_pid for kind 2, global_tid for others."}
@@ -14,7 +14,7 @@ columns:
   - {name: event_id, type: id, doc: "Row ID in the raw table of the source; null for kinds 1 and 7."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the event, on the report's clock; of the first operation of a range on the GPU."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the event."}
-  - {name: category, type: text, doc: "compute, communication, copy, fill, graph, range, call, the state of a thread, or the cause of idle time: part in idle_part."}
+  - {name: category, type: text, doc: "compute, communication, copy, fill, graph, range, call, the state of a thread, or the cause of idle time: part in host_part, or cause where the thread was outside CUDA and its state is known."}
   - {name: name, type: text, doc: "Function that the thread was in for kind 1, and state for kind 7; null for others, whose names the source has."}
 limits: >-
   Threads have OS calls and states here if they call CUDA or have NVTX ranges; if no thread does, all threads have them.
@@ -50,9 +50,9 @@ SELECT
   NULL AS event_id,
   start_ns,
   end_ns,
-  part AS category,
-  api_name AS name
-FROM idle_part
+  iif(part = 'outside CUDA API' AND cause <> 'unknown', cause, part) AS category,
+  function_name AS name
+FROM host_part
 UNION ALL
 SELECT
   2,

@@ -267,6 +267,16 @@ impl Catalog {
         self.sources.values().map(|entry| entry.get(Source::parse)).collect()
     }
 
+    /// The source specs that name one of these flags of `nsys profile`. The others need not be parsed, which takes
+    /// longer than most questions.
+    pub fn sources_recorded_by<'a>(
+        &'a self,
+        flags: &'a [String],
+    ) -> impl Iterator<Item = Result<&'a Source>> {
+        let names_one = |entry: &&Entry<Source>| flags.iter().any(|flag| entry.text.contains(flag));
+        self.sources.values().filter(names_one).map(|entry| entry.get(Source::parse))
+    }
+
     /// The files of name rules with this name. User files come before the built-in file, which they
     /// extend.
     pub fn rules(&self, name: &str) -> Result<Vec<&Rules>> {

@@ -54,19 +54,27 @@ impl Source {
         names.filter(|name| ["start", "end"].contains(name))
     }
 
-    /// The SQL condition that selects the rows that are not secret, or `None` if no row is secret.
+    /// The SQL condition that selects the rows that are not secret, or `None` if no row is secret. With patterns for
+    /// rows and for values of a column, both must match.
     pub fn keep_condition(&self) -> Option<String> {
         match self.keep.as_slice() {
             [] if self.hides_values() => Some("1".to_owned()),
             [] if self.secret => Some("0".to_owned()),
             [] => None,
-            globs => Some(any_glob("name", globs)),
+            globs => {
+                let shown = self.columns.iter().filter_map(|column| column.keep_condition(&column.name));
+                let conditions: Vec<String> = std::iter::once(any_glob("name", globs))
+                    .chain(shown)
+                    .map(|one| format!("({one})"))
+                    .collect();
+                Some(conditions.join(" AND "))
+            }
         }
     }
 
     /// Whether all rows of this secret table are shown, but not all values of some column.
     pub fn hides_values(&self) -> bool {
-        self.secret && self.keep.is_empty() && self.columns.iter().any(|column| !column.keep.is_empty())
+        self.secret && self.keep.is_empty() && self.columns.iter().any(SourceColumn::is_limited)
     }
 }
 
@@ -98,14 +106,41 @@ pub struct SourceColumn {
     /// For a column of a secret table: GLOB patterns. All other values are null.
     #[serde(default)]
     pub keep: Vec<String>,
+    /// For a column of a secret table: names of variables. `NAME=number` is not secret, and nothing else is shown.
+    #[serde(default)]
+    pub keep_numbers: Vec<String>,
     /// Meaning, and what null means.
     pub doc: String,
 }
 
+/// Most digits of a number that `keep_numbers` shows: no rank has more, but a secret may.
+const MOST_DIGITS: usize = 7;
+
 impl SourceColumn {
-    /// The SQL condition that selects the values that are not secret, or `None` if no value is.
+    /// Whether only some of its values are shown.
+    pub fn is_limited(&self) -> bool {
+        !self.keep.is_empty() || !self.keep_numbers.is_empty()
+    }
+
+    /// The SQL condition that selects the values that are not secret, or `None` if all are shown or hidden with their
+    /// rows.
     pub fn keep_condition(&self, value: &str) -> Option<String> {
-        (!self.keep.is_empty()).then(|| any_glob(value, &self.keep))
+        if !self.is_limited() {
+            return None;
+        }
+        let numbers = self.keep_numbers.iter().map(|name| {
+            let name = name.replace('\'', "''");
+            let number = format!("trim(substr({value}, {}), '\"')", name.len() + 2);
+            format!(
+                "substr({value}, 1, {}) = '{name}=' AND {number} NOT GLOB '*[^0-9]*' \
+                 AND length({value}) <= {} AND length({number}) BETWEEN 1 AND {MOST_DIGITS}",
+                name.len() + 1,
+                // With quotes around the number.
+                name.len() + 1 + MOST_DIGITS + 2
+            )
+        });
+        let globs = (!self.keep.is_empty()).then(|| any_glob(value, &self.keep));
+        Some(globs.into_iter().chain(numbers).collect::<Vec<_>>().join(" OR "))
     }
 }
 

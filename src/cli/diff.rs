@@ -1,6 +1,7 @@
 //! `nsq diff`: the page `diff`, for two reports or for several runs of two programs.
 
 use super::baselines;
+use super::gate::{GateArgs, confidence};
 use super::note;
 use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
@@ -9,7 +10,7 @@ use super::page::{Input, ask_one, show};
 use crate::catalog::Catalog;
 use crate::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
 use crate::execute::Limits;
-use crate::normalize::Scope;
+use crate::normalize::{Presence, Scope};
 use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
 use crate::render::{Format, quotable, visible};
 use crate::table::ResultTable;
@@ -84,27 +85,6 @@ pub(super) struct Args {
     classes: ClassArgs,
 }
 
-/// The options for CI.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Gate")]
-struct GateArgs {
-    /// Exit 1 if something is slower by more than PCT percent and by more than noise.
-    #[arg(long = "gate", value_name = "PCT", value_parser = percentage)]
-    limit: Option<f64>,
-    /// Fail on a slower part also if the whole is faster.
-    #[arg(long = "gate-parts", requires = "limit")]
-    parts: bool,
-    /// Exit 0 instead of 4 if too little could be compared.
-    #[arg(long = "gate-allow-inconclusive", requires = "limit")]
-    allow_inconclusive: bool,
-    /// Write the gate as JUnit XML to this file.
-    #[arg(long, value_name = "FILE", requires = "limit")]
-    junit: Option<PathBuf>,
-    /// Also print the gate as annotations of GitHub Actions.
-    #[arg(long, requires = "limit")]
-    github: bool,
-}
-
 /// A value of `--section`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 #[value(rename_all = "snake_case")]
@@ -116,21 +96,6 @@ enum Section {
     Nccl,
     Memory,
     Api,
-}
-
-fn percentage(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    number
-        .ok()
-        .filter(|pct| pct.is_finite() && *pct >= 0.0)
-        .ok_or_else(|| "expected a percentage of 0 or more, such as 5".to_owned())
-}
-
-fn confidence(text: &str) -> Result<f64, String> {
-    percentage(text)
-        .ok()
-        .filter(|pct| (50.0..=99.999).contains(pct))
-        .ok_or_else(|| "expected a percentage of at least 50 and below 100, such as 99".to_owned())
 }
 
 /// The page, also of baselines.
@@ -150,6 +115,17 @@ impl Side {
         match self {
             Self::Report(input) => input.about.name.clone(),
             Self::Baseline(saved, _) => saved.report.clone(),
+        }
+    }
+
+    /// Whether `nsq flame` has samples of it to compare.
+    fn has_samples(&self, catalog: &Catalog) -> bool {
+        match self {
+            Self::Report(input) => {
+                let lack = Presence::new(&input.opened.schema, catalog).lack("cpu_sample");
+                matches!(lack, Ok(None))
+            }
+            Self::Baseline(..) => false,
         }
     }
 
@@ -197,7 +173,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         // Reports with different iterations are asked again, for all of their work.
         match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
             Some(reason) => why_not = Some(reason),
-            None => return args.print(&answer, &sides, format),
+            None => {
+                let code = args.print(&answer, &sides, format)?;
+                if format == Format::Text && sides.iter().all(|side| side.has_samples(&catalog)) {
+                    let [a, b] = paths.as_slice() else { return Ok(code) };
+                    let (a, b) = (a.display(), b.display());
+                    note(&format!(
+                        "both have CPU samples: `nsq flame {a} {b} -o change.svg` shows which functions take more of them"
+                    ));
+                }
+                return Ok(code);
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `nsq export`: exports a capture to SQLite, in the cache or in a file.
+//! `nsq export`: exports a capture to SQLite, in the cache or in a file, or reports to a Perfetto trace.
 
 use super::options::OpenArgs;
 use super::output::{must_be_free, must_differ, replace, write_to};
@@ -10,12 +10,14 @@ use std::path::PathBuf;
 ///
 /// Every command exports a capture when it needs to. Use `nsq export` to do it ahead of time, or to keep
 /// the file. Without -o the export stays in the cache until `nsq cache clear` or until the cache is full.
+/// With --perfetto, it writes reports of any kind as one trace for ui.perfetto.dev.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq export report.nsys-rep                    export into the cache
   nsq export report.nsys-rep -o report.sqlite
   sqlite3 \"$(nsq export report.nsys-rep)\" .tables
+  nsq export --perfetto -o job.pftrace.gz rank*.sqlite       its options: nsq export --perfetto --help
 
 An export contains the captured environment and command lines, as the capture does. nsq hides both,
 and only you can read an export in the cache.")]
@@ -32,6 +34,10 @@ pub(super) struct Args {
     /// Export again even if the cache has an export.
     #[arg(long)]
     again: bool,
+    /// Write a trace for ui.perfetto.dev: the program nsq-perfetto runs, with all other arguments.
+    // `external` runs it before the command line is parsed.
+    #[arg(long = "perfetto")]
+    _perfetto: bool,
     #[command(flatten)]
     open: OpenArgs,
 }

@@ -1,5 +1,7 @@
-//! `nsq NAME`: runs the program `nsq-NAME` for a verb that nsq itself lacks, as git does.
+//! `nsq NAME`: runs the program `nsq-NAME` for a verb that nsq itself lacks, as git does. `nsq export --perfetto`
+//! runs `nsq-perfetto`.
 
+use crate::error::{Error, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env::{consts::EXE_SUFFIX, current_exe, split_paths, var_os};
 use std::ffi::OsString;
@@ -9,7 +11,10 @@ use std::process::{Command, ExitCode};
 /// Runs `nsq-NAME` with the arguments after the verb, if the command line failed for its verb and there is
 /// this program. Otherwise prints nothing and returns the message that says where it was looked for, if the
 /// verb is the problem.
-pub(super) fn run(error: &clap::Error, arguments: &[OsString]) -> Result<ExitCode, Option<String>> {
+pub(super) fn run(
+    error: &clap::Error,
+    arguments: &[OsString],
+) -> std::result::Result<ExitCode, Option<String>> {
     let Some(name) = unknown_verb(error) else { return Err(None) };
     let Some(program) = find(name) else {
         return Err(Some(format!(
@@ -25,6 +30,27 @@ pub(super) fn run(error: &clap::Error, arguments: &[OsString]) -> Result<ExitCod
         Ok(code) => return Ok(code),
         Err(e) => format!("cannot run {}: {e}", program.display()),
     }))
+}
+
+/// The option of `nsq export` that another program serves, with all other arguments.
+const PERFETTO: &str = "--perfetto";
+
+/// Runs `nsq-perfetto` for `nsq export --perfetto …`. `None`: the command line does not ask for it.
+pub(super) fn run_export(arguments: &[OsString]) -> Option<Result<ExitCode>> {
+    let mut options = arguments.iter().skip(2).take_while(|argument| *argument != "--");
+    let is_export = arguments.get(1).is_some_and(|verb| verb == "export");
+    if !is_export || !options.any(|option| option == PERFETTO) {
+        return None;
+    }
+    let Some(program) = find("perfetto") else {
+        return Some(Err(Error::usage(
+            "no program nsq-perfetto beside nsq or on PATH",
+            "it is built with `cargo build --release -p nsq-perfetto`",
+        )));
+    };
+    let passed: Vec<OsString> =
+        arguments.iter().skip(2).filter(|one| *one != PERFETTO).cloned().collect();
+    Some(execute(&program, &passed).map_err(|source| Error::Io { path: program, source }))
 }
 
 /// The verb, if it is unknown and can be a part of the name of a program.

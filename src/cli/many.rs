@@ -1,11 +1,12 @@
 //! Many reports: those that a command line names, and work on all of them in parallel.
 
 use super::failures::{Failure, complain_of_all};
-use super::options::{Clock, LimitArgs, ManyArgs};
+use super::options::{Clock, LimitArgs, ThreadArgs};
 use super::{note, progress};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::report::report_paths;
 use crate::threads;
+use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +17,48 @@ const FILES: usize = 12;
 /// Most files open for other purposes.
 const OTHER_FILES: usize = 16;
 
+/// How many reports are worked on.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct ManyArgs {
+    #[command(flatten)]
+    pub(super) threads: ThreadArgs,
+    /// Stop at the first of several reports that fails, and print nothing.
+    ///
+    /// Without it, the failed reports are named, the others answer, and the exit code is 1.
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Take ranks from file names where the reports do not tell, such as 'rank(\d+)'
+    ///
+    /// A regular expression whose one group is the number. It must match the name of each report.
+    #[arg(long, value_name = "REGEX", value_parser = rank_pattern)]
+    rank_pattern: Option<Regex>,
+}
+
+fn rank_pattern(text: &str) -> std::result::Result<Regex, String> {
+    let pattern = Regex::new(text).map_err(|e| e.to_string())?;
+    match pattern.captures_len() {
+        2 => Ok(pattern),
+        _ => Err("expected one group for the number, such as 'rank(\\d+)'".to_owned()),
+    }
+}
+
+impl ManyArgs {
+    /// The rank that the name of a report says; `None` without `--rank-pattern`.
+    pub(super) fn rank_of(&self, path: &Path) -> Result<Option<i64>> {
+        let Some(pattern) = &self.rank_pattern else { return Ok(None) };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let number = pattern.captures(&name).and_then(|found| found.get(1));
+        match number.and_then(|number| number.as_str().parse::<u32>().ok()) {
+            Some(rank) => Ok(Some(i64::from(rank))),
+            None => Err(Error::usage(
+                format!("--rank-pattern {pattern} finds no rank in the name '{name}'"),
+                "the pattern must match the name of each report, and its group must be a number",
+            )),
+        }
+    }
+}
+
 /// The reports that the arguments name, as [`report_paths`] finds them. Skipped files are noted.
 pub(super) fn named(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let (paths, notes) = report_paths(given)?;
@@ -24,13 +67,13 @@ pub(super) fn named(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 /// Works on as many reports at once as the limits on threads and open files allow, and shows how many are
-/// done. The results are in the order of the paths; `None`: the work did not begin. With `--strict`, no
+/// done. `work` gets the position of the path, and the path. The results are in the order of the paths; `None`: the work did not begin. With `--strict`, no
 /// work begins after a failure.
 pub(super) fn each<T: Send>(
     paths: &[PathBuf],
-    ManyArgs { threads, strict }: &ManyArgs,
+    ManyArgs { threads, strict, .. }: &ManyArgs,
     limits: &LimitArgs,
-    work: impl Fn(&Path, &mut Clock) -> Result<T> + Sync,
+    work: impl Fn(usize, &Path, &mut Clock) -> Result<T> + Sync,
 ) -> (Vec<Option<Result<T>>>, Clock) {
     let allowed = threads.allow();
     let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
@@ -52,7 +95,7 @@ pub(super) fn each<T: Send>(
                     if *strict && failed.load(Ordering::Relaxed) {
                         break;
                     }
-                    let answer = work(path, &mut clock);
+                    let answer = work(index, path, &mut clock);
                     failed.fetch_or(answer.is_err(), Ordering::Relaxed);
                     if let Ok(mut slot) = answers[index].lock() {
                         *slot = Some(answer);

@@ -18,6 +18,7 @@ mod export;
 mod external;
 mod failures;
 mod flame;
+mod gate;
 mod import;
 mod kernels;
 mod list;
@@ -121,6 +122,9 @@ pub fn main() -> ExitCode {
         return code;
     }
     let arguments = with_verb(std::env::args_os().collect());
+    if let Some(ended) = external::run_export(&arguments) {
+        return ended.unwrap_or_else(|error| ExitCode::from(complain(&error)));
+    }
     let parsed = Cli::try_parse_from(options::join_iterations(arguments.iter().cloned()));
     // Before our handler is set: another program handles Ctrl-C itself.
     let unknown = match parsed.as_ref().map_err(|e| external::run(e, &arguments)) {

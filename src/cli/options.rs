@@ -344,19 +344,6 @@ pub(super) struct ThreadArgs {
     pub(super) threads: Option<NonZeroUsize>,
 }
 
-/// How many reports are worked on.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Limits")]
-pub(super) struct ManyArgs {
-    #[command(flatten)]
-    pub(super) threads: ThreadArgs,
-    /// Stop at the first of several reports that fails, and print nothing.
-    ///
-    /// Without it, the failed reports are named, the others answer, and the exit code is 1.
-    #[arg(long)]
-    pub(super) strict: bool,
-}
-
 impl ThreadArgs {
     /// Sets the number of threads and returns it.
     pub(super) fn allow(&self) -> usize {

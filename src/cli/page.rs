@@ -1,8 +1,9 @@
 //! `nsq page`: shows the tables of a page for one or more reports.
 
 use super::failures::Failure;
+use super::many::ManyArgs;
 use super::opened::{Opened, nsq_heading, shortest_names};
-use super::options::{ClassArgs, LibraryArgs, LimitArgs, ManyArgs, OpenArgs, ScopeArgs};
+use super::options::{ClassArgs, Clock, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::{many, note};
 use crate::catalog::{Catalog, ClassMaps};
@@ -11,7 +12,6 @@ use crate::execute::Limits;
 use crate::normalize::Scope;
 use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::render::{Format, Heading, Writer, visible};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Show a page: the tables of several queries together, for one or more reports
@@ -98,15 +98,25 @@ impl PageArgs {
         let layout = self.layout.as_ref().or(of_format.as_ref()).cloned();
         let request = request.only_for(layout.as_deref());
         let names = shortest_names(&paths);
-        let name_of: BTreeMap<&Path, &str> =
-            paths.iter().map(PathBuf::as_path).zip(names.iter().map(String::as_str)).collect();
-        let (answers, clock) = many::each(&paths, &self.many, &self.limits, |path, clock| {
+        // A page that does not compare reports may be laid out for each of them.
+        let gathering = if request.is_across() { Some(request.gather()?) } else { None };
+        let ask = |place: usize, path: &Path, clock: &mut Clock| {
             let opened = clock.pause(|| Opened::open(path, &self.open))?;
-            let scope = self.scope.resolve(&opened.schema)?;
+            let mut scope = self.scope.resolve(&opened.schema)?;
+            scope.rank = self.many.rank_of(path)?;
             let facts = opened.heading(&scope).facts;
-            let input = Input::new(name_of[path].to_owned(), opened, scope);
+            let input = Input::new(names[place].clone(), opened, scope);
             let (report, notes) = asked(&request, &catalog, &input, &clock.limits())?;
             Ok((report, notes, facts, input.scope.is_whole()))
+        };
+        let (answers, clock) = many::each(&paths, &self.many, &self.limits, |place, path, clock| {
+            let mut answer = ask(place, path, clock);
+            match (&gathering, &mut answer) {
+                (None, _) => {}
+                (Some(all), Ok((report, ..))) => request.gather_from(report, place, all)?,
+                (Some(all), Err(_)) => all.add(place, None)?,
+            }
+            answer
         });
         let (mut reports, mut facts, mut is_whole) = (Vec::new(), Vec::<serde_json::Value>::new(), true);
         let mut failures = Vec::new();
@@ -131,8 +141,12 @@ impl PageArgs {
             return Ok(code);
         }
         let (asker, limits) = (format!("page {name}"), clock.limits());
-        let answer = |reports: Vec<PageReport>| {
-            let answer = request.answer(reports, &limits)?;
+        let mut gathering = gathering;
+        let mut answer = |reports: Vec<PageReport>| {
+            let answer = match gathering.take() {
+                Some(gathering) => request.answer_gathered(reports, gathering, &limits)?,
+                None => request.answer(reports, &limits)?,
+            };
             let answer = answer.map_err(|none| none.into_error(&asker, &paths[0], is_whole))?;
             answer.notes.iter().for_each(|text| note(text));
             Ok::<_, Error>(answer)

@@ -180,8 +180,9 @@ impl<'r> Question<'r> {
         let plan = self.plan()?;
         let (limits, maps) = (self.how.limits(), self.how.class_maps(&self.library)?);
         let partials = Partials::of([&plan]);
-        let (mut answers, mut notes, mut count) = (Vec::new(), Vec::new(), 0);
-        for Report { open, .. } in &self.reports {
+        let gathering = partials.gather(&[&plan])?;
+        let (mut notes, mut count) = (Vec::new(), 0);
+        for (place, Report { open, .. }) in self.reports.iter().enumerate() {
             plan.check_presence(&Presence::new(&open.schema, catalog), &open.report.path)?;
             let scope = self.how.scope.resolve(&open.schema)?;
             let roots = plan.reads.iter().map(String::as_str);
@@ -193,11 +194,11 @@ impl<'r> Question<'r> {
             }
             let tables = partials.plans().iter().map(|one| session.table(one, &limits).map(Some));
             let tables = tables.collect::<Result<_>>()?;
-            answers.push(ReportAnswers { name: open.report.name(), tables });
+            gathering.add(place, Some(ReportAnswers { name: open.report.name(), tables }))?;
         }
         if self.reports.len() != 1 || plan.across {
             let several = self.reports.len() > 1;
-            let rows = partials.answer(&[&plan], answers, several, &maps, &limits)?.pop();
+            let rows = partials.answer(&[&plan], gathering, several, &maps, &limits)?.pop();
             let rows = rows.unwrap_or_default();
             rows.replay(sink)?;
             count = rows.rows.len();

@@ -16,7 +16,12 @@ use crate::table::Value;
 use rusqlite::Connection;
 
 /// The columns that say which report a row comes from, before the columns of its query.
-const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
+pub(super) const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
+
+/// The values of [`REPORT_COLUMNS`].
+pub(super) fn origin(report: &str, side: usize) -> [Value; 2] {
+    [Value::Text(report.to_owned()), Value::Int(i64::try_from(side).unwrap_or(i64::MAX))]
+}
 
 impl Session {
     /// A session over answers instead of a report. `answers` has an entry for each query that `plan`
@@ -53,8 +58,7 @@ fn create(
     let of_report = if by_report { &REPORT_COLUMNS[..] } else { &[] };
     let mut insert = Insert::create(connection, name, of_report.iter().copied().chain(columns))?;
     for partial in partials {
-        let side = i64::try_from(partial.side).unwrap_or(i64::MAX);
-        let origin = [Value::Text(partial.report.to_owned()), Value::Int(side)];
+        let origin = origin(partial.report, partial.side);
         let origin = if by_report { &origin[..] } else { &[] };
         for row in &partial.table.rows {
             insert.row(origin.iter().chain(row))?;

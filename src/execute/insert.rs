@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::schema::quote;
 use crate::table::Value;
-use rusqlite::{Connection, Statement, params_from_iter, types::Null};
+use rusqlite::{CachedStatement, Connection, params_from_iter, types::Null};
 
 /// A value to bind to a statement's parameter.
 pub(super) struct Bound<'a>(pub(super) &'a Value);
@@ -20,7 +20,7 @@ impl rusqlite::ToSql for Bound<'_> {
 }
 
 /// Fills a table of values as they are.
-pub(super) struct Insert<'a>(Statement<'a>);
+pub(super) struct Insert<'a>(CachedStatement<'a>);
 
 impl<'a> Insert<'a> {
     /// Creates the table.
@@ -29,12 +29,39 @@ impl<'a> Insert<'a> {
         name: &str,
         columns: impl Iterator<Item = &'n str>,
     ) -> Result<Self> {
-        let name = quote(name);
+        Self::create_in("main", connection, name, columns)
+    }
+
+    /// Creates a TEMP table.
+    pub(super) fn create_temp<'n>(
+        connection: &'a Connection,
+        name: &str,
+        columns: impl Iterator<Item = &'n str>,
+    ) -> Result<Self> {
+        Self::create_in("temp", connection, name, columns)
+    }
+
+    fn create_in<'n>(
+        schema: &str,
+        connection: &'a Connection,
+        name: &str,
+        columns: impl Iterator<Item = &'n str>,
+    ) -> Result<Self> {
         // Without a declared type, SQLite keeps every value as it is: 1.0 does not become 1.
         let fields: Vec<String> = columns.map(quote).collect();
-        connection.execute_batch(&format!("CREATE TABLE {name} ({})", fields.join(", ")))?;
-        let marks = vec!["?"; fields.len()].join(", ");
-        Ok(Self(connection.prepare(&format!("INSERT INTO {name} VALUES ({marks})"))?))
+        let table = format!("{schema}.{}", quote(name));
+        connection.execute_batch(&format!("CREATE TABLE {table} ({})", fields.join(", ")))?;
+        Self::into_table(connection, &table, fields.len())
+    }
+
+    /// More rows for a TEMP table with this number of columns.
+    pub(super) fn into_temp(connection: &'a Connection, name: &str, width: usize) -> Result<Self> {
+        Self::into_table(connection, &format!("temp.{}", quote(name)), width)
+    }
+
+    fn into_table(connection: &'a Connection, table: &str, width: usize) -> Result<Self> {
+        let marks = vec!["?"; width].join(", ");
+        Ok(Self(connection.prepare_cached(&format!("INSERT INTO {table} VALUES ({marks})"))?))
     }
 
     pub(super) fn row<'v>(&mut self, cells: impl Iterator<Item = &'v Value>) -> Result<()> {

@@ -297,7 +297,7 @@ impl Session {
         })
     }
 
-    fn prepare(&self, plan: &Plan) -> Result<Statement<'_>> {
+    pub(super) fn prepare(&self, plan: &Plan) -> Result<Statement<'_>> {
         self.copy_strings_for(plan)?;
         self.rights.forget_denied();
         let statement = self

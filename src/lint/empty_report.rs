@@ -29,7 +29,11 @@ impl EmptyReport {
             if source.is_enum() {
                 columns = ["id", "name", "label"].map(str::to_owned).to_vec();
             }
-            ddl.push_str(&format!("CREATE TABLE {} ({});\n", quote(table), columns.join(", ")));
+            ddl.push_str(&format!(
+                "CREATE TABLE IF NOT EXISTS {} ({});\n",
+                quote(table),
+                columns.join(", ")
+            ));
         }
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(&ddl)?;

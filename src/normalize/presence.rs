@@ -80,7 +80,8 @@ impl<'a> Presence<'a> {
                 lack.flags.push(source.capture.clone());
             }
         }
-        for source in self.catalog.sources()? {
+        for source in self.catalog.sources_recorded_by(&lack.flags) {
+            let source = source?;
             lack.was_recorded |= lack.flags.contains(&source.capture) && self.table_of(source).is_some();
         }
         if lack.is_imported {

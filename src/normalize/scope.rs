@@ -107,6 +107,9 @@ pub struct Scope {
     /// This setting does not filter by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iteration_name: Option<String>,
+    /// Rank that the name of the report says, by a pattern of the user. This setting does not filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<i64>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -120,6 +123,7 @@ impl Scope {
             attribute: self.attribute,
             keep_names: self.keep_names,
             iteration_name: self.iteration_name.clone(),
+            rank: self.rank,
             ..Self::default()
         }
     }
@@ -145,9 +149,9 @@ impl Scope {
         !(self.nvtx.is_empty() && self.iterations.is_empty() && self.exclude.is_empty())
     }
 
-    /// Whether this is the default scope: no filter, and default settings.
+    /// Whether this is the default scope: no filter, and default settings. The rank is no setting of the scope.
     pub fn is_whole(&self) -> bool {
-        *self == Self::default()
+        Self { rank: None, ..self.clone() } == Self::default()
     }
 
     /// The condition for a relation with these columns, or `None` if every row is in the scope.
@@ -224,11 +228,12 @@ impl Scope {
         let name = name.map_or("NULL".to_owned(), |name| format!("'{}'", name.replace('\'', "''")));
         format!(
             "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution, \
-             {} AS iteration_name",
+             {} AS iteration_name, {} AS rank",
             literal(self.start_ns),
             literal(self.end_ns),
             self.attribute.as_str(),
-            name
+            name,
+            literal(self.rank)
         )
     }
 }

@@ -1,6 +1,6 @@
 //! Generates the `src_…` views from source specs.
 
-use crate::catalog::{Catalog, Source, is_built_in};
+use crate::catalog::{Catalog, Source, SourceColumn, is_built_in};
 use crate::error::Result;
 use crate::schema::{Schema, Table, quote};
 
@@ -69,11 +69,14 @@ fn reveals_no_more(source: &Source) -> Result<bool> {
     let is_within = |theirs: &[String], ours: &[String]| theirs.iter().all(|glob| ours.contains(glob));
     let rows = is_within(&source.keep, &ours.keep) && (ours.hides_values() || !source.hides_values());
     // SQLite ignores the case of column names.
-    let values = !ours.hides_values()
+    let values = !ours.columns.iter().any(SourceColumn::is_limited)
         || source.columns.iter().all(|column| {
             let same = ours.columns.iter().find(|own| own.name.eq_ignore_ascii_case(&column.name));
             same.is_some_and(|own| {
-                own.keep.is_empty() || !column.keep.is_empty() && is_within(&column.keep, &own.keep)
+                !own.is_limited()
+                    || column.is_limited()
+                        && is_within(&column.keep, &own.keep)
+                        && is_within(&column.keep_numbers, &own.keep_numbers)
             })
         });
     Ok(ours.secret && ours.tables == source.tables && rows && values)

@@ -35,6 +35,7 @@ impl ReportInput {
 /// The answers of one report, for a page.
 #[derive(Debug)]
 pub struct PageReport {
+    pub(super) name: String,
     pub(super) answers: ReportAnswers,
     pub(super) facts: BTreeMap<String, String>,
     /// The error where it lacks the data.
@@ -49,7 +50,7 @@ impl PageReport {
 
     /// The report as layouts see it: `name`, and facts.
     pub(super) fn to_value(&self) -> Value {
-        let name = [("name".to_owned(), Value::from(self.answers.name.as_str()))];
+        let name = [("name".to_owned(), Value::from(self.name.as_str()))];
         let facts = self.facts.iter().map(|(key, text)| (key.clone(), Value::from(text.as_str())));
         Value::from(name.into_iter().chain(facts).collect::<BTreeMap<String, Value>>())
     }

@@ -3,7 +3,7 @@
 use super::no_rows::NoRows;
 use super::page_answer::{PageAnswer, PageTableAnswer};
 use super::page_report::{PageReport, ReportInput};
-use super::partials::{Partials, ReportAnswers};
+use super::partials::{Gathering, Partials, ReportAnswers};
 use super::planned::{Planned, bind, fault, planned};
 use super::template::{Templates, Trouble, rows, to_json};
 use crate::catalog::{Catalog, Page};
@@ -174,7 +174,7 @@ impl<'a> PageRequest<'a> {
             }
         }
         let ReportInput { name, facts, .. } = report;
-        Ok(PageReport { answers: ReportAnswers { name, tables }, lacks, facts })
+        Ok(PageReport { answers: ReportAnswers { name: name.clone(), tables }, name, lacks, facts })
     }
 
     /// Stage one for answers that are known: a table for each query, by name. A column that a table lacks is
@@ -195,7 +195,7 @@ impl<'a> PageRequest<'a> {
         let tables: Vec<Option<ResultTable>> = self.partials().iter().map(table).collect();
         let lacks = tables.iter().map(|_| None).collect();
         let ReportInput { name, facts, .. } = report;
-        PageReport { answers: ReportAnswers { name, tables }, lacks, facts }
+        PageReport { answers: ReportAnswers { name: name.clone(), tables }, name, lacks, facts }
     }
 
     /// The partials of a report with parameters of its own, in the order of those of all reports.
@@ -207,10 +207,40 @@ impl<'a> PageRequest<'a> {
         Ok(Partials::of(used.map(|planned| &planned.plan)))
     }
 
+    /// Collects the answers of reports, which [`PageRequest::gather_from`] adds.
+    pub fn gather(&self) -> Result<Gathering> {
+        let plans: Vec<&Plan> = self.tables.iter().map(|planned| &planned.plan).collect();
+        self.partials.gather(&plans)
+    }
+
+    /// Moves the rows of the report at a place, from 0, to those that are collected.
+    pub fn gather_from(
+        &self,
+        report: &mut PageReport,
+        place: usize,
+        gathering: &Gathering,
+    ) -> Result<()> {
+        gathering.add(place, Some(std::mem::take(&mut report.answers)))
+    }
+
     /// Stage two: the page, from the answers of all reports.
     pub fn answer(
         &'a self,
+        mut reports: Vec<PageReport>,
+        limits: &Limits,
+    ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
+        let gathering = self.gather()?;
+        for (place, report) in reports.iter_mut().enumerate() {
+            self.gather_from(report, place, &gathering)?;
+        }
+        self.answer_gathered(reports, gathering, limits)
+    }
+
+    /// As [`PageRequest::answer`], of reports whose rows were collected.
+    pub fn answer_gathered(
+        &'a self,
         reports: Vec<PageReport>,
+        gathering: Gathering,
         limits: &Limits,
     ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
         let about = reports.iter().map(PageReport::to_value).collect::<Vec<Value>>();
@@ -219,12 +249,11 @@ impl<'a> PageRequest<'a> {
             ("reports".to_owned(), Value::from(about)),
             ("nsq".to_owned(), Value::from(env!("CARGO_PKG_VERSION"))),
         ]);
-        let (answers, lacks): (Vec<_>, Vec<_>) =
-            reports.into_iter().map(|report| (report.answers, report.lacks)).unzip();
+        let several = reports.len() > 1;
+        let lacks: Vec<_> = reports.into_iter().map(|report| report.lacks).collect();
         let plans: Vec<&Plan> = self.tables.iter().map(|planned| &planned.plan).collect();
-        let several = answers.len() > 1;
         let names = several || self.is_across();
-        let tables = self.partials.answer(&plans, answers, names, self.catalog.classes(), limits)?;
+        let tables = self.partials.answer(&plans, gathering, names, self.catalog.classes(), limits)?;
         for (Planned { spec, plan }, table) in self.tables.iter().zip(&tables) {
             if let (Some(what), true) = (&spec.required, table.rows.is_empty()) {
                 let places = self.partials.places(plan);

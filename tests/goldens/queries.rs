@@ -72,8 +72,9 @@ const ROWS_FROM_SEVERAL: [&str; 4] = ["clock_steps", "diff_regressions", "diff_r
 /// Queries that have no rows without parameters. `tests/suite/answer.rs` and `classes.rs` test them.
 const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
 
-/// Needs element types, which no fixture has: see `tests/suite/work.rs`.
-const ROWS_FROM_TRACES: [&str; 2] = ["below_roofline", "memory_bound_ops"];
+/// Needs what no fixture has: element types, see `tests/suite/work.rs`, or kernels that send, see
+/// `tests/suite/pipelines.rs`.
+const ROWS_FROM_TRACES: [&str; 3] = ["below_roofline", "memory_bound_ops", "point_to_point_waits"];
 
 /// Findings that only real reports, seeded faults or the example show: see `tests/suite/findings.rs`.
 const ROWS_ON_REAL_REPORTS: [&str; 3] = ["fp32_matmul", "rank_wait", "tiny_kernels"];

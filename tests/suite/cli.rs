@@ -607,6 +607,21 @@ fn an_unknown_verb_runs_the_program_of_its_name() {
         assert_eq!(output.status.code(), Some(2), "{name}");
     }
     assert!(stdout(&["--help"]).contains("`nsq NAME` runs the program nsq-NAME"));
+    // One option of a verb is a program of its own.
+    let own = folder.path().join("nsq");
+    fs::copy(env!("CARGO_BIN_EXE_nsq"), &own).unwrap();
+    let export = |words: &[&str]| {
+        let mut command = std::process::Command::new(&own);
+        command.arg("export").args(words).env("PATH", "/usr/bin:/bin").output().unwrap()
+    };
+    let absent = export(&["--perfetto", "a.sqlite", "b.sqlite"]);
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("no program nsq-perfetto"), "{absent:?}");
+    program("nsq-perfetto", r#"for word; do echo "[$word]"; done"#);
+    let output = export(&["-o", "t.pftrace.gz", "--perfetto", "a.sqlite", "b.sqlite"]);
+    assert_eq!(output.stdout, b"[-o]\n[t.pftrace.gz]\n[a.sqlite]\n[b.sqlite]\n", "{output:?}");
+    let file = export(&["--", "--perfetto"]);
+    assert_eq!(file.status.code(), Some(1), "a file of this name: {file:?}");
 }
 
 /// What a shell offers for a command line that ends with an unfinished word. `None`: the shell is not here.

@@ -20,6 +20,7 @@ mod findings;
 mod gpu_rules;
 mod host;
 mod hostile;
+mod idle_by_hand;
 #[path = "../support/in_process.rs"]
 mod in_process;
 mod json_schema;
@@ -31,6 +32,7 @@ mod layering;
 mod load;
 mod module_graph;
 mod occupancy;
+mod pipelines;
 mod query_pages;
 mod ranks;
 mod readme;

@@ -698,6 +698,31 @@ fn untrusted_query_folders_cannot_read_secrets() {
             "sources/diagnostic_event.yml",
             messages("secret: true\n", "keep: ['*'], ").replace("name: text", "name: TEXT"),
         ),
+        (
+            "sources/rank_variable.yml",
+            spec(
+                "rank_variable",
+                "secret: true\nkeep: ['PROCESS_[0-9]*:ENVIRONMENT_VARIABLE']\n",
+                "META_DATA_CAPTURE",
+            ),
+        ),
+        (
+            "sources/rank_variable.yml",
+            spec(
+                "rank_variable",
+                "secret: true\nkeep: ['PROCESS_[0-9]*:ENVIRONMENT_VARIABLE']\n",
+                "META_DATA_CAPTURE",
+            )
+            .replace(
+                "value, type: text, doc",
+                "value, type: text, keep: ['*'], keep_numbers: [RANK], doc",
+            ),
+        ),
+        (
+            "sources/rank_variable.yml",
+            spec("rank_variable", "secret: true\nkeep: ['*']\n", "META_DATA_CAPTURE")
+                .replace("value, type: text, doc", "value, type: text, keep_numbers: [RANK], doc"),
+        ),
         // All rows of a table of which only some are public.
         (
             "sources/capture_meta.yml",
@@ -721,6 +746,7 @@ fn untrusted_query_folders_cannot_read_secrets() {
             vec!["materialize", &report, "--queries", &mine, "-o", &whole],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM export_fact"],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM src_diagnostic_event"],
+            vec!["sql", &report, "--queries", &mine, "SELECT * FROM src_rank_variable"],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM kernel"],
             vec!["sql", &report, "--queries", &mine, "SELECT * FROM string"],
             vec!["kernels", &report, "--queries", &mine],

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 162] = [
+const NEED_NSQ: [&str; 169] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -30,6 +30,7 @@ const NEED_NSQ: [&str; 162] = [
     "collective_work",
     "collectives",
     "comm_overlap",
+    "communicator_roles",
     "cpu_hot",
     "cpu_stacks",
     "cuda_api_costs",
@@ -80,6 +81,7 @@ const NEED_NSQ: [&str; 162] = [
     "gpu_gaps",
     "gpu_idle_cause_sum",
     "gpu_idle_causes",
+    "gpu_idle_cpu",
     "gpu_idle_host",
     "gpu_idle_host_sum",
     "gpu_limits",
@@ -105,6 +107,7 @@ const NEED_NSQ: [&str; 162] = [
     "kernel_stats",
     "launch_bound",
     "launch_latency",
+    "link_use",
     "lock_contention",
     "longest_wait",
     "memcpy_bandwidth",
@@ -135,6 +138,10 @@ const NEED_NSQ: [&str; 162] = [
     "oversubscribed",
     "pageable_copy_call",
     "phases",
+    "pipeline_bubbles",
+    "pipeline_time",
+    "point_to_point",
+    "point_to_point_waits",
     "profiler_stalls",
     "profiler_steps",
     "queued_work",
@@ -175,7 +182,7 @@ const NEED_NSQ: [&str; 162] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 27] = [
+const RUN_ANYWHERE: [&str; 29] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",

@@ -1,6 +1,7 @@
 //! The options of `nsq run`.
 
-use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, ManyArgs, OpenArgs, ScopeArgs};
+use crate::cli::many::ManyArgs;
+use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use crate::cli::output::OutputArgs;
 use std::path::PathBuf;
 

@@ -26,17 +26,22 @@ pub(super) fn run(
     paths: &[PathBuf],
 ) -> Result<u8> {
     let partials = Partials::of(plans);
-    let (answers, clock) = many::each(paths, &args.many, &args.limits, |path, clock| {
-        answer(args, catalog, &partials, path, clock)
-    });
-    let (mut code, mut failures) = (0, Vec::new());
-    let mut facts: Vec<serde_json::Value> = Vec::new();
-    let mut reports: Vec<ReportAnswers> = Vec::new();
     // People tell reports apart by short names; programs join them by the path that was given.
     let names = match args.output.format()?.is_for_people() {
         true => shortest_names(paths),
         false => paths.iter().map(|path| path.display().to_string()).collect(),
     };
+    let all: Vec<&Plan> = plans.iter().collect();
+    let gathering = partials.gather(&all)?;
+    let (answers, clock) = many::each(paths, &args.many, &args.limits, |place, path, clock| {
+        let mut answer = answer(args, catalog, &partials, path, clock);
+        let tables = answer.as_mut().ok().map(|answer| std::mem::take(&mut answer.tables));
+        let report = tables.map(|tables| ReportAnswers { name: names[place].clone(), tables });
+        gathering.add(place, report)?;
+        answer
+    });
+    let (mut code, mut failures) = (0, Vec::new());
+    let mut facts: Vec<serde_json::Value> = Vec::new();
     for ((path, name), answer) in paths.iter().zip(&names).zip(answers) {
         match answer {
             Some(Ok(answer)) => {
@@ -44,14 +49,13 @@ pub(super) fn run(
                 let texts = answer.notes.iter().chain(&answer.explanations);
                 texts.for_each(|text| note(&format!("{name}: {text}")));
                 facts.push(answer.facts.clone().into());
-                reports.push(ReportAnswers { name: name.clone(), tables: answer.tables });
             }
             Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
             Some(Err(error)) => failures.push(Failure { name, path, error }),
             None => code = EXIT_FAILED,
         }
     }
-    let answered = (reports.len(), paths.len());
+    let answered = (facts.len(), paths.len());
     let (worst, is_shown) =
         many::complain(&failures, answered, &args.many, args.output.output.as_deref());
     code = worse(code, worst);
@@ -59,8 +63,7 @@ pub(super) fn run(
         return Ok(code);
     }
     let limits = clock.limits();
-    let all: Vec<&Plan> = plans.iter().collect();
-    let tables = partials.answer(&all, reports, true, catalog.classes(), &limits)?;
+    let tables = partials.answer(&all, gathering, true, catalog.classes(), &limits)?;
     let answered: Vec<(&Plan, &ResultTable)> =
         plans.iter().zip(&tables).filter(|(_, table)| !table.columns.is_empty()).collect();
     if answered.is_empty() {
@@ -105,7 +108,8 @@ fn answer(
     let (answerable, lacks) = answerable(&opened, catalog, partials.plans())?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();
     let is_for_people = args.output.format()?.is_for_people();
-    let scope = args.scope.resolve(&opened.schema)?;
+    let mut scope = args.scope.resolve(&opened.schema)?;
+    scope.rank = args.many.rank_of(path)?;
     let facts = opened.heading(&scope).facts;
     let explained = if is_for_people { answerable.as_slice() } else { &[] };
     let more = explain::relations(catalog, explained, &scope)?;

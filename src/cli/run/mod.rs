@@ -90,7 +90,8 @@ fn one_report(
     if answerable.is_empty() {
         return Ok(code);
     }
-    let scope = args.scope.resolve(&opened.schema)?;
+    let mut scope = args.scope.resolve(&opened.schema)?;
+    scope.rank = args.many.rank_of(path)?;
     let heading = opened.heading(&scope);
     // Explanations are for people; programs read the columns.
     let is_for_people = args.output.format()?.is_for_people();

@@ -169,6 +169,15 @@ pub fn plant(version: &str, trace: &str, path: &Path) {
         let value = format!("KEY={SECRET}_{}", name.to_lowercase());
         connection.execute("INSERT INTO META_DATA_CAPTURE VALUES (?1, ?2)", (name, value)).unwrap();
     }
+    // Variables of ranks are shown, but only if their value is a number.
+    for value in [
+        format!("RANK=\"7 {SECRET}\""),
+        format!("SLURM_PROCID={SECRET}"),
+        format!("RANK=7;KEY={SECRET}"),
+    ] {
+        let sql = "INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', ?1)";
+        connection.execute(sql, [value]).unwrap();
+    }
     for table in ["META_DATA_EXPORT", "EXPORT_META_DATA"].into_iter().filter(|table| has(table)) {
         for name in
             ["EXPORT_USER", "EXPORT_HOST", "EXPORT_PARAM_INPUT_PATH_ABS", "EXPORT_PARAM_OUTPUT_FILE"]
