@@ -68,26 +68,31 @@ impl Session {
         name: &str,
         limits: &Limits,
     ) -> Result<()> {
-        let views = plan.asks.iter().zip(asked);
-        let make = views.map(|(ask, table)| match table {
-            Some(table) => {
-                format!("CREATE TEMP VIEW {} AS SELECT * FROM temp.{};", quote(&ask.table), quote(table))
+        // The tables themselves, and no views: statements may read `rowid`, the order of the rows.
+        let (mut make, mut undo) = (String::new(), String::new());
+        for (place, (ask, table)) in plan.asks.iter().zip(asked).enumerate() {
+            let wanted = quote(&ask.table);
+            let first = asked.iter().position(|known| known == table).filter(|first| *first < place);
+            match (table, first) {
+                (Some(_), Some(first)) => {
+                    let same = quote(&plan.asks[first].table);
+                    make += &format!("CREATE TEMP TABLE {wanted} AS SELECT * FROM temp.{same};");
+                    undo += &format!("DROP TABLE temp.{wanted};");
+                }
+                (Some(table), None) => {
+                    let kept = quote(table);
+                    make += &format!("ALTER TABLE temp.{kept} RENAME TO {wanted};");
+                    undo += &format!("ALTER TABLE temp.{wanted} RENAME TO {kept};");
+                }
+                (None, _) => {
+                    let own = ask.plan.columns.iter().map(|column| column.name.as_str());
+                    let origin = REPORT_COLUMNS.into_iter().filter(|_| !ask.plan.across);
+                    let columns: Vec<String> = origin.chain(own).map(quote).collect();
+                    make += &format!("CREATE TEMP TABLE {wanted} ({});", columns.join(", "));
+                    undo += &format!("DROP TABLE temp.{wanted};");
+                }
             }
-            None => {
-                let own = ask.plan.columns.iter().map(|column| column.name.as_str());
-                let origin = REPORT_COLUMNS.into_iter().filter(|_| !ask.plan.across);
-                let columns: Vec<String> =
-                    origin.chain(own).map(|one| format!("NULL AS {}", quote(one))).collect();
-                format!(
-                    "CREATE TEMP VIEW {} AS SELECT {} WHERE 0;",
-                    quote(&ask.table),
-                    columns.join(", ")
-                )
-            }
-        });
-        let make: String = make.collect();
-        let drop: String =
-            plan.asks.iter().map(|ask| format!("DROP VIEW temp.{};", quote(&ask.table))).collect();
+        }
         let (connection, rights) = (&self.connection, &self.rights);
         rights.with_all(connection, || Ok(connection.execute_batch(&make)?))?;
         // Checked with the right to read only, before it may write its rows.
@@ -102,7 +107,7 @@ impl Session {
             bind(&mut insert, plan)?;
             insert.raw_execute().map_err(|e| self.explain(limits, e))?;
             rights.all();
-            Ok(connection.execute_batch(&drop)?)
+            Ok(connection.execute_batch(&undo)?)
         })
     }
 
