@@ -1,5 +1,6 @@
 //! `nsq NAME`: runs the program `nsq-NAME` for a verb that nsq itself lacks, as git does.
 
+use crate::error::{Error, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env::{consts::EXE_SUFFIX, current_exe, split_paths, var_os};
 use std::ffi::OsString;
@@ -9,7 +10,10 @@ use std::process::{Command, ExitCode};
 /// Runs `nsq-NAME` with the arguments after the verb, if the command line failed for its verb and there is
 /// this program. Otherwise prints nothing and returns the message that says where it was looked for, if the
 /// verb is the problem.
-pub(super) fn run(error: &clap::Error, arguments: &[OsString]) -> Result<ExitCode, Option<String>> {
+pub(super) fn run(
+    error: &clap::Error,
+    arguments: &[OsString],
+) -> std::result::Result<ExitCode, Option<String>> {
     let Some(name) = unknown_verb(error) else { return Err(None) };
     let Some(program) = find(name) else {
         return Err(Some(format!(
@@ -25,6 +29,18 @@ pub(super) fn run(error: &clap::Error, arguments: &[OsString]) -> Result<ExitCod
         Ok(code) => return Ok(code),
         Err(e) => format!("cannot run {}: {e}", program.display()),
     }))
+}
+
+/// Runs `nsq-arrow`, which is nsq with an encoder for Parquet and Arrow, with the same arguments.
+pub(super) fn hand_to_arrow(arguments: &[OsString]) -> Result<ExitCode> {
+    let program = find("arrow").ok_or_else(|| {
+        Error::usage(
+            "Parquet and Arrow need the program nsq-arrow, which is not beside nsq or on PATH",
+            "install it: cargo install --path arrow, in the source of nsq; or write csv or ndjson",
+        )
+    })?;
+    let rest = arguments.get(1..).unwrap_or_default();
+    execute(&program, rest).map_err(|e| Error::io(&program, e))
 }
 
 /// The verb, if it is unknown and can be a part of the name of a program.

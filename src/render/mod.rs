@@ -5,6 +5,7 @@
 
 mod arranged;
 mod background;
+mod columnar;
 mod delimited;
 mod escape;
 #[cfg(feature = "cli")]
@@ -20,6 +21,7 @@ mod text;
 
 use arranged::Arranged;
 use background::{Feed, write_in_background};
+pub use columnar::{Encoder, encoder, set_encoder};
 pub use escape::{quotable, visible};
 #[cfg(feature = "cli")]
 pub use flame::{FlameFormat, FlameStack, compare_stacks, write_flame};
@@ -51,12 +53,23 @@ pub enum Format {
     Markdown,
     /// A self-contained page with units.
     Html,
+    /// Parquet with zstd: typed columns for DuckDB, Polars, pandas and Spark; needs nsq-arrow.
+    Parquet,
+    /// An Arrow IPC file, also called Feather; needs nsq-arrow.
+    Arrow,
+    /// An Arrow IPC stream; needs nsq-arrow.
+    Arrows,
 }
 
 impl Format {
     /// Whether values carry their unit, rather than being raw.
     pub fn is_for_people(self) -> bool {
         matches!(self, Self::Text | Self::Markdown | Self::Html)
+    }
+
+    /// Whether it holds one table of typed columns, and is no text.
+    pub fn is_columnar(self) -> bool {
+        matches!(self, Self::Parquet | Self::Arrow | Self::Arrows)
     }
 
     /// The format for a file extension.
@@ -69,6 +82,9 @@ impl Format {
             "ndjson" | "jsonl" => Self::Ndjson,
             "md" | "markdown" => Self::Markdown,
             "html" | "htm" => Self::Html,
+            "parquet" => Self::Parquet,
+            "arrow" | "feather" => Self::Arrow,
+            "arrows" => Self::Arrows,
             _ => return None,
         })
     }
@@ -104,6 +120,8 @@ pub struct Heading {
     pub title: String,
     /// Metadata beside the rows in JSON: query, version, report, …
     pub facts: Map<String, Json>,
+    /// The statement; empty if it is none.
+    pub sql: String,
 }
 
 /// The destination of results. It is `Send`, since a background thread may write to it.
@@ -182,6 +200,17 @@ impl<'a> Writer<'a> {
             }
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),
+            Format::Parquet | Format::Arrow | Format::Arrows if self.written > 1 => Err(Error::usage(
+                "a Parquet or Arrow file holds one table, and there are several",
+                "ask one query for each file",
+            )),
+            Format::Parquet | Format::Arrow | Format::Arrows => match encoder() {
+                Some(encode) => produce(&mut *encode(self.format, heading, out)),
+                None => Err(Error::usage(
+                    "this verb writes no Parquet or Arrow",
+                    "use `nsq run` or `nsq sql`; or --format csv, tsv, json or ndjson",
+                )),
+            },
         }
     }
 

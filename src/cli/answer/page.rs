@@ -230,7 +230,7 @@ impl<'o> Page<'o> {
                     true => format!("{}: {}, {}", shown.name, reply.title, visible(&reply.report)),
                     false => format!("{}: {}", shown.name, reply.title),
                 },
-                facts: Map::new(),
+                ..Heading::default()
             };
             let mut bytes = Vec::new();
             let mut writer = Writer::new(&mut bytes, self.format, style, 1);
@@ -557,7 +557,7 @@ fn reply_json(args: &Args, reply: &Reply, shown: &Shown) -> Result<Json> {
     let mut bytes = Vec::new();
     let style = args.output.style(Format::Json);
     let mut writer = Writer::new(&mut bytes, Format::Json, style, 1);
-    let heading = Heading { title: reply.title.clone(), facts };
+    let heading = Heading { title: reply.title.clone(), facts, ..Heading::default() };
     writer.result(&heading, |sink| reply.table.replay(sink))?;
     writer.finish()?;
     serde_json::from_slice(&bytes).map_err(|e| Error::Output(e.into()))

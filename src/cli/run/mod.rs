@@ -57,6 +57,12 @@ pub(super) struct Args {
     classes: ClassArgs,
 }
 
+impl Args {
+    pub(super) fn output(&self) -> &OutputArgs {
+        &self.output
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<u8> {
     let reports = many::named(&args.reports)?;
     must_differ(args.output.output.as_deref(), reports.iter().map(PathBuf::as_path))?;
@@ -138,7 +144,8 @@ fn roots<'p>(plans: &[&'p Plan]) -> impl Iterator<Item = &'p str> {
 }
 
 fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
-    let mut heading = Heading { title: plan.title.clone(), facts: shared.facts.clone() };
+    let (title, sql) = (plan.title.clone(), plan.sql.clone());
+    let mut heading = Heading { title, sql, facts: shared.facts.clone() };
     if let Some((name, version)) = &plan.query {
         heading.facts.insert("query".to_owned(), name.as_str().into());
         heading.facts.insert("version".to_owned(), (*version).into());
