@@ -125,6 +125,8 @@ pub fn cast(array: ArrayRef, to: &DataType) -> ArrayRef {
     match (array.data_type(), to) {
         (from, to) if from == to => array,
         (DataType::Null, to) => new_null_array(to, array.len()),
+        // Nulls are stored as texts until a value is known.
+        (_, to) if array.null_count() == array.len() => new_null_array(to, array.len()),
         (_, DataType::Int64) => Arc::new(ints(&array)),
         (_, DataType::Float64) => {
             let reals: Float64Array = ints(&array).iter().map(|int| int.map(|int| int as f64)).collect();

@@ -14,7 +14,6 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::io::Write;
 use std::sync::Arc;
 
 /// The sink that writes one table: [`nsq::render::Encoder`].

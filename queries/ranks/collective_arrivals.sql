@@ -104,8 +104,8 @@ aligned AS (
   JOIN member
     ON member.side = op.side
     AND member.communicator = op.communicator
-    AND member.pid IS NOT DISTINCT FROM op.pid
-    AND member.gpu_id IS NOT DISTINCT FROM op.gpu_id
+    AND (member.pid IS NOT DISTINCT FROM op.pid)
+    AND (member.gpu_id IS NOT DISTINCT FROM op.gpu_id)
   JOIN rank_clocks AS clock
     ON clock.side = op.side
   WHERE clock.offset_ns IS NOT NULL
