@@ -25,7 +25,7 @@ limits: >-
   links counts too. Collectives of unknown size, or in which the ranks do not agree, are left out.
 see_also: [collective_arrivals, stragglers]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 collective AS (
   SELECT
@@ -35,11 +35,10 @@ collective AS (
     size_bytes,
     coalesce(max(rank_count), max(seen_count)) AS rank_count,
     max(seen_count) AS seen_count,
-    iif(
-      max(seen_count) = coalesce(max(rank_count), max(seen_count)),
-      max(start_ns + dur_ns) - max(start_ns),
-      min(dur_ns)
-    ) AS transfer_ns
+    CASE
+      WHEN max(seen_count) = coalesce(max(rank_count), max(seen_count)) THEN max(start_ns + dur_ns) - max(start_ns)
+      ELSE min(dur_ns)
+    END AS transfer_ns
   FROM collective_arrivals
   WHERE agrees
     AND size_bytes > 0
@@ -55,7 +54,8 @@ timed AS (
     count(*) AS collective_count,
     median(transfer_ns) AS transfer_ns,
     sum(transfer_ns) AS total_ns,
-    size_bytes * iif(operation IN ('AllGather', 'ReduceScatter', 'AllToAll'), rank_count, 1) AS data_bytes
+    size_bytes
+    * CASE WHEN operation IN ('AllGather', 'ReduceScatter', 'AllToAll') THEN rank_count ELSE 1 END AS data_bytes
   FROM collective
   GROUP BY operation, size_bytes, rank_count, seen_count
 )

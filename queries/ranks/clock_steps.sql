@@ -23,7 +23,7 @@ limits: >-
   only if both reports have as many.
 see_also: [rank_clocks, collectives]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 ended AS (
   SELECT
@@ -31,20 +31,20 @@ ended AS (
     communicator,
     sequence,
     max(start_ns + dur_ns) AS end_ns,
-    min(iif(source = 'guess', 0, 1)) AS is_known,
+    min(CASE WHEN source = 'guess' THEN 0 ELSE 1 END) AS is_known,
     count(*) OVER (PARTITION BY side, communicator) AS own_count
   FROM collectives
   WHERE dur_ns IS NOT NULL
     -- The root of a broadcast can end long before the others.
     AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
   GROUP BY side, communicator, sequence
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 leader AS (
   SELECT communicator, min(side) AS side
   FROM ended
   GROUP BY communicator
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 pair AS (
   SELECT
@@ -63,15 +63,15 @@ pair AS (
     AND first.sequence = ended.sequence
     AND first.side = leader.side
     -- The order of kernels tells only if none is missing.
-    AND (ended.is_known OR first.own_count = ended.own_count)
-  LIMIT -1
+    AND (ended.is_known = 1 OR first.own_count = ended.own_count)
+  LIMIT 1000000000000
 ),
 bin AS (
   SELECT side, to_side, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns
   FROM pair
   WHERE collective_count >= 32
   GROUP BY side, to_side, bin
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 slope AS (
   SELECT a.side, a.to_side, median((b.apart_ns - a.apart_ns) / (b.at_ns - a.at_ns)) AS slope
@@ -86,14 +86,14 @@ center AS (
   SELECT
     pair.side,
     pair.to_side,
-    CAST(median(pair.at_ns) AS INTEGER) AS at_ns,
+    CAST(median(pair.at_ns) AS BIGINT) AS at_ns,
     coalesce(max(slope.slope), 0.0) AS slope
   FROM pair
   LEFT JOIN slope
     ON slope.side = pair.side
     AND slope.to_side = pair.to_side
   GROUP BY pair.side, pair.to_side
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 fitted AS (
   SELECT
@@ -108,7 +108,7 @@ fitted AS (
     ON center.side = pair.side
     AND center.to_side = pair.to_side
   GROUP BY pair.side, pair.to_side, center.at_ns, center.slope
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 residual AS (
   SELECT
@@ -120,16 +120,16 @@ residual AS (
     ON fitted.side = pair.side
     AND fitted.to_side = pair.to_side
   GROUP BY pair.side, pair.to_side
-  LIMIT -1
+  LIMIT 1000000000000
 )
 SELECT
   fitted.side,
   fitted.to_side,
   fitted.collective_count,
   fitted.at_ns,
-  CAST(round(fitted.offset_ns) AS INTEGER) AS offset_ns,
+  CAST(round(fitted.offset_ns) AS BIGINT) AS offset_ns,
   fitted.slope AS drift,
-  CAST(round(residual.uncertainty_ns) AS INTEGER) AS uncertainty_ns
+  CAST(round(residual.uncertainty_ns) AS BIGINT) AS uncertainty_ns
 FROM fitted
 JOIN residual
   ON residual.side = fitted.side

@@ -42,13 +42,13 @@ limits: >-
   to an earlier collective.
 see_also: [rank_clocks, stragglers, straggler_causes, bus_bandwidth]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 op AS (
   SELECT *
   FROM collectives
   WHERE start_ns IS NOT NULL
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 known AS (
   SELECT
@@ -66,19 +66,19 @@ known AS (
     AND ranks.pid = op.pid
     AND ranks.gpu_count = 1
   GROUP BY op.side, op.communicator, op.pid, op.gpu_id
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 member AS (
   SELECT
     *,
     coalesce(
-      iif(count(program_rank) OVER same = count(*) OVER same, program_rank, NULL),
+      CASE WHEN count(program_rank) OVER same = count(*) OVER same THEN program_rank END,
       own_rank,
-      row_number() OVER (PARTITION BY communicator ORDER BY side, pid, gpu_id) - 1
+      row_number() OVER (PARTITION BY communicator ORDER BY side, pid NULLS FIRST, gpu_id NULLS FIRST) - 1
     ) AS rank
   FROM known
   WINDOW same AS (PARTITION BY communicator)
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 aligned AS (
   SELECT
@@ -96,7 +96,7 @@ aligned AS (
     member.rank_count,
     member.own_count,
     CAST(
-      round(op.start_ns + clock.offset_ns + 1e-6 * clock.drift_ppm * (op.start_ns - clock.at_ns)) AS INTEGER
+      round(op.start_ns + clock.offset_ns + 1e-6 * clock.drift_ppm * (op.start_ns - clock.at_ns)) AS BIGINT
     ) AS start_ns,
     op.dur_ns,
     clock.uncertainty_ns
@@ -104,8 +104,8 @@ aligned AS (
   JOIN member
     ON member.side = op.side
     AND member.communicator = op.communicator
-    AND member.pid IS NOT DISTINCT FROM op.pid
-    AND member.gpu_id IS NOT DISTINCT FROM op.gpu_id
+    AND (member.pid IS NOT DISTINCT FROM op.pid)
+    AND (member.gpu_id IS NOT DISTINCT FROM op.gpu_id)
   JOIN rank_clocks AS clock
     ON clock.side = op.side
   WHERE clock.offset_ns IS NOT NULL
@@ -117,10 +117,10 @@ matched AS (
     max(start_ns) OVER same AS last_start_ns,
     min(start_ns + dur_ns) OVER same AS first_end_ns,
     count(*) OVER same AS seen_count,
-    min(operation || ' ' || coalesce(size_bytes, '')) OVER same
-    = max(operation || ' ' || coalesce(size_bytes, '')) OVER same
+    min(operation) OVER same = max(operation) OVER same
+    AND min(coalesce(size_bytes, -1)) OVER same = max(coalesce(size_bytes, -1)) OVER same
     AND (source <> 'guess' OR min(own_count) OVER same = max(own_count) OVER same) AS is_alike,
-    iif(min(side) OVER same = max(side) OVER same, 0, max(uncertainty_ns) OVER same) AS apart_ns,
+    CASE WHEN min(side) OVER same = max(side) OVER same THEN 0 ELSE max(uncertainty_ns) OVER same END AS apart_ns,
     first_value(rank) OVER (PARTITION BY communicator, sequence ORDER BY start_ns DESC, rank) AS last_rank
   FROM aligned
   WINDOW same AS (PARTITION BY communicator, sequence)
@@ -134,8 +134,16 @@ SELECT
   start_ns,
   dur_ns,
   start_ns - first_start_ns AS late_ns,
-  iif(last_start_ns - start_ns < apart_ns, NULL, min(last_start_ns - start_ns, dur_ns)) AS wait_ns,
-  iif(last_start_ns - start_ns < apart_ns, NULL, max(start_ns + dur_ns - last_start_ns, 0)) AS transfer_ns,
+  CASE
+    WHEN last_start_ns - start_ns < apart_ns THEN NULL
+    WHEN last_start_ns - start_ns < dur_ns THEN last_start_ns - start_ns
+    ELSE dur_ns
+  END AS wait_ns,
+  CASE
+    WHEN last_start_ns - start_ns < apart_ns THEN NULL
+    WHEN start_ns + dur_ns < last_start_ns THEN 0
+    ELSE start_ns + dur_ns - last_start_ns
+  END AS transfer_ns,
   last_rank,
   apart_ns AS uncertainty_ns,
   seen_count,
@@ -151,6 +159,8 @@ SELECT
   side,
   report,
   pid,
-  row_number() OVER (ORDER BY first_start_ns, communicator, sequence, rank, side, pid, gpu_id) AS arrival_id
+  row_number() OVER (
+    ORDER BY first_start_ns, communicator, sequence, rank, side, pid NULLS FIRST, gpu_id NULLS FIRST
+  ) AS arrival_id
 FROM matched
 ORDER BY arrival_id

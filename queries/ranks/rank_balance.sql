@@ -28,7 +28,7 @@ limits: >-
   Times of captures of different length cannot be compared; compare the iterations.
 see_also: [rank_measures, stragglers, straggler_causes]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 member AS (
   SELECT
@@ -38,7 +38,7 @@ member AS (
     coalesce(max(rank), row_number() OVER (ORDER BY side, gpu_id) - 1) AS rank
   FROM rank_measures
   GROUP BY side, report, gpu_id
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 measured AS (
   SELECT
@@ -54,7 +54,7 @@ measured AS (
     ON own.side = member.side
     AND own.gpu_id = member.gpu_id
     AND own.measure = named.measure
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 placed AS (
   SELECT
@@ -67,13 +67,13 @@ SELECT
   measure,
   count(*) AS rank_count,
   min(value_ns) AS min_ns,
-  CAST(median(value_ns) AS INTEGER) AS median_ns,
+  CAST(median(value_ns) AS BIGINT) AS median_ns,
   max(value_ns) AS max_ns,
-  max(iif(from_smallest = 1, rank, NULL)) AS min_rank,
-  max(iif(from_largest = 1, rank, NULL)) AS max_rank,
-  max(value_ns) - CAST(median(value_ns) AS INTEGER) AS excess_ns,
+  max(CASE WHEN from_smallest = 1 THEN rank END) AS min_rank,
+  max(CASE WHEN from_largest = 1 THEN rank END) AS max_rank,
+  max(value_ns) - CAST(median(value_ns) AS BIGINT) AS excess_ns,
   100.0 * stddev(value_ns) / nullif(avg(value_ns), 0) AS variation_pct,
-  max(iif(from_largest = 1, report, NULL)) AS max_report
+  max(CASE WHEN from_largest = 1 THEN report END) AS max_report
 FROM placed
 GROUP BY measure
 ORDER BY excess_ns DESC, measure

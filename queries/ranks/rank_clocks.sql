@@ -24,7 +24,7 @@ limits: >-
   one is not aligned.
 see_also: [clock_steps, collective_arrivals, stragglers]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 -- In both directions.
 step AS (
@@ -33,13 +33,13 @@ step AS (
   UNION ALL
   SELECT to_side, side, collective_count, at_ns + offset_ns, -offset_ns, 1.0 / (1.0 + drift) - 1.0, uncertainty_ns
   FROM clock_steps
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 one_step AS (
   SELECT side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
   FROM step
   WHERE to_side = 0
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 two_steps AS (
   SELECT
@@ -58,7 +58,7 @@ two_steps AS (
     ON next.side = step.to_side
   WHERE step.side > 0
     AND step.side NOT IN (SELECT side FROM one_step)
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 three_steps AS (
   SELECT
@@ -79,7 +79,7 @@ three_steps AS (
   WHERE step.side > 0
     AND step.side NOT IN (SELECT side FROM one_step)
     AND step.side NOT IN (SELECT side FROM two_steps)
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 own AS (
   SELECT communicator, sequence, max(start_ns + dur_ns) AS end_ns
@@ -94,7 +94,7 @@ aligned AS (
     0 AS side,
     0 AS hops,
     count(*) AS collective_count,
-    CAST(median(end_ns) AS INTEGER) AS at_ns,
+    CAST(median(end_ns) AS BIGINT) AS at_ns,
     0 AS offset_ns,
     0.0 AS drift,
     0 AS uncertainty_ns
@@ -122,9 +122,9 @@ SELECT
   aligned.hops,
   coalesce(aligned.collective_count, 0) AS collective_count,
   aligned.at_ns,
-  CAST(round(aligned.offset_ns) AS INTEGER) AS offset_ns,
+  CAST(round(aligned.offset_ns) AS BIGINT) AS offset_ns,
   1e6 * aligned.drift AS drift_ppm,
-  CAST(round(aligned.uncertainty_ns) AS INTEGER) AS uncertainty_ns
+  CAST(round(aligned.uncertainty_ns) AS BIGINT) AS uncertainty_ns
 FROM report
 LEFT JOIN aligned
   ON aligned.side = report.side

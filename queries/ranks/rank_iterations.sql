@@ -27,13 +27,13 @@ limits: >-
   Waits below the uncertainty of the clocks do not count.
 see_also: [stragglers, straggler_causes, iterations]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 arrival AS (
   SELECT
     arrival.*,
     work.iteration,
-    max(iif(arrival.rank <> arrival.last_rank, arrival.wait_ns, NULL)) OVER (
+    max(CASE WHEN arrival.rank <> arrival.last_rank THEN arrival.wait_ns END) OVER (
       PARTITION BY arrival.communicator, arrival.sequence
     ) AS longest_ns
   FROM collective_arrivals AS arrival
@@ -49,12 +49,12 @@ SELECT
   min(rank) AS rank,
   iteration,
   count(*) AS collective_count,
-  sum(rank = last_rank AND coalesce(longest_ns, 0) > 0) AS last_count,
-  coalesce(sum(iif(rank = last_rank, longest_ns, NULL)), 0) AS caused_ns,
-  coalesce(sum(iif(rank <> last_rank, wait_ns, NULL)), 0) AS own_wait_ns,
+  sum(CASE WHEN rank = last_rank AND longest_ns > 0 THEN 1 ELSE 0 END) AS last_count,
+  coalesce(sum(CASE WHEN rank = last_rank THEN longest_ns END), 0) AS caused_ns,
+  coalesce(sum(CASE WHEN rank <> last_rank THEN wait_ns END), 0) AS own_wait_ns,
   count(DISTINCT communicator) AS communicator_count,
   report,
   pid
 FROM arrival
 GROUP BY side, report, pid, iteration
-ORDER BY side, report, pid, iteration
+ORDER BY side, report, pid NULLS FIRST, iteration NULLS FIRST

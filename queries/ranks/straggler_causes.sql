@@ -30,7 +30,7 @@ limits: >-
   because of more work, or of a slower GPU.
 see_also: [stragglers, collective_work, collective_arrivals]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 arrival AS (
   SELECT
@@ -54,7 +54,7 @@ arrival AS (
     AND work.sequence = arrival.sequence
   WHERE arrival.agrees
     AND arrival.seen_count > 1
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 others AS (
   SELECT
@@ -71,7 +71,7 @@ others AS (
   WHERE rank <> last_rank
   GROUP BY communicator, sequence
   HAVING sum(wait_ns) > 0
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 summed AS (
   SELECT
@@ -82,13 +82,13 @@ summed AS (
     count(*) AS last_count,
     sum(others.caused_ns) AS caused_ns,
     sum(others.longest_ns) AS lost_ns,
-    CAST(round(sum(arrival.dur_ns - others.dur_ns)) AS INTEGER) AS longer_ns,
-    CAST(round(sum(arrival.compute_ns - others.compute_ns)) AS INTEGER) AS compute_ns,
+    CAST(round(sum(arrival.dur_ns - others.dur_ns)) AS BIGINT) AS longer_ns,
+    CAST(round(sum(arrival.compute_ns - others.compute_ns)) AS BIGINT) AS compute_ns,
     CAST(
-      round(sum(arrival.exposed_communication_ns - others.exposed_communication_ns)) AS INTEGER
+      round(sum(arrival.exposed_communication_ns - others.exposed_communication_ns)) AS BIGINT
     ) AS exposed_communication_ns,
-    CAST(round(sum(arrival.exposed_memory_ns - others.exposed_memory_ns)) AS INTEGER) AS exposed_memory_ns,
-    CAST(round(sum(arrival.idle_ns - others.idle_ns)) AS INTEGER) AS idle_ns
+    CAST(round(sum(arrival.exposed_memory_ns - others.exposed_memory_ns)) AS BIGINT) AS exposed_memory_ns,
+    CAST(round(sum(arrival.idle_ns - others.idle_ns)) AS BIGINT) AS idle_ns
   FROM arrival
   JOIN others
     ON others.communicator = arrival.communicator
@@ -108,8 +108,9 @@ SELECT
   idle_ns,
   CASE
     WHEN 2 * longer_ns < lost_ns THEN 'cannot tell'
-    WHEN compute_ns >= max(exposed_communication_ns, exposed_memory_ns, idle_ns) THEN 'longer compute'
-    WHEN idle_ns >= max(exposed_communication_ns, exposed_memory_ns) THEN 'the host'
+    WHEN compute_ns >= exposed_communication_ns AND compute_ns >= exposed_memory_ns AND compute_ns >= idle_ns
+      THEN 'longer compute'
+    WHEN idle_ns >= exposed_communication_ns AND idle_ns >= exposed_memory_ns THEN 'the host'
     WHEN exposed_memory_ns >= exposed_communication_ns THEN 'copies'
     ELSE 'communication'
   END AS cause,
@@ -117,4 +118,4 @@ SELECT
   report,
   pid
 FROM summed
-ORDER BY lost_ns DESC, communicator, rank, report, pid
+ORDER BY lost_ns DESC, communicator, rank, report, pid NULLS FIRST

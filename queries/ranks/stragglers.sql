@@ -30,14 +30,14 @@ limits: >-
   Waits below the uncertainty of the clocks do not count. Collectives in which the ranks do not agree are left out.
 see_also: [collective_arrivals, rank_clocks, bus_bandwidth]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 arrival AS (
   SELECT *
   FROM collective_arrivals
   WHERE agrees
     AND seen_count > 1
-  LIMIT -1
+  LIMIT 1000000000000
 ),
 caused AS (
   SELECT
@@ -50,16 +50,16 @@ caused AS (
   WHERE rank <> last_rank
     AND wait_ns > 0
   GROUP BY communicator, last_rank
-  LIMIT -1
+  LIMIT 1000000000000
 )
 SELECT
   arrival.communicator,
   arrival.rank,
   count(*) AS collective_count,
-  coalesce(caused.last_count, 0) AS last_count,
-  100.0 * coalesce(caused.last_count, 0) / count(*) AS last_pct,
-  coalesce(caused.caused_ns, 0) AS caused_ns,
-  coalesce(caused.longest_ns, 0) AS longest_ns,
+  coalesce(max(caused.last_count), 0) AS last_count,
+  100.0 * coalesce(max(caused.last_count), 0) / count(*) AS last_pct,
+  coalesce(max(caused.caused_ns), 0) AS caused_ns,
+  coalesce(max(caused.longest_ns), 0) AS longest_ns,
   coalesce(sum(arrival.wait_ns), 0) AS own_wait_ns,
   sum(arrival.dur_ns) AS total_ns,
   100.0 * coalesce(sum(arrival.wait_ns), 0) / nullif(sum(arrival.dur_ns), 0) AS own_wait_pct,
@@ -71,4 +71,4 @@ LEFT JOIN caused
   ON caused.communicator = arrival.communicator
   AND caused.rank = arrival.rank
 GROUP BY arrival.communicator, arrival.rank, arrival.report, arrival.pid
-ORDER BY caused_ns DESC, arrival.communicator, arrival.rank, arrival.report, arrival.pid
+ORDER BY caused_ns DESC, arrival.communicator, arrival.rank, arrival.report, arrival.pid NULLS FIRST

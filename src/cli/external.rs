@@ -53,6 +53,18 @@ pub(super) fn run_export(arguments: &[OsString]) -> Option<Result<ExitCode>> {
     Some(execute(&program, &passed).map_err(|source| Error::Io { path: program, source }))
 }
 
+/// Runs `nsq-arrow`, which is nsq with an encoder for Parquet and Arrow, with the same arguments.
+pub(super) fn hand_to_arrow(arguments: &[OsString]) -> Result<ExitCode> {
+    let program = find("arrow").ok_or_else(|| {
+        Error::usage(
+            "Parquet and Arrow need the program nsq-arrow, which is not beside nsq or on PATH",
+            "install it: cargo install --path arrow, in the source of nsq; or write csv or ndjson",
+        )
+    })?;
+    let rest = arguments.get(1..).unwrap_or_default();
+    execute(&program, rest).map_err(|e| Error::io(&program, e))
+}
+
 /// The verb, if it is unknown and can be a part of the name of a program.
 fn unknown_verb(error: &clap::Error) -> Option<&str> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {

@@ -1,11 +1,14 @@
-//! `nsq materialize`: writes the normalised tables to a plain SQLite file.
+//! `nsq materialize`: writes the normalised tables to a plain SQLite file, or as Parquet.
+
+mod dataset;
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::{note, output};
 use crate::catalog::{Catalog, Relation};
-use crate::error::Result;
-use crate::execute::{Session, TableWriter};
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session, TableWriter};
 use crate::normalize::{self, Presence, UNSCOPED};
+use crate::render::encoder;
 use crate::report::Report;
 use crate::schema::Schema;
 use crate::table::{Column, Type, Unit, Value, humanize};
@@ -18,17 +21,24 @@ use std::path::{Path, PathBuf};
 Examples:
   nsq materialize report.sqlite -o plain.sqlite
   nsq materialize report.sqlite -o second.sqlite --time 1s/2s
+  nsq materialize job/ --parquet dataset
   sqlite3 plain.sqlite \"SELECT short_name, count(*) FROM kernel GROUP BY 1\"
   nsq run plain.sqlite --query top_kernels
 
 The table nsq_column documents every column. Captured environments and command lines are left out.")]
 pub(super) struct Args {
-    /// SQLite export, .nsys-rep or PyTorch trace.
-    #[arg(value_name = "REPORT")]
-    report: PathBuf,
+    /// SQLite export, .nsys-rep or PyTorch trace; with --parquet, several of them, or folders of them.
+    #[arg(required = true, value_name = "REPORT")]
+    report: Vec<PathBuf>,
     /// File to write; a failed run leaves no partial file.
-    #[arg(short, long, value_name = "FILE", required = true)]
-    output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "parquet")]
+    output: Option<PathBuf>,
+    /// Write DIR/RELATION/job=…/rank=…/part.parquet instead; needs nsq-arrow.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "force"])]
+    parquet: Option<PathBuf>,
+    /// Value of job=… [default: name of the folder that the report is in]
+    #[arg(long, value_name = "NAME", requires = "parquet")]
+    job: Option<String>,
     /// Replace the output file if it exists.
     #[arg(long)]
     force: bool,
@@ -42,11 +52,51 @@ pub(super) struct Args {
     library: LibraryArgs,
 }
 
+impl Args {
+    pub(super) fn is_parquet(&self) -> bool {
+        self.parquet.is_some()
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<u8> {
-    output::must_be_free(&args.output, args.force)?;
+    if let (Some(folder), Some(encode)) = (&args.parquet, encoder()) {
+        return dataset::write(args, folder, encode);
+    }
+    match (&args.output, args.report.as_slice()) {
+        (Some(output), [report]) => one_file(args, report, output),
+        _ => Err(Error::usage(
+            "a SQLite file holds one report",
+            "give one report, or --parquet DIR for several",
+        )),
+    }
+}
+
+/// A report whose relations can be read.
+struct Opened<'c> {
+    report: String,
+    relations: Vec<&'c Relation>,
+    session: Session,
+}
+
+impl<'c> Opened<'c> {
+    fn new(args: &Args, catalog: &'c Catalog, path: &Path, limits: &Limits) -> Result<Self> {
+        let report = Report::open(path, &args.open.export_options())?;
+        let schema = Schema::detect(&report)?;
+        let scope = args.scope.resolve(&schema)?;
+        let relations = present_relations(catalog, &schema)?;
+        let names = relations.iter().map(|relation| relation.header.name.as_str());
+        let installation = normalize::plan(&schema, catalog, &scope, names)?;
+        installation.notes.iter().for_each(|text| note(text));
+        let session = Session::begin(report.connect()?, &installation, limits)?;
+        Ok(Self { report: report.name(), relations, session })
+    }
+}
+
+fn one_file(args: &Args, report: &Path, output: &Path) -> Result<u8> {
+    output::must_be_free(output, args.force)?;
     let catalog = args.library.load()?;
-    let report = Report::open(&args.report, &args.open.export_options())?;
-    output::must_differ(Some(&args.output), [report.path.as_path(), report.database.as_path()])?;
+    let report = Report::open(report, &args.open.export_options())?;
+    output::must_differ(Some(output), [report.path.as_path(), report.database.as_path()])?;
     let schema = Schema::detect(&report)?;
     let scope = args.scope.resolve(&schema)?;
     let relations = present_relations(&catalog, &schema)?;
@@ -58,7 +108,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let limits = args.limits.limits();
     let name = report.name();
     let session = Session::begin(report.connect()?, &installation, &limits)?;
-    output::replace(&args.output, |path| {
+    output::replace(output, |path| {
         let writer = TableWriter::create(path)?;
         writer.describe(&[
             ("NSQ_VERSION", Some(env!("CARGO_PKG_VERSION").to_owned())),
@@ -87,10 +137,10 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         writer.finish()
     })?;
     let size = |path: &Path| path.metadata().map_or(0, |metadata| metadata.len());
-    let (read, written) = (size(&report.database), size(&args.output));
+    let (read, written) = (size(&report.database), size(output));
     note(&format!(
         "wrote {}: {} in {} relations, from a report of {}",
-        args.output.display(),
+        output.display(),
         bytes(written),
         relations.len(),
         bytes(read)

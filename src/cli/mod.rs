@@ -42,7 +42,7 @@ mod timeline;
 
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::interrupt::{interrupt, is_interrupted};
-use crate::render::is_closed_pipe;
+use crate::render::{Format, encoder, is_closed_pipe};
 use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -108,6 +108,19 @@ enum Command {
     Completions(completions::Args),
 }
 
+impl Command {
+    /// Whether it writes a format that nsq itself cannot write.
+    fn is_for_arrow(&self) -> bool {
+        let output = match self {
+            Self::Run(args) => args.output(),
+            Self::Sql(args) => args.output(),
+            Self::Materialize(args) => return args.is_parquet(),
+            _ => return false,
+        };
+        output.format().is_ok_and(Format::is_columnar)
+    }
+}
+
 /// The command line, for its manual pages.
 pub fn command() -> clap::Command {
     Cli::command()
@@ -132,6 +145,13 @@ pub fn main() -> ExitCode {
         Err(Err(message)) => message,
         Ok(_) => None,
     };
+    if let Ok(cli) = &parsed
+        && cli.command.is_for_arrow()
+        && encoder().is_none()
+    {
+        return external::hand_to_arrow(&arguments)
+            .unwrap_or_else(|error| ExitCode::from(complain(&error)));
+    }
     // Without our handler, the system's default still ends the program on Ctrl-C.
     let _ = ctrlc::set_handler(stop);
     let cli = match parsed {

@@ -54,7 +54,7 @@ impl OutputArgs {
             (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
                 Error::usage(
                     format!("{}: no output format has this extension", path.display()),
-                    "add --format text, csv, tsv, json, ndjson, markdown or html",
+                    "add --format text, csv, tsv, json, ndjson, markdown, html, parquet, arrow or arrows",
                 )
             })?,
         };

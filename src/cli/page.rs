@@ -254,7 +254,7 @@ pub(super) fn show(answer: &PageAnswer<'_>, output: &OutputArgs, shared: &Headin
     let tables = answer.tables.iter().filter(|table| !table.hidden).count();
     output.write(tables, |writer: &mut Writer<'_>| {
         for table in shown() {
-            let mut heading = Heading { title: table.title.clone(), facts: shared.facts.clone() };
+            let mut heading = Heading { title: table.title.clone(), ..shared.clone() };
             heading.facts.insert("table".to_owned(), table.name.into());
             heading.facts.insert("title".to_owned(), table.title.as_str().into());
             if let Some((name, version)) = &table.plan.query {

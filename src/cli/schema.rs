@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let (captured, trust) = (captured?, trust?);
     let shared = opened.heading(&Scope::default());
     let heading = |title: &str| {
-        let mut heading = Heading { title: title.to_owned(), facts: shared.facts.clone() };
+        let mut heading = Heading { title: title.to_owned(), ..shared.clone() };
         heading.facts.insert("table".to_owned(), title.into());
         heading
     };

@@ -60,6 +60,12 @@ pub(super) struct Args {
     classes: ClassArgs,
 }
 
+impl Args {
+    pub(super) fn output(&self) -> &OutputArgs {
+        &self.output
+    }
+}
+
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let (text, origin) = statement(args)?;

@@ -8,6 +8,7 @@ use crate::manual::{Form, manual, queries, search, words_of};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
 use crate::report::ExportOptions;
+use crate::table::Column;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -88,6 +89,41 @@ impl Library {
     /// [`Error::Unknown`] for a query that the library does not have.
     pub fn statement(&self, query: &str) -> Result<&str> {
         Ok(self.catalog().query(query)?.sql.trim())
+    }
+
+    /// The columns of a query, as it documents them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] for a query that the library does not have.
+    pub fn columns(&self, query: &str) -> Result<Vec<Column>> {
+        Ok(self.plan(query)?.columns)
+    }
+
+    /// Whether a query reads the answers of all reports together.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] for a query that the library does not have.
+    pub fn is_across(&self, query: &str) -> Result<bool> {
+        Ok(self.plan(query)?.across)
+    }
+
+    /// What a query across reports reads: names of tables, and the queries whose answers they hold. Empty for
+    /// a query about one report. The table of a query about one report begins with the columns `report`
+    /// and `side`, the place of the report.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unknown`] for a query that the library does not have.
+    pub fn asks_across(&self, query: &str) -> Result<Vec<(String, String)>> {
+        let plan = self.plan(query)?;
+        let asks = plan.asks.into_iter().filter(|_| plan.across);
+        Ok(asks.filter_map(|asked| Some((asked.table, asked.plan.query?.0))).collect())
+    }
+
+    fn plan(&self, query: &str) -> Result<Plan> {
+        Plan::without_values(self.catalog(), &Invocation::parse(query), &Layout::Own)
     }
 
     /// The names of all relations, which statements read.

@@ -56,6 +56,19 @@ impl Session {
         writer: &TableWriter,
         limits: &Limits,
     ) -> Result<()> {
+        let mut table = Table { writer, name, insert: None };
+        self.read_relation(relation, name, condition, &mut table, limits)
+    }
+
+    /// Passes on the rows of `relation`, or of its `all_…` version, that match `condition`.
+    pub fn read_relation(
+        &self,
+        relation: &Relation,
+        name: &str,
+        condition: &str,
+        sink: &mut dyn RowSink,
+        limits: &Limits,
+    ) -> Result<()> {
         let plan = Plan {
             query: None,
             title: String::new(),
@@ -71,8 +84,7 @@ impl Session {
             known_by: None,
             is_built_in: is_built_in(&relation.header.name, &relation.text),
         };
-        let mut table = Table { writer, name, insert: None };
-        self.run(&plan, limits, &mut table).map(|_| ())
+        self.run(&plan, limits, sink).map(|_| ())
     }
 }
 

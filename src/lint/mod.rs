@@ -5,6 +5,7 @@
 //!
 //! Users' statements in `nsq sql` are not checked, and running a query needs nothing from this module.
 
+mod dialect;
 mod empty_report;
 mod finding;
 mod names;

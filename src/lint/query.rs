@@ -1,5 +1,6 @@
 //! Rules for queries.
 
+use super::dialect::departures;
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::reads::{SHARED, check_finding, check_reads};
 use super::statement::{code_only, parameters, shape};
@@ -10,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::table::Type;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 pub(super) fn check_query(
     query: &Query,
@@ -24,9 +26,22 @@ pub(super) fn check_query(
     check_labels(query, &place, findings);
     check_params(query, &place, catalog, findings);
     check_body(&query.sql, query.sql_line, &query.file, findings);
+    check_dialect(query, findings);
     check_reads(query, &place, catalog, findings);
     check_order(query, &place, findings);
     check_prepared(query, &place, catalog, empty_report, findings);
+}
+
+/// Q19: a query of `ranks/` across reports is in the dialect that SQLite and DataFusion share.
+fn check_dialect(query: &Query, findings: &mut Vec<Finding>) {
+    let folder = Path::new(&query.file).parent().and_then(Path::file_name);
+    if !query.header.across || folder.is_none_or(|folder| folder != "ranks") {
+        return;
+    }
+    for (message, help) in departures(&query.sql) {
+        let (file, line) = (query.file.clone(), query.sql_line);
+        findings.push(Finding { file, line, rule: "Q19", message, help: help.to_owned() });
+    }
 }
 
 /// Q02 to Q05, Q13: texts, tags, kind, references to other queries, and NVIDIA's arguments.

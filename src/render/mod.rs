@@ -6,10 +6,12 @@
 mod arranged;
 mod background;
 mod cell;
+mod columnar;
 mod delimited;
 mod escape;
 #[cfg(feature = "cli")]
 mod flame;
+mod format;
 mod formula;
 mod html;
 mod json;
@@ -23,9 +25,11 @@ mod text;
 use arranged::Arranged;
 use background::{Feed, write_in_background};
 use cell::shown;
+pub use columnar::{Encoder, encoder, set_encoder};
 pub use escape::{quotable, visible};
 #[cfg(feature = "cli")]
 pub use flame::{FlameFormat, FlameStack, compare_stacks, write_flame};
+pub use format::Format;
 pub use formula::reads_as_formula;
 pub use lead::{bold, filled, wrapped};
 pub use markdown::{markdown_code, markdown_text};
@@ -35,48 +39,6 @@ use style::{count_of, header_of, put};
 use crate::error::{Error, Result};
 use crate::table::RowSink;
 use std::io::{self, Write};
-use std::path::Path;
-
-/// An output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum Format {
-    /// Aligned columns with units, for people.
-    Text,
-    /// Comma-separated values, raw (RFC 4180).
-    Csv,
-    /// Tab-separated values, raw.
-    Tsv,
-    /// One document: the query, its columns, and the rows as objects.
-    Json,
-    /// One JSON object per line, one line per row.
-    Ndjson,
-    /// A Markdown table with units.
-    Markdown,
-    /// A self-contained page with units.
-    Html,
-}
-
-impl Format {
-    /// Whether values carry their unit, rather than being raw.
-    pub fn is_for_people(self) -> bool {
-        matches!(self, Self::Text | Self::Markdown | Self::Html)
-    }
-
-    /// The format for a file extension.
-    pub fn from_extension(path: &Path) -> Option<Self> {
-        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "txt" => Self::Text,
-            "csv" => Self::Csv,
-            "tsv" => Self::Tsv,
-            "json" => Self::Json,
-            "ndjson" | "jsonl" => Self::Ndjson,
-            "md" | "markdown" => Self::Markdown,
-            "html" | "htm" => Self::Html,
-            _ => return None,
-        })
-    }
-}
 
 /// Writes a sequence of results to one output.
 pub struct Writer<'a> {
@@ -151,6 +113,17 @@ impl<'a> Writer<'a> {
             }
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),
+            Format::Parquet | Format::Arrow | Format::Arrows if self.written > 1 => Err(Error::usage(
+                "a Parquet or Arrow file holds one table, and there are several",
+                "ask one query for each file",
+            )),
+            Format::Parquet | Format::Arrow | Format::Arrows => match encoder() {
+                Some(encode) => produce(&mut *encode(self.format, heading, out)),
+                None => Err(Error::usage(
+                    "this verb writes no Parquet or Arrow",
+                    "use `nsq run` or `nsq sql`; or --format csv, tsv, json or ndjson",
+                )),
+            },
         }
     }
 

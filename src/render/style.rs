@@ -35,6 +35,8 @@ pub struct Heading {
     pub title: String,
     /// Metadata beside the rows in JSON: query, version, report, …
     pub facts: Map<String, Json>,
+    /// The statement; empty if it is none.
+    pub sql: String,
 }
 
 /// The destination of results. It is `Send`, since a background thread may write to it.

@@ -82,7 +82,7 @@ pub(super) fn write<'t>(
     tables.extend(table("compared").filter(|_| inputs.len() > 1).map(|cells| pivot(cells, inputs)));
     output.write(tables.len(), |writer| {
         for (title, table) in &tables {
-            let heading = Heading { title: title.clone(), facts: heading.facts.clone() };
+            let heading = Heading { title: title.clone(), ..heading.clone() };
             writer.result(&heading, |sink| table.replay(sink))?;
         }
         Ok(())

@@ -46,3 +46,9 @@ pub(in crate::cli) struct Args {
     #[command(flatten)]
     pub(super) classes: ClassArgs,
 }
+
+impl Args {
+    pub(in crate::cli) fn output(&self) -> &OutputArgs {
+        &self.output
+    }
+}

@@ -31,7 +31,8 @@ pub(super) fn roots<'p>(plans: &[&'p Plan]) -> impl Iterator<Item = &'p str> {
 }
 
 pub(super) fn heading_of(plan: &Plan, shared: &Heading) -> Heading {
-    let mut heading = Heading { title: plan.title.clone(), facts: shared.facts.clone() };
+    let (title, sql) = (plan.title.clone(), plan.sql.clone());
+    let mut heading = Heading { title, sql, facts: shared.facts.clone() };
     if let Some((name, version)) = &plan.query {
         heading.facts.insert("query".to_owned(), name.as_str().into());
         heading.facts.insert("version".to_owned(), (*version).into());

@@ -89,7 +89,7 @@ fn reply_json(reply: &Reply<'_>, style: &Style) -> Result<Json> {
     if let Some(command) = &reply.command {
         fact("command", command.join(" ").into());
     }
-    let heading = Heading { title: reply.title.clone(), facts };
+    let heading = Heading { title: reply.title.clone(), facts, ..Heading::default() };
     let text = table_text(&reply.table, &heading, Format::Json, style.clone())?;
     serde_json::from_str(&text).map_err(|e| Error::Output(e.into()))
 }
@@ -143,7 +143,7 @@ fn asked(reply: &Reply<'_>, format: Format, style: &Style, rows: bool) -> Result
         true => format!("{}: {}, {}", reply.ask.name, reply.title, visible(&reply.report)),
         false => format!("{}: {}", reply.ask.name, reply.title),
     };
-    let heading = Heading { title, facts: Map::new() };
+    let heading = Heading { title, ..Heading::default() };
     let own = reply.ask.rows.filter(|_| !rows);
     let style = Style { max_rows: own.or(style.max_rows), ..style.clone() };
     let table = || table_text(&narrowed(reply), &heading, format, style);

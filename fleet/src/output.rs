@@ -1,0 +1,164 @@
+//! Where the answer goes, and what is said beside it.
+
+use crate::contributions::{Parts, batches as read, schema};
+use crate::question::Args;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
+use nsq::render::{Format, Heading, Output, Style, Writer};
+use nsq::report::WorkFolder;
+use nsq::{Column, Error, Library, Result, RowSink, Type, Value, visible};
+use nsq_arrow::value;
+use std::fs::{File, rename};
+use std::io::{BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn note(text: &str) {
+    eprintln!("note: {}", visible(text));
+}
+
+pub(crate) fn complain(error: &Error) -> u8 {
+    eprintln!("error: {}", visible(&error.to_string()));
+    if let Some(help) = error.help() {
+        eprintln!("  help: {}", visible(&help));
+    }
+    error.exit_code()
+}
+
+pub(crate) fn complain_about(report: &str, error: &Error) {
+    let text = error.to_string();
+    let name = if text.contains(report) { String::new() } else { format!("{}: ", visible(report)) };
+    eprintln!("error: {name}{}", visible(&text));
+}
+
+pub(crate) fn format(args: &Args) -> Result<Format> {
+    match (args.format, &args.output) {
+        (Some(format), _) => Ok(format),
+        (None, None) => Ok(Format::Text),
+        (None, Some(path)) => Format::from_extension(path).ok_or_else(|| {
+            let reason = format!("{}: no output format has this extension", path.display());
+            Error::Usage { reason, help: "add --format".to_owned() }
+        }),
+    }
+}
+
+/// Refuses an output file that is one of the reports.
+pub(crate) fn must_differ(args: &Args, reports: &[PathBuf]) -> Result<()> {
+    let target = args.output.as_ref().and_then(|path| path.canonicalize().ok());
+    let is_target = |path: &&PathBuf| path.canonicalize().ok() == target;
+    match target.as_ref().and_then(|_| reports.iter().find(is_target)) {
+        None => Ok(()),
+        Some(report) => Err(Error::Usage {
+            reason: format!("the output is the report itself: {}", report.display()),
+            help: "give another file name: nsq never overwrites a report".to_owned(),
+        }),
+    }
+}
+
+pub(crate) fn heading(library: &Library, query: &str, reports: usize) -> Result<Heading> {
+    let statement = library.statement(query)?.to_owned();
+    let mut heading = Heading { title: query.to_owned(), sql: statement, ..Heading::default() };
+    heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+    heading.facts.insert("query".to_owned(), query.into());
+    heading.facts.insert("reports".to_owned(), reports.into());
+    Ok(heading)
+}
+
+/// Writes the rows of every report one after the other, beginning with its name.
+pub(crate) fn parts(
+    args: &Args,
+    format: Format,
+    heading: &Heading,
+    answered: &[(String, Parts)],
+) -> Result<()> {
+    let of_reports =
+        answered.iter().filter_map(|(name, parts)| Some((name, parts.first()?.as_ref().ok()?)));
+    let of_reports: Vec<_> = of_reports.collect();
+    let Some((_, first)) = of_reports.first() else { return Ok(()) };
+    let doc = "Report that the row comes from.".to_owned();
+    let report = Column { kind: Type::Text, priority: 0, doc, ..Column::untyped("report") };
+    let columns: Vec<Column> = std::iter::once(report).chain(first.columns.iter().cloned()).collect();
+    let numbered: Vec<_> = of_reports.iter().map(|(_, part)| (0, *part)).collect();
+    let schema = schema(&first.columns, &numbered);
+    write(args, format, heading, |sink| {
+        sink.begin(&columns)?;
+        for (name, part) in &of_reports {
+            for batch in read(part, name, 0, &schema).map_err(spool_failed)? {
+                let batch = batch.map_err(spool_failed)?;
+                pass(&batch, &[1], sink)?;
+            }
+        }
+        sink.end()
+    })
+}
+
+/// Writes the answer across reports.
+pub(crate) fn batches(
+    args: &Args,
+    format: Format,
+    heading: &Heading,
+    columns: &[Column],
+    rows: &[RecordBatch],
+) -> Result<()> {
+    write(args, format, heading, |sink| {
+        sink.begin(columns)?;
+        rows.iter().try_for_each(|batch| pass(batch, &[], sink))?;
+        sink.end()
+    })
+}
+
+/// Passes on the rows of a batch, without the columns in these places.
+fn pass(batch: &RecordBatch, without: &[usize], sink: &mut dyn RowSink) -> Result<()> {
+    let places = (0..batch.num_columns()).filter(|place| !without.contains(place));
+    let arrays = places.map(|place| {
+        let array = batch.column(place);
+        let to = match array.data_type() {
+            kind if kind.is_integer() => DataType::Int64,
+            kind if kind.is_floating() => DataType::Float64,
+            DataType::Boolean => DataType::Boolean,
+            DataType::Null => DataType::Null,
+            _ => DataType::Utf8,
+        };
+        cast(array, &to).map_err(spool_failed)
+    });
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    for row in 0..batch.num_rows() {
+        let cells: Vec<Value> = arrays.iter().map(|array| value(array, row)).collect();
+        sink.row(&cells)?;
+    }
+    Ok(())
+}
+
+fn spool_failed(error: datafusion::arrow::error::ArrowError) -> Error {
+    Error::Output(std::io::Error::other(error))
+}
+
+/// Writes to standard output, or to a file that appears only when it is complete.
+fn write(
+    args: &Args,
+    format: Format,
+    heading: &Heading,
+    produce: impl FnOnce(&mut dyn RowSink) -> Result<()>,
+) -> Result<()> {
+    let on_terminal = args.output.is_none() && std::io::stdout().is_terminal();
+    let fill = |out: &mut Output| {
+        let mut writer = Writer::new(out, format, Style { on_terminal, ..Style::default() }, 1);
+        writer.result(heading, produce)?;
+        writer.finish()
+    };
+    let Some(path) = &args.output else {
+        let written = fill(&mut BufWriter::new(std::io::stdout()));
+        return match written {
+            Err(Error::Output(e)) if nsq::render::is_closed_pipe(&e) => Ok(()),
+            written => written,
+        };
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let own = WorkFolder::beside(folder.unwrap_or(Path::new(".")))?;
+    let fresh = own.path().join("whole");
+    let failed = |e| Error::io(path, e);
+    let mut out = BufWriter::new(File::create_new(&fresh).map_err(failed)?);
+    fill(&mut out)?;
+    out.flush().map_err(failed)?;
+    rename(&fresh, path).map_err(failed)
+}

@@ -1,0 +1,122 @@
+//! `nsq materialize --parquet DIR`: the relations of many reports as a dataset with Hive partitions,
+//! `DIR/RELATION/job=…/rank=…/part.parquet`.
+
+use super::{Args, Opened, STRINGS, referred_to};
+use crate::catalog::Catalog;
+use crate::cli::{many, note};
+use crate::compile::Plan;
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session};
+use crate::render::{Encoder, Format, Heading};
+use crate::report::WorkFolder;
+use crate::table::Value;
+use std::collections::BTreeSet;
+use std::fs::{File, create_dir_all, rename};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Writes the dataset, whole or not at all.
+pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
+    if folder.exists() {
+        return Err(Error::usage(
+            format!("{} already exists", folder.display()),
+            "give the name of a new folder",
+        ));
+    }
+    let catalog = args.library.load()?;
+    let limits = args.limits.limits();
+    let paths = many::named(&args.report)?;
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let work = WorkFolder::beside(parent.unwrap_or(Path::new(".")))?;
+    let whole = work.path().join("whole");
+    create_dir_all(&whole).map_err(|e| Error::io(folder, e))?;
+    let (mut jobs, mut ranks, mut relations) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for (place, path) in paths.iter().enumerate() {
+        let opened = Opened::new(args, &catalog, path, &limits)?;
+        let job = args.job.clone().unwrap_or_else(|| folder_name(path));
+        let known = opened.relations.iter().any(|relation| relation.header.name == "rank");
+        ranks.push(if known { only_rank(&opened.session, &catalog, &limits)? } else { None });
+        for relation in &opened.relations {
+            let name = relation.header.name.as_str();
+            let part = whole.join(name).join(job_folder(&job)).join(place.to_string());
+            create_dir_all(&part).map_err(|e| Error::io(&part, e))?;
+            let file = part.join("part.parquet");
+            let mut out = BufWriter::new(File::create_new(&file).map_err(|e| Error::io(&file, e))?);
+            let mut heading = Heading { title: relation.header.summary.clone(), ..Heading::default() };
+            let facts = [("relation", name), ("report", &opened.report), ("job", &job)];
+            heading.facts.extend(facts.map(|(key, fact)| (key.to_owned(), fact.into())));
+            heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+            let condition =
+                if name == STRINGS { referred_to(&opened.relations) } else { "true".to_owned() };
+            let mut sink = encode(Format::Parquet, &heading, &mut out);
+            opened.session.read_relation(relation, name, &condition, &mut *sink, &limits)?;
+            drop(sink);
+            out.flush().map_err(|e| Error::io(&file, e))?;
+            relations.insert(name.to_owned());
+        }
+        jobs.push(job);
+    }
+    let places: Vec<i64> = (0..).take(paths.len()).collect();
+    let known: Vec<i64> = ranks.iter().copied().flatten().collect();
+    let keys: BTreeSet<(&String, i64)> = jobs.iter().zip(known.iter().copied()).collect();
+    let partitions = match known.len() == paths.len() && keys.len() == paths.len() {
+        true => known,
+        false => {
+            note(
+                "rank=… is the position of the report: not every report is of one known rank of its own",
+            );
+            places
+        }
+    };
+    for (place, (job, rank)) in jobs.iter().zip(partitions).enumerate() {
+        for relation in &relations {
+            let job = whole.join(relation).join(job_folder(job));
+            let staged = job.join(place.to_string());
+            if staged.exists() {
+                rename(&staged, job.join(format!("rank={rank}"))).map_err(|e| Error::io(folder, e))?;
+            }
+        }
+    }
+    rename(&whole, folder).map_err(|e| Error::io(folder, e))?;
+    note(&format!(
+        "wrote {}: {} relations of {} reports",
+        folder.display(),
+        relations.len(),
+        paths.len()
+    ));
+    Ok(0)
+}
+
+/// The rank of the report, if it is of one.
+fn only_rank(session: &Session, catalog: &Catalog, limits: &Limits) -> Result<Option<i64>> {
+    let statement = "SELECT DISTINCT rank FROM rank WHERE rank IS NOT NULL";
+    let plan = Plan::ad_hoc(statement, ("rank of the report".to_owned(), 1), catalog);
+    let ranks = session.table(&plan, limits)?.rows;
+    Ok(match ranks.as_slice() {
+        [row] => {
+            row.first().and_then(|rank| if let Value::Int(rank) = rank { Some(*rank) } else { None })
+        }
+        _ => None,
+    })
+}
+
+/// The name of the folder that the report is in.
+fn folder_name(report: &Path) -> String {
+    let folder = report.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let name = folder.as_deref().and_then(Path::file_name);
+    name.map_or_else(|| "job".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The partition of a job: as Hive does, other than plain characters are escaped.
+fn job_folder(job: &str) -> String {
+    let mut folder = "job=".to_owned();
+    for byte in job.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => {
+                folder.push(char::from(byte))
+            }
+            _ => folder.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    folder
+}
