@@ -3,12 +3,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CARGO_TERM_COLOR=never
-cargo fmt --check -p nsq-man
-cargo clippy --locked -p nsys-query -p nsq-man --bins -- -D warnings
+# .ci/run has linted and built all members at once, and sets NSQ_BUILT.
+if [ -z "${NSQ_BUILT:-}" ]; then
+  cargo fmt --check -p nsq-man
+  cargo clippy --locked -p nsys-query -p nsq-man --bins -- -D warnings
+  cargo build --locked -p nsys-query -p nsq-man --bins
+fi
 target=${CARGO_TARGET_DIR:-$PWD/target}
 pages=$target/man
 rm -rf "$pages"
-cargo build --locked -p nsys-query -p nsq-man --bins
 "$target/debug/nsq-man" "$pages"
 verbs=$("$target/debug/nsq" help | awk '/^Commands:/ {inside = 1; next} /^$/ {inside = 0} inside && /^  [a-z]/ {print $1}')
 for verb in $verbs; do

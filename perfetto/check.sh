@@ -7,10 +7,12 @@ export CARGO_TERM_COLOR=never
 
 step() { printf '\n== %s\n' "$*"; "$@"; }
 
-step cargo fmt --check -p nsq-perfetto
-step cargo clippy --locked -p nsq-perfetto --all-targets -- -D warnings
-# With the root package, whose library the checks of other members build too.
-step cargo build --locked -p nsys-query -p nsq-perfetto --bins
+# .ci/run has linted and built all members at once, and sets NSQ_BUILT.
+if [ -z "${NSQ_BUILT:-}" ]; then
+  step cargo fmt --check -p nsq-perfetto
+  step cargo clippy --locked -p nsq-perfetto --all-targets -- -D warnings
+  step cargo build --locked -p nsys-query -p nsq-perfetto --bins
+fi
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/perfetto-venv

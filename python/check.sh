@@ -7,8 +7,11 @@ export CARGO_TERM_COLOR=never
 
 step() { printf '\n== %s\n' "$*"; "$@"; }
 
-step cargo fmt --check -p nsys-query-python
-step cargo clippy --locked -p nsys-query-python --all-targets -- -D warnings
+# .ci/run has linted and built all members at once, and sets NSQ_BUILT.
+if [ -z "${NSQ_BUILT:-}" ]; then
+  step cargo fmt --check -p nsys-query-python
+  step cargo clippy --locked -p nsys-query-python --all-targets -- -D warnings
+fi
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/python-venv
