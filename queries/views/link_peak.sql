@@ -21,7 +21,7 @@ known (place, gpu_pattern, both_gb_per_s, document) AS (
   (30, '*H100 PCIe*', 600, 'NVIDIA H100 datasheet'),
   (31, '*H100 NVL*', 600, 'NVIDIA H100 NVL product brief'),
   (32, '*H100*', 900, 'NVIDIA H100 datasheet'),
-  (40, '*A100*', 600, 'NVIDIA A100 datasheet'),
+  (40, '*A100[- ]*', 600, 'NVIDIA A100 datasheet'),
   (41, '*A30', 200, 'NVIDIA A30 datasheet'),
   (42, '*A40', 112.5, 'NVIDIA A40 datasheet'),
   (43, '*RTX A6000*', 112.5, 'NVIDIA RTX A6000 datasheet'),
