@@ -1,4 +1,4 @@
-//! Runs a [`Plan`] and yields its rows. Every statement runs here.
+//! Runs a [`crate::compile::Plan`] and yields its rows. Every statement runs here.
 //!
 //! Creates the relations that the plan needs, locks the connection down, binds parameters, steps through
 //! the rows, and locates errors in the SQL file. Formatting and the meaning of columns live elsewhere.

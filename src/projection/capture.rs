@@ -6,7 +6,7 @@ pub const NONE: u32 = u32::MAX;
 /// Why a projection could not be computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// [`Stop`] returned `true`.
+    /// [`super::stop_check::Stop`] returned `true`.
     Stopped,
     /// The sum of the durations exceeds 64 bits.
     Overflow,
