@@ -1,7 +1,8 @@
 //! `nsq materialize --parquet DIR`: the relations of many reports as a dataset with Hive partitions,
 //! `DIR/RELATION/job=…/rank=…/part.parquet`.
 
-use super::{Args, Opened, STRINGS, referred_to};
+use super::args::Args;
+use super::relations::{Opened, STRINGS, referred_to};
 use crate::catalog::Catalog;
 use crate::cli::{many, note};
 use crate::compile::Plan;

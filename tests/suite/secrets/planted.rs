@@ -76,6 +76,7 @@ pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
     ("TARGET_INFO_SESSION_START_TIME", "utcTime", Data, "a time"),
     ("ENUM", "name", Data, "NVIDIA's enumerations"),
     ("ENUM", "label", Data, "NVIDIA's enumerations"),
+    ("TARGET_INFO_WDDM_CONTEXTS", "friendlyName", Data, "the name of a GPU engine's context"),
     // ProcessStreams has only string ids, of the output files of a process and what it printed.
     ("ProcessStreams", "filenameId", Hidden, "string ids of paths"),
     ("ProcessStreams", "contentId", Hidden, "string ids of output"),
@@ -87,6 +88,9 @@ pub const COLUMNS: &[(&str, &str, Kind, &str)] = &[
         Data,
         "recorded only with --osrt-file-access; no relation has it",
     ),
+    ("TARGET_INFO_NETWORK_METRICS", "description", Data, "NVIDIA's text on a metric"),
+    ("TARGET_INFO_NETWORK_METRICS", "name", Data, "the name of a metric"),
+    ("TARGET_INFO_NETWORK_METRICS", "unit", Data, "the unit of a metric"),
     ("TARGET_INFO_NIC_INFO", "name", Data, "a network card"),
     ("TARGET_INFO_NIC_INFO", "stateName", Data, "a network card"),
 ];
