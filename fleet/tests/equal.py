@@ -92,6 +92,10 @@ def ask(program, reports, query, *more, code=0):
     return list(csv.reader(io.StringIO(done.stdout))), done.stderr
 
 
+# The job has no sends and receives: both engines must run these, and find nothing.
+WITHOUT_ROWS = {"pipeline_bubbles", "point_to_point_waits", "link_use"}
+
+
 def queries():
     """Every query across reports of queries/ranks."""
     for path in sorted(glob.glob("queries/ranks/*.sql")):
@@ -110,7 +114,7 @@ def main():
         for query in queries():
             sqlite, _ = ask(NSQ, [reports], query)
             fusion, _ = ask(FLEET, [reports], query, "--scratch", scratch)
-            assert len(sqlite) > 1, query
+            assert len(sqlite) > 1 or query in WITHOUT_ROWS, query
             if sqlite != fusion:
                 wrong = [pair for pair in zip(sqlite, fusion) if pair[0] != pair[1]]
                 raise AssertionError((query, len(sqlite), len(fusion), len(wrong), wrong[:3]))

@@ -118,16 +118,16 @@ SELECT
   CASE
     WHEN p2p_count > reduce_count + all_to_all_count AND far_count = 0 THEN 'pipeline'
     WHEN all_to_all_count > 0 AND all_to_all_count >= p2p_count THEN 'expert'
-    WHEN communicator IN (SELECT near_communicator FROM crossing) THEN 'tensor'
-    WHEN communicator IN (SELECT far_communicator FROM crossing) THEN 'data'
+    WHEN near_side.near_communicator IS NOT NULL THEN 'tensor'
+    WHEN far_side.far_communicator IS NOT NULL THEN 'data'
   END AS role,
   CASE
     WHEN p2p_count > reduce_count + all_to_all_count AND far_count = 0
       THEN 'mostly sends and receives between neighbours'
     WHEN all_to_all_count > 0 AND all_to_all_count >= p2p_count THEN 'all-to-alls'
-    WHEN communicator IN (SELECT near_communicator FROM crossing)
+    WHEN near_side.near_communicator IS NOT NULL
       THEN 'reductions of ranks side by side, which other reductions cross with a larger stride'
-    WHEN communicator IN (SELECT far_communicator FROM crossing)
+    WHEN far_side.far_communicator IS NOT NULL
       THEN 'reductions of ranks far apart, which cross those of ranks side by side'
     WHEN first_rank IS NULL THEN 'cannot tell: ranks of the whole program are unknown'
     WHEN seen_count < rank_count THEN 'cannot tell: not all ranks are seen'
@@ -144,4 +144,8 @@ SELECT
   p2p_count,
   total_bytes
 FROM summed
+LEFT JOIN (SELECT DISTINCT near_communicator FROM crossing) AS near_side
+  ON near_side.near_communicator = summed.communicator
+LEFT JOIN (SELECT DISTINCT far_communicator FROM crossing) AS far_side
+  ON far_side.far_communicator = summed.communicator
 ORDER BY rank_count DESC, first_rank, communicator

@@ -49,4 +49,4 @@ SELECT
 FROM bus_bandwidth
 CROSS JOIN peak
 GROUP BY operation, size_bytes, rank_count, seen_count
-ORDER BY min(total_ns) DESC, operation, size_bytes, rank_count, seen_count
+ORDER BY total_ns DESC, operation, size_bytes, rank_count, seen_count

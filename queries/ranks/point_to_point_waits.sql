@@ -74,8 +74,8 @@ aligned AS (
     op.pid,
     op.communicator,
     op.direction,
-    CASE WHEN op.direction = 'send' THEN known.rank ELSE op.peer END AS from_rank,
-    CASE WHEN op.direction = 'send' THEN op.peer ELSE known.rank END AS to_rank,
+    CASE WHEN op.direction = 'send' THEN known.rank ELSE op.peer END AS sender_rank,
+    CASE WHEN op.direction = 'send' THEN op.peer ELSE known.rank END AS receiver_rank,
     op.sequence,
     op.size_bytes,
     CAST(
@@ -96,8 +96,8 @@ aligned AS (
 paired AS (
   SELECT
     communicator,
-    from_rank,
-    to_rank,
+    sender_rank,
+    receiver_rank,
     sequence,
     max(CASE WHEN direction = 'send' THEN size_bytes END) AS sent_bytes,
     max(CASE WHEN direction = 'receive' THEN size_bytes END) AS received_bytes,
@@ -114,7 +114,7 @@ paired AS (
     max(CASE WHEN direction = 'receive' THEN pid END) AS to_pid,
     max(uncertainty_ns) AS clock_ns
   FROM aligned
-  GROUP BY communicator, from_rank, to_rank, sequence
+  GROUP BY communicator, sender_rank, receiver_rank, sequence
 ),
 measured AS (
   SELECT
@@ -130,11 +130,11 @@ SELECT
   measured.communicator,
   CASE
     WHEN sender.program_rank IS NOT NULL AND receiver.program_rank IS NOT NULL THEN sender.program_rank
-    ELSE measured.from_rank
+    ELSE measured.sender_rank
   END AS from_rank,
   CASE
     WHEN sender.program_rank IS NOT NULL AND receiver.program_rank IS NOT NULL THEN receiver.program_rank
-    ELSE measured.to_rank
+    ELSE measured.receiver_rank
   END AS to_rank,
   measured.sequence,
   coalesce(measured.sent_bytes, measured.received_bytes) AS size_bytes,
@@ -166,8 +166,8 @@ SELECT
 FROM measured
 LEFT JOIN member AS sender
   ON sender.communicator = measured.communicator
-  AND sender.rank = measured.from_rank
+  AND sender.rank = measured.sender_rank
 LEFT JOIN member AS receiver
   ON receiver.communicator = measured.communicator
-  AND receiver.rank = measured.to_rank
-ORDER BY measured.start_ns, measured.communicator, measured.from_rank, measured.to_rank, measured.sequence
+  AND receiver.rank = measured.receiver_rank
+ORDER BY measured.start_ns, measured.communicator, measured.sender_rank, measured.receiver_rank, measured.sequence

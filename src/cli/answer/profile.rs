@@ -101,7 +101,7 @@ impl<'a> Profile<'a> {
         }
         match &self.written {
             Some(Ok(Written { files, lacking })) => {
-                put("written", json!({ "files": files, "lacking": lacking }));
+                put("written", json!({ "files": shown(files), "lacking": lacking }));
             }
             Some(Err(error)) => {
                 put("written", json!({ "error": error.to_string() }));
@@ -124,11 +124,16 @@ impl<'a> Profile<'a> {
         Ok(json!({
             "name": self.name,
             "reports": facts.iter().map(report).collect::<Vec<_>>(),
-            "files": files,
+            "files": shown(files),
             "lacking": lacking,
             "parts": PartAnswer::views(answers, format, style, args.output.rows.is_some())?,
         }))
     }
+}
+
+/// The paths as texts: JSON has no other.
+fn shown(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|file| file.display().to_string()).collect()
 }
 
 /// A failure of one profile does not end the others, but an interruption does.
