@@ -327,7 +327,7 @@ class Answers(Case):
             page = await client.session.read_resource("nsq://manual/kernel")
             self.assertEqual(page.contents[0].text, nsq("show", "kernel")[1])
             guide = await client.session.read_resource("nsq://guide")
-            self.assertEqual(guide.contents[0].text, (PROJECT / "docs/agents.md").read_text())
+            self.assertEqual(guide.contents[0].text, (PROJECT / "docs/src/agents.md").read_text())
             for uri in ["nsq://manual/../../etc/passwd", "file:///etc/passwd", "nsq://manual/", "nsq://x"]:
                 with self.assertRaises(Exception):
                     await client.session.read_resource(uri)

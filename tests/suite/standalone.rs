@@ -9,7 +9,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 169] = [
+const NEED_NSQ: [&str; 172] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -115,6 +115,8 @@ const NEED_NSQ: [&str; 169] = [
     "memory_op_sizes",
     "memory_ops",
     "mfu",
+    "mpi_event_sum",
+    "mpi_msg_size_sum",
     "nccl_sum",
     "nvtx_coverage",
     "nvtx_gpu_proj_sum",
@@ -178,11 +180,12 @@ const NEED_NSQ: [&str; 169] = [
     "vulkan_api_sum",
     "vulkan_gpu_marker_sum",
     "vulkan_marker_sum",
+    "wddm_queue_sum",
     "work_coverage",
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 29] = [
+const RUN_ANYWHERE: [&str; 30] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -197,6 +200,7 @@ const RUN_ANYWHERE: [&str; 29] = [
     "event_counts",
     "gpu_span",
     "kernel_durations",
+    "link_peaks",
     "mpi_event_trace",
     "network_congestion",
     "process_activity",
