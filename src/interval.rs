@@ -4,6 +4,8 @@
 //! idle, overlap and utilisation figure is computed here. An interval that ends at or before its start
 //! is empty.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 /// A set of instants, kept as sorted, disjoint intervals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeSet(Vec<(i64, i64)>);
@@ -113,6 +115,7 @@ pub struct Ruler {
     set: TimeSet,
     /// For every [`STEP`]th interval: the total length of the intervals before it.
     before: Vec<i64>,
+    last: Last,
 }
 
 /// Number of intervals between two prefix sums of a [`Ruler`].
@@ -127,7 +130,7 @@ impl Ruler {
             length = length.saturating_add(length_of(intervals));
             before
         });
-        Self { before: before.collect(), set }
+        Self { before: before.collect(), set, last: Last::default() }
     }
 
     /// The set it was made from.
@@ -137,13 +140,39 @@ impl Ruler {
 
     /// The length of the set between `start` and `end`, in ns.
     pub fn within(&self, start: i64, end: i64) -> i64 {
-        if start < end { self.until(end) - self.until(start) } else { 0 }
+        if start >= end {
+            return 0;
+        }
+        // One window is rarely far from the one before, and its end never far from its start.
+        let first = self.begun_by(start, self.last.0.load(Ordering::Relaxed));
+        let last = self.begun_by(end, first);
+        self.last.0.store(last, Ordering::Relaxed);
+        self.until(end, last) - self.until(start, first)
     }
 
-    /// The length of the set before `instant`, in ns.
-    fn until(&self, instant: i64) -> i64 {
-        let after = self.set.0.partition_point(|&(start, _)| start < instant);
-        match after.checked_sub(1) {
+    /// The number of intervals that start before `instant`. Takes O(log d) if it is d away from `near`.
+    fn begun_by(&self, instant: i64, near: usize) -> usize {
+        let set = &self.set.0;
+        let begun = |&(start, _): &(i64, i64)| start < instant;
+        let (mut from, mut to) = (near.min(set.len()), near.min(set.len()));
+        let mut step = 1;
+        while to < set.len() && begun(&set[to]) {
+            from = to + 1;
+            to = to.saturating_add(step).min(set.len());
+            step *= 2;
+        }
+        step = 1;
+        while from > 0 && !begun(&set[from - 1]) {
+            to = from - 1;
+            from = from.saturating_sub(step);
+            step *= 2;
+        }
+        from + set[from..to].partition_point(begun)
+    }
+
+    /// The length of the set before `instant`, by which `begun` intervals have started.
+    fn until(&self, instant: i64, begun: usize) -> i64 {
+        match begun.checked_sub(1) {
             Some(last) => {
                 let (start, end) = self.set.0[last];
                 let mark = last / STEP;
@@ -152,6 +181,16 @@ impl Ruler {
             }
             None => 0,
         }
+    }
+}
+
+/// Where the last look-up ended. It only shortens the next one.
+#[derive(Debug, Default)]
+struct Last(AtomicUsize);
+
+impl Clone for Last {
+    fn clone(&self) -> Self {
+        Self::default()
     }
 }
 

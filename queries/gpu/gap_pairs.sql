@@ -6,7 +6,7 @@ summary: Gaps between the operations of a stream, per pair of kernels around the
 why: To find the transitions at which streams wait, and those at which the GPU idles.
 kind: sum
 tags: [cuda, gpu, kernel]
-reads: [all_gpu_window, memcpy, process_device, stream_gap, string]
+reads: [all_gpu_window, kernel, memcpy, process_device, stream_gap, string]
 requires: [kernel, gpu_window]
 params:
   - {name: sort, type: enum, values: [count, avg, max, stdev, total, idle], default: avg, doc: "Sort order, largest first: count by gap_count, avg by mean_ns, max by max_ns, stdev by stddev_ns, total by total_ns, idle by idle_ns."}
@@ -46,21 +46,22 @@ gap AS (
     gap.dur_ns,
     gpu.idle_ns
   FROM stream_gap AS gap
-  JOIN (SELECT global_pid, device_id, gpu_id FROM process_device LIMIT -1) AS used
-    ON used.device_id IS NOT DISTINCT FROM gap.device_id
-    AND used.global_pid IS NOT DISTINCT FROM gap.global_pid
+  CROSS JOIN (SELECT global_pid, device_id, gpu_id FROM process_device LIMIT -1) AS used
   LEFT JOIN all_gpu_window AS gpu
     ON gpu.start_ns = gap.start_ns
     AND gpu.end_ns = gap.end_ns
     AND gpu.gpu_id = used.gpu_id
   WHERE gap.among = iif(:memory, 'op', 'kernel')
-  LIMIT -1
+    AND used.device_id IS NOT DISTINCT FROM gap.device_id
+    AND used.global_pid IS NOT DISTINCT FROM gap.global_pid
 ),
 -- Process each name once, by its ID, instead of once per gap.
 id AS (
-  SELECT before_kind AS op_kind, before_name_id AS name_id FROM gap
+  SELECT 'kernel' AS op_kind, name_id FROM kernel
   UNION
-  SELECT after_kind, after_name_id FROM gap
+  SELECT 'memcpy', copy_kind FROM memcpy WHERE :memory
+  UNION
+  SELECT 'memset', 0 WHERE :memory
 ),
 direction AS (
   SELECT copy_kind, min(direction) AS direction

@@ -51,35 +51,79 @@ see_also: [gpu_time, iterations, nvtx_gpu_proj_trace]
 ---*/
 WITH
 named AS (
-  SELECT name_id, layer_name
+  SELECT name_id, layer_name, dense_rank() OVER (ORDER BY layer_name) AS layer
   FROM nvtx_name
   WHERE layer_name GLOB :range
     OR range_name GLOB :range
     OR range_text GLOB :range
     OR range_text IS NULL AND :range = '*'
+  LIMIT -1
 ),
 instance AS (
   SELECT
-    named.layer_name,
-    range.*,
+    named.layer,
+    range.range_id,
+    range.pid,
     iif(:span = 'cpu', range.start_ns, range.proj_start_ns) AS from_ns,
-    iif(:span = 'cpu', range.end_ns, range.proj_end_ns) AS to_ns,
-    row_number() OVER (
-      PARTITION BY named.layer_name, range.global_tid
-      ORDER BY range.start_ns, range.end_ns DESC, range.range_id
-    ) - 1 AS instance
-  FROM named
-  JOIN nvtx_projection AS range
-    ON range.name_id = named.name_id
+    iif(:span = 'cpu', range.end_ns, range.proj_end_ns) AS to_ns
+  FROM nvtx_projection AS range
+  JOIN named
+    ON named.name_id = range.name_id
 ),
 used AS (
   SELECT DISTINCT pid, gpu_id
   FROM gpu_busy
   WHERE level = 'process'
     AND activity = 'any'
+  LIMIT -1
+),
+-- Of each range, only what decides on its place. The rest is looked up for the rows that are returned.
+placed AS (
+  SELECT
+    instance.layer,
+    instance.range_id,
+    instance.from_ns,
+    instance.to_ns,
+    gpu.gpu_id,
+    gpu.window_ns
+  FROM instance
+  JOIN used
+    ON used.pid = instance.pid
+  CROSS JOIN gpu_window AS gpu
+  WHERE gpu.start_ns = instance.from_ns
+    AND gpu.end_ns = instance.to_ns
+    AND gpu.gpu_id = used.gpu_id
+  LIMIT -1
+),
+longest AS (
+  SELECT layer, max(window_ns) AS window_ns
+  FROM placed
+  GROUP BY layer
+  LIMIT -1
+),
+shown AS (
+  SELECT placed.*, longest.window_ns AS longest_ns
+  FROM placed
+  JOIN longest
+    ON longest.layer = placed.layer
+  ORDER BY longest_ns DESC, placed.layer, placed.from_ns, placed.to_ns DESC, placed.range_id, placed.gpu_id
+  LIMIT :limit
+),
+numbered AS (
+  SELECT
+    range.range_id,
+    row_number() OVER (
+      PARTITION BY named.layer, range.global_tid
+      ORDER BY range.start_ns, range.end_ns DESC, range.range_id
+    ) - 1 AS instance
+  FROM nvtx_projection AS range
+  JOIN named
+    ON named.name_id = range.name_id
+  WHERE named.layer IN (SELECT layer FROM shown)
+  LIMIT -1
 )
 SELECT
-  instance.instance,
+  numbered.instance,
   gpu.gpu_id,
   gpu.device_id,
   gpu.window_ns,
@@ -93,27 +137,30 @@ SELECT
   100.0 * gpu.idle_ns / nullif(gpu.window_ns, 0) AS idle_pct,
   gpu.communication_ns,
   gpu.memory_ns,
-  instance.op_count,
+  range.op_count,
   gpu.start_ns,
   gpu.end_ns,
-  instance.pid,
-  instance.tid,
-  instance.range_id,
-  instance.range_name,
-  instance.layer_name,
+  range.pid,
+  range.tid,
+  range.range_id,
+  range.range_name,
+  named.layer_name,
   (SELECT attribution FROM scope) AS attribution
-FROM instance
-JOIN gpu_window AS gpu
-  ON gpu.start_ns = instance.from_ns
-  AND gpu.end_ns = instance.to_ns
-JOIN used
-  ON used.pid = instance.pid
-  AND used.gpu_id = gpu.gpu_id
+FROM shown
+JOIN numbered
+  ON numbered.range_id = shown.range_id
+CROSS JOIN nvtx_projection AS range
+CROSS JOIN named
+CROSS JOIN gpu_window AS gpu
+WHERE range.range_id = shown.range_id
+  AND named.name_id = range.name_id
+  AND gpu.start_ns = shown.from_ns
+  AND gpu.end_ns = shown.to_ns
+  AND gpu.gpu_id = shown.gpu_id
 ORDER BY
-  max(gpu.window_ns) OVER (PARTITION BY instance.layer_name) DESC,
-  instance.layer_name,
-  instance.from_ns,
-  instance.to_ns DESC,
-  instance.range_id,
-  gpu.gpu_id
-LIMIT :limit
+  shown.longest_ns DESC,
+  shown.layer,
+  shown.from_ns,
+  shown.to_ns DESC,
+  shown.range_id,
+  shown.gpu_id

@@ -84,14 +84,14 @@ gap AS (
     percentile(gap.dur_ns, 90) AS p90_ns,
     max(gap.dur_ns) AS max_ns
   FROM stream_gap AS gap
-  JOIN used
-    ON used.device_id IS NOT DISTINCT FROM gap.device_id
-    AND used.global_pid IS NOT DISTINCT FROM gap.global_pid
+  CROSS JOIN used
   LEFT JOIN all_gpu_window AS gpu
     ON gpu.start_ns = gap.start_ns
     AND gpu.end_ns = gap.end_ns
     AND gpu.gpu_id = used.gpu_id
   WHERE gap.among = iif(:memory, 'op', 'kernel')
+    AND used.device_id IS NOT DISTINCT FROM gap.device_id
+    AND used.global_pid IS NOT DISTINCT FROM gap.global_pid
   GROUP BY gap.global_pid, gap.device_id, gap.context_id, gap.stream_id
 )
 SELECT

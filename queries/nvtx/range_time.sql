@@ -58,12 +58,24 @@ wanted AS (
     )
   LIMIT -1
 ),
+open AS (
+  SELECT range_id
+  FROM nvtx_range
+  WHERE is_open
+  LIMIT -1
+),
 owned AS (
   SELECT range.*, iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid) AS owner
   FROM wanted
   JOIN nvtx_projection AS range
     ON range.name_id = wanted.name_id
-  WHERE range.range_id NOT IN (SELECT range_id FROM nvtx_range WHERE is_open)
+  LEFT JOIN open
+    ON open.range_id = range.range_id
+  LEFT JOIN open AS around
+    ON around.range_id = range.parent_id
+  -- If all ranges are wanted, only those outside others are outermost.
+  WHERE open.range_id IS NULL
+    AND (:ranges IS NOT NULL OR range.parent_id IS NULL OR around.range_id IS NOT NULL)
 ),
 reached AS (
   SELECT

@@ -50,12 +50,24 @@ wanted AS (
     )
   LIMIT -1
 ),
+open AS (
+  SELECT range_id
+  FROM nvtx_range
+  WHERE is_open
+  LIMIT -1
+),
 owned AS (
   SELECT range.*, iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid) AS owner
   FROM wanted
   JOIN nvtx_projection AS range
     ON range.name_id = wanted.name_id
-  WHERE range.range_id NOT IN (SELECT range_id FROM nvtx_range WHERE is_open)
+  LEFT JOIN open
+    ON open.range_id = range.range_id
+  LEFT JOIN open AS around
+    ON around.range_id = range.parent_id
+  -- If all ranges are wanted, only those outside others are outermost.
+  WHERE open.range_id IS NULL
+    AND (:ranges IS NOT NULL OR range.parent_id IS NULL OR around.range_id IS NOT NULL)
 ),
 reached AS (
   SELECT
@@ -140,22 +152,28 @@ instance AS (
     ON waited.owner = outermost.owner
     AND waited.range_start_ns = outermost.start_ns
 ),
-measured (place, measure, value_ns, op_count, launch_count) AS (
-  SELECT 1, 'cpu', dur_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 2, 'elapsed', elapsed_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 3, 'span', span_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 4, 'busy', busy_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 5, 'idle', span_ns - busy_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 6, 'unlaunched', unlaunched_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 7, 'queued', queued_ns, op_count, launch_count FROM instance
-  UNION ALL
-  SELECT 8, 'gpu', gpu_ns, op_count, launch_count FROM instance
+measure (place, measure) AS (
+  VALUES
+    (1, 'cpu'), (2, 'elapsed'), (3, 'span'), (4, 'busy'), (5, 'idle'), (6, 'unlaunched'), (7, 'queued'), (8, 'gpu')
+),
+measured AS (
+  SELECT
+    measure.place,
+    measure.measure,
+    CASE measure.measure
+      WHEN 'cpu' THEN instance.dur_ns
+      WHEN 'elapsed' THEN instance.elapsed_ns
+      WHEN 'span' THEN instance.span_ns
+      WHEN 'busy' THEN instance.busy_ns
+      WHEN 'idle' THEN instance.span_ns - instance.busy_ns
+      WHEN 'unlaunched' THEN instance.unlaunched_ns
+      WHEN 'queued' THEN instance.queued_ns
+      ELSE instance.gpu_ns
+    END AS value_ns,
+    instance.op_count,
+    instance.launch_count
+  FROM instance
+  CROSS JOIN measure
 )
 SELECT
   measure,

@@ -1,6 +1,8 @@
 /*---
 name: launch
 summary: One row per GPU operation, with the API call that launched it.
+native: true
+native_reads: [all_cuda_call, all_kernel, all_memcpy, all_memset, device, string]
 present_if: [gpu_op]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [op_kind, op_id]}
 reads: [all_gpu_op, all_cuda_call]

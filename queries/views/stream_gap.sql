@@ -1,6 +1,8 @@
 /*---
 name: stream_gap
 summary: One row per gap on a CUDA stream, between its kernels or between all its operations.
+native: true
+native_reads: [all_kernel, all_memcpy, all_memset, device, string]
 present_if: [src_cuda_kernel, src_cuda_memcpy, src_cuda_memset]
 reads: [kernel, memcpy, memset]
 columns:

@@ -46,9 +46,13 @@ pub struct RelationHeader {
     /// The columns that scope options filter on. Absent: scope options do not apply.
     #[serde(default)]
     pub scope: ScopeColumns,
-    /// Whether nsq computes the relation. If so, the file has no statement.
+    /// Whether nsq computes the relation. If so, a statement in the file defines the rows, and scripts use
+    /// it, but nsq does not run it.
     #[serde(default)]
     pub native: bool,
+    /// What nsq reads to compute the relation, if the file has a statement, which reads `reads`.
+    #[serde(default)]
+    pub native_reads: Vec<String>,
     /// Whether its rows are computed once for all statements on a report: it has few, and they take long.
     #[serde(default)]
     pub stored: bool,
@@ -59,6 +63,18 @@ pub struct RelationHeader {
     /// What it does not cover, and how it can mislead.
     #[serde(default)]
     pub limits: String,
+}
+
+impl Relation {
+    /// What nsq reads to compute the relation.
+    pub fn native_reads(&self) -> &[String] {
+        if self.header.native_reads.is_empty() { &self.header.reads } else { &self.header.native_reads }
+    }
+
+    /// Whether the file has a statement.
+    pub fn has_statement(&self) -> bool {
+        !self.sql.trim().is_empty()
+    }
 }
 
 /// The columns of a relation that the scope options filter on.

@@ -45,15 +45,19 @@ impl EmptyReport {
         &self.schema
     }
 
-    /// What `roots` need. Stored relations are empty tables, as they are tables when a statement runs; `tested`
-    /// stays a view.
+    /// What `roots` need. Stored relations are empty tables, as they are tables when a statement runs. `tested`
+    /// is a view, even if nsq computes it.
     pub(super) fn installation<'n>(
         &self,
         catalog: &Catalog,
         roots: impl IntoIterator<Item = &'n str>,
         tested: Option<&str>,
     ) -> Result<Installation> {
-        let mut installation = normalize::plan(&self.schema, catalog, &Scope::default(), roots)?;
+        let plan = |roots: Vec<&str>| match tested {
+            Some(_) => normalize::plan_script(&self.schema, catalog, &Scope::default(), roots),
+            None => normalize::plan(&self.schema, catalog, &Scope::default(), roots),
+        };
+        let mut installation = plan(roots.into_iter().collect())?;
         for stored in installation.stored.iter().filter(|name| Some(name.as_str()) != tested) {
             let name = stored.strip_prefix(normalize::UNSCOPED).unwrap_or(stored);
             let view = format!("CREATE TEMP VIEW {stored} AS\n");

@@ -22,11 +22,11 @@ pub(super) fn check_relation(
     check_stem(&place, "V01", &header.name, findings);
     check_columns(&place, ["V07", "V08"], &header.columns, findings);
     check_doc(&place, "V08", "summary:", "the relation", &header.name, &header.summary, findings);
-    if !header.native {
+    if relation.has_statement() || !header.native {
         check_body(&relation.sql, relation.sql_line, &relation.file, findings);
     }
     match relations_in(&relation.sql) {
-        Ok(_) if header.native => {}
+        Ok(_) if header.native && !relation.has_statement() => {}
         Ok(used) => {
             let declared: BTreeSet<String> = header.reads.iter().cloned().collect();
             compare_reads(&place, "V09", &used, &declared, findings);
@@ -39,6 +39,14 @@ pub(super) fn check_relation(
                 "use only SQL that the parser supports",
             ));
         }
+    }
+    if header.native_reads.is_empty() == (header.native && relation.has_statement()) {
+        findings.push(place.finding(
+            "V09",
+            "native:",
+            "`native_reads` belongs to native relations with a statement, and only to these".to_owned(),
+            "list there what nsq reads to compute the rows, and in `reads` what the statement reads",
+        ));
     }
     for name in &header.present_if {
         if catalog.source(name).is_none() && catalog.relation(name).is_none() {

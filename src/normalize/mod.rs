@@ -145,7 +145,17 @@ pub fn plan<'a>(
     scope: &Scope,
     roots: impl IntoIterator<Item = &'a str>,
 ) -> Result<Installation> {
-    plan_with(schema, catalog, scope, roots, false)
+    plan_with(schema, catalog, scope, roots, Plans::default())
+}
+
+/// As [`plan`], but for a SQLite shell: a native relation that has a statement is a view.
+pub fn plan_script<'a>(
+    schema: &Schema,
+    catalog: &Catalog,
+    scope: &Scope,
+    roots: impl IntoIterator<Item = &'a str>,
+) -> Result<Installation> {
+    plan_with(schema, catalog, scope, roots, Plans { is_script: true, ..Plans::default() })
 }
 
 /// As [`plan`], but with secret tables readable in full, because the user asked to see them.
@@ -155,7 +165,16 @@ pub fn plan_revealing<'a>(
     scope: &Scope,
     roots: impl IntoIterator<Item = &'a str>,
 ) -> Result<Installation> {
-    plan_with(schema, catalog, scope, roots, true)
+    plan_with(schema, catalog, scope, roots, Plans { reveals_secrets: true, ..Plans::default() })
+}
+
+/// What a plan is for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Plans {
+    /// Secret tables are readable in full.
+    reveals_secrets: bool,
+    /// Native relations with a statement are views.
+    is_script: bool,
 }
 
 fn plan_with<'a>(
@@ -163,14 +182,16 @@ fn plan_with<'a>(
     catalog: &Catalog,
     scope: &Scope,
     roots: impl IntoIterator<Item = &'a str>,
-    reveals_secrets: bool,
+    plans: Plans,
 ) -> Result<Installation> {
+    let reveals_secrets = plans.reveals_secrets;
     let mut planner = Planner {
         schema,
         catalog,
         scope,
         planned: BTreeSet::new(),
         open: Vec::new(),
+        is_script: plans.is_script,
         has_user_files: false,
         installation: Installation { reveals_secrets, ..Installation::default() },
     };
@@ -191,7 +212,7 @@ fn plan_with<'a>(
     for input in &mut installation.inputs {
         let reads = input.reads.iter().map(String::as_str);
         let scope = input.scope.without_ranges();
-        input.statements = plan_with(schema, catalog, &scope, reads, reveals_secrets)?.statements;
+        input.statements = plan_with(schema, catalog, &scope, reads, plans)?.statements;
         has_user_files |= input.statements.has_strings;
     }
     // A query of the library looks up string ids that relations provide. A user's relation could provide
@@ -213,6 +234,8 @@ struct Planner<'a> {
     scope: &'a Scope,
     planned: BTreeSet<String>,
     open: Vec<String>,
+    /// Whether native relations with a statement are views.
+    is_script: bool,
     /// Whether a relation or spec comes from a user's file.
     has_user_files: bool,
     installation: Installation,
@@ -283,7 +306,7 @@ impl Planner<'_> {
     /// The relation as queries see it: filtered by the scope.
     fn define_scoped(&mut self, relation: &Relation) -> Result<Vec<String>> {
         let name = &relation.header.name;
-        if relation.header.native {
+        if self.is_native(relation) {
             return self.define_native(name, relation, self.scope.clone());
         }
         let columns = &relation.header.scope;
@@ -299,7 +322,7 @@ impl Planner<'_> {
     /// The unfiltered relation, created under `name`.
     fn define_body(&mut self, name: &str, relation: &Relation) -> Result<Vec<String>> {
         let header = &relation.header;
-        if header.native {
+        if self.is_native(relation) {
             return self.define_native(name, relation, self.scope.unfiltered());
         }
         if self.schema.is_materialized {
@@ -314,19 +337,23 @@ impl Planner<'_> {
         Ok(vec![format!("CREATE TEMP VIEW {name} AS\n{}", relation.sql)])
     }
 
+    fn is_native(&self, relation: &Relation) -> bool {
+        relation.header.native && !(self.is_script && relation.has_statement())
+    }
+
     /// Registers a relation that nsq computes, under `name`. It needs no statement.
     fn define_native(&mut self, name: &str, relation: &Relation, scope: Scope) -> Result<Vec<String>> {
         let header = &relation.header;
-        let input = self.input(&scope, &header.reads)?;
+        let input = self.input(&scope, relation.native_reads())?;
         // Kernel names are three more columns to read for each kernel: read them only if they are shown.
         let shows_kernels =
             header.columns.iter().any(|column| KERNEL_NAMES.contains(&column.name.as_str()));
         let columns = header.columns.iter().map(|column| column.name.clone()).collect();
-        let (object, relation) = (name.to_owned(), header.name.clone());
+        let (object, computed) = (name.to_owned(), header.name.clone());
         self.installation.inputs[input].kernel_names |= shows_kernels;
-        self.installation.natives.push(Native { object, relation, columns, input });
-        let counts_graphs =
-            self.schema.has_whole_graphs && header.reads.iter().any(|read| read.ends_with(GRAPHS));
+        self.installation.natives.push(Native { object, relation: computed, columns, input });
+        let counts_graphs = self.schema.has_whole_graphs
+            && relation.native_reads().iter().any(|read| read.ends_with(GRAPHS));
         if counts_graphs && !self.installation.notes.iter().any(|note| note == GRAPH_NOTE) {
             self.installation.notes.push(GRAPH_NOTE.to_owned());
         }

@@ -136,11 +136,15 @@ impl Decomposition {
 
     /// The decomposition of the time from `start` to `end`, clipped to the window.
     pub fn within(&self, start: i64, end: i64) -> Shares {
-        let length = match self.is_everything {
+        self.decompose(start, end, self.length(start, end))
+    }
+
+    /// The length of the time from `start` to `end`, clipped to the window.
+    pub fn length(&self, start: i64, end: i64) -> i64 {
+        match self.is_everything {
             true => end.saturating_sub(start).max(0),
             false => self.window.within(start, end),
-        };
-        self.decompose(start, end, length)
+        }
     }
 
     fn decompose(&self, start: i64, end: i64, length: i64) -> Shares {

@@ -9,11 +9,13 @@ mod decomposition;
 mod exposed;
 mod idle;
 mod lanes;
+mod stream_gaps;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
 pub use exposed::ExposedPart;
 pub use idle::{ApiCall, ApiCalls, IdleKind, IdlePart, idle_parts};
 pub use lanes::{Gap, Stretch, Work};
+pub use stream_gaps::StreamGap;
 
 use crate::classify::Activity;
 use crate::interval::TimeSet;

@@ -21,11 +21,21 @@ pub struct Links {
 impl Links {
     /// Sets `launch` of each operation with a correlation id to its slot.
     pub fn of(ops: &mut [Op], processes: usize) -> Self {
+        let ids = ops.iter().map(|op| (op.process, op.correlation));
+        let mut links = Self::between(ids, processes);
+        for op in ops.iter_mut() {
+            op.launch = links.slot_for(op.process, op.correlation);
+        }
+        links
+    }
+
+    /// Room for the launches with these processes and correlation ids, of which 0 stands for none.
+    pub fn between(ids: impl Iterator<Item = (u32, i64)>, processes: usize) -> Self {
         // For each process: the smallest id, the largest id and the number of operations.
         let mut spans = vec![(i64::MAX, i64::MIN, 0i128); processes];
-        for op in ops.iter().filter(|op| op.correlation != 0) {
-            let span = &mut spans[op.process as usize];
-            *span = (span.0.min(op.correlation), span.1.max(op.correlation), span.2 + 1);
+        for (process, correlation) in ids.filter(|&(_, correlation)| correlation != 0) {
+            let span = &mut spans[process as usize];
+            *span = (span.0.min(correlation), span.1.max(correlation), span.2 + 1);
         }
         let table = |&(first, last, count): &(i64, i64, i128)| {
             let width = i128::from(last) - i128::from(first) + 1;
@@ -37,24 +47,24 @@ impl Links {
                 _ => Some(Table::Sparse(HashMap::default())),
             }
         };
-        let mut links = Self { tables: spans.iter().map(table).collect(), slots: 0 };
-        for op in ops.iter_mut() {
-            op.launch = NONE;
-            if op.correlation == 0 {
-                continue;
-            }
-            let slot = match &mut links.tables[op.process as usize] {
-                Some(Table::Dense { first, slots }) => &mut slots[(op.correlation - *first) as usize],
-                Some(Table::Sparse(slots)) => slots.entry(op.correlation).or_insert(NONE),
-                None => continue,
-            };
-            if *slot == NONE {
-                *slot = links.slots;
-                links.slots += 1;
-            }
-            op.launch = *slot;
+        Self { tables: spans.iter().map(table).collect(), slots: 0 }
+    }
+
+    /// The slot of an operation: a new one for the first of its launch, [`NONE`] without a launch.
+    pub fn slot_for(&mut self, process: u32, correlation: i64) -> u32 {
+        if correlation == 0 {
+            return NONE;
         }
-        links
+        let slot = match &mut self.tables[process as usize] {
+            Some(Table::Dense { first, slots }) => &mut slots[(correlation - *first) as usize],
+            Some(Table::Sparse(slots)) => slots.entry(correlation).or_insert(NONE),
+            None => return NONE,
+        };
+        if *slot == NONE {
+            *slot = self.slots;
+            self.slots += 1;
+        }
+        *slot
     }
 
     /// The slot of a call; `None` if no operation refers to it.
@@ -70,14 +80,27 @@ impl Links {
     }
 
     /// Picks the outermost call of each slot, and sets `launch` of the operations to it.
+    pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut [Op]) -> Vec<Call> {
+        let (places, calls) = self.outermost(found, |call| call);
+        for op in ops.iter_mut().filter(|op| op.launch != NONE) {
+            op.launch = places[op.launch as usize];
+        }
+        calls
+    }
+
+    /// The outermost call of each slot, and for each slot its place among them.
     ///
     /// The outermost call is the first to start; then the last to end; then a runtime call before a driver
     /// call; then the earlier row. The calls keep their order.
-    pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut [Op]) -> Vec<Call> {
+    pub fn outermost<C>(
+        self,
+        found: Vec<(u32, C)>,
+        call_of: impl Fn(&C) -> &Call,
+    ) -> (Vec<u32>, Vec<C>) {
         // For each slot: the index of its call; below it becomes the place among the picked calls.
         let mut places = vec![NONE; self.slots as usize];
         let key = |index: u32| {
-            let call = &found[index as usize].1;
+            let call = call_of(&found[index as usize].1);
             (call.start, Reverse(call.end), !call.is_runtime, call.id)
         };
         for (index, (slot, _)) in (0u32..).zip(&found) {
@@ -87,7 +110,7 @@ impl Links {
             }
         }
         let mut remaining = 0;
-        let mut remains = |(index, (slot, call)): (u32, (u32, Call))| {
+        let mut remains = |(index, (slot, call)): (u32, (u32, C))| {
             let place = &mut places[slot as usize];
             (*place == index).then(|| {
                 *place = remaining;
@@ -96,9 +119,6 @@ impl Links {
             })
         };
         let calls = (0u32..).zip(found).filter_map(&mut remains).collect();
-        for op in ops.iter_mut().filter(|op| op.launch != NONE) {
-            op.launch = places[op.launch as usize];
-        }
-        calls
+        (places, calls)
     }
 }

@@ -31,6 +31,7 @@ mod large_export;
 mod layering;
 mod load;
 mod module_graph;
+mod native_statements;
 mod occupancy;
 mod pipelines;
 mod query_pages;

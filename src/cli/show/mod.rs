@@ -104,7 +104,8 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
         None => EmptyReport::new(catalog)?.schema().clone(),
     };
     let scope = args.scope.resolve(&schema)?;
-    let installation = normalize::plan(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
+    let installation =
+        normalize::plan_script(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
     let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());
     let natives = native(&plan, &installation, catalog);
     let text = script(&plan, &installation, &natives, &report.to_string_lossy());

@@ -93,6 +93,9 @@ pub(super) trait Relation: Copy + 'static {
     /// The data that they answer from.
     type Answers: Send + Sync + 'static;
 
+    /// What the cells of a row have in common and is computed once for them.
+    type Row;
+
     /// The relation of this name.
     fn named(name: &str) -> Option<Self>;
 
@@ -145,6 +148,15 @@ pub(super) trait Relation: Copy + 'static {
         row
     }
 
-    /// The value of the column at place `column`, in the row `index`. `key` is the key of the look-up.
-    fn cell<'a>(self, answers: &'a Self::Answers, column: usize, index: usize, key: &Key) -> Cell<'a>;
+    /// What the cells of the row `index` have in common. `key` is the key of the look-up.
+    fn row(self, answers: &Self::Answers, index: usize, key: &Key) -> Self::Row;
+
+    /// The value of the column at place `column`, in the row `index`.
+    fn cell<'a>(
+        self,
+        answers: &'a Self::Answers,
+        column: usize,
+        index: usize,
+        row: &Self::Row,
+    ) -> Cell<'a>;
 }

@@ -13,6 +13,7 @@ use rusqlite::vtab::{
 };
 use rusqlite::{Error, Result};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -122,6 +123,7 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
             key: Key::default(),
             rows: 0..0,
             index: 0,
+            row: OnceCell::new(),
             vtab: PhantomData,
         })
     }
@@ -185,6 +187,8 @@ pub(super) struct Cursor<'vtab, R: Answered> {
     rows: Range<usize>,
     /// The index of the first of `rows`.
     index: usize,
+    /// What the cells of that row have in common, once one is read.
+    row: OnceCell<R::Row>,
     vtab: PhantomData<&'vtab NativeTable<R>>,
 }
 
@@ -193,6 +197,7 @@ impl<R: Answered> Cursor<'_, R> {
     fn update_index(&mut self) {
         let Some(answers) = self.answers.as_ref().filter(|_| !self.rows.is_empty()) else { return };
         let row = self.rows.start;
+        self.row = OnceCell::new();
         self.index = match self.is_scan {
             true => self.relation.index(answers, row),
             false => self.relation.found(answers, row),
@@ -240,7 +245,8 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
         else {
             return context.set_result(Null);
         };
-        let cell = self.relation.cell(answers, place, self.index, &self.key);
+        let row = self.row.get_or_init(|| self.relation.row(answers, self.index, &self.key));
+        let cell = self.relation.cell(answers, place, self.index, row);
         if let Some(failure) = R::failure(answers) {
             return Err(Error::ModuleError(failure.to_owned()));
         }

@@ -1,14 +1,15 @@
 //! The data of the GPU occupancy relations.
 
 use super::idle::{Idle, Source};
+use super::labels::{Label, Labels};
+use super::launch::{Launches, launches_of};
 use crate::classify::Activity;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
-use crate::execute::native::relation::Key;
 use crate::interval::{Ruler, TimeSet};
 use crate::occupancy::{
-    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Shares, Stream,
-    Stretch, Work,
+    Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
+    StreamGap, Stretch, Work,
 };
 use crate::projection::{OpKind, Stop};
 use std::sync::OnceLock;
@@ -25,6 +26,9 @@ pub(super) const ACTIVITIES: [(&str, Option<Activity>); 4] = [
 /// The activities that others can hide, in the order of the blocks of `exposed_part`.
 pub(super) const HIDEABLE: [Activity; 2] = [Activity::Communication, Activity::Memory];
 
+/// The values of column `among` in `stream_gap`.
+pub(super) const AMONG: [&str; 2] = ["kernel", "op"];
+
 /// What makes a GPU busy, so that the rest are gaps: in `idle_part` and in `compute_gap_part`.
 const GAPS_OF: [Work; 2] = [Work::Any, Work::Main];
 pub(super) const IDLE_PART: usize = 0;
@@ -37,7 +41,8 @@ pub(super) const ROW: usize = (1 << SHIFT) - 1;
 /// The data of the relations. Each part is computed on first use.
 pub(in crate::execute::native) struct Answers {
     pub(super) occupancy: Occupancy,
-    pub(super) names: Vec<String>,
+    /// What operations are called.
+    pub(super) labels: Labels,
     pub(super) limits: Limits,
     /// A computation was stopped, so some data is missing and no row may be used.
     pub(super) is_stopped: AtomicBool,
@@ -47,6 +52,9 @@ pub(in crate::execute::native) struct Answers {
     compute_gaps: OnceLock<Vec<Gap>>,
     decompositions: OnceLock<Vec<Decomposition>>,
     exposed: [OnceLock<Vec<ExposedPart>>; HIDEABLE.len()],
+    /// Gaps of streams, as in [`AMONG`].
+    stream_gaps: [OnceLock<Vec<StreamGap>>; AMONG.len()],
+    launches: OnceLock<Launches>,
     /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
     /// Where the calls are that explain idle time.
@@ -65,14 +73,14 @@ impl Answers {
     /// `explained`: which gaps are, as in [`GAPS_OF`].
     pub(super) fn new(
         occupancy: Occupancy,
-        names: Vec<String>,
+        labels: Labels,
         calls: Source,
         explained: [bool; GAPS_OF.len()],
         limits: &Limits,
     ) -> Self {
         Self {
             occupancy,
-            names,
+            labels,
             limits: limits.clone(),
             is_stopped: AtomicBool::new(false),
             stretches: Default::default(),
@@ -80,6 +88,8 @@ impl Answers {
             compute_gaps: OnceLock::new(),
             decompositions: OnceLock::new(),
             exposed: Default::default(),
+            stream_gaps: Default::default(),
+            launches: OnceLock::new(),
             by_row: OnceLock::new(),
             calls,
             explained,
@@ -94,18 +104,29 @@ impl Answers {
         self.idle.get_or_init(|| {
             let gaps = |of: usize| if self.explained[of] { self.gaps_of_gpus(of) } else { &[] };
             let lists = [gaps(IDLE_PART), gaps(COMPUTE_GAP_PART)];
-            match self.calls.explain(lists, &self.occupancy.ops, &self.limits) {
-                Ok(Some(idle)) => idle,
-                Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {
-                    self.is_stopped.store(true, Ordering::Relaxed);
-                    Idle::default()
-                }
-                Err(error) => {
-                    self.failure.get_or_init(|| error.to_string());
-                    Idle::default()
-                }
-            }
+            self.read(|| self.calls.explain(lists, &self.occupancy.ops, &self.limits))
         })
+    }
+
+    /// The calls that launched the operations.
+    pub(super) fn launches(&self) -> &Launches {
+        self.launches.get_or_init(|| {
+            self.read(|| {
+                launches_of(&self.calls, &self.occupancy, self.by_row(), &self.limits).map(Some)
+            })
+        })
+    }
+
+    /// What `read` returns. If it failed or was stopped, nothing, and no row may be used.
+    fn read<T: Default>(&self, read: impl FnOnce() -> Result<Option<T>>) -> T {
+        match read() {
+            Ok(Some(found)) => return found,
+            Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {
+                self.is_stopped.store(true, Ordering::Relaxed);
+            }
+            Err(error) => _ = self.failure.get_or_init(|| error.to_string()),
+        }
+        T::default()
     }
 
     pub(super) fn gaps_of_gpus(&self, gaps_of: usize) -> &[Gap] {
@@ -171,6 +192,10 @@ impl Answers {
         self.decompositions.get_or_init(|| self.make(|stop| self.occupancy.decompositions(stop)))
     }
 
+    pub(super) fn decomposition(&self, gpu: usize) -> &Decomposition {
+        &self.decompositions()[gpu]
+    }
+
     pub(super) fn exposed(&self, activity: usize) -> &[ExposedPart] {
         self.exposed[activity].get_or_init(|| {
             let of_gpus = self.decompositions();
@@ -228,26 +253,41 @@ impl Answers {
     pub(super) fn place_of(&self, kind: OpKind, id: i64) -> Option<usize> {
         let ops = &self.occupancy.ops;
         let row = |&index: &u32| (ops[index as usize].kind, ops[index as usize].id);
-        let by_row = self.by_row.get_or_init(|| {
+        let place = self.by_row().binary_search_by_key(&(kind, id), row).ok()?;
+        Some(self.by_row()[place] as usize)
+    }
+
+    fn by_row(&self) -> &[u32] {
+        self.by_row.get_or_init(|| {
+            let ops = &self.occupancy.ops;
             let mut by_row: Vec<u32> = (0..ops.len() as u32).collect();
-            by_row.sort_unstable_by_key(row);
+            by_row.sort_unstable_by_key(|&index| (ops[index as usize].kind, ops[index as usize].id));
             by_row
-        });
-        let place = by_row.binary_search_by_key(&(kind, id), row).ok()?;
-        Some(by_row[place] as usize)
+        })
+    }
+
+    /// What an operation is called.
+    pub(super) fn label(&self, op: usize) -> &Label {
+        &self.labels.values[self.occupancy.ops[op].name as usize]
+    }
+
+    pub(super) fn stream_gaps(&self, among: usize) -> &[StreamGap] {
+        self.stream_gaps[among]
+            .get_or_init(|| self.make(|stop| self.occupancy.stream_gaps(AMONG[among] == "kernel", stop)))
+    }
+
+    /// The operation before a row of `stream_gap`.
+    pub(super) fn before(&self, index: usize) -> usize {
+        self.stream_gaps(index >> SHIFT)[index & ROW].before as usize
+    }
+
+    /// The operation after a row of `stream_gap`.
+    pub(super) fn after(&self, index: usize) -> usize {
+        self.stream_gaps(index >> SHIFT)[index & ROW].after as usize
     }
 
     /// The GPU of a row of `gpu_window`.
     pub(super) fn gpu(&self, index: usize) -> &Stream {
         self.occupancy.first_stream(Level::Gpu, index as u32)
-    }
-
-    /// How one GPU spent the window in `key`, or the whole scope without a key.
-    pub(super) fn shares(&self, index: usize, key: &Key) -> Shares {
-        let decomposition = &self.decompositions()[index];
-        match (key.number(0), key.number(1)) {
-            (Some(start), Some(end)) => decomposition.within(start, end),
-            _ => decomposition.whole(),
-        }
     }
 }

@@ -15,10 +15,11 @@ use std::path::{Path, PathBuf};
 /// Where the API calls are.
 #[derive(Debug)]
 pub(super) struct Source {
-    database: PathBuf,
-    statements: Statements,
-    relations: Vec<(OpKind, &'static str)>,
-    has_calls: bool,
+    pub(super) database: PathBuf,
+    pub(super) statements: Statements,
+    /// The relations of the operations.
+    pub(super) relations: Vec<(OpKind, &'static str)>,
+    pub(super) has_calls: bool,
 }
 
 /// The parts of gaps, with the names of functions and the threads that they refer to.

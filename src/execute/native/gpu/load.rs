@@ -2,8 +2,9 @@
 
 use super::answers::Answers;
 use super::idle::Source;
+use super::labels::Labels;
 use super::tables::Table;
-use crate::classify::{Activity, activity};
+use crate::classify::Activity;
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
 use crate::execute::native::ids::{NO_ID, Numbered, pid};
@@ -17,8 +18,6 @@ use crate::projection::OpKind;
 use foldhash::{HashMap, HashMapExt};
 use std::path::Path;
 
-/// Shown for a kernel whose name is missing from the export.
-const NAMELESS: &str = "(no name)";
 /// Shown for a CUDA graph that was traced as a whole.
 const GRAPH: &str = "[CUDA graph]";
 
@@ -36,11 +35,13 @@ pub(in crate::execute::native) fn occupy(
     let mut ops = Vec::new();
     for (relation, kind, name) in [
         ("kernel", OpKind::Kernel, "name_id"),
-        ("memcpy", OpKind::Memcpy, "direction"),
+        ("memcpy", OpKind::Memcpy, "copy_kind, direction"),
         ("memset", OpKind::Memset, "NULL"),
         ("graph_trace", OpKind::Graph, "NULL"),
     ] {
-        read_ops(&mut reader, relation, kind, name, &input.scope, &mut ids, &mut ops)?;
+        if input.reads(&format!("{UNSCOPED}{relation}")) {
+            read_ops(&mut reader, relation, kind, name, &input.scope, &mut ids, &mut ops)?;
+        }
     }
     // Only operations are removed. Streams stay, so a GPU without work in the window counts as idle.
     let (from, to) = (input.scope.start_ns, input.scope.end_ns);
@@ -55,11 +56,11 @@ pub(in crate::execute::native) fn occupy(
         return Err(guard::stopped(limits));
     }
     let window = window(&input.scope, selection);
-    let (streams, names) = (ids.streams.values, ids.names);
+    let (streams, labels) = (ids.streams.values, ids.labels);
     let calls = Source::new(database, input);
     let is_read = |any: &[Table]| any.iter().any(|table| tables.contains(table));
     let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
-    Ok(Answers::new(Occupancy::new(ops, streams, window), names, calls, explained, limits))
+    Ok(Answers::new(Occupancy::new(ops, streams, window), labels, calls, explained, limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {
@@ -87,33 +88,10 @@ struct Ids {
     /// GPU ids by process (`None`: any process) and device ordinal.
     gpus: HashMap<(Option<i64>, i64), i64>,
     streams: Numbered<Stream>,
-    /// By string id of a kernel's name: its place in `names`, and the kernel's activity.
-    kernels: HashMap<i64, (u32, Activity)>,
-    texts: Texts,
-    names: Vec<String>,
+    labels: Labels,
 }
 
 impl Ids {
-    fn place_name(&mut self, name: &str) -> u32 {
-        let place = self.texts.place(name.as_bytes());
-        if place as usize == self.names.len() {
-            self.names.push(name.to_owned());
-        }
-        place
-    }
-
-    /// The place of a kernel's name in `names`, and the kernel's activity.
-    fn kernel(&mut self, reader: &mut Reader, id: i64) -> Result<(u32, Activity)> {
-        if let Some(&known) = self.kernels.get(&id) {
-            return Ok(known);
-        }
-        let text = reader.text_of(id)?;
-        let text = text.map_or(NAMELESS.into(), |text| String::from_utf8_lossy(&text).into_owned());
-        let known = (self.place_name(&text), activity(&text));
-        self.kernels.insert(id, known);
-        Ok(known)
-    }
-
     /// The GPU behind a process's device ordinal.
     fn gpu(&self, global_pid: i64, device_id: i64) -> i64 {
         let of = |pid| self.gpus.get(&(pid, device_id)).copied();
@@ -145,8 +123,8 @@ struct Part {
     ops: Vec<Op>,
     streams: Numbered<Stream>,
     last: Option<(Stream, u32)>,
-    /// String ids of kernel names.
-    kernels: Numbered<i64>,
+    /// IDs of names, each with the place of its direction if it is a kind of copy.
+    names: Numbered<(i64, u32)>,
     /// Directions of memory copies.
     directions: Texts,
 }
@@ -167,7 +145,8 @@ fn read_ops(
     let is_wanted = |wanted: &[i64], number: Option<i64>| {
         wanted.is_empty() || number.is_some_and(|number| wanted.contains(&number))
     };
-    let activity = if kind == OpKind::Graph { Activity::Compute } else { Activity::Memory };
+    // Its label says it later.
+    let activity = Activity::Compute;
     let parts =
         reader.scan(&format!("{UNSCOPED}{relation}"), &id, &columns, |part: &mut Part, cells| {
             let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?)
@@ -194,10 +173,14 @@ fn read_ops(
             };
             part.last = Some((stream, place));
             let name = match kind {
-                OpKind::Kernel => part.kernels.place(cells.int(7).unwrap_or(NO_ID)),
-                OpKind::Memcpy => part.directions.place(cells.text(7).unwrap_or_default()),
-                OpKind::Memset | OpKind::Graph => 0,
+                OpKind::Kernel => (cells.int(7).unwrap_or(NO_ID), 0),
+                OpKind::Memcpy => {
+                    let direction = part.directions.place(cells.text(8).unwrap_or_default());
+                    (cells.int(7).unwrap_or(NO_ID), direction)
+                }
+                OpKind::Memset | OpKind::Graph => (0, 0),
             };
+            let name = part.names.place(name);
             // An operation that ends before it starts counts as 0 ns.
             part.ops.push(Op { start, end: end.max(start), kind, id, stream: place, name, activity });
             Ok(())
@@ -210,21 +193,20 @@ fn read_ops(
             |stream: &Stream| Stream { gpu_id: ids.gpu(stream.global_pid, stream.device_id), ..*stream };
         let streams: Vec<Stream> = part.streams.values.iter().map(place).collect();
         let streams: Vec<u32> = streams.into_iter().map(|stream| ids.streams.place(stream)).collect();
-        let names = match kind {
-            OpKind::Kernel => {
-                let kernels = part.kernels.values.iter();
-                kernels.map(|&id| ids.kernel(reader, id)).collect::<Result<Vec<_>>>()?
+        let label = |&(id, direction): &(i64, u32)| match kind {
+            OpKind::Kernel => ids.labels.kernel(reader, id),
+            OpKind::Memcpy => {
+                let direction = part.directions.text(direction).unwrap_or_default();
+                Ok(ids.labels.add(id, &format!("[CUDA memcpy {direction}]"), Activity::Memory))
             }
-            OpKind::Memcpy => (0..)
-                .map_while(|place| part.directions.text(place))
-                .map(|direction| (ids.place_name(&format!("[CUDA memcpy {direction}]")), activity))
-                .collect(),
-            OpKind::Memset => vec![(ids.place_name("[CUDA memset]"), activity)],
-            OpKind::Graph => vec![(ids.place_name(GRAPH), activity)],
+            OpKind::Memset => Ok(ids.labels.add(id, "[CUDA memset]", Activity::Memory)),
+            OpKind::Graph => Ok(ids.labels.add(id, GRAPH, Activity::Compute)),
         };
+        let labels = part.names.values.iter().map(label).collect::<Result<Vec<u32>>>()?;
         for op in &mut part.ops {
             op.stream = streams[op.stream as usize];
-            (op.name, op.activity) = names[op.name as usize];
+            op.name = labels[op.name as usize];
+            op.activity = ids.labels.values[op.name as usize].activity;
         }
         append(part.ops, into);
     }

@@ -1,8 +1,10 @@
-//! Native relations on GPU occupancy: `exposed_part`, `gpu_busy`, `gpu_gap`, `gpu_overlap`, `gpu_window`
-//! and `idle_part`.
+//! Native relations on GPU operations: when GPUs were busy or idle (`exposed_part`, `gpu_busy`, `gpu_gap`,
+//! `gpu_overlap`, `gpu_window`, `idle_part`, `stream_gap`), and what launched them (`launch`).
 
 mod answers;
 mod idle;
+mod labels;
+mod launch;
 mod load;
 mod tables;
 

@@ -1,11 +1,12 @@
 //! The columns and rows of the GPU occupancy relations.
 
-use super::answers::{ACTIVITIES, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT};
+use super::answers::{ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT};
 use crate::classify::Activity;
 use crate::execute::native::ids;
 use crate::execute::native::relation::{Cell, Key, Relation};
-use crate::occupancy::{Gap, IdlePart, Level, NONE, Overlap, Stream};
+use crate::occupancy::{Decomposition, Gap, IdlePart, Level, NONE, Overlap, Shares, Stream};
 use crate::projection::OpKind;
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
@@ -17,12 +18,40 @@ pub(in crate::execute::native) enum Table {
     Exposed,
     Gap,
     Idle,
+    Launch,
     Overlap,
+    StreamGap,
     Window,
 }
 
-/// A column: its name, and a function for its value, given the row and the look-up key.
-type Column = (&'static str, for<'a> fn(&'a Answers, usize, &Key) -> Cell<'a>);
+/// A column: its name, and a function for its value, given the index of a row and what its cells have in
+/// common.
+type Column = (&'static str, for<'a> fn(&'a Answers, usize, &Spent) -> Cell<'a>);
+
+/// How a GPU spent a window: what the cells of a row of `gpu_window` have in common.
+#[derive(Default)]
+pub(in crate::execute::native) struct Spent {
+    /// The window of the look-up.
+    asked: Option<(i64, i64)>,
+    shares: OnceCell<Shares>,
+}
+
+impl Spent {
+    fn window(&self, gpu: &Decomposition) -> Option<(i64, i64)> {
+        self.asked.or_else(|| gpu.extent())
+    }
+
+    fn length(&self, gpu: &Decomposition) -> i64 {
+        self.asked.map_or_else(|| gpu.whole().length, |(start, end)| gpu.length(start, end))
+    }
+
+    fn shares(&self, gpu: &Decomposition) -> &Shares {
+        self.shares.get_or_init(|| match self.asked {
+            Some((start, end)) => gpu.within(start, end),
+            None => gpu.whole(),
+        })
+    }
+}
 
 impl Table {
     fn spec(self) -> &'static [Column] {
@@ -31,7 +60,9 @@ impl Table {
             Self::Exposed => EXPOSED,
             Self::Gap => GAP,
             Self::Idle | Self::ComputeGap => IDLE,
+            Self::Launch => LAUNCH,
             Self::Overlap => OVERLAP,
+            Self::StreamGap => STREAM_GAP,
             Self::Window => WINDOW,
         }
     }
@@ -50,7 +81,9 @@ impl Table {
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
             Self::Idle => vec![answers.idle().parts[IDLE_PART].len()],
             Self::ComputeGap => vec![0, answers.idle().parts[COMPUTE_GAP_PART].len()],
+            Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
+            Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
             Self::Window => vec![answers.decompositions().len()],
         }
     }
@@ -58,6 +91,7 @@ impl Table {
 
 impl Relation for Table {
     type Answers = Answers;
+    type Row = Spent;
 
     fn named(name: &str) -> Option<Self> {
         match name {
@@ -66,6 +100,8 @@ impl Relation for Table {
             "gpu_busy" => Some(Self::Busy),
             "gpu_gap" => Some(Self::Gap),
             "idle_part" => Some(Self::Idle),
+            "launch" => Some(Self::Launch),
+            "stream_gap" => Some(Self::StreamGap),
             "gpu_overlap" => Some(Self::Overlap),
             "gpu_window" => Some(Self::Window),
             _ => None,
@@ -82,27 +118,44 @@ impl Relation for Table {
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
             Self::Idle | Self::ComputeGap => &["part"],
-            Self::Overlap => &["op_kind", "op_id"],
+            Self::Launch | Self::Overlap => &["op_kind", "op_id"],
+            Self::StreamGap => &["among"],
             Self::Window => &["start_ns", "end_ns"],
         }
     }
 
     fn order(self) -> &'static [(&'static str, bool)] {
-        &[]
+        match self {
+            Self::StreamGap => &[
+                ("global_pid", false),
+                ("device_id", false),
+                ("context_id", false),
+                ("stream_id", false),
+                ("end_ns", false),
+            ],
+            _ => &[],
+        }
     }
 
     fn is_ordered_by_key(self) -> bool {
-        false
+        true
     }
 
     fn is_asked_by_key(self) -> bool {
         self == Self::Window
     }
 
+    fn is_found_exactly(self) -> bool {
+        // A gap has two keys with many rows each, and a window has its key in every row: comparing them
+        // again would be slow.
+        matches!(self, Self::StreamGap | Self::Window)
+    }
+
     fn rows_per_key(self) -> i64 {
         match self {
+            Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
-            Self::Overlap | Self::Window => 1,
+            Self::Launch | Self::Overlap | Self::Window => 1,
         }
     }
 
@@ -119,8 +172,10 @@ impl Relation for Table {
     }
 
     fn index(self, answers: &Answers, row: usize) -> usize {
-        if matches!(self, Self::Idle | Self::Overlap | Self::Window) {
-            return row;
+        match self {
+            Self::Idle | Self::Overlap | Self::Window => return row,
+            Self::Launch => return answers.launches().launched[row] as usize,
+            _ => {}
         }
         let mut row = row;
         for (asked, rows) in self.blocks(answers).into_iter().enumerate() {
@@ -156,7 +211,13 @@ impl Relation for Table {
                 let to = from + parts[from..].iter().take_while(is_asked).count();
                 (gaps_of << SHIFT | from)..(gaps_of << SHIFT | to)
             }
-            Self::Overlap => {
+            Self::StreamGap => {
+                let among = AMONG.iter().position(|among| Some(*among) == key.text(0));
+                among.map_or(0..0, |among| {
+                    among << SHIFT..(among << SHIFT) + answers.stream_gaps(among).len()
+                })
+            }
+            Self::Launch | Self::Overlap => {
                 let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
                 let place = op.and_then(|(kind, id)| answers.place_of(kind, id));
                 place.map_or(0..0, |index| index..index + 1)
@@ -169,8 +230,12 @@ impl Relation for Table {
         }
     }
 
-    fn cell<'a>(self, answers: &'a Answers, column: usize, index: usize, key: &Key) -> Cell<'a> {
-        (self.spec()[column].1)(answers, index, key)
+    fn row(self, _: &Answers, _: usize, key: &Key) -> Spent {
+        Spent { asked: key.number(0).zip(key.number(1)), shares: OnceCell::new() }
+    }
+
+    fn cell<'a>(self, answers: &'a Answers, column: usize, index: usize, row: &Spent) -> Cell<'a> {
+        (self.spec()[column].1)(answers, index, row)
     }
 }
 
@@ -195,7 +260,7 @@ const EXPOSED: &[Column] = &[
     ("op_kind", |a, i, _| kind(a, a.exposed_part(i).1.op)),
     ("op_id", |a, i, _| a.occupancy.ops[a.exposed_op(i)].id.into()),
     ("op_name", |a, i, _| name(a, a.exposed_part(i).1.op)),
-    ("name_id", |a, i, _| a.occupancy.ops[a.exposed_op(i)].name.into()),
+    ("name_id", |a, i, _| a.label(a.exposed_op(i)).name.into()),
     ("start_ns", |a, i, _| a.exposed_part(i).1.start.into()),
     ("end_ns", |a, i, _| a.exposed_part(i).1.end.into()),
     ("dur_ns", |a, i, _| (a.exposed_part(i).1.end - a.exposed_part(i).1.start).into()),
@@ -244,11 +309,50 @@ const IDLE: &[Column] = &[
     ("after_name", |a, i, _| name(a, a.part(i).1.after)),
 ];
 
+const LAUNCH: &[Column] = &[
+    ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
+    ("op_kind", |a, i, _| kind(a, i as u32)),
+    ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
+    ("dur_ns", |a, i, _| (a.occupancy.ops[i].end - a.occupancy.ops[i].start).into()),
+    ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
+    ("context_id", |a, i, _| a.stream_of(i).context_id.into()),
+    ("green_context_id", |a, i, _| a.launches().green_context(i).into()),
+    ("stream_id", |a, i, _| a.stream_of(i).stream_id.into()),
+    ("correlation_id", |a, i, _| given(a.launches().correlations[i])),
+    ("pid", |a, i, _| pid(a.stream_of(i), Level::Stream)),
+    ("global_pid", |a, i, _| given(a.stream_of(i).global_pid)),
+    ("call_id", |a, i, _| a.launches().call(i).map(|of| of.call.id).into()),
+    ("call_start_ns", |a, i, _| a.launches().call(i).map(|of| of.call.start).into()),
+    ("call_end_ns", |a, i, _| a.launches().call(i).map(|of| of.call.end).into()),
+    ("call_name_id", |a, i, _| a.launches().call(i).map_or(Cell::Null, |of| given(of.name))),
+    ("global_tid", |a, i, _| a.launches().thread(i).into()),
+    ("tid", |a, i, _| a.launches().thread(i).and_then(ids::tid).into()),
+];
+
+const STREAM_GAP: &[Column] = &[
+    ("among", |_, i, _| AMONG[i >> SHIFT].into()),
+    ("global_pid", |a, i, _| given(a.stream_of(a.after(i)).global_pid)),
+    ("pid", |a, i, _| pid(a.stream_of(a.after(i)), Level::Stream)),
+    ("device_id", |a, i, _| a.stream_of(a.after(i)).device_id.into()),
+    ("context_id", |a, i, _| a.stream_of(a.after(i)).context_id.into()),
+    ("stream_id", |a, i, _| a.stream_of(a.after(i)).stream_id.into()),
+    ("start_ns", |a, i, _| a.occupancy.ops[a.before(i)].end.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[a.after(i)].start.into()),
+    ("dur_ns", |a, i, _| (a.occupancy.ops[a.after(i)].start - a.occupancy.ops[a.before(i)].end).into()),
+    ("before_kind", |a, i, _| kind(a, a.before(i) as u32)),
+    ("before_id", |a, i, _| a.occupancy.ops[a.before(i)].id.into()),
+    ("before_name_id", |a, i, _| given(a.label(a.before(i)).id)),
+    ("after_kind", |a, i, _| kind(a, a.after(i) as u32)),
+    ("after_id", |a, i, _| a.occupancy.ops[a.after(i)].id.into()),
+    ("after_name_id", |a, i, _| given(a.label(a.after(i)).id)),
+];
+
 const OVERLAP: &[Column] = &[
     ("op_kind", |a, i, _| kind(a, i as u32)),
     ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
     ("op_name", |a, i, _| name(a, i as u32)),
-    ("name_id", |a, i, _| a.occupancy.ops[i].name.into()),
+    ("name_id", |a, i, _| a.label(i).name.into()),
     ("activity", |a, i, _| a.occupancy.ops[i].activity.as_str().into()),
     ("gpu_id", |a, i, _| a.stream_of(i).gpu_id.into()),
     ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
@@ -269,20 +373,18 @@ const OVERLAP: &[Column] = &[
 const WINDOW: &[Column] = &[
     ("gpu_id", |a, i, _| a.gpu(i).gpu_id.into()),
     ("device_id", |a, i, _| a.gpu(i).device_id.into()),
-    ("start_ns", |a, i, key| {
-        key.number(0).or_else(|| a.decompositions()[i].extent().map(|(start, _)| start)).into()
+    ("start_ns", |a, i, row| row.window(a.decomposition(i)).map(|(start, _)| start).into()),
+    ("end_ns", |a, i, row| row.window(a.decomposition(i)).map(|(_, end)| end).into()),
+    ("window_ns", |a, i, row| row.length(a.decomposition(i)).into()),
+    ("busy_ns", |a, i, row| row.shares(a.decomposition(i)).busy.into()),
+    ("compute_ns", |a, i, row| row.shares(a.decomposition(i)).compute.into()),
+    ("communication_ns", |a, i, row| row.shares(a.decomposition(i)).communication.into()),
+    ("memory_ns", |a, i, row| row.shares(a.decomposition(i)).memory.into()),
+    ("exposed_communication_ns", |a, i, row| {
+        row.shares(a.decomposition(i)).exposed_communication.into()
     }),
-    ("end_ns", |a, i, key| {
-        key.number(1).or_else(|| a.decompositions()[i].extent().map(|(_, end)| end)).into()
-    }),
-    ("window_ns", |a, i, key| a.shares(i, key).length.into()),
-    ("busy_ns", |a, i, key| a.shares(i, key).busy.into()),
-    ("compute_ns", |a, i, key| a.shares(i, key).compute.into()),
-    ("communication_ns", |a, i, key| a.shares(i, key).communication.into()),
-    ("memory_ns", |a, i, key| a.shares(i, key).memory.into()),
-    ("exposed_communication_ns", |a, i, key| a.shares(i, key).exposed_communication.into()),
-    ("exposed_memory_ns", |a, i, key| a.shares(i, key).exposed_memory.into()),
-    ("idle_ns", |a, i, key| a.shares(i, key).idle.into()),
+    ("exposed_memory_ns", |a, i, row| row.shares(a.decomposition(i)).exposed_memory.into()),
+    ("idle_ns", |a, i, row| row.shares(a.decomposition(i)).idle.into()),
 ];
 
 /// The first stream of a lane, which tells the lane's GPU and process.
@@ -329,7 +431,12 @@ fn name(answers: &Answers, op: u32) -> Cell<'_> {
     match op {
         NONE => Cell::Null,
         op => {
-            answers.op(op).and_then(|op| answers.names.get(op.name as usize)).map(String::as_str).into()
+            answers.labels.names.get(answers.label(op as usize).name as usize).map(String::as_str).into()
         }
     }
+}
+
+/// An id of the export; null for [`ids::NO_ID`].
+fn given<'a>(id: i64) -> Cell<'a> {
+    if id == ids::NO_ID { Cell::Null } else { id.into() }
 }

@@ -67,6 +67,7 @@ impl Table {
 
 impl Relation for Table {
     type Answers = Answers;
+    type Row = ();
 
     fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, table)| *table)
@@ -199,7 +200,9 @@ impl Relation for Table {
         }
     }
 
-    fn cell<'a>(self, answers: &'a Answers, column: usize, index: usize, _: &Key) -> Cell<'a> {
+    fn row(self, _: &Answers, _: usize, _: &Key) {}
+
+    fn cell<'a>(self, answers: &'a Answers, column: usize, index: usize, (): &()) -> Cell<'a> {
         (self.spec()[column].1)(answers, index)
     }
 }
