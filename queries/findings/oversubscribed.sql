@@ -15,6 +15,10 @@ finding:
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
+  known_by:
+    relation: thread_state
+    needs: context switches
+    help: record with --cpuctxsw=process-tree
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
 columns:

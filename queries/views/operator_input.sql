@@ -3,6 +3,9 @@ name: operator_input
 summary: One row per distinct input of an operator, such as the matrices of aten::mm.
 present_if: [src_nvtx_event]
 stored: true
+rows_if: >-
+  EXISTS (SELECT 1 FROM src_operator_input)
+  OR EXISTS (SELECT 1 FROM nvtx_name WHERE range_text GLOB '?*, sizes = [[]*')
 reads: [nvtx_name, nvtx_projection, src_operator_input, string]
 columns:
   - {name: name_id, type: id, doc: "Name of the operator's ranges, an ID in nvtx_name."}

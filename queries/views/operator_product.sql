@@ -3,6 +3,7 @@ name: operator_product
 summary: One row per distinct input of a matrix product, convolution or attention.
 present_if: [src_nvtx_event]
 stored: true
+rows_if: EXISTS (SELECT 1 FROM operator_input)
 reads: [operator_formula, operator_input, operator_tensor]
 columns:
   - {name: name_id, type: id, doc: "Name of the operator's ranges; see operator_input."}

@@ -3,6 +3,7 @@ name: operator_tensor
 summary: One row per tensor that an operator with a known formula was given.
 present_if: [src_nvtx_event]
 stored: true
+rows_if: EXISTS (SELECT 1 FROM operator_input)
 reads: [data_type, operator_formula, operator_input]
 columns:
   - {name: name_id, type: id, doc: "Name of the operator's ranges; see operator_input."}

@@ -3,6 +3,7 @@ name: operator_work
 summary: One row per distinct input of an operator, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
+rows_if: EXISTS (SELECT 1 FROM operator_input) OR EXISTS (SELECT 1 FROM range_work)
 reads: [operator_formula, operator_input, operator_product, operator_tensor, range_work]
 columns:
   - {name: name_id, type: id, doc: "Name of the operator's ranges; see operator_input."}

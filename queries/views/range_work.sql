@@ -3,6 +3,7 @@ name: range_work
 summary: One row per name of ranges whose work a rule gives, with its FLOPs and bytes.
 present_if: [src_nvtx_event]
 stored: true
+rows_if: EXISTS (SELECT 1 FROM nvtx_name WHERE work IS NOT NULL)
 reads: [data_type, nvtx_name]
 columns:
   - {name: name_id, type: id, doc: "Name of the ranges, an ID in nvtx_name."}

@@ -4,7 +4,7 @@ use super::built_in::{BUILT_IN, EMBEDDED};
 use super::class_map::ClassMapSource;
 use super::classes::ClassMaps;
 use super::entry::{CLASSES, Entry, FileKind, NAMES, PAGES, PLAYBOOKS, SOURCES, VIEWS};
-use super::header::Query;
+use super::header::{Kind, Query};
 use super::lock;
 use super::page::{LAYOUT, Page, PageFiles};
 use super::relation::Relation;
@@ -68,6 +68,14 @@ impl Catalog {
             self.queries.values().filter_map(|e| e.get(Query::parse).ok()).collect();
         all.sort_by(|a, b| (&a.domain, &a.header.name).cmp(&(&b.domain, &b.header.name)));
         all
+    }
+
+    /// All readable queries of kind `finding`, sorted by name. The others are not parsed, which takes longer than
+    /// most questions.
+    pub fn findings(&self) -> impl Iterator<Item = &Query> {
+        let may_be = |entry: &&Entry<Query>| entry.text.contains("finding");
+        let queries = self.queries.values().filter(may_be).filter_map(|entry| entry.get(Query::parse).ok());
+        queries.filter(|query| query.header.kind == Kind::Finding)
     }
 
     /// The folders that are always loaded: the user's config folders, then those of `NSQ_PATH`.

@@ -56,6 +56,9 @@ pub struct RelationHeader {
     /// Whether its rows are computed once for all statements on a report: it has few, and they take long.
     #[serde(default)]
     pub stored: bool,
+    /// For a stored relation: a SQL condition without which it has no rows. If it is false, the statement is not
+    /// run.
+    pub rows_if: Option<String>,
     /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
     /// Columns, in order.

@@ -19,7 +19,7 @@ pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{AskedQuery, Catalog, Finding, Kind, KnownBy, Query, is_built_in, line_of};
+use crate::catalog::{AskedQuery, Catalog, Finding, KnownBy, Query, is_built_in, line_of};
 use crate::error::{Error, Result};
 use crate::normalize::{Lack, Presence};
 use crate::table::{Column, Type, Unit, Value};
@@ -173,8 +173,8 @@ impl Plan {
     /// Plans all findings of the library, with the defaults of their parameters.
     fn of_all_findings(catalog: &Catalog) -> Result<Vec<AskedFinding>> {
         let mut findings = Vec::new();
-        for query in catalog.readable_queries() {
-            if let (Kind::Finding, Some(about)) = (query.header.kind, &query.header.finding) {
+        for query in catalog.findings() {
+            if let Some(about) = &query.header.finding {
                 let plan = Self::new(catalog, &Invocation::parse(&query.header.name), &Layout::Own)?;
                 findings.push(AskedFinding { plan, about: about.clone() });
             }

@@ -4,7 +4,7 @@
 //! Such a relation is a view until then, so that every statement can read it at any time.
 
 use crate::compile::words_in;
-use crate::normalize::Installation;
+use crate::normalize::{Installation, StoredView};
 use crate::schema::quote;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
@@ -27,7 +27,7 @@ pub(super) struct Stored {
 
 #[derive(Debug)]
 pub(super) struct Relation {
-    pub(super) name: String,
+    pub(super) view: StoredView,
     pub(super) kept: Mutex<Option<Rows>>,
 }
 
@@ -48,7 +48,7 @@ impl Stored {
             let (name, body) = statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS")?;
             Some((name.to_owned(), words_in(body)))
         };
-        let relation = |name: &String| Relation { name: name.clone(), kept: Mutex::default() };
+        let relation = |view: &StoredView| Relation { view: view.clone(), kept: Mutex::default() };
         Self {
             relations: installation.stored.iter().map(relation).collect(),
             views: installation.statements.iter().filter_map(view).collect(),
@@ -64,7 +64,7 @@ impl Stored {
             }
         }
         let is_read =
-            |relation: &&Relation| words.contains(&relation.name) && !has.contains(&relation.name);
+            |relation: &&Relation| words.contains(&relation.view.name) && !has.contains(&relation.view.name);
         self.relations.iter().filter(is_read).collect()
     }
 }

@@ -3,6 +3,7 @@
 use super::Session;
 use super::stored::{Relation, Rows};
 use crate::error::Result;
+use crate::normalize::StoredView;
 use crate::schema::quote;
 use std::sync::PoisonError;
 
@@ -15,15 +16,16 @@ impl Session {
         let read = self.stored.read_by(sql, &self.has_stored.borrow());
         read.into_iter().try_for_each(|relation| {
             self.store(relation)?;
-            self.has_stored.borrow_mut().insert(relation.name.clone());
+            self.has_stored.borrow_mut().insert(relation.view.name.clone());
             Ok(())
         })
     }
 
     fn store(&self, relation: &Relation) -> Result<()> {
         let (connection, rights) = (&self.connection, &self.rights);
-        let name = format!("stored {}", relation.name);
-        let (view, table) = (quote(&relation.name), quote(&name));
+        let StoredView { name, columns, rows_if } = &relation.view;
+        let (view, name) = (quote(name), format!("stored {name}"));
+        let table = quote(&name);
         let failed = |e| self.explain(&self.limits, e);
         // Whoever comes second waits, and finds the rows.
         let mut kept = relation.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -35,7 +37,15 @@ impl Session {
             } else {
                 // The view may come from a user's library.
                 rights.only_temp(rights.has_strings());
-                let create = format!("CREATE TEMP TABLE {table} AS SELECT * FROM {view}");
+                let has_rows = rows_if.as_ref().map_or(Ok(true), |condition| {
+                    connection.query_row(&format!("SELECT {condition}"), [], |row| row.get(0))
+                });
+                let create = if has_rows.map_err(failed)? {
+                    format!("CREATE TEMP TABLE {table} AS SELECT * FROM {view}")
+                } else {
+                    let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
+                    format!("CREATE TEMP TABLE {table} ({})", columns.join(", "))
+                };
                 connection.execute_batch(&create).map_err(failed)?;
                 *kept = Rows::read(connection, &name).map_err(failed)?;
                 rights.all();

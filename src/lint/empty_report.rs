@@ -2,7 +2,7 @@
 
 use crate::catalog::Catalog;
 use crate::error::Result;
-use crate::normalize::{self, Installation, Scope};
+use crate::normalize::{self, Installation, Scope, StoredView};
 use crate::schema::{Schema, quote};
 use rusqlite::Connection;
 use std::fmt;
@@ -58,13 +58,11 @@ impl EmptyReport {
             None => normalize::plan(&self.schema, catalog, &Scope::default(), roots),
         };
         let mut installation = plan(roots.into_iter().collect())?;
-        for stored in installation.stored.iter().filter(|name| Some(name.as_str()) != tested) {
-            let name = stored.strip_prefix(normalize::UNSCOPED).unwrap_or(stored);
-            let view = format!("CREATE TEMP VIEW {stored} AS\n");
-            if let Some(relation) = catalog.relation(name) {
-                let columns = relation?.header.columns.iter().map(|column| quote(&column.name));
-                let table =
-                    format!("CREATE TEMP TABLE {stored} ({})", columns.collect::<Vec<_>>().join(", "));
+        for StoredView { name, columns, .. } in &installation.stored {
+            if Some(name.as_str()) != tested {
+                let view = format!("CREATE TEMP VIEW {name} AS\n");
+                let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
+                let table = format!("CREATE TEMP TABLE {name} ({})", columns.join(", "));
                 let others = installation.statements.others.iter_mut();
                 others.filter(|made| made.starts_with(&view)).for_each(|made| made.clone_from(&table));
             }

@@ -48,6 +48,18 @@ pub(super) fn check_relation(
             "list there what nsq reads to compute the rows, and in `reads` what the statement reads",
         ));
     }
+    if let Some(condition) = &header.rows_if {
+        let used = relations_in(&format!("SELECT {condition}"));
+        let is_read = used.is_ok_and(|used| used.iter().all(|name| header.reads.contains(name)));
+        if !header.stored || !is_read {
+            findings.push(place.finding(
+                "V09",
+                "rows_if:",
+                "`rows_if` belongs to stored relations, and is a condition on what they read".to_owned(),
+                "write it as SQL, such as EXISTS (SELECT 1 FROM kernel)",
+            ));
+        }
+    }
     for name in &header.present_if {
         if catalog.source(name).is_none() && catalog.relation(name).is_none() {
             let message = format!("unknown relation or source '{name}' in `present_if`");

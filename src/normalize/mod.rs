@@ -52,7 +52,7 @@ pub struct Installation {
     /// Relations that nsq computes. They exist before the statements run.
     pub natives: Vec<Native>,
     /// Views whose rows are computed once. Each comes after those that it reads.
-    pub stored: Vec<String>,
+    pub stored: Vec<StoredView>,
     /// Inputs of the native relations.
     pub inputs: Vec<Input>,
     /// Index of the input that has the scope's NVTX ranges. `None` if the scope selects no ranges.
@@ -70,6 +70,17 @@ pub struct Installation {
     pub lacks: BTreeMap<String, Lack>,
     /// Whether captured environment variables, command lines and all strings may be read.
     pub reveals_secrets: bool,
+}
+
+/// A view whose rows are computed once.
+#[derive(Debug, Clone)]
+pub struct StoredView {
+    /// Its name in statements.
+    pub name: String,
+    /// Its columns, in order.
+    pub columns: Vec<String>,
+    /// A condition without which it has no rows.
+    pub rows_if: Option<String>,
 }
 
 /// `CREATE TEMP …` statements, without semicolons.
@@ -332,7 +343,11 @@ impl Planner<'_> {
             self.visit(read)?;
         }
         if header.stored {
-            self.installation.stored.push(name.to_owned());
+            self.installation.stored.push(StoredView {
+                name: name.to_owned(),
+                columns: header.columns.iter().map(|column| column.name.clone()).collect(),
+                rows_if: header.rows_if.clone(),
+            });
         }
         Ok(vec![format!("CREATE TEMP VIEW {name} AS\n{}", relation.sql)])
     }
