@@ -9,6 +9,7 @@
 //! SELECT …
 //! ```
 
+use super::built_in::as_json;
 use super::yaml_error::explain;
 use crate::error::{Error, Result};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
@@ -56,6 +57,13 @@ pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
 
 /// Parses YAML that starts on line `first_line` of `file`.
 pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
+    match as_json(file, yaml).map(serde_json::from_str) {
+        Some(Ok(parsed)) => Ok(parsed),
+        _ => parse_yaml(file, first_line, yaml),
+    }
+}
+
+fn parse_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
     serde_yaml::from_str(yaml).map_err(|e| {
         let line = e.location().map_or(first_line, |at| first_line + at.line().saturating_sub(1));
         let text = e.to_string();
@@ -92,6 +100,8 @@ pub(super) fn scalars<'de, D: Deserializer<'de>>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::built_in::EMBEDDED;
+    use crate::catalog::{BUILT_IN, Document, Page, QueryHeader, RelationHeader, Rules, Source};
 
     #[test]
     fn the_body_has_its_line_number() {
@@ -111,6 +121,37 @@ mod tests {
         let parts = split("f.sql", "/*---\nname: f\nnmae: g\n---*/\nSELECT 1").unwrap();
         let error = read_yaml::<Header>("f.sql", 1, parts.yaml).unwrap_err();
         assert!(error.to_string().starts_with("f.sql:3: unknown field 'nmae'"), "{error}");
+    }
+
+    #[test]
+    fn embedded_files_are_the_same_from_json_and_from_yaml() {
+        fn compare<T: DeserializeOwned + std::fmt::Debug>(file: &str, yaml: &str) {
+            let json = as_json(file, yaml).map(serde_json::from_str::<T>);
+            let json = json.unwrap_or_else(|| panic!("{file} is not embedded as JSON")).unwrap();
+            let yaml: T = parse_yaml(file, 1, yaml).unwrap();
+            assert_eq!(format!("{json:?}"), format!("{yaml:?}"), "{file}");
+        }
+        let (mut pending, mut compared) = (vec![&EMBEDDED], 0);
+        while let Some(folder) = pending.pop() {
+            pending.extend(folder.dirs());
+            for file in folder.files() {
+                let label = format!("{BUILT_IN}queries/{}", file.path().display());
+                let text = file.contents_utf8().unwrap();
+                let (folder, kind) = label.rsplit_once('/').unwrap();
+                let folder = folder.trim_start_matches("built-in:queries");
+                match (folder, kind.rsplit_once('.').unwrap().1) {
+                    ("/views", "sql") => compare::<RelationHeader>(&label, split(&label, text).unwrap().yaml),
+                    (_, "sql") => compare::<QueryHeader>(&label, split(&label, text).unwrap().yaml),
+                    ("/sources", _) => compare::<Source>(&label, text),
+                    ("/names", _) => compare::<Rules>(&label, text),
+                    ("/classes", "yml") => compare::<Document>(&label, text),
+                    (page, "yml") if page.starts_with("/pages/") => compare::<Page>(&label, text),
+                    _ => continue,
+                }
+                compared += 1;
+            }
+        }
+        assert!(compared > 300, "{compared}");
     }
 
     #[test]
