@@ -1,7 +1,7 @@
-//! Native relations with a statement: the rows that nsq computes are those of the statement.
+//! Statements that nsq does not run: those of native relations, and those of stored relations without rows.
 //!
-//! Each statement is copied into a relation of another name, which is not native, and both are read on every
-//! fixture and every shared export, with several scopes.
+//! Each is copied into a relation of another name, which is neither native nor stored, and both are read on every
+//! fixture and every shared export.
 
 use crate::support::{Fixtures, outcome, project, shared_exports, stems, traces};
 use std::fs;
@@ -10,19 +10,24 @@ use std::path::Path;
 const SCOPES: [&[&str]; 5] =
     [&[], &["--time", "20%/70%"], &["--device", "0"], &["--nvtx", "*"], &["--window", "*"]];
 
-/// Writes a copy of each statement into `folder`, and returns the names of the relations and the copies.
-fn copies(folder: &Path) -> Vec<(String, String)> {
+/// Writes a copy of each statement with this key in its front matter into `folder`, and returns the names of the
+/// relations and the copies.
+fn copies(folder: &Path, key: &str) -> Vec<(String, String)> {
+    const LEFT_OUT: [&str; 6] =
+        ["native: ", "native_reads: ", "stored: ", "rows_if: ", "  EXISTS ", "  OR EXISTS "];
     let mut found = Vec::new();
     fs::create_dir_all(folder.join("views")).unwrap();
     for name in stems("queries/views", "sql") {
         let text = fs::read_to_string(project(&format!("queries/views/{name}.sql"))).unwrap();
-        let (is_native, copy) = (text.contains("\nnative: true\n"), format!("{name}_as_stated"));
-        if is_native && text.contains("\nnative_reads: ") {
-            let own = |line: &&str| !line.starts_with("native: ") && !line.starts_with("native_reads: ");
-            let lines: Vec<&str> = text.lines().filter(own).collect();
-            let text =
-                lines.join("\n").replace(&format!("\nname: {name}\n"), &format!("\nname: {copy}\n"));
-            fs::write(folder.join(format!("views/{copy}.sql")), text).unwrap();
+        let (header, statement) = text.split_once("---*/").unwrap();
+        if header.contains(&format!("\n{key}: ")) {
+            let copy = format!("{name}_as_stated");
+            let stays = |line: &&str| !LEFT_OUT.iter().any(|start| line.starts_with(start));
+            let lines: Vec<&str> = header.lines().filter(stays).collect();
+            let named = format!("\nname: {name}\n");
+            let header = lines.join("\n").replace(&named, &format!("\nname: {copy}\n"));
+            let file = folder.join(format!("views/{copy}.sql"));
+            fs::write(file, format!("{header}\n---*/{statement}")).unwrap();
             found.push((name, copy));
         }
     }
@@ -48,7 +53,7 @@ fn rows(report: &Path, folder: &Path, relation: &str, scope: &[&str]) -> Result<
 fn native_rows_are_those_of_the_statement() {
     let fixtures = Fixtures::new();
     let folder = fixtures.path().join("stated");
-    let relations = copies(&folder);
+    let relations = copies(&folder, "native_reads");
     assert!(relations.len() >= 2, "{relations:?}");
     let mut reports: Vec<_> = traces().iter().map(|trace| fixtures.trace(trace)).collect();
     reports.extend(shared_exports());
@@ -64,4 +69,21 @@ fn native_rows_are_those_of_the_statement() {
         }
     }
     assert!(compared.iter().all(|rows| *rows > 100), "{relations:?}: {compared:?}");
+}
+
+#[test]
+fn stored_relations_without_the_rows_of_their_condition_are_empty() {
+    let fixtures = Fixtures::new();
+    let folder = fixtures.path().join("stated");
+    let relations = copies(&folder, "rows_if");
+    assert!(relations.len() >= 2, "{relations:?}");
+    let mut reports: Vec<_> = traces().iter().map(|trace| fixtures.trace(trace)).collect();
+    reports.extend(shared_exports());
+    for report in &reports {
+        for (relation, copy) in &relations {
+            let (kept, stated) =
+                (rows(report, &folder, relation, &[]), rows(report, &folder, copy, &[]));
+            assert!(kept == stated, "{relation} of {}", report.display());
+        }
+    }
 }

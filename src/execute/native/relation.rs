@@ -1,5 +1,6 @@
 //! The interface of a native relation to SQLite: columns, rows, and look-ups by key.
 
+use super::texts::readable;
 use rusqlite::types::ValueRef;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -61,14 +62,28 @@ enum Part {
 }
 
 impl Key {
-    pub(super) fn new<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> Self {
-        let part = |value| match value {
-            ValueRef::Text(bytes) => Part::Text(String::from_utf8_lossy(bytes).into_owned()),
-            ValueRef::Integer(int) => Part::Number(int),
-            ValueRef::Real(real) if real.fract() == 0.0 => Part::Number(real as i64),
-            _ => Part::Other,
-        };
-        Self(values.map(part).collect())
+    /// Sets the values. A join looks up a million times: the memory of the last texts is used again.
+    pub(super) fn set<'a>(&mut self, values: impl Iterator<Item = ValueRef<'a>>) {
+        let mut count = 0;
+        for (place, value) in values.enumerate() {
+            count = place + 1;
+            let part = match (self.0.get_mut(place), value) {
+                (Some(Part::Text(text)), ValueRef::Text(bytes)) => {
+                    text.clear();
+                    text.push_str(&readable(bytes));
+                    continue;
+                }
+                (_, ValueRef::Text(bytes)) => Part::Text(readable(bytes).into_owned()),
+                (_, ValueRef::Integer(int)) => Part::Number(int),
+                (_, ValueRef::Real(real)) if real.fract() == 0.0 => Part::Number(real as i64),
+                _ => Part::Other,
+            };
+            match self.0.get_mut(place) {
+                Some(known) => *known = part,
+                None => self.0.push(part),
+            }
+        }
+        self.0.truncate(count);
     }
 
     /// The text at `place`; `None` if it is not text.

@@ -214,9 +214,10 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
         };
         self.is_scan = plan == SCAN;
         if self.is_scan {
+            self.key = Key::default();
             self.rows = 0..self.relation.rows(&answers);
         } else {
-            self.key = Key::new(arguments.iter());
+            self.key.set(arguments.iter());
             self.rows = self.relation.find(&answers, &self.key);
         }
         self.natives.check_limits()?;
