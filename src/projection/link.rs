@@ -110,7 +110,7 @@ impl Links {
             }
         }
         let mut remaining = 0;
-        let mut remains = |(index, (slot, call)): (u32, (u32, C))| {
+        let mut remains = |((slot, call), index): ((u32, C), u32)| {
             let place = &mut places[slot as usize];
             (*place == index).then(|| {
                 *place = remaining;
@@ -118,7 +118,8 @@ impl Links {
                 call
             })
         };
-        let calls = (0u32..).zip(found).filter_map(&mut remains).collect();
+        // In this order, the calls take the memory that they were found in.
+        let calls = found.into_iter().zip(0u32..).filter_map(&mut remains).collect();
         (places, calls)
     }
 }
