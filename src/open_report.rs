@@ -4,7 +4,7 @@ use crate::catalog::{Catalog, ClassMaps};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
-use crate::normalize::{self, Scope};
+use crate::normalize::{self, Installation, Scope};
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
 use crate::table::{ResultTable, Value};
@@ -45,6 +45,16 @@ impl OpenReport {
         self.begin_with(catalog, catalog.classes(), scope, roots, limits)
     }
 
+    /// The notes of [`OpenReport::begin`], without a session.
+    pub fn notes<'a>(
+        &self,
+        catalog: &'a Catalog,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<String>> {
+        Ok(self.plan(catalog, scope, roots)?.notes)
+    }
+
     /// As [`OpenReport::begin`], with class maps other than the catalog's.
     pub fn begin_with<'a>(
         &self,
@@ -54,17 +64,26 @@ impl OpenReport {
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<(Session, Vec<String>)> {
-        let ids = match given(scope).next() {
-            Some(_) => catalog.query(SCOPE_IDS)?.header.reads.as_slice(),
-            None => &[],
-        };
-        let roots = roots.into_iter().chain(ids.iter().map(String::as_str));
-        let mut installation = normalize::plan(&self.schema, catalog, scope, roots)?;
+        let mut installation = self.plan(catalog, scope, roots)?;
         installation.classes = classes.clone();
         let notes = std::mem::take(&mut installation.notes);
         let session = Session::begin(self.report.connect()?, &installation, limits)?;
         check_ids(&session, catalog, scope, limits)?;
         Ok((session, notes))
+    }
+
+    fn plan<'a>(
+        &self,
+        catalog: &'a Catalog,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Installation> {
+        let ids = match given(scope).next() {
+            Some(_) => catalog.query(SCOPE_IDS)?.header.reads.as_slice(),
+            None => &[],
+        };
+        let roots = roots.into_iter().chain(ids.iter().map(String::as_str));
+        normalize::plan(&self.schema, catalog, scope, roots)
     }
 }
 

@@ -40,10 +40,10 @@ mod sql;
 mod stats;
 mod timeline;
 
+use crate::cancel::Cancel;
 use crate::error::{EXIT_USAGE, Error, Result};
-use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{Format, encoder, is_closed_pipe};
-use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
+use crate::report::{remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use messages::{complain, note};
@@ -52,6 +52,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
@@ -184,8 +185,13 @@ pub fn main() -> ExitCode {
     progress::end();
     deadline::disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
-    discard_temporaries();
     ExitCode::from(code)
+}
+
+/// What Ctrl-C cancels: all work of this program.
+fn interrupt() -> &'static Cancel {
+    static INTERRUPT: LazyLock<Cancel> = LazyLock::new(Cancel::default);
+    &INTERRUPT
 }
 
 /// Handles Ctrl-C.
@@ -193,11 +199,11 @@ pub fn main() -> ExitCode {
 /// The first Ctrl-C asks the running work to stop, and ends the program a little later if it does not.
 /// The second ends the program at once.
 fn stop() {
-    if is_interrupted() {
+    if interrupt().is_cancelled() {
         remove_work_folders();
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
-    interrupt();
+    interrupt().cancel();
     deadline::arm_interrupt();
 }
 

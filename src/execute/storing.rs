@@ -68,7 +68,6 @@ mod tests {
     use crate::table::ResultTable;
     use rusqlite::Connection;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     const REPORT: &str = "fixtures/example.sqlite";
     const ITERATIONS: &str = "SELECT * FROM iteration_window ORDER BY gpu_id, global_tid, iteration";
@@ -118,13 +117,12 @@ mod tests {
 
     #[test]
     fn what_was_stopped_is_computed_again() {
-        let cancel = Arc::new(AtomicBool::new(false));
-        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let limits = Limits::default();
         let session = session(&limits);
-        cancel.store(true, Ordering::Relaxed);
+        limits.cancel.cancel();
         ask(&session, ITERATIONS, &limits).unwrap_err();
         assert!(stored(&session).is_empty());
-        cancel.store(false, Ordering::Relaxed);
+        limits.cancel.forget();
         assert!(ask(&session, ITERATIONS, &limits).unwrap().rows.len() > 1);
         // It may still read only.
         ask(&session, "SELECT * FROM \"stored iteration\"", &limits).unwrap();

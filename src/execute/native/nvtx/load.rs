@@ -12,7 +12,6 @@ use crate::projection::{
     Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Projection,
     Reach,
 };
-use crate::threads;
 use foldhash::{HashMap, HashMapExt};
 use std::path::Path;
 
@@ -30,12 +29,12 @@ pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Lo
     let reader = || Reader::new(database, &input.statements, limits);
     let ranges = || read_ranges(&mut reader(), &ids);
     let launched = || read_launched(&mut reader(), input, &ids);
-    let (named, launched) = threads::both(ranges, launched);
+    let (named, launched) = limits.threads.both(ranges, launched);
     if guard::is_over(limits) {
         return Err(guard::stopped(limits));
     }
     let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);
-    renumber(&mut capture, ranges, &ids);
+    renumber(&mut capture, ranges, &ids, limits.threads);
     Ok(Loaded { capture, names, kernel_names })
 }
 
@@ -98,7 +97,7 @@ pub(super) fn attribute(capture: Capture, scope: &Scope, limits: &Limits) -> Res
         Attribute::Process => Reach::Process,
         Attribute::Thread | Attribute::Capture => Reach::Thread,
     };
-    Attribution::new(capture, reach, &|| guard::is_over(limits)).ok_or_else(|| guard::stopped(limits))
+    Attribution::new(capture, reach, limits).ok_or_else(|| guard::stopped(limits))
 }
 
 /// Computes the projection of an attribution.
@@ -108,7 +107,7 @@ pub(super) fn project(
     limits: &Limits,
     database: &Path,
 ) -> Result<Projection> {
-    Projection::new(attribution, keep, &|| guard::is_over(limits)).map_err(|failure| match failure {
+    Projection::new(attribution, keep, limits).map_err(|failure| match failure {
         Failure::Stopped => guard::stopped(limits),
         Failure::Overflow => Error::Report {
             path: database.to_owned(),
