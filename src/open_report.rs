@@ -3,12 +3,13 @@
 use crate::catalog::{Catalog, ClassMaps};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
+use crate::execute::{Limits, Loads, Session};
 use crate::normalize::{self, Installation, Scope};
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
 use crate::table::{ResultTable, Value};
 use std::path::Path;
+use std::sync::Arc;
 
 /// An open report and its schema. It can be asked in any number of scopes, from any number of threads.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct OpenReport {
     pub report: Report,
     /// Its tables, and facts about the capture.
     pub schema: Schema,
+    /// What its sessions share.
+    loads: Option<Arc<Loads>>,
 }
 
 /// The query that lists the IDs of a report.
@@ -29,7 +32,13 @@ impl OpenReport {
     pub fn new(path: &Path, options: &ExportOptions) -> Result<Self> {
         let report = Report::open(path, options)?;
         let schema = Schema::detect(&report)?;
-        Ok(Self { report, schema })
+        Ok(Self { report, schema, loads: None })
+    }
+
+    /// Keeps what sessions read for native relations, for sessions with other scopes. All must use the same
+    /// catalog.
+    pub fn sharing(self) -> Self {
+        Self { loads: Some(Arc::default()), ..self }
     }
 
     /// Begins a session with the relations `roots` limited to the scope. Also returns notes, where the
@@ -67,7 +76,8 @@ impl OpenReport {
         let mut installation = self.plan(catalog, scope, roots)?;
         installation.classes = classes.clone();
         let notes = std::mem::take(&mut installation.notes);
-        let session = Session::begin(self.report.connect()?, &installation, limits)?;
+        let (connection, loads) = (self.report.connect()?, self.loads.clone());
+        let session = Session::begin_sharing(connection, &installation, limits, loads)?;
         check_ids(&session, catalog, scope, limits)?;
         Ok((session, notes))
     }

@@ -91,7 +91,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let opened = Opened::open(&args.report, &args.open)?;
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
-    let Opened { report, schema } = opened;
+    let Opened { report, schema, .. } = opened;
     let mut preamble = preamble.to_vec();
     let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
     let redefined = created.iter().map(String::as_str).filter(|name| {

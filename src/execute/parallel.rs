@@ -1,5 +1,6 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
+use super::begin::Known;
 use super::guard::Limits;
 use super::native::Natives;
 use super::session::{Session, is_same};
@@ -45,7 +46,13 @@ impl Beside {
     fn begin(self) -> Result<Session> {
         let connection = reopen(&self.database, &self.limits.cancel)?;
         map_nothing(&connection)?;
-        Session::connect(connection, self.installation, self.natives, self.stored, &self.limits)
+        Session::connect(
+            connection,
+            self.installation,
+            Known::Natives(self.natives),
+            self.stored,
+            &self.limits,
+        )
     }
 }
 

@@ -63,6 +63,7 @@ mod tests {
     use crate::catalog::Catalog;
     use crate::compile::Plan;
     use crate::execute::Limits;
+    use crate::execute::begin::Known;
     use crate::normalize;
     use crate::schema::Schema;
     use crate::table::ResultTable;
@@ -106,7 +107,7 @@ mod tests {
         let beside = Session::connect(
             Connection::open(REPORT).unwrap(),
             Arc::clone(&session.installation),
-            session.natives.clone(),
+            Known::Natives(session.natives.clone()),
             Arc::clone(&session.stored),
             &limits,
         );

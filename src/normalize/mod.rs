@@ -84,7 +84,7 @@ pub struct StoredView {
 }
 
 /// `CREATE TEMP …` statements, without semicolons.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statements {
     /// Statements that copy the public rows of secret tables. They come from the library and run with
     /// all rights.
@@ -146,6 +146,12 @@ impl Input {
     /// Whether the input reads the relation.
     pub fn reads(&self, relation: &str) -> bool {
         self.reads.contains(relation)
+    }
+
+    /// Whether reading both inputs gives the same. What follows from the scope's ranges is computed later.
+    pub fn reads_same(&self, other: &Self) -> bool {
+        let key = |input: &Self| (input.kernel_names, input.scope.attribute == Attribute::Capture);
+        key(self) == key(other) && self.reads == other.reads && self.statements == other.statements
     }
 }
 

@@ -24,15 +24,15 @@ const PART_SHIFT: u32 = 32;
 /// The data behind the NVTX relations of one scope. Each part is computed once.
 pub(in crate::execute::native) struct Answers {
     pub(super) projection: Projection,
-    pub(super) names: Names,
-    kernel_names: HashMap<i64, String>,
+    pub(super) names: Arc<Names>,
+    kernel_names: Arc<HashMap<i64, String>>,
     scope: Scope,
     selected: RangeScope,
     limits: Limits,
     /// A computation was stopped, so some data is missing and no row may be used.
     is_stopped: AtomicBool,
     rules: Arc<LazyRules>,
-    layers: OnceLock<Layers>,
+    layers: OnceLock<Arc<Layers>>,
     shown: OnceLock<Vec<u32>>,
     range_sums: OnceLock<Vec<RangeSum>>,
     listed: OnceLock<Listed>,
@@ -71,8 +71,8 @@ pub(super) struct PushPop {
 impl Answers {
     pub(super) fn new(
         projection: Projection,
-        names: Names,
-        kernel_names: HashMap<i64, String>,
+        names: Arc<Names>,
+        kernel_names: Arc<HashMap<i64, String>>,
         rules: Arc<LazyRules>,
         scope: Scope,
         ranges: RangeScope,
@@ -201,7 +201,7 @@ impl Answers {
     /// The folded names of ranges.
     pub(super) fn layers(&self) -> &Layers {
         self.layers.get_or_init(|| {
-            self.unless_stopped(self.names.fold(self.rules.get(), self.scope.keep_names, &self.limits))
+            self.unless_stopped(self.names.layers(self.rules.get(), self.scope.keep_names, &self.limits))
         })
     }
 

@@ -13,18 +13,60 @@ use crate::projection::{
     Reach,
 };
 use foldhash::{HashMap, HashMapExt};
+use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A capture in reading order, with the names of its ranges.
+#[derive(Clone)]
 pub(super) struct Loaded {
     pub(super) capture: Capture,
-    pub(super) names: Names,
+    pub(super) names: Arc<Names>,
     /// Texts of kernel names by string id, if the names are needed.
-    pub(super) kernel_names: HashMap<i64, String>,
+    pub(super) kernel_names: Arc<HashMap<i64, String>>,
+}
+
+/// What was read of a report, for other sessions that read the same.
+#[derive(Default)]
+pub struct Loads(Mutex<Vec<(Input, Loaded)>>);
+
+impl fmt::Debug for Loads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loads").finish_non_exhaustive()
+    }
+}
+
+impl Loads {
+    fn find(&self, input: &Input) -> Option<Loaded> {
+        let loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.iter().find(|(known, _)| known.reads_same(input)).map(|(_, loaded)| loaded.clone())
+    }
+
+    fn keep(&self, input: &Input, loaded: &Loaded) {
+        let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.push((input.clone(), loaded.clone()));
+    }
+}
+
+/// The relations of an input, as another session read them, or read now.
+pub(super) fn load(
+    database: &Path,
+    input: &Input,
+    limits: &Limits,
+    loads: Option<&Loads>,
+) -> Result<Loaded> {
+    if let Some(loaded) = loads.and_then(|loads| loads.find(input)) {
+        return Ok(loaded);
+    }
+    let loaded = read(database, input, limits)?;
+    if let Some(loads) = loads {
+        loads.keep(input, &loaded);
+    }
+    Ok(loaded)
 }
 
 /// Reads the relations of an input: ranges and launched work in parallel.
-pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
+fn read(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
     let ids = Interners::default();
     let reader = || Reader::new(database, &input.statements, limits);
     let ranges = || read_ranges(&mut reader(), &ids);
@@ -35,7 +77,7 @@ pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Lo
     }
     let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);
     renumber(&mut capture, ranges, &ids, limits.threads);
-    Ok(Loaded { capture, names, kernel_names })
+    Ok(Loaded { capture, names: Arc::new(names), kernel_names: Arc::new(kernel_names) })
 }
 
 /// Reads the operations, the calls that launched them, and the names of kernels.
