@@ -1,6 +1,7 @@
 //! `nsq import`: converts a PyTorch trace to a report file.
 
-use super::{interrupt, messages, note, output};
+use super::interrupt::interrupt;
+use super::{messages, note, output};
 use crate::error::Result;
 use crate::report::{self, Listener};
 use crate::trace::ImportOptions;

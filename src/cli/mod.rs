@@ -20,6 +20,7 @@ mod failures;
 mod flame;
 mod gate;
 mod import;
+mod interrupt;
 mod kernels;
 mod list;
 mod many;
@@ -40,19 +41,18 @@ mod sql;
 mod stats;
 mod timeline;
 
-use crate::cancel::Cancel;
 use crate::error::{EXIT_USAGE, Error, Result};
 use crate::render::{Format, encoder, is_closed_pipe};
 use crate::report::{remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use interrupt::interrupt;
 use messages::{complain, note};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::LazyLock;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
@@ -186,12 +186,6 @@ pub fn main() -> ExitCode {
     deadline::disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
     ExitCode::from(code)
-}
-
-/// What Ctrl-C cancels: all work of this program.
-fn interrupt() -> &'static Cancel {
-    static INTERRUPT: LazyLock<Cancel> = LazyLock::new(Cancel::default);
-    &INTERRUPT
 }
 
 /// Handles Ctrl-C.

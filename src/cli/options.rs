@@ -1,6 +1,7 @@
 //! Options that several verbs share.
 
-use super::{deadline, interrupt, messages, note, progress};
+use super::interrupt::interrupt;
+use super::{deadline, messages, note, progress};
 use crate::catalog::{Catalog, ClassRule};
 use crate::classify::Pattern;
 use crate::compile::{parse_duration, words_in};

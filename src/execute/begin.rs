@@ -132,3 +132,47 @@ fn file_of(connection: &Connection) -> String {
         path => path.into_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::normalize::{self, Scope, Selector};
+    use crate::schema::Schema;
+
+    #[test]
+    fn sessions_with_other_scopes_read_the_report_once() {
+        let catalog = Catalog::built_in().unwrap();
+        let loads: Arc<Loads> = Arc::default();
+        let ask = |iteration: usize, loads: Option<&Arc<Loads>>| {
+            let connection = Connection::open("fixtures/example.sqlite").unwrap();
+            let schema = Schema::read(&connection).unwrap();
+            let name = "forward".to_owned();
+            let selector = Selector {
+                spelled: name.clone(),
+                name,
+                domain: None,
+                instances: Some((iteration, iteration)),
+                by_thread: false,
+            };
+            let scope = Scope { nvtx: vec![selector], ..Scope::default() };
+            let installation =
+                normalize::plan(&schema, catalog, &scope, ["nvtx_range_sum", "kernel"]).unwrap();
+            let limits = Limits::default();
+            let session =
+                Session::begin_sharing(connection, &installation, &limits, loads.cloned()).unwrap();
+            ["SELECT * FROM nvtx_range_sum ORDER BY 1, 2, 3", "SELECT count(*), sum(dur_ns) FROM kernel"]
+                .map(|sql| {
+                    let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
+                    session.table(&plan, &limits).unwrap().rows
+                })
+        };
+        let alone = [ask(1, None), ask(2, None)];
+        assert_ne!(alone[0], alone[1]);
+        assert!(alone.iter().flatten().all(|rows| !rows.is_empty()));
+        let shared = [ask(1, Some(&loads)), ask(2, Some(&loads)), ask(1, Some(&loads))];
+        assert_eq!(shared, [alone[0].clone(), alone[1].clone(), alone[0].clone()]);
+        // The selection and the relation of each session read the same input.
+        assert_eq!(loads.count(), 1);
+    }
+}

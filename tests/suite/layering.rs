@@ -71,6 +71,8 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         "door",
         &[
             "error",
+            "cancel",
+            "threads",
             "table",
             "report",
             "catalog",

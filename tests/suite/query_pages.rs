@@ -65,7 +65,7 @@ fn a_page_needs_no_program() {
         fs::write(&manifest, format!("{before}text: verdict\nhtml: picture.html\n")).unwrap();
         assert_eq!(stdout(&page), text);
         let html = stdout(&[&page[..], &["-f", "html"]].concat());
-        assert!(html.starts_with("<!DOCTYPE html>") && html.contains("width: 100.00%"), "{html}");
+        assert!(html.starts_with("<!DOCTYPE html>") && html.contains("width: 100%"), "{html}");
         fs::write(&manifest, before).unwrap();
     }
     let shown = stdout(&["show", "first_look", "--queries", queries]);

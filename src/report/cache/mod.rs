@@ -22,6 +22,7 @@ mod kept;
 mod key;
 mod listing;
 mod lock;
+mod options;
 mod place;
 mod temporary;
 mod work_folder;
@@ -34,11 +35,12 @@ pub use work_folder::{WorkFolder, remove_work_folders};
 
 use crate::error::{Error, Result};
 use entry::{Entry, Wanted};
+pub use kept::Derived;
 pub(crate) use kept::Kept;
-pub use kept::{CacheOptions, Derived};
 use kept::{FRESH, Hold, PART};
 use key::Key;
 use lock::KeyLock;
+pub use options::CacheOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 

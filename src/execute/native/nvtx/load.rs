@@ -37,6 +37,11 @@ impl fmt::Debug for Loads {
 }
 
 impl Loads {
+    #[cfg(test)]
+    pub(in crate::execute) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn find(&self, input: &Input) -> Option<Loaded> {
         let loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loads.iter().find(|(known, _)| known.reads_same(input)).map(|(_, loaded)| loaded.clone())
