@@ -6,8 +6,11 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Layouts as NCCL registers them: a field's name, type and offset. Types from 2^24 on are enumerations.
-const LAYOUTS: [(i64, i64, &[(&str, i64, i64)]); 4] = [
+/// A field: its name, type and offset. Types from 2^24 on are enumerations.
+type Field = (&'static str, i64, i64);
+
+/// Layouts as NCCL registers them: ID, size and fields.
+const LAYOUTS: [(i64, i64, &[Field]); 4] = [
     (
         16_777_218,
         24,
