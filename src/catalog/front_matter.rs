@@ -140,7 +140,9 @@ mod tests {
                 let (folder, kind) = label.rsplit_once('/').unwrap();
                 let folder = folder.trim_start_matches("built-in:queries");
                 match (folder, kind.rsplit_once('.').unwrap().1) {
-                    ("/views", "sql") => compare::<RelationHeader>(&label, split(&label, text).unwrap().yaml),
+                    ("/views", "sql") => {
+                        compare::<RelationHeader>(&label, split(&label, text).unwrap().yaml)
+                    }
                     (_, "sql") => compare::<QueryHeader>(&label, split(&label, text).unwrap().yaml),
                     ("/sources", _) => compare::<Source>(&label, text),
                     ("/names", _) => compare::<Rules>(&label, text),

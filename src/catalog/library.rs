@@ -74,7 +74,8 @@ impl Catalog {
     /// most questions.
     pub fn findings(&self) -> impl Iterator<Item = &Query> {
         let may_be = |entry: &&Entry<Query>| entry.text.contains("finding");
-        let queries = self.queries.values().filter(may_be).filter_map(|entry| entry.get(Query::parse).ok());
+        let queries =
+            self.queries.values().filter(may_be).filter_map(|entry| entry.get(Query::parse).ok());
         queries.filter(|query| query.header.kind == Kind::Finding)
     }
 

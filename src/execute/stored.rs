@@ -63,8 +63,9 @@ impl Stored {
                 words.extend(more.iter().cloned());
             }
         }
-        let is_read =
-            |relation: &&Relation| words.contains(&relation.view.name) && !has.contains(&relation.view.name);
+        let is_read = |relation: &&Relation| {
+            words.contains(&relation.view.name) && !has.contains(&relation.view.name)
+        };
         self.relations.iter().filter(is_read).collect()
     }
 }

@@ -197,7 +197,8 @@ fn a_circle_is_found_behind_the_names_of_a_module() {
 }
 
 /// Files that are being split.
-const BEING_SPLIT: [&str; 2] = ["src/cli/stats.rs", "src/trace/event.rs"];
+const BEING_SPLIT: [&str; 3] =
+    ["src/cli/stats.rs", "src/execute/native/gpu/tables.rs", "src/trace/event.rs"];
 
 #[test]
 fn no_file_is_longer_than_400_lines() {
