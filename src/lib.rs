@@ -46,6 +46,8 @@
 #[doc(hidden)]
 pub mod bounded_file;
 #[doc(hidden)]
+pub mod cancel;
+#[doc(hidden)]
 pub mod catalog;
 #[doc(hidden)]
 pub mod classify;
@@ -61,8 +63,6 @@ pub mod error;
 pub mod execute;
 #[doc(hidden)]
 pub mod glob;
-#[doc(hidden)]
-pub mod interrupt;
 #[doc(hidden)]
 pub mod interval;
 #[doc(hidden)]

@@ -3,12 +3,13 @@
 use crate::catalog::{Catalog, ClassMaps};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
-use crate::normalize::{self, Scope};
+use crate::execute::{Limits, Loads, Session};
+use crate::normalize::{self, Installation, Scope};
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
 use crate::table::{ResultTable, Value};
 use std::path::Path;
+use std::sync::Arc;
 
 /// An open report and its schema. It can be asked in any number of scopes, from any number of threads.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct OpenReport {
     pub report: Report,
     /// Its tables, and facts about the capture.
     pub schema: Schema,
+    /// What its sessions share.
+    loads: Option<Arc<Loads>>,
 }
 
 /// The query that lists the IDs of a report.
@@ -29,7 +32,13 @@ impl OpenReport {
     pub fn new(path: &Path, options: &ExportOptions) -> Result<Self> {
         let report = Report::open(path, options)?;
         let schema = Schema::detect(&report)?;
-        Ok(Self { report, schema })
+        Ok(Self { report, schema, loads: None })
+    }
+
+    /// Keeps what sessions read for native relations, for sessions with other scopes. All must use the same
+    /// catalog.
+    pub fn sharing(self) -> Self {
+        Self { loads: Some(Arc::default()), ..self }
     }
 
     /// Begins a session with the relations `roots` limited to the scope. Also returns notes, where the
@@ -45,6 +54,16 @@ impl OpenReport {
         self.begin_with(catalog, catalog.classes(), scope, roots, limits)
     }
 
+    /// The notes of [`OpenReport::begin`], without a session.
+    pub fn notes<'a>(
+        &self,
+        catalog: &'a Catalog,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<String>> {
+        Ok(self.plan(catalog, scope, roots)?.notes)
+    }
+
     /// As [`OpenReport::begin`], with class maps other than the catalog's.
     pub fn begin_with<'a>(
         &self,
@@ -54,17 +73,27 @@ impl OpenReport {
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<(Session, Vec<String>)> {
+        let mut installation = self.plan(catalog, scope, roots)?;
+        installation.classes = classes.clone();
+        let notes = std::mem::take(&mut installation.notes);
+        let (connection, loads) = (self.report.connect()?, self.loads.clone());
+        let session = Session::begin_sharing(connection, &installation, limits, loads)?;
+        check_ids(&session, catalog, scope, limits)?;
+        Ok((session, notes))
+    }
+
+    fn plan<'a>(
+        &self,
+        catalog: &'a Catalog,
+        scope: &Scope,
+        roots: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Installation> {
         let ids = match given(scope).next() {
             Some(_) => catalog.query(SCOPE_IDS)?.header.reads.as_slice(),
             None => &[],
         };
         let roots = roots.into_iter().chain(ids.iter().map(String::as_str));
-        let mut installation = normalize::plan(&self.schema, catalog, scope, roots)?;
-        installation.classes = classes.clone();
-        let notes = std::mem::take(&mut installation.notes);
-        let session = Session::begin(self.report.connect()?, &installation, limits)?;
-        check_ids(&session, catalog, scope, limits)?;
-        Ok((session, notes))
+        normalize::plan(&self.schema, catalog, scope, roots)
     }
 }
 

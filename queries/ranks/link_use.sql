@@ -1,6 +1,6 @@
 /*---
 name: link_use
-version: 1
+version: 2
 title: Collectives against the links
 summary: Bus bandwidth of collectives, as a share of what the links of a GPU can carry.
 why: To see which collectives are far from what the hardware can do.
@@ -19,7 +19,8 @@ columns:
   - {name: bus_bytes_per_s, type: real, unit: bytes_per_s, label: "bus bandwidth", priority: 1, doc: "As in bus_bandwidth: what each link must carry."}
   - {name: link_bytes_per_s, type: real, unit: bytes_per_s, label: "links, one direction", priority: 1, doc: "What all NVLinks (AMD: Infinity Fabric links) of a GPU carry in one direction; null if the model is not known, or if the reports have GPUs of several models."}
   - {name: link_pct, type: percent, unit: percent, label: "share of the links", priority: 1, doc: "bus_bytes_per_s as a share of link_bytes_per_s."}
-  - {name: document, type: text, priority: 2, doc: "Vendor's document that states link_bytes_per_s, as the sum of both directions."}
+  - {name: document, type: text, priority: 2, doc: "Vendor's document that states link_bytes_per_s, as the sum of both directions; null as that is."}
+  - {name: url, type: text, priority: 3, doc: "Address of the document; null as link_bytes_per_s is."}
 when_empty: "no collective of known size was recorded"
 limits: >-
   The peak holds if all links of the GPU are connected, and if all ranks are on one machine: between machines, the network
@@ -32,7 +33,8 @@ peak AS (
     CASE
       WHEN min(gpu_name) = max(gpu_name) AND count(gpu_name) = count(*) THEN min(link_bytes_per_s)
     END AS link_bytes_per_s,
-    min(document) AS document
+    min(document) AS document,
+    min(url) AS url
   FROM link_peaks
 )
 SELECT
@@ -45,7 +47,8 @@ SELECT
   min(bus_bytes_per_s) AS bus_bytes_per_s,
   min(link_bytes_per_s) AS link_bytes_per_s,
   100.0 * min(bus_bytes_per_s) / nullif(min(link_bytes_per_s), 0) AS link_pct,
-  CASE WHEN min(link_bytes_per_s) IS NOT NULL THEN min(document) END AS document
+  CASE WHEN min(link_bytes_per_s) IS NOT NULL THEN min(document) END AS document,
+  CASE WHEN min(link_bytes_per_s) IS NOT NULL THEN min(url) END AS url
 FROM bus_bandwidth
 CROSS JOIN peak
 GROUP BY operation, size_bytes, rank_count, seen_count

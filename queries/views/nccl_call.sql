@@ -4,7 +4,7 @@ summary: One row per call of NCCL, with what it does if NCCL recorded that in an
 stored: true
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [src_nvtx_event, string]
+reads: [nvtx_payload, src_nvtx_event, string]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the NVTX range in the raw table."}
   - {name: operation, type: text, doc: "NCCL function without its prefix: AllReduce, Broadcast, Send, GroupEnd, CommInitRankConfig and others."}
@@ -25,7 +25,7 @@ columns:
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: >-
   NCCL records payloads from version 2.19 on, and an export has them with --include-json=true, the default of newer
-  versions. Payloads as raw bytes are not read.
+  versions, or with --include-blobs=true.
 ---*/
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
@@ -33,7 +33,6 @@ event AS (
   SELECT
     row_id AS range_id,
     coalesce(text, (SELECT text FROM string WHERE string_id = textId)) AS name,
-    coalesce(jsonText, (SELECT text FROM string WHERE string_id = jsonTextId)) AS json,
     start AS start_ns,
     "end" AS end_ns,
     globalTid AS global_tid
@@ -83,7 +82,7 @@ call AS (
   SELECT
     event.range_id,
     substr(event.name, 5) AS operation,
-    iif(json_valid(event.json), event.json, NULL) AS payload,
+    nvtx_payload.payload,
     event.start_ns,
     event.end_ns,
     grouped.group_id,
@@ -91,6 +90,8 @@ call AS (
   FROM event
   LEFT JOIN grouped
     ON grouped.range_id = event.range_id
+  LEFT JOIN nvtx_payload
+    ON nvtx_payload.range_id = event.range_id
   LIMIT -1
 )
 SELECT

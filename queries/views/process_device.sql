@@ -21,15 +21,16 @@ SELECT
     used.device_id
   ) AS gpu_id
 FROM (
-  SELECT global_pid, pid, device_id
-  FROM all_kernel
+  -- DISTINCT first: a UNION would store each operation.
+  SELECT *
+  FROM (SELECT DISTINCT global_pid, pid, device_id FROM all_kernel)
   UNION
-  SELECT global_pid, pid, device_id
-  FROM all_memcpy
+  SELECT *
+  FROM (SELECT DISTINCT global_pid, pid, device_id FROM all_memcpy)
   UNION
-  SELECT global_pid, pid, device_id
-  FROM all_memset
+  SELECT *
+  FROM (SELECT DISTINCT global_pid, pid, device_id FROM all_memset)
   UNION
-  SELECT global_pid, pid, device_id
-  FROM all_graph_trace
+  SELECT *
+  FROM (SELECT DISTINCT global_pid, pid, device_id FROM all_graph_trace)
 ) AS used

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::page::{PageRequest, SavedReport};
 use crate::render::{Heading, visible};
 use crate::table::{Column, ResultTable, Value};
+use crate::threads::Threads;
 use std::path::PathBuf;
 
 /// Save a report's figures under a name, to compare others with: nsq diff @NAME new.sqlite
@@ -88,7 +89,7 @@ impl Save {
         let path = path_of(&self.name)?;
         let mut catalog = self.library.load()?;
         self.classes.choose(&mut catalog, [])?;
-        let limits = self.limits.limits();
+        let limits = self.limits.limits(Threads::default());
         let opened = Opened::open(&self.report, &self.open)?;
         let scope = diff::scope_of(&self.scope, &opened)?;
         let settings = diff::settings(&scope, self.skip, catalog.classes().chosen());

@@ -15,6 +15,7 @@ use crate::page::{NoRows, PageRequest, ReportInput};
 use crate::render::{Format, Heading, Style, Writer, visible};
 use crate::seed;
 use crate::table::{ResultTable, Row};
+use crate::threads::Threads;
 use input::Input;
 use std::path::PathBuf;
 
@@ -104,7 +105,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     // Report command line errors before opening any report.
     let maps = class_maps::of(&mut catalog, &args.classes, &profiles)?;
     let request = PageRequest::new(&catalog, "breakdown", &args.params(), visible)?;
-    let mut clock = args.limits.start();
+    let mut clock = args.limits.start(Threads::default());
     let mut inputs = Vec::with_capacity(profiles.len());
     for ((profile, label), classes) in
         profiles.iter().zip(input::labels(&profiles, args.seed_compat)).zip(maps)

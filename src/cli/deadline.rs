@@ -4,7 +4,7 @@
 //! megabytes runs inside a single function call. So a watchdog thread waits a little longer than the
 //! deadline, prints the same error, removes unfinished files as a second Ctrl-C does, and exits.
 //!
-//! Statements that do check stop by themselves: see `execute::Limits` and `interrupt`.
+//! Statements that do check stop by themselves: see `execute::Limits`.
 
 use super::complain;
 use crate::error::Error;

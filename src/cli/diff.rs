@@ -157,8 +157,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let format = args.output.format()?;
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [])?;
-    args.threads.allow();
-    let limits = args.limits.limits();
+    let limits = args.limits.limits(args.threads.most());
     let mut sides = Vec::new();
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
         sides.push(args.side(path, name, catalog.classes().chosen())?);

@@ -9,6 +9,7 @@ use crate::error::{EXIT_LACKS_DATA, Error, Result};
 use crate::normalize::Presence;
 use crate::render::{FlameFormat, FlameStack, compare_stacks, write_flame};
 use crate::table::ResultTable;
+use crate::threads::Threads;
 use std::path::{Path, PathBuf};
 
 /// The query that the stacks come from.
@@ -82,7 +83,7 @@ impl Args {
     /// The name of a report, and its stacks.
     fn ask(&self, report: &Path, catalog: &Catalog, plan: &Plan) -> Result<(String, Vec<FlameStack>)> {
         let opened = Opened::open(report, &self.open)?;
-        let limits = self.limits.limits();
+        let limits = self.limits.limits(Threads::default());
         plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
         let scope = self.scope.resolve(&opened.schema)?;
         let tables = opened.ask(catalog, &scope, std::slice::from_ref(plan), &limits)?;

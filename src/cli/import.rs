@@ -1,5 +1,6 @@
 //! `nsq import`: converts a PyTorch trace to a report file.
 
+use super::interrupt::interrupt;
 use super::{messages, note, output};
 use crate::error::Result;
 use crate::report::{self, Listener};
@@ -36,7 +37,8 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     output::must_be_free(&args.output, args.force)?;
     let options = ImportOptions { python_functions: args.python_functions };
     output::replace(&args.output, |path| {
-        let imported = report::import(&args.trace, path, options, Listener(Some(messages::show)))?;
+        let imported =
+            report::import(&args.trace, path, options, (Listener(Some(messages::show)), interrupt()))?;
         note(&imported.to_string());
         Ok(())
     })?;

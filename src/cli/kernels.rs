@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::normalize::Attribute;
 use crate::page::PageRequest;
 use crate::render::visible;
+use crate::threads::Threads;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -127,7 +128,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let catalog = args.library.load()?;
     let request = PageRequest::new(&catalog, "kernels", &args.params(), visible)?;
     let opened = Opened::open(&args.report, &args.open)?;
-    let limits = args.limits.limits();
+    let limits = args.limits.limits(Threads::default());
     let mut scope = args.scope.resolve(&opened.schema)?;
     if let Some(number) = args.pstep {
         scope.iterations = step::selectors(&opened, &catalog, number, &limits)?;

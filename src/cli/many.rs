@@ -5,7 +5,6 @@ use super::options::{Clock, LimitArgs, ThreadArgs};
 use super::{note, progress};
 use crate::error::{Error, Result};
 use crate::report::report_paths;
-use crate::threads;
 use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -75,11 +74,11 @@ pub(super) fn each<T: Send>(
     limits: &LimitArgs,
     work: impl Fn(usize, &Path, &mut Clock) -> Result<T> + Sync,
 ) -> (Vec<Option<Result<T>>>, Clock) {
-    let allowed = threads.allow();
-    let workers = allowed.min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
+    let threads = threads.most();
+    let workers =
+        threads.allowed().min(paths.len()).min(open_files().saturating_sub(OTHER_FILES) / FILES).max(1);
     // Each worker gets an equal share of the threads for its own computations.
-    threads::allow((allowed / workers).max(1));
-    let clock = limits.start();
+    let clock = limits.start(threads.shared_by(workers));
     let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
     let answers: Vec<Mutex<Option<Result<T>>>> = paths.iter().map(|_| None.into()).collect();
     std::thread::scope(|scope| {

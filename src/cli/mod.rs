@@ -20,6 +20,7 @@ mod failures;
 mod flame;
 mod gate;
 mod import;
+mod interrupt;
 mod kernels;
 mod list;
 mod many;
@@ -41,11 +42,11 @@ mod stats;
 mod timeline;
 
 use crate::error::{EXIT_USAGE, Error, Result};
-use crate::interrupt::{interrupt, is_interrupted};
 use crate::render::{Format, encoder, is_closed_pipe};
-use crate::report::{discard_temporaries, remove_work_folders, run_as_launcher};
+use crate::report::{remove_work_folders, run_as_launcher};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
+use interrupt::interrupt;
 use messages::{complain, note};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
@@ -184,7 +185,6 @@ pub fn main() -> ExitCode {
     progress::end();
     deadline::disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
-    discard_temporaries();
     ExitCode::from(code)
 }
 
@@ -193,11 +193,11 @@ pub fn main() -> ExitCode {
 /// The first Ctrl-C asks the running work to stop, and ends the program a little later if it does not.
 /// The second ends the program at once.
 fn stop() {
-    if is_interrupted() {
+    if interrupt().is_cancelled() {
         remove_work_folders();
         std::process::exit(i32::from(Error::Interrupted.exit_code()));
     }
-    interrupt();
+    interrupt().cancel();
     deadline::arm_interrupt();
 }
 

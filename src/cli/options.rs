@@ -1,5 +1,6 @@
 //! Options that several verbs share.
 
+use super::interrupt::interrupt;
 use super::{deadline, messages, note, progress};
 use crate::catalog::{Catalog, ClassRule};
 use crate::classify::Pattern;
@@ -7,10 +8,10 @@ use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::{Attribute, Scope};
-use crate::report::{CacheOptions, ExportOptions, Listener};
+use crate::report::{CacheOptions, ExportOptions, Listener, Temporaries};
 use crate::schema::Schema;
 use crate::scope::{ScopeText, instances};
-use crate::threads;
+use crate::threads::Threads;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -115,6 +116,9 @@ pub(super) struct KeepArgs {
     /// Compare all bytes of the report before using a cached export, not only size, time, head and tail.
     #[arg(long)]
     pub(super) verify: bool,
+    /// The temporary exports of this run.
+    #[arg(skip)]
+    temporaries: Temporaries,
 }
 
 impl KeepArgs {
@@ -126,6 +130,8 @@ impl KeepArgs {
                 off: self.no_cache,
                 again: false,
                 verify: self.verify,
+                temporaries: self.temporaries.clone(),
+                cancel: interrupt().clone(),
                 listener: Listener(Some(messages::show)),
             },
         }
@@ -278,6 +284,11 @@ impl ScopeArgs {
     }
 }
 
+/// No limits but Ctrl-C.
+pub(super) fn unlimited() -> Limits {
+    Limits { cancel: interrupt().clone(), ..Limits::default() }
+}
+
 /// How long the command may run.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Limits")]
@@ -292,16 +303,17 @@ pub(super) struct LimitArgs {
 
 impl LimitArgs {
     /// The limits for one report, starting now.
-    pub(super) fn limits(&self) -> Limits {
-        let mut limits = Limits::with_timeout(self.timeout);
+    pub(super) fn limits(&self, threads: Threads) -> Limits {
+        let cancel = interrupt().clone();
+        let mut limits = Limits { cancel, threads, ..Limits::with_timeout(self.timeout) };
         limits.progress.show = Some(progress::show_work);
         deadline::arm(&limits);
         limits
     }
 
     /// One clock for several reports, starting now.
-    pub(super) fn start(&self) -> Clock {
-        Clock { limits: self.limits() }
+    pub(super) fn start(&self, threads: Threads) -> Clock {
+        Clock { limits: self.limits(threads) }
     }
 }
 
@@ -345,10 +357,9 @@ pub(super) struct ThreadArgs {
 }
 
 impl ThreadArgs {
-    /// Sets the number of threads and returns it.
-    pub(super) fn allow(&self) -> usize {
-        threads::allow(self.threads.map_or(0, NonZeroUsize::get));
-        threads::allowed()
+    /// The most threads.
+    pub(super) fn most(&self) -> Threads {
+        Threads::at_most(self.threads)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::normalize::{Presence, Scope};
 use crate::render::{Format, Heading};
 use crate::schema::Schema;
 use crate::table::{Column, ResultTable, Value};
+use crate::threads::Threads;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -54,7 +55,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         heading.facts.insert("table".to_owned(), title.into());
         heading
     };
-    let limits = args.limits.limits();
+    let limits = args.limits.limits(Threads::default());
     let roots = captured.reads.iter().chain(&trust.reads).map(String::as_str);
     let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
     // A report without events has nothing to trust.

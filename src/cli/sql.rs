@@ -10,6 +10,7 @@ use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, did_you_mean, nearest};
 use crate::execute::Session;
 use crate::normalize;
+use crate::threads::Threads;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -90,7 +91,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let opened = Opened::open(&args.report, &args.open)?;
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
-    let Opened { report, schema } = opened;
+    let Opened { report, schema, .. } = opened;
     let mut preamble = preamble.to_vec();
     let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
     let redefined = created.iter().map(String::as_str).filter(|name| {
@@ -119,7 +120,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         plan_for(&mut plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str)))?
     };
     installation.notes.iter().for_each(|text| note(text));
-    let mut limits = args.limits.limits();
+    let mut limits = args.limits.limits(Threads::default());
     limits.max_rows = args.max_rows;
     let session = Session::begin_script(report.connect()?, &installation, &preamble, &limits)?;
     args.output.write(questions.len(), |writer| {

@@ -1,12 +1,12 @@
 //! `nsq stats`: accepts the command line of `nsys stats` and prints the same reports.
 
-use super::options::{LibraryArgs, OpenArgs};
+use super::options::{LibraryArgs, OpenArgs, unlimited};
 use super::output::{self, FORMULAS, no_formulas};
 use super::{complain, note};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan, TimeUnit};
 use crate::error::{EXIT_LACKS_DATA, Error, Result};
-use crate::execute::{Limits, Session};
+use crate::execute::Session;
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NsysFormat};
 use crate::render::{self, Style, visible};
@@ -350,7 +350,7 @@ fn rows_of(
 ) -> Result<ResultTable> {
     let roots = plan.reads.iter().map(String::as_str);
     let installation = normalize::plan(schema, catalog, scope, roots)?;
-    let limits = Limits::default();
+    let limits = unlimited();
     Session::begin(report.connect()?, &installation, &limits)?.table(plan, &limits)
 }
 

@@ -1,9 +1,10 @@
 //! Parses `NAME[@VERSION][:ARG…]`, the way to name a query on the command line.
 
 use crate::error::{Error, Result};
+use crate::table::Value;
 
 /// A query by name, with NVIDIA's colon arguments and `-p` parameters.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Invocation {
     /// Name, with `@version` if given, or a path.
     pub query: String,
@@ -11,6 +12,8 @@ pub struct Invocation {
     pub args: Vec<String>,
     /// `key=value` parameters, in order. The last value of a key wins.
     pub params: Vec<(String, String)>,
+    /// Parameters whose values are known, in order. They win over texts.
+    pub values: Vec<(String, Value)>,
 }
 
 impl Invocation {
@@ -23,7 +26,7 @@ impl Invocation {
         } else {
             (parts.next().unwrap_or_default().to_owned(), parts.map(str::to_owned).collect())
         };
-        Self { query, args, params: Vec::new() }
+        Self { query, args, params: Vec::new(), values: Vec::new() }
     }
 
     /// The path of the query, if it was given as a path.

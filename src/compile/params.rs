@@ -13,18 +13,18 @@ const RANGE_WORDS: [&str; 7] = ["tag", "range", "ranges", "iter-tag", "iter_tag"
 /// required parameter that was not given is left out.
 pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String, Value)>> {
     let header = &query.header;
-    let mut given: BTreeMap<&str, String> = BTreeMap::new();
+    let mut given: BTreeMap<&str, Value> = BTreeMap::new();
     // In reverse order, so that the first listed argument wins if two set the same parameter.
     let args = header.nsys.iter().flat_map(|nsys| &nsys.args).collect::<Vec<_>>();
     for arg in args.iter().rev() {
         for typed in &invocation.args {
             match (typed.split_once('='), &arg.param) {
                 (Some((name, value)), Some(param)) if name == arg.name => {
-                    given.insert(param, value.to_owned());
+                    given.insert(param, Value::Text(value.to_owned()));
                 }
                 (None, None) if *typed == arg.name => {
                     for (param, value) in &arg.set {
-                        given.insert(param, scalar(value));
+                        given.insert(param, Value::Text(scalar(value)));
                     }
                 }
                 _ => {}
@@ -44,7 +44,8 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
             },
         ));
     }
-    for (key, value) in &invocation.params {
+    let typed = invocation.params.iter().map(|(key, text)| (key, Value::Text(text.clone())));
+    for (key, value) in typed.chain(invocation.values.iter().map(|(key, value)| (key, value.clone()))) {
         let Some(param) = header.params.iter().find(|param| param.name == *key) else {
             let names: Vec<&str> = header.params.iter().map(|param| param.name.as_str()).collect();
             // A range is `tag` in one query and `range` in another.
@@ -63,21 +64,17 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
                 },
             });
         };
-        given.insert(&param.name, value.clone());
+        given.insert(&param.name, value);
     }
     header
         .params
         .iter()
         .filter(|param| !param.required || given.contains_key(param.name.as_str()))
         .map(|param| {
-            let text = match given.get(param.name.as_str()) {
-                Some(text) => Some(text.clone()),
-                None if param.default.is_null() => None,
-                None => Some(scalar(&param.default)),
-            };
-            let value = match text {
-                Some(text) => parse_param(&header.name, param, &text)?,
-                None => Value::Null,
+            let value = match given.get(param.name.as_str()) {
+                Some(value) => accept(&header.name, param, value)?,
+                None if param.default.is_null() => Value::Null,
+                None => parse_param(&header.name, param, &scalar(&param.default))?,
             };
             Ok((param.name.clone(), value))
         })
@@ -130,19 +127,44 @@ pub fn scalar(value: &serde_yaml::Value) -> String {
     }
 }
 
+/// A value for a parameter: of its type and within its limits. A text is parsed, unless texts are its type.
+fn accept(owner: &str, param: &Param, value: &Value) -> Result<Value> {
+    match (param.kind, value) {
+        (_, Value::Null) => Ok(Value::Null),
+        (_, Value::Text(text)) => parse_param(owner, param, text),
+        (ParamType::Int | ParamType::Duration | ParamType::Bytes, Value::Int(int)) => {
+            in_range(owner, param, &int.to_string(), *int as f64, value)
+        }
+        (ParamType::Real, Value::Real(real)) if real.is_finite() => {
+            in_range(owner, param, &real.to_string(), *real, value)
+        }
+        (_, Value::Int(int)) => parse_param(owner, param, &int.to_string()),
+        (_, Value::Real(real)) => parse_param(owner, param, &real.to_string()),
+    }
+}
+
+/// The error for a value that does not fit a parameter.
+fn invalid(owner: &str, param: &Param, text: &str, expected: &str) -> Error {
+    Error::usage(
+        format!("invalid value '{text}' for parameter '{}': expected {expected}", param.name),
+        format!("`{}` of {owner}: {}", param.name, param.doc),
+    )
+}
+
+/// The value, if the number is within the limits of the parameter.
+fn in_range(owner: &str, param: &Param, text: &str, number: f64, value: &Value) -> Result<Value> {
+    let refuse = |expected: &str| Err(invalid(owner, param, text, expected));
+    match (param.min, param.max) {
+        (Some(min), _) if number < min => refuse(&format!("a number of at least {min}")),
+        (_, Some(max)) if number > max => refuse(&format!("a number of at most {max}")),
+        _ => Ok(value.clone()),
+    }
+}
+
 /// Parses the value of a parameter. `owner` is the query or playbook that has it, for messages.
 pub fn parse_param(owner: &str, param: &Param, text: &str) -> Result<Value> {
-    let invalid = |expected: &str| {
-        Error::usage(
-            format!("invalid value '{text}' for parameter '{}': expected {expected}", param.name),
-            format!("`{}` of {owner}: {}", param.name, param.doc),
-        )
-    };
-    let in_range = |number: f64, value: Value| match (param.min, param.max) {
-        (Some(min), _) if number < min => Err(invalid(&format!("a number of at least {min}"))),
-        (_, Some(max)) if number > max => Err(invalid(&format!("a number of at most {max}"))),
-        _ => Ok(value),
-    };
+    let invalid = |expected: &str| invalid(owner, param, text, expected);
+    let in_range = |number: f64, value: Value| in_range(owner, param, text, number, &value);
     let trimmed = text.trim();
     match param.kind {
         ParamType::Int => {

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::manual::{Form, manual, queries, search, words_of};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
-use crate::report::ExportOptions;
+use crate::report::{ExportOptions, Temporaries};
 use crate::table::Column;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub fn open(path: impl AsRef<Path>) -> Result<Report> {
 #[derive(Debug, Clone)]
 pub struct Library {
     catalog: Shared,
+    /// The temporary databases of its reports, where there is no cache folder.
+    temporaries: Temporaries,
 }
 
 #[derive(Debug, Clone)]
@@ -39,18 +41,24 @@ enum Shared {
 impl Library {
     /// The built-in library.
     pub fn built_in() -> Result<Self> {
-        Ok(Self { catalog: Shared::BuiltIn(Catalog::built_in()?) })
+        Ok(Self::of(Shared::BuiltIn(Catalog::built_in()?)))
     }
 
     /// The built-in library and query folders, of which a later one overrides an earlier one.
     pub fn load(folders: impl IntoIterator<Item = impl Into<PathBuf>>) -> Result<Self> {
         let folders: Vec<PathBuf> = folders.into_iter().map(Into::into).collect();
-        Ok(Self { catalog: Shared::Own(Arc::new(Catalog::load(&folders)?)) })
+        Ok(Self::of(Shared::Own(Arc::new(Catalog::load(&folders)?))))
+    }
+
+    fn of(catalog: Shared) -> Self {
+        Self { catalog, temporaries: Temporaries::default() }
     }
 
     /// Opens a report to be asked with this library.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Report> {
-        let open = OpenReport::new(path.as_ref(), &ExportOptions::default())?;
+        let mut options = ExportOptions::default();
+        options.cache.temporaries = self.temporaries.clone();
+        let open = OpenReport::new(path.as_ref(), &options)?;
         Ok(Report { library: self.clone(), open })
     }
 

@@ -6,6 +6,8 @@ use super::rows::{Answer, Page, Table};
 use crate::error::Result;
 use crate::page::{PageRequest as Request, PageTableAnswer, ReportInput, not_comparable};
 use crate::render::{quotable, visible};
+use crate::threads::Threads;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -108,7 +110,13 @@ impl<'r> PageQuestion<'r> {
 
     /// Lets another thread stop the question.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.how.cancel = Some(cancel.clone());
+        self.how.cancel = cancel.clone();
+        self
+    }
+
+    /// Uses at most this many threads; 0 means one per core. The answer is the same for every number.
+    pub fn threads(mut self, most: usize) -> Self {
+        self.how.threads = Threads::at_most(NonZeroUsize::new(most));
         self
     }
 

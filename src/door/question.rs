@@ -9,10 +9,11 @@ use crate::execute::Limits;
 use crate::normalize::Presence;
 use crate::page::{Partials, ReportAnswers};
 use crate::table::{ResultTable, RowSink, Value};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::threads::Threads;
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
+pub use crate::cancel::Cancel;
 pub use crate::scope::ScopeText as Scope;
 
 impl Library {
@@ -43,22 +44,6 @@ impl Report {
     }
 }
 
-/// Stops questions from another thread. A clone stops the same questions.
-#[derive(Debug, Clone, Default)]
-pub struct Cancel(pub(super) Arc<AtomicBool>);
-
-impl Cancel {
-    /// Stops every question that has it, within milliseconds: they return [`Error::Interrupted`].
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked to stop, for work of the caller's own between questions.
-    pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// A question to one or several reports, which [`Question::run`] asks.
 #[derive(Debug, Clone)]
 pub struct Question<'r> {
@@ -79,7 +64,8 @@ pub(super) struct How {
     pub(super) timeout: Option<Duration>,
     max_rows: Option<usize>,
     max_bytes: Option<usize>,
-    pub(super) cancel: Option<Cancel>,
+    pub(super) cancel: Cancel,
+    pub(super) threads: Threads,
 }
 
 impl How {
@@ -87,7 +73,8 @@ impl How {
         Limits {
             max_rows: self.max_rows,
             max_bytes: self.max_bytes,
-            cancel: self.cancel.as_ref().map(|cancel| Arc::clone(&cancel.0)),
+            cancel: self.cancel.clone(),
+            threads: self.threads,
             ..Limits::with_timeout(self.timeout)
         }
     }
@@ -158,7 +145,13 @@ impl<'r> Question<'r> {
 
     /// Lets another thread stop the question.
     pub fn cancel(mut self, cancel: &Cancel) -> Self {
-        self.how.cancel = Some(cancel.clone());
+        self.how.cancel = cancel.clone();
+        self
+    }
+
+    /// Uses at most this many threads; 0 means one per core. The answer is the same for every number.
+    pub fn threads(mut self, most: usize) -> Self {
+        self.how.threads = Threads::at_most(NonZeroUsize::new(most));
         self
     }
 

@@ -9,15 +9,16 @@
 //! The progress handler is active from the start, because creating a relation can take the longest.
 
 use super::progress::Progress;
+use crate::cancel::Cancel;
 use crate::compile::words_in;
 use crate::error::{Error, Result};
-use crate::interrupt::is_interrupted;
 use crate::normalize::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, Statements};
+use crate::projection::Watch;
 use crate::report::{LONGEST, STEPS, plain_message};
+use crate::threads::Threads;
 use rusqlite::Connection;
 use rusqlite::ErrorCode;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 pub(super) const NOT_FROM_NSYS: &str =
     "nsys never writes this, so the rest of the file cannot be trusted: export the report again";
 
-/// How long a statement may run, and how many rows it may return.
+/// How long a statement may run, on how many threads, and how many rows it may return.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     /// When to stop, and the timeout that this was computed from.
@@ -34,8 +35,10 @@ pub struct Limits {
     pub max_rows: Option<usize>,
     /// The most bytes that the texts in its rows may have in all; more is an error.
     pub max_bytes: Option<usize>,
-    /// Set by another thread to stop.
-    pub cancel: Option<Arc<AtomicBool>>,
+    /// Stops it from another thread.
+    pub cancel: Cancel,
+    /// The most threads for each statement.
+    pub threads: Threads,
     /// Shows how far the work is.
     pub progress: Progress,
 }
@@ -56,24 +59,29 @@ impl Limits {
         }
     }
 
-    /// Whether Ctrl-C was pressed, or another thread asks to stop.
-    fn is_interrupted(&self) -> bool {
-        is_interrupted() || self.cancel.as_ref().is_some_and(|cancel| cancel.load(Ordering::Relaxed))
-    }
-
     fn is_past(&self) -> bool {
         self.deadline.is_some_and(|(deadline, _)| Instant::now() >= deadline)
     }
 }
 
-/// Whether the deadline has passed or Ctrl-C was pressed. Native loops must ask this themselves: SQLite's
+/// Whether the deadline has passed or another thread asks to stop. Native loops must ask this themselves: SQLite's
 /// progress handler does not run inside them.
 pub(super) fn is_over(limits: &Limits) -> bool {
     limits.progress.show();
-    limits.is_interrupted() || limits.is_past()
+    limits.cancel.is_cancelled() || limits.is_past()
 }
 
-/// Stops statements at the deadline or on Ctrl-C.
+impl Watch for Limits {
+    fn is_over(&self) -> bool {
+        is_over(self)
+    }
+
+    fn threads(&self) -> Threads {
+        self.threads
+    }
+}
+
+/// Stops statements at the deadline, or when another thread asks.
 pub(super) fn watch(connection: &mut Connection, limits: &Limits) -> Result<()> {
     let limits = limits.clone();
     Ok(connection.progress_handler(STEPS, Some(move || is_over(&limits)))?)
@@ -364,7 +372,7 @@ fn invalid_contents(message: &str, path: &str) -> Option<Error> {
 /// The error of a stopped statement: the deadline, or Ctrl-C.
 pub(super) fn stopped(limits: &Limits) -> Error {
     match limits.deadline {
-        Some((_, allowed)) if !limits.is_interrupted() => Limits::passed(allowed),
+        Some((_, allowed)) if !limits.cancel.is_cancelled() => Limits::passed(allowed),
         _ => Error::Interrupted,
     }
 }

@@ -3,6 +3,7 @@
 //! Creates the relations that the plan needs, locks the connection down, binds parameters, steps through
 //! the rows, and locates errors in the SQL file. Formatting and the meaning of columns live elsewhere.
 
+mod begin;
 mod cells;
 mod combine;
 mod diagnose;
@@ -23,7 +24,7 @@ mod table_writer;
 
 pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;
-pub use native::{AttributedTime, Natives, check_rules};
+pub use native::{AttributedTime, Loads, Natives, check_rules};
 pub use partial::Partial;
 pub use progress::{Progress, Work};
 pub use session::Session;

@@ -1,5 +1,6 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
+use super::begin::Known;
 use super::guard::Limits;
 use super::native::Natives;
 use super::session::{Session, is_same};
@@ -9,7 +10,6 @@ use crate::error::Result;
 use crate::normalize::Installation;
 use crate::report::reopen;
 use crate::table::ResultTable;
-use crate::threads;
 use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -44,9 +44,15 @@ fn map_nothing(connection: &Connection) -> Result<()> {
 
 impl Beside {
     fn begin(self) -> Result<Session> {
-        let connection = reopen(&self.database)?;
+        let connection = reopen(&self.database, &self.limits.cancel)?;
         map_nothing(&connection)?;
-        Session::connect(connection, self.installation, self.natives, self.stored, &self.limits)
+        Session::connect(
+            connection,
+            self.installation,
+            Known::Natives(self.natives),
+            self.stored,
+            &self.limits,
+        )
     }
 }
 
@@ -60,7 +66,7 @@ impl Session {
         for plan in plans {
             self.add_leaves(plan, &mut leaves)?;
         }
-        let connections = threads::allowed().min(MOST).min(leaves.len());
+        let connections = limits.threads.allowed().min(MOST).min(leaves.len());
         // Functions of a scope that selects NVTX ranges belong to one connection.
         if connections < 2 || self.installation.selecting.is_some() {
             return Ok(());
@@ -142,5 +148,69 @@ impl Session {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog::Catalog;
+    use crate::execute::Work;
+    use crate::normalize;
+    use crate::schema::Schema;
+    use crate::table::Value;
+    use crate::threads::Threads;
+    use std::collections::HashSet;
+    use std::num::NonZeroUsize;
+    use std::sync::Barrier;
+    use std::thread::ThreadId;
+
+    /// The threads on which each of two sessions worked.
+    static SEEN: [Mutex<Vec<ThreadId>>; 2] = [const { Mutex::new(Vec::new()) }; 2];
+
+    fn see(session: usize) {
+        SEEN[session].lock().unwrap().push(thread::current().id());
+    }
+
+    #[test]
+    fn sessions_with_different_maximums_work_at_once() {
+        let catalog = Catalog::built_in().unwrap();
+        let show: [fn(&Work); 2] = [|_| see(0), |_| see(1)];
+        let begin = Barrier::new(2);
+        let ask = |session: usize| {
+            let mut limits = Limits {
+                threads: Threads::at_most(NonZeroUsize::new(session + 1)),
+                ..Limits::default()
+            };
+            limits.progress.show = Some(show[session]);
+            let connection = Connection::open("fixtures/example.sqlite").unwrap();
+            let schema = Schema::read(&connection).unwrap();
+            let scope = normalize::Scope::default();
+            let installation = normalize::plan(&schema, catalog, &scope, ["kernel"]).unwrap();
+            let asking = Session::begin(connection, &installation, &limits).unwrap();
+            let count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :most)
+                SELECT count(*) FROM n";
+            let plans: Vec<Plan> = (0..4)
+                .map(|more| {
+                    let mut plan = Plan::ad_hoc(count, ("SQL".to_owned(), 1), catalog);
+                    plan.bindings = vec![("most".to_owned(), Value::Int(400_000 + more))];
+                    plan
+                })
+                .collect();
+            begin.wait();
+            asking.ask_ahead(&plans.iter().collect::<Vec<_>>(), &limits).unwrap();
+            for (plan, most) in plans.iter().zip(400_000..) {
+                assert_eq!(asking.ask(plan, &limits).unwrap().rows, [[Value::Int(most)]]);
+            }
+        };
+        thread::scope(|scope| {
+            let other = scope.spawn(|| ask(0));
+            ask(1);
+            other.join().unwrap();
+        });
+        let threads = SEEN
+            .each_ref()
+            .map(|seen| seen.lock().unwrap().iter().copied().collect::<HashSet<_>>().len());
+        assert_eq!(threads, [1, 2]);
     }
 }

@@ -1,19 +1,18 @@
 //! A connection that is locked down, on which plans run.
 
 use super::cells::{bind, columns, no_number, store};
+use super::diagnose;
 use super::findings::Findings;
-use super::guard::{self, Limits, NOT_FROM_NSYS, Rights};
-use super::native::{self, AttributedTime, Natives};
+use super::guard::{self, Limits, Rights};
+use super::native::{AttributedTime, Natives};
 use super::partial::Partial;
 use super::stored::Stored;
-use super::{diagnose, functions};
 use crate::compile::Plan;
 use crate::error::{Error, Result};
-use crate::normalize::{Installation, Times, strings_of_events};
-use crate::report::{path_of, plain_message};
+use crate::normalize::{Installation, strings_of_events};
+use crate::report::plain_message;
 use crate::schema::Schema;
 use crate::table::{ResultTable, RowSink, Value};
-use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
 use std::cell::RefCell;
@@ -43,84 +42,6 @@ pub struct Session {
 }
 
 impl Session {
-    /// Creates the relations, then allows reading only.
-    pub fn begin(connection: Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
-        let stored = Arc::new(Stored::new(installation));
-        let session = Self::connect(connection, Arc::new(installation.clone()), None, stored, limits)?;
-        for Times { table, is_no_number } in &installation.times {
-            let is_invalid: bool = session
-                .connection
-                .query_row(is_no_number, [], |row| row.get(0))
-                .map_err(|e| guard::explain(limits, e, &session.path))?;
-            if is_invalid {
-                return Err(no_time(Path::new(&session.path), table));
-            }
-        }
-        Ok(session)
-    }
-
-    /// Creates the relations. `natives`: those of a session with the same installation.
-    pub(super) fn connect(
-        mut connection: Connection,
-        installation: Arc<Installation>,
-        natives: Option<Arc<Natives>>,
-        stored: Arc<Stored>,
-        limits: &Limits,
-    ) -> Result<Self> {
-        // A misspelt "column" is an error, not a text.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
-        functions::register(&connection, &installation.classes)?;
-        guard::watch(&mut connection, limits)?;
-        let (database, path) = (path_of(&connection), file_of(&connection));
-        let natives = match natives {
-            Some(natives) => native::share(&connection, natives).map(Some)?,
-            None => native::install(&connection, &installation, limits)?,
-        };
-        let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
-        let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
-        let (asked, has_stored, limits) = (RefCell::default(), RefCell::default(), limits.clone());
-        Ok(Self {
-            connection,
-            natives,
-            rights,
-            installation,
-            stored,
-            has_stored,
-            asked,
-            limits,
-            database,
-            path,
-        })
-    }
-
-    /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
-    pub fn begin_script(
-        connection: Connection,
-        installation: &Installation,
-        preamble: &[Plan],
-        limits: &Limits,
-    ) -> Result<Self> {
-        let session = Self::begin(connection, installation, limits)?;
-        for plan in preamble {
-            session.copy_strings_for(plan)?;
-        }
-        let (connection, rights) = (&session.connection, &session.rights);
-        for plan in preamble {
-            // A view reads nothing yet, and the script may define what it reads later.
-            if !plan.sql.split_whitespace().take(3).any(|word| word.eq_ignore_ascii_case("VIEW")) {
-                session.store_for(&plan.sql)?;
-            }
-            rights.with_all(connection, || {
-                rights.only_temp(rights.has_strings());
-                connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
-                    Some(rusqlite::ErrorCode::OperationInterrupted) => session.explain(limits, e),
-                    _ => diagnose::statement_error(plan, e, connection, rights),
-                })
-            })?;
-        }
-        Ok(session)
-    }
-
     /// Runs the plan and passes its rows to `sink`. Returns the number of rows.
     ///
     /// If the plan asks other queries, these are asked first, each for itself.
@@ -275,7 +196,7 @@ impl Session {
 
     /// Replaces the table of all strings by a copy of those that events refer to, if a user's statement
     /// could list them.
-    fn copy_strings_for(&self, plan: &Plan) -> Result<()> {
+    pub(super) fn copy_strings_for(&self, plan: &Plan) -> Result<()> {
         let rights = &self.rights;
         if plan.is_built_in || rights.reveals_secrets() || rights.has_strings() {
             return Ok(());
@@ -318,23 +239,6 @@ impl Session {
 /// Whether both plans are the same query with the same parameters.
 pub(super) fn is_same(a: &Plan, b: &Plan) -> bool {
     a.query == b.query && a.bindings == b.bindings
-}
-
-/// The error for a time that is not an integer number of nanoseconds.
-fn no_time(path: &Path, table: &str) -> Error {
-    Error::Report {
-        path: path.to_owned(),
-        reason: format!("holds a time that is not an integer, in {table}"),
-        help: NOT_FROM_NSYS.to_owned(),
-    }
-}
-
-/// The file behind a connection, as messages show it.
-fn file_of(connection: &Connection) -> String {
-    match path_of(connection).to_string_lossy() {
-        path if path.is_empty() => "the report".to_owned(),
-        path => path.into_owned(),
-    }
 }
 
 #[cfg(test)]

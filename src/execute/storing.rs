@@ -63,12 +63,12 @@ mod tests {
     use crate::catalog::Catalog;
     use crate::compile::Plan;
     use crate::execute::Limits;
+    use crate::execute::begin::Known;
     use crate::normalize;
     use crate::schema::Schema;
     use crate::table::ResultTable;
     use rusqlite::Connection;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     const REPORT: &str = "fixtures/example.sqlite";
     const ITERATIONS: &str = "SELECT * FROM iteration_window ORDER BY gpu_id, global_tid, iteration";
@@ -107,7 +107,7 @@ mod tests {
         let beside = Session::connect(
             Connection::open(REPORT).unwrap(),
             Arc::clone(&session.installation),
-            session.natives.clone(),
+            Known::Natives(session.natives.clone()),
             Arc::clone(&session.stored),
             &limits,
         );
@@ -118,13 +118,12 @@ mod tests {
 
     #[test]
     fn what_was_stopped_is_computed_again() {
-        let cancel = Arc::new(AtomicBool::new(false));
-        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let limits = Limits::default();
         let session = session(&limits);
-        cancel.store(true, Ordering::Relaxed);
+        limits.cancel.cancel();
         ask(&session, ITERATIONS, &limits).unwrap_err();
         assert!(stored(&session).is_empty());
-        cancel.store(false, Ordering::Relaxed);
+        limits.cancel.forget();
         assert!(ask(&session, ITERATIONS, &limits).unwrap().rows.len() > 1);
         // It may still read only.
         ask(&session, "SELECT * FROM \"stored iteration\"", &limits).unwrap();

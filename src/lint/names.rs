@@ -108,11 +108,17 @@ pub(super) fn check_doc(
 ) {
     let bare: String = doc.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
     let same: String = name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
-    if bare.is_empty() || bare == same || !doc.trim_end().ends_with('.') {
+    let problem = match doc.trim_end().ends_with('.') {
+        _ if bare.is_empty() => Some(format!("{what} is not documented")),
+        _ if bare == same => Some(format!("the doc of {what} only repeats its name")),
+        true => None,
+        false => Some(format!("the doc of {what} does not end in a full stop")),
+    };
+    if let Some(problem) = problem {
         findings.push(place.finding(
             rule,
             needle,
-            format!("{what} is not documented"),
+            problem,
             "write a `doc` sentence that ends in a full stop: what it means, and what null means if it can be null",
         ));
     }

@@ -6,12 +6,14 @@
 //!
 //! This module does not know or run queries.
 
+mod parts;
 mod presence;
 mod range_pattern;
 mod scope;
 mod source_view;
 mod strings;
 
+pub use parts::{Input, Native, Statements, StoredView};
 pub use presence::{Lack, Presence};
 pub use range_pattern::RangePattern;
 pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector, UNSCOPED};
@@ -70,83 +72,6 @@ pub struct Installation {
     pub lacks: BTreeMap<String, Lack>,
     /// Whether captured environment variables, command lines and all strings may be read.
     pub reveals_secrets: bool,
-}
-
-/// A view whose rows are computed once.
-#[derive(Debug, Clone)]
-pub struct StoredView {
-    /// Its name in statements.
-    pub name: String,
-    /// Its columns, in order.
-    pub columns: Vec<String>,
-    /// A condition without which it has no rows.
-    pub rows_if: Option<String>,
-}
-
-/// `CREATE TEMP …` statements, without semicolons.
-#[derive(Debug, Clone, Default)]
-pub struct Statements {
-    /// Statements that copy the public rows of secret tables. They come from the library and run with
-    /// all rights.
-    pub copies: Vec<String>,
-    /// All other statements. They must not read secrets: some may come from user files.
-    pub others: Vec<String>,
-    /// Whether the strings are copied too. If so, the string table itself must not be read.
-    pub has_strings: bool,
-}
-
-impl Statements {
-    /// All statements, in creation order.
-    pub fn iter(&self) -> impl Iterator<Item = &String> {
-        self.copies.iter().chain(&self.others)
-    }
-
-    /// Replaces the view of all strings by a copy of the strings that events refer to.
-    pub fn copy_strings(&mut self, schema: &Schema) -> Result<()> {
-        if !self.has_strings {
-            let view = format!("CREATE TEMP VIEW {STRING_VIEW} AS ");
-            let statements = strings_of_events(schema)?;
-            if !statements.is_empty() {
-                self.others.retain(|statement| !statement.starts_with(&view));
-            }
-            self.copies.extend(statements);
-            self.has_strings = true;
-        }
-        Ok(())
-    }
-}
-
-/// A relation that nsq computes.
-#[derive(Debug, Clone)]
-pub struct Native {
-    /// Its name in statements: the relation's name, or that name with the prefix `all_`.
-    pub object: String,
-    /// Name of the relation.
-    pub relation: String,
-    /// Its columns, in order.
-    pub columns: Vec<String>,
-    /// Index into [`Installation::inputs`].
-    pub input: usize,
-}
-
-/// The input of all native relations with the same scope.
-#[derive(Debug, Clone)]
-pub struct Input {
-    /// Statements that create the relations to read, on any connection to the report.
-    pub statements: Statements,
-    /// The relations to read.
-    reads: BTreeSet<String>,
-    /// The scope.
-    pub scope: Scope,
-    /// Whether the names of kernels are needed.
-    pub kernel_names: bool,
-}
-
-impl Input {
-    /// Whether the input reads the relation.
-    pub fn reads(&self, relation: &str) -> bool {
-        self.reads.contains(relation)
-    }
 }
 
 /// Plans the objects that the relations `roots` need on a report with this schema.

@@ -1,6 +1,7 @@
 //! The parameters of a page, and the plans of its tables with them.
 
-use super::template::{Templates, Trouble, value};
+use super::template::{Templates, Trouble};
+use super::values::value;
 use crate::catalog::{Catalog, Page, PageTable, line_of};
 use crate::compile::{Invocation, Layout, Plan, parse_param, scalar};
 use crate::error::{Error, Result, nearest};
@@ -33,11 +34,9 @@ pub(super) fn planned<'a>(
         }
         let mut invocation = Invocation::parse(&spec.query);
         for (key, text) in &spec.params {
-            let set = templates.parameter(text, &context);
+            let set = templates.argument(text, &context);
             let set = set.map_err(|trouble| fault(page, text, trouble))?;
-            if !set.is_empty() {
-                invocation.params.push((key.clone(), set));
-            }
+            invocation.values.extend(set.map(|set| (key.clone(), set)));
         }
         tables.push(Planned { spec, plan: Plan::new(catalog, &invocation, &Layout::Own)? });
     }

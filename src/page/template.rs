@@ -1,15 +1,16 @@
 //! Renders templates from rows: sentences with numbers, query parameters, and facts.
 
+use super::limited_buffer::LimitedBuffer;
+use super::values::cell;
 use super::{chart, filters, layout, prose};
 use crate::catalog::PageLayout;
-use crate::table::{ResultTable, Value as Cell};
+use crate::table::Value as Cell;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::value::{Kwargs, Value, ValueKind};
+use minijinja::value::{Kwargs, Value};
 use minijinja::{
     AutoEscape, Environment, Error as Fault, ErrorKind, Template, UndefinedBehavior, escape_formatter,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 
 /// Maximum number of steps of a template. A sentence takes hundreds; a loop over all kernels of a report
 /// takes thousands.
@@ -109,10 +110,26 @@ impl Templates {
         render(&template, MAX_BYTES, context)
     }
 
-    /// Renders the value of a query parameter.
+    /// Renders text for programs, such as a heading.
     pub fn parameter(&self, source: &str, context: &BTreeMap<String, Value>) -> Result<String, Trouble> {
         let template = self.plain.template_from_str(source).map_err(|e| Trouble::from(&e))?;
         render(&template, MAX_BYTES, context)
+    }
+
+    /// The value of a query parameter: that of its expression, if the template is nothing else, and else its
+    /// text. `None` leaves the parameter unset.
+    pub fn argument(
+        &self,
+        source: &str,
+        context: &BTreeMap<String, Value>,
+    ) -> Result<Option<Cell>, Trouble> {
+        let cell = match expression_in(source) {
+            Some(expression) => cell(&self.value(expression, context)?),
+            None => Cell::Text(self.parameter(source, context)?),
+        };
+        let is_unset =
+            matches!(&cell, Cell::Null) || matches!(&cell, Cell::Text(text) if text.is_empty());
+        Ok((!is_unset).then_some(cell))
     }
 
     /// Renders one of the layouts of a page. It may include the others.
@@ -189,26 +206,6 @@ fn render(
         .map_err(|_| Trouble::Fault("writes bytes that are not UTF-8".to_owned()))
 }
 
-/// Output of a template, with an error beyond `most` bytes.
-struct LimitedBuffer {
-    bytes: Vec<u8>,
-    most: usize,
-}
-
-impl io::Write for LimitedBuffer {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.bytes.len() + bytes.len() > self.most {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// The error message, with the line in the template.
 fn reason(fault: &Fault) -> String {
     let detail = fault.detail().unwrap_or_default();
@@ -254,80 +251,10 @@ fn environment(visible: fn(&str) -> String, keeps_end: bool) -> Environment<'sta
     environment
 }
 
-/// Converts a template value to JSON.
-pub fn to_json(value: &Value) -> serde_json::Value {
-    match value.kind() {
-        ValueKind::Bool => value.is_true().into(),
-        ValueKind::Number => match value.as_i64().filter(|_| value.is_integer()) {
-            Some(int) => int.into(),
-            None => f64::try_from(value.clone()).map_or(serde_json::Value::Null, Into::into),
-        },
-        ValueKind::String => value.to_string().into(),
-        ValueKind::Seq | ValueKind::Iterable => value
-            .try_iter()
-            .map(|items| items.map(|item| to_json(&item)).collect::<Vec<_>>().into())
-            .unwrap_or_default(),
-        ValueKind::Map => {
-            let mut map = serde_json::Map::new();
-            for key in value.try_iter().into_iter().flatten() {
-                let item = value.get_item(&key).unwrap_or_default();
-                map.insert(key.to_string(), to_json(&item));
-            }
-            map.into()
-        }
-        _ => serde_json::Value::Null,
-    }
-}
-
-/// Converts JSON to a template value.
-pub(super) fn of_json(json: &serde_json::Value) -> Value {
-    use serde_json::Value as Json;
-    match json {
-        Json::Null => Value::from(()),
-        Json::Bool(truth) => Value::from(*truth),
-        Json::Number(number) => match number.as_i64() {
-            Some(int) => Value::from(int),
-            None => Value::from(number.as_f64().unwrap_or(f64::NAN)),
-        },
-        Json::String(text) => Value::from(text.as_str()),
-        Json::Array(items) => items.iter().map(of_json).collect::<Vec<Value>>().into(),
-        Json::Object(fields) => {
-            let field = |(name, value): (&String, &Json)| (name.clone(), of_json(value));
-            fields.iter().map(field).collect::<BTreeMap<String, Value>>().into()
-        }
-    }
-}
-
-/// Converts a cell to a template value.
-pub fn value(cell: &Cell) -> Value {
-    match cell {
-        Cell::Null => Value::from(()),
-        Cell::Int(int) => Value::from(*int),
-        Cell::Real(real) => Value::from(*real),
-        Cell::Text(text) => Value::from(text.as_str()),
-    }
-}
-
-/// Rows as templates see them: `rows`, `first` if there is one, and `by`, rows by the value of a column.
-pub fn rows(table: &ResultTable, key: Option<&str>) -> Value {
-    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
-    let key = key.and_then(|key| names.iter().position(|name| *name == key));
-    let mut all = Vec::with_capacity(table.rows.len());
-    let mut by = BTreeMap::<String, Value>::new();
-    for row in &table.rows {
-        let cells = names.iter().map(|name| (*name).to_owned()).zip(row.iter().map(value));
-        let object = Value::from(cells.collect::<BTreeMap<String, Value>>());
-        if let Some(Cell::Text(text)) = key.and_then(|key| row.get(key)) {
-            by.insert(text.clone(), object.clone());
-        }
-        all.push(object);
-    }
-    let mut fields = BTreeMap::from([("by".to_owned(), Value::from(by))]);
-    if let Some(first) = all.first() {
-        fields.insert("first".to_owned(), first.clone());
-    }
-    fields.insert("rows".to_owned(), Value::from(all));
-    Value::from(fields)
+/// The expression of a template that is nothing but `{{ expression }}`.
+fn expression_in(source: &str) -> Option<&str> {
+    let inside = source.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    (!["{{", "}}", "{%"].iter().any(|tag| inside.contains(tag))).then(|| inside.trim_matches('-').trim())
 }
 
 #[cfg(test)]
@@ -402,6 +329,24 @@ mod tests {
         assert!(matches!(templates().value("1 / 0", &context()), Err(Trouble::NoAnswer(_))));
         assert!(templates().value("row.other", &context()).is_err());
         assert_eq!(templates().parameter("{{ row.null }}", &context()).unwrap(), "");
+    }
+
+    #[test]
+    fn a_parameter_has_the_value_of_its_expression() {
+        let mut context = context();
+        context.insert("many".to_owned(), Value::from(vec!["a,b", " c"]));
+        let set = |text: &str| templates().argument(text, &context).unwrap();
+        assert_eq!(set("{{ row.mean_ns * 2 }}"), Some(Cell::Int(3_000_000)));
+        assert_eq!(set("{{ 0.1 + 0.2 }}"), Some(Cell::Real(0.1 + 0.2)));
+        assert_eq!(set("{{ 1 == 1 }}"), Some(Cell::Int(1)));
+        assert_eq!(set("{{ many }}"), Some(Cell::Text("[\"a,b\",\" c\"]".to_owned())));
+        assert_eq!(set("{{ '{}' }}"), Some(Cell::Text("{}".to_owned())));
+        assert_eq!((set("{{ row.null }}"), set("{{ '' }}"), set("")), (None, None, None));
+        // More than an expression is text.
+        for text in ["{{ 1 }}{{ 2 }}", "{% if true %}12{% endif %}", "12"] {
+            assert_eq!(set(text), Some(Cell::Text("12".to_owned())), "{text}");
+        }
+        assert!(templates().argument("{{ other }}", &context).is_err());
     }
 
     #[test]

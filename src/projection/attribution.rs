@@ -3,7 +3,7 @@
 use super::groups::{gather, order_in_groups, run_shared, sort_in_groups, split};
 use super::nesting::Sweep;
 use super::{Capture, Launch, NONE, Op, OpKind, Range, Stop};
-use crate::threads;
+use crate::threads::Threads;
 use std::cmp::Reverse;
 use std::ops;
 
@@ -67,20 +67,20 @@ pub struct Attribution {
 impl Attribution {
     /// Sorts the capture and finds the nesting of ranges and launches. `None` if it was stopped.
     pub fn new(mut capture: Capture, reach: Reach, stop: Stop<'_>) -> Option<Self> {
-        let threads = capture.threads.len();
+        let (threads, share) = (capture.threads.len(), stop.threads());
         let order = |range: &Range| (range.start, Reverse(range.end), range.id);
         let ranges = std::mem::take(&mut capture.ranges);
-        let ((ranges, bounds), launched) = threads::both(
-            || sort_in_groups(ranges, threads, |range| range.thread, order),
-            || sort_launches(&mut capture, Reach::Thread),
+        let ((ranges, bounds), launched) = share.both(
+            || sort_in_groups(ranges, threads, |range| range.thread, order, share),
+            || sort_launches(&mut capture, Reach::Thread, share),
         );
         capture.ranges = ranges;
         let mut parent = vec![NONE; capture.ranges.len()];
         let (ranges, launches) = (&capture.ranges, &mut capture.launches);
         let size = ranges.len() + launches.len();
         let pieces = split(&mut parent, &bounds).into_iter().zip(split(launches, &launched));
-        run_shared(pieces.zip(&bounds).collect(), size, |((parent, launches), &base)| {
-            if stop() {
+        run_shared(pieces.zip(&bounds).collect(), (size, share), |((parent, launches), &base)| {
+            if stop.is_over() {
                 return;
             }
             let order = order_of(ranges, base..base + parent.len(), |_| true);
@@ -92,13 +92,13 @@ impl Attribution {
             }
             sweep.advance(i64::MAX, &mut found);
         });
-        if stop() {
+        if stop.is_over() {
             return None;
         }
         match reach {
             Reach::Thread => mark_other_threads(&mut capture, &parent),
             Reach::Process => {
-                sort_launches(&mut capture, reach);
+                sort_launches(&mut capture, reach, share);
                 attribute_by_process(&mut capture, &mut parent, stop)?;
             }
         }
@@ -115,7 +115,7 @@ impl Attribution {
             let order = order_of(ranges, slice_of(ranges, thread, |range| range.thread), &takes_part);
             let mut sweep = Sweep::new(ranges, &order, stop);
             sweep.advance(i64::MAX, |index, above| parent[index as usize] = above);
-            if stop() {
+            if stop.is_over() {
                 return None;
             }
         }
@@ -171,7 +171,7 @@ fn order_of(
 
 /// Sorts launches by (group, start, end descending, call), and updates the operations' indices. Returns the
 /// bounds of the groups.
-fn sort_launches(capture: &mut Capture, reach: Reach) -> Vec<usize> {
+fn sort_launches(capture: &mut Capture, reach: Reach, share: Threads) -> Vec<usize> {
     let groups = match reach {
         Reach::Thread => capture.threads.len(),
         Reach::Process => capture.processes.len(),
@@ -181,6 +181,7 @@ fn sort_launches(capture: &mut Capture, reach: Reach) -> Vec<usize> {
         groups,
         |launch| group_of(capture, reach, launch.thread),
         |launch| (launch.start, Reverse(launch.end), launch.call),
+        share,
     );
     capture.launches = gather(&capture.launches, &order);
     let mut places = vec![NONE; order.len()];
@@ -236,7 +237,7 @@ fn attribute_by_process(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_
     let (ranges, launches, threads) = (&capture.ranges, &mut capture.launches, &capture.threads);
     let process_of = |thread: u32| threads[thread as usize].process;
     for process in 0..capture.processes.len() as u32 {
-        if stop() {
+        if stop.is_over() {
             return None;
         }
         let mut order: Vec<u32> = slice_of(ranges, process, |range| process_of(range.thread))
@@ -260,7 +261,7 @@ fn attribute_by_process(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_
         }
         sweep.advance(i64::MAX, &mut adopt);
     }
-    (!stop()).then_some(())
+    (!stop.is_over()).then_some(())
 }
 
 /// The number of ancestors of each range. With [`Reach::Process`], a parent comes before its children in

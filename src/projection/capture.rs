@@ -145,7 +145,7 @@ pub struct Kernel {
 }
 
 /// The ranges, calls and operations of a report.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Capture {
     /// Global process ids, unique across hosts and VMs, ascending.
     pub processes: Vec<i64>,

@@ -1,6 +1,6 @@
 //! Sorts elements into groups, and works on groups in parallel if there are enough elements.
 
-use crate::threads;
+use crate::threads::Threads;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -14,13 +14,14 @@ pub(super) fn sort_in_groups<T: Copy + Sync, K: Ord>(
     groups: usize,
     group_of: impl Fn(&T) -> u32,
     key: impl Fn(&T) -> K + Sync,
+    threads: Threads,
 ) -> (Vec<T>, Vec<usize>) {
     if elements.is_sorted_by_key(|element| (group_of(element), key(element))) {
         let begin = |group| elements.partition_point(|element| group_of(element) < group);
         let bounds = (0..=groups as u32).map(begin).collect();
         return (elements, bounds);
     }
-    let (order, bounds) = order_in_groups(&elements, groups, group_of, key);
+    let (order, bounds) = order_in_groups(&elements, groups, group_of, key, threads);
     (gather(&elements, &order), bounds)
 }
 
@@ -33,11 +34,12 @@ pub(super) fn order_in_groups<T: Sync, K: Ord>(
     groups: usize,
     group_of: impl Fn(&T) -> u32,
     key: impl Fn(&T) -> K + Sync,
+    threads: Threads,
 ) -> (Vec<u32>, Vec<usize>) {
     let (mut order, bounds) = by_group(elements, groups, group_of);
     let size = order.len();
     let key_at = |&index: &u32| key(&elements[index as usize]);
-    run_shared(split(&mut order, &bounds), size, |group| {
+    run_shared(split(&mut order, &bounds), (size, threads), |group| {
         if !group.is_sorted_by_key(key_at) {
             group.sort_by_cached_key(key_at);
         }
@@ -80,9 +82,14 @@ pub(super) fn split<'a, T>(mut elements: &'a mut [T], bounds: &[usize]) -> Vec<&
     groups
 }
 
-/// Calls `work` on all pieces, on two threads if `size`, the total number of elements, is large enough.
-pub(super) fn run_shared<P: Send>(pieces: Vec<P>, size: usize, work: impl Fn(P) + Sync) {
-    if size < WORTH_SHARING || !threads::may_share() {
+/// Calls `work` on all pieces, on two threads if they are allowed and `size`, the total number of elements,
+/// is large enough.
+pub(super) fn run_shared<P: Send>(
+    pieces: Vec<P>,
+    (size, threads): (usize, Threads),
+    work: impl Fn(P) + Sync,
+) {
+    if size < WORTH_SHARING || !threads.may_share() {
         return pieces.into_iter().for_each(work);
     }
     let pieces = Mutex::new(pieces.into_iter());
@@ -119,7 +126,7 @@ pub(super) fn pieces<T>(elements: &[T], alike: impl Fn(&T, &T) -> bool) -> Vec<&
 /// Like [`run_shared`], but returns the results in the order of the pieces.
 pub(super) fn map_shared<P: Send, R: Send>(
     pieces: Vec<P>,
-    size: usize,
+    size: (usize, Threads),
     work: impl Fn(P) -> Vec<R> + Sync,
 ) -> Vec<Vec<R>> {
     let mut parts: Vec<Vec<R>> = pieces.iter().map(|_| Vec::new()).collect();

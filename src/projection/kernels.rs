@@ -4,7 +4,6 @@ use super::by_name::{Listing, Named, by_name};
 use super::collector::{Collector, Execution, RangeKernel, Sample};
 use super::groups::{map_shared, pieces};
 use super::{Kernel, NONE, OpKind, Paths, Projection, Stop, StopCheck, Unattributed};
-use crate::threads;
 use foldhash::HashMap;
 
 /// A kernel launched directly under a path.
@@ -129,7 +128,7 @@ impl RangeKernels {
         let prepare =
             || ((listing.names)(), projection.op_order().iter().map(execution).collect::<Vec<_>>());
         let ((places, executions), order) =
-            threads::both(prepare, || by_name(projection, listing, stop));
+            stop.threads().both(prepare, || by_name(projection, listing, stop));
         let order = order?;
         let collector = || Collector {
             projection,
@@ -144,7 +143,7 @@ impl RangeKernels {
         };
         let group_of = |range: &Named| (range.name, listing.threads[range.thread as usize]);
         let alike = |a: &Named, b: &Named| group_of(a) == group_of(b);
-        let mut parts = map_shared(pieces(&order, alike), order.len(), |piece| {
+        let mut parts = map_shared(pieces(&order, alike), (order.len(), stop.threads()), |piece| {
             let mut collector = collector();
             let mut check = StopCheck::new(stop);
             for ranges in piece.chunk_by(alike) {
@@ -154,7 +153,7 @@ impl RangeKernels {
             }
             collector.rows
         });
-        if stop() {
+        if stop.is_over() {
             return None;
         }
         let mut outside = collector();

@@ -34,4 +34,4 @@ pub use paths::{Path, Paths};
 pub use range_sums::{RangeSum, range_sums};
 pub use selection::{Instances, Selected};
 pub use slices::{Keep, Own, Projection, Work};
-pub use stop_check::{Stop, StopCheck};
+pub use stop_check::{Stop, StopCheck, Watch};

@@ -7,7 +7,6 @@ use super::by_name::Listing;
 use super::groups::map_shared;
 use super::{NONE, Projection, Stop, StopCheck};
 use crate::statistics::{percentile, whole_stddev};
-use crate::threads;
 use std::cmp::Reverse;
 use std::ops;
 
@@ -54,21 +53,22 @@ pub fn range_sums(
 ) -> Option<Vec<RangeSum>> {
     let sums = || {
         let groups = Groups::of(projection, listing.printed, is_shown, stop)?;
-        let parts = map_shared(groups.parts.iter().collect(), groups.of_range.len(), |part| {
-            Vec::from_iter(part.totals(projection, &groups, stop))
-        });
+        let parts =
+            map_shared(groups.parts.iter().collect(), (groups.of_range.len(), stop.threads()), |part| {
+                Vec::from_iter(part.totals(projection, &groups, stop))
+            });
         // If any part was stopped, the whole result is.
         let parts = parts.into_iter().map(|mut part| part.pop()).collect::<Option<Vec<Totals>>>()?;
-        let sums = map_shared(groups.pieces(), groups.of_range.len(), |piece| {
+        let sums = map_shared(groups.pieces(), (groups.of_range.len(), stop.threads()), |piece| {
             let (mut check, mut extents) = (StopCheck::new(stop), Vec::new());
             let sum = |group| sum_of(&groups, &parts, group, &mut extents, &mut check);
             piece.map_while(sum).collect()
         });
         Some(sums)
     };
-    let (names, sums) = threads::both(listing.names, sums);
+    let (names, sums) = stop.threads().both(listing.names, sums);
     let mut sums = sums?.concat();
-    if stop() {
+    if stop.is_over() {
         return None;
     }
     sums.sort_unstable_by_key(|sum| {

@@ -5,7 +5,6 @@ use super::extremes::Extremes;
 use super::groups::{run_shared, split};
 use super::{Attribution, Failure, NONE, Op, OpKind, Reach, Stop, StopCheck};
 use crate::interval::union_length;
-use crate::threads;
 use std::sync::OnceLock;
 
 /// The launches inside a range: `from..to`, except for those that end after the range if it `has_holes`.
@@ -99,7 +98,7 @@ impl Projection {
             let children = children(&slices, &attribution.parent);
             Some((slices, children))
         };
-        let (sliced, sums) = threads::both(sliced, || sums(ops, launches, stop));
+        let (sliced, sums) = stop.threads().both(sliced, || sums(ops, launches, stop));
         let (sums, (slices, children)) = (sums?, sliced.ok_or(Failure::Stopped)?);
         let (op_order, own) = (OnceLock::new(), OnceLock::new());
         Ok(Self { attribution, slices, children, sums, op_order, own })
@@ -314,11 +313,11 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
         .collect();
     let mut slices = vec![Slice::default(); ranges.len()];
     let pieces = split(&mut slices, &bounds).into_iter().zip(&bounds).zip(0..threads as u32);
-    run_shared(pieces.collect(), ranges.len(), |((slices, &first), thread)| {
+    run_shared(pieces.collect(), (ranges.len(), stop.threads()), |((slices, &first), thread)| {
         let group = attribution.group_of(thread);
         let places = slice_of(launches, group, |launch| attribution.group_of(launch.thread));
         let here = &launches[places.clone()];
-        if here.is_empty() || slices.is_empty() || stop() {
+        if here.is_empty() || slices.is_empty() || stop.is_over() {
             return;
         }
         // If the ends are sorted too, no slice can have holes.
@@ -346,7 +345,7 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
             *slice = Slice { from: place(from), to: place(to), has_holes };
         }
     });
-    (!stop()).then_some(slices)
+    (!stop.is_over()).then_some(slices)
 }
 
 /// Like `partition_point`, but faster if the point is near the start: most ranges contain few launches.

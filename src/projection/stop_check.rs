@@ -1,12 +1,31 @@
-//! Stops long loops at a deadline.
+//! Stops long loops at a deadline, and limits the threads on which they run.
 
-/// Called from time to time during long computations; `true` stops them. It must then stay `true`.
-pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+use crate::threads::Threads;
 
-/// Calls [`Stop`] once per many turns of a loop, because reading the clock costs more than most turns.
+/// What long computations ask while they run.
+pub trait Watch: Sync {
+    /// Asked from time to time; `true` stops them. It must then stay `true`.
+    fn is_over(&self) -> bool;
+
+    /// The threads that they may use.
+    fn threads(&self) -> Threads {
+        Threads::default()
+    }
+}
+
+impl<F: Fn() -> bool + Sync> Watch for F {
+    fn is_over(&self) -> bool {
+        self()
+    }
+}
+
+/// Who is asked during a long computation.
+pub type Stop<'a> = &'a dyn Watch;
+
+/// Asks [`Stop`] once per many turns of a loop, because reading the clock costs more than most turns.
 pub struct StopCheck<'a> {
     stop: Stop<'a>,
-    /// Turns since the last call.
+    /// Turns since it was asked last.
     turns: usize,
     must_stop: bool,
 }
@@ -30,7 +49,7 @@ impl<'a> StopCheck<'a> {
         self.turns = self.turns.saturating_add(turns);
         if self.turns >= TURNS {
             self.turns = 0;
-            self.must_stop |= (self.stop)();
+            self.must_stop |= self.stop.is_over();
         }
         self.must_stop
     }

@@ -5,7 +5,7 @@
 use super::Output;
 use crate::error::{Error, Result};
 use crate::table::{Column, RowSink, Value};
-use crate::threads;
+use crate::threads::Threads;
 use std::io::{self, Write};
 use std::mem;
 use std::panic::resume_unwind;
@@ -25,12 +25,12 @@ pub(super) type Feed<'f> = &'f mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
 /// Writes the rows of `produce` with `write`, on a background thread if there are many rows and threads
 /// are allowed.
 pub(super) fn write_in_background<T>(
-    out: &mut Output,
+    (out, threads): (&mut Output, Threads),
     write: impl FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send,
     produce: impl FnOnce(&mut dyn RowSink) -> Result<T>,
 ) -> Result<T> {
     let mut out = UntilFailure { out, has_failed: false };
-    if !threads::may_share() {
+    if !threads.may_share() {
         let (mut produce, mut produced) = (Some(produce), None);
         let fed = write(&mut out, &mut |sink| {
             produced = produce.take().map(|produce| produce(sink)).transpose()?;

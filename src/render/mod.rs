@@ -19,6 +19,7 @@ pub mod json_schema;
 mod lead;
 mod markdown;
 pub mod nsys;
+mod shorten;
 mod style;
 mod text;
 
@@ -38,6 +39,7 @@ use style::{count_of, header_of, put};
 
 use crate::error::{Error, Result};
 use crate::table::RowSink;
+use crate::threads::Threads;
 use std::io::{self, Write};
 
 /// Writes a sequence of results to one output.
@@ -49,18 +51,24 @@ pub struct Writer<'a> {
     /// Number of results to come: JSON wraps several results in an array.
     expected: usize,
     formulas: usize,
+    threads: Threads,
 }
 
 impl<'a> Writer<'a> {
     /// Creates a writer for `expected` results.
     pub fn new(out: &'a mut Output, format: Format, style: Style, expected: usize) -> Self {
-        Self { out, format, style, written: 0, expected, formulas: 0 }
+        Self { out, format, style, written: 0, expected, formulas: 0, threads: Threads::default() }
     }
 
     /// Creates a writer for one result in the middle of a page: without the page's head and end, and so without
     /// [`Writer::finish`].
     pub fn within(out: &'a mut Output, format: Format, style: Style) -> Self {
-        Self { out, format, style, written: 1, expected: 1, formulas: 0 }
+        Self { written: 1, ..Self::new(out, format, style, 1) }
+    }
+
+    /// Limits the threads: with one, no result is written in the background.
+    pub fn use_threads(&mut self, threads: Threads) {
+        self.threads = threads;
     }
 
     /// Writes a heading and lines of a label and a sentence, in text and Markdown. Other formats have no
@@ -81,7 +89,7 @@ impl<'a> Writer<'a> {
         produce: impl FnOnce(&mut dyn RowSink) -> Result<T>,
     ) -> Result<T> {
         self.separate()?;
-        let (out, style) = (&mut *self.out, &self.style);
+        let (out, style, threads) = (&mut *self.out, &self.style, &self.threads);
         let produce =
             |sink: &mut dyn RowSink| match self.format.is_for_people() || !style.columns.is_empty() {
                 true => produce(&mut Arranged::new(sink, &style.columns)),
@@ -96,20 +104,20 @@ impl<'a> Writer<'a> {
                     let sink = &mut delimited::Delimited::new(out, delimiter, style);
                     feed(&mut formula::Formulas { sink, escape, found })
                 };
-                write_in_background(out, write, produce)
+                write_in_background((out, *threads), write, produce)
             }
             Format::Json => {
                 let write = |out: &mut dyn Write, feed: Feed<'_>| {
                     feed(&mut json::Document::new(out, style, heading))
                 };
-                write_in_background(out, write, produce)
+                write_in_background((out, *threads), write, produce)
             }
             Format::Ndjson => {
                 let several = self.expected > 1;
                 let write = |out: &mut dyn Write, feed: Feed<'_>| {
                     feed(&mut json::Lines::new(out, style, heading, several))
                 };
-                write_in_background(out, write, produce)
+                write_in_background((out, *threads), write, produce)
             }
             Format::Markdown => produce(&mut markdown::Markdown::new(out, style, heading)),
             Format::Html => produce(&mut html::Section::new(out, style, heading, self.written == 1)),

@@ -4,10 +4,10 @@
 //! least important columns are dropped; a last line names them. Numbers are never shortened.
 
 use super::lead::{bold, wrapped};
+use super::shorten::shorten;
 use super::{Heading, Style, count_of, header_of, put, shown, visible};
 use crate::error::Result;
 use crate::table::{Column, ResultTable, RowSink, Type, Value};
-use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use unicode_width::UnicodeWidthStr;
 
@@ -263,97 +263,6 @@ fn holds_numbers(table: &ResultTable, index: usize) -> bool {
     values.peek().is_some() && values.all(|value| !matches!(value, Value::Text(_)))
 }
 
-/// Shortens the texts of a column to `width`; different texts stay different. Returns whether numbers
-/// tell some apart.
-fn shorten(rows: &mut [Vec<String>], column: usize, width: usize) -> bool {
-    let mut is_numbered = false;
-    let texts: BTreeSet<String> = rows.iter().map(|row| row[column].clone()).collect();
-    let mut alike: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for text in texts {
-        alike.entry(middle_out(&text, width)).or_default().push(text);
-    }
-    let mut short = BTreeMap::new();
-    for (shortened, texts) in alike {
-        match texts.as_slice() {
-            [text] => {
-                short.insert(text.clone(), shortened);
-            }
-            texts => {
-                let (shortened, has_numbers) = told_apart(texts, width);
-                short.extend(shortened);
-                is_numbered |= has_numbers;
-            }
-        }
-    }
-    for row in rows {
-        if let Some(shortened) = short.get(&row[column]) {
-            row[column].clone_from(shortened);
-        }
-    }
-    is_numbered
-}
-
-/// `abcdefgh` in five characters: `ab…gh`.
-fn middle_out(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let kept = width.saturating_sub(1);
-    let tail_width = kept / 2;
-    let mut tail = text;
-    while tail.width() > tail_width {
-        tail = rest(tail);
-    }
-    format!("{}…{tail}", head(text, kept - tail_width))
-}
-
-/// Texts that share both ends, each with the part in which they differ: `abcXefgh` is `a…X…h`.
-///
-/// Where that part is too long, a number tells them apart. Returns whether it does.
-fn told_apart(texts: &[String], width: usize) -> (Vec<(String, String)>, bool) {
-    let chars: Vec<Vec<char>> = texts.iter().map(|text| text.chars().collect()).collect();
-    let shortest = chars.iter().map(Vec::len).min().unwrap_or(0);
-    let differs = |nth: usize| chars.iter().any(|text| text[nth] != chars[0][nth]);
-    let first = (0..shortest).find(|&nth| differs(nth)).unwrap_or(shortest);
-    let show = |text: &[char]| -> String {
-        let from: String = text[first.min(text.len())..].iter().collect();
-        let before: String = text[..first.min(text.len())].iter().collect();
-        let lead = head(&before, width / 3);
-        format!("{lead}…{}", middle_out(&from, width.saturating_sub(lead.width() + 1)))
-    };
-    let shown: Vec<String> = chars.iter().map(|text| show(text)).collect();
-    let distinct: BTreeSet<&String> = shown.iter().collect();
-    if distinct.len() == texts.len() && shown.iter().all(|text| text.width() <= width) {
-        return (texts.iter().cloned().zip(shown).collect(), false);
-    }
-    let digits = texts.len().to_string().len();
-    let numbered = texts.iter().enumerate().map(|(nth, text)| {
-        let short = middle_out(text, width.saturating_sub(digits + 1));
-        (text.clone(), format!("{short}#{}", nth + 1))
-    });
-    (numbered.collect(), true)
-}
-
-/// The longest beginning of `text` that is at most `width` wide.
-fn head(text: &str, width: usize) -> String {
-    let mut head = String::new();
-    for c in text.chars() {
-        head.push(c);
-        if head.width() > width {
-            head.pop();
-            break;
-        }
-    }
-    head
-}
-
-/// The text without its first character.
-fn rest(text: &str) -> &str {
-    let mut chars = text.chars();
-    chars.next();
-    chars.as_str()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -402,32 +311,5 @@ mod tests {
         assert!(narrow.contains("not shown: longest of all"), "{narrow}");
         let narrower = drawn(Some(26));
         assert!(narrower.contains("total") && !narrower.contains("calls\n"), "{narrower}");
-    }
-
-    #[test]
-    fn different_names_stay_different() {
-        for width in [9, 20, 30] {
-            let mut rows: Vec<Vec<String>> = table()
-                .rows
-                .iter()
-                .map(|row| match &row[0] {
-                    Value::Text(text) => vec![text.clone()],
-                    _ => unreachable!(),
-                })
-                .collect();
-            shorten(&mut rows, 0, width);
-            assert_ne!(rows[0], rows[1]);
-            assert!(rows.iter().all(|row| row[0].width() <= width), "{rows:?}");
-        }
-        let texts = ["ax1bbbbbbbb".to_owned(), "ax2bbbbbbbb".to_owned()];
-        assert_eq!(told_apart(&texts, 8).0[1].1, "ax…2b…bb");
-    }
-
-    #[test]
-    fn names_are_shortened_in_the_middle() {
-        assert_eq!(middle_out("abcdefgh", 5), "ab…gh");
-        assert_eq!(middle_out("abcdefgh", 4), "ab…h");
-        assert_eq!(middle_out("abcdefgh", 8), "abcdefgh");
-        assert_eq!(middle_out("漢字漢字漢字", 7), "漢…漢字".replace("漢字", "字"));
     }
 }

@@ -1,8 +1,8 @@
 //! Opens databases read-only, and checks that they are whole.
 
 use super::kind::{HEADER_LEN, MAGIC, describe, truncated};
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::interrupt::is_interrupted;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -11,7 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Checks that a file is a complete database. The error completes a sentence such as "its output …".
-pub(super) fn check_database(path: &Path) -> Result<(), String> {
+pub(super) fn check_database(path: &Path, cancel: &Cancel) -> Result<(), String> {
     let failed = |e: std::io::Error| e.to_string();
     match path.metadata() {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("is missing".to_owned()),
@@ -32,7 +32,7 @@ pub(super) fn check_database(path: &Path) -> Result<(), String> {
     if let Some(promised) = truncated(&header, len) {
         return Err(format!("is cut short: {len} bytes, but its header says {promised}"));
     }
-    let connection = open_read_only(path).map_err(|e| match e {
+    let connection = open_read_only(path, cancel).map_err(|e| match e {
         Error::Report { reason, .. } => reason,
         e => e.to_string(),
     })?;
@@ -44,22 +44,22 @@ pub(super) fn check_database(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Checks every page of a database. Ctrl-C stops it.
-pub(super) fn check_pages(path: &Path) -> Result<(), String> {
+/// Checks every page of a database.
+pub(super) fn check_pages(path: &Path, cancel: &Cancel) -> Result<(), String> {
     let failed = |e: rusqlite::Error| format!("cannot be read as a database: {}", plain_message(&e));
-    let connection = open_read_only(path).map_err(|e| e.to_string())?;
+    let connection = open_read_only(path, cancel).map_err(|e| e.to_string())?;
     let found: String =
         connection.query_row("PRAGMA main.quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
     if found == "ok" { Ok(()) } else { Err(format!("is damaged: {}", found.replace('\n', "; "))) }
 }
 
 /// Opens a database so that it cannot be written, and no file appears next to it.
-pub(super) fn open_read_only(path: &Path) -> Result<Connection> {
-    open_resolved(path, &path.canonicalize().map_err(|e| Error::io(path, e))?)
+pub(super) fn open_read_only(path: &Path, cancel: &Cancel) -> Result<Connection> {
+    open_resolved(path, &path.canonicalize().map_err(|e| Error::io(path, e))?, cancel)
 }
 
 /// As [`open_read_only`], for a path that has no links. Fails if it has some by now.
-pub(super) fn open_resolved(path: &Path, database: &Path) -> Result<Connection> {
+pub(super) fn open_resolved(path: &Path, database: &Path, cancel: &Cancel) -> Result<Connection> {
     let beside = |suffix: &str| {
         let mut name = database.as_os_str().to_owned();
         name.push(suffix);
@@ -101,7 +101,8 @@ pub(super) fn open_resolved(path: &Path, database: &Path) -> Result<Connection> 
     };
     let mut connection = Connection::open_with_flags(&uri, flags).map_err(broken)?;
     // A deadline replaces this handler.
-    connection.progress_handler(STEPS, Some(is_interrupted))?;
+    let cancel = cancel.clone();
+    connection.progress_handler(STEPS, Some(move || cancel.is_cancelled()))?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
     // The file is untrusted: nothing that its schema defines may run on its own.
     for (config, on) in [
@@ -141,8 +142,8 @@ fn bytes_to_map(database: &Path) -> i64 {
 }
 
 /// Another connection to the database of an open report.
-pub(crate) fn reopen(database: &Path) -> Result<Connection> {
-    open_resolved(database, database)
+pub(crate) fn reopen(database: &Path, cancel: &Cancel) -> Result<Connection> {
+    open_resolved(database, database, cancel)
 }
 
 /// The file of a connection, or an empty path. The name need not be UTF-8.

@@ -3,8 +3,8 @@
 use super::ExportOptions;
 use super::cache::{Cache, Derived, Kept};
 use super::notices::{Listener, Notice};
+use crate::cancel::Cancel;
 use crate::error::Result;
-use crate::interrupt::is_interrupted;
 use crate::trace::{self, ImportOptions, Imported, Progress};
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
-        let imported = import(trace, fresh, ImportOptions::default(), listener)?;
+        let imported =
+            import(trace, fresh, ImportOptions::default(), (listener, &options.cache.cancel))?;
         let odd = imported.repaired
             + imported.repaired_facts
             + imported.invalid_times
@@ -31,7 +32,7 @@ pub fn import(
     trace: &Path,
     database: &Path,
     options: ImportOptions,
-    listener: Listener,
+    (listener, cancel): (Listener, &Cancel),
 ) -> Result<Imported> {
     // Short imports show no progress.
     const PAUSE: Duration = Duration::from_millis(250);
@@ -45,7 +46,7 @@ pub fn import(
             *shown = Instant::now();
             listener.notify(Notice::Progress { step: &step, done: read, total: Some(total) });
         }
-        !is_interrupted()
+        !cancel.is_cancelled()
     });
     listener.notify(Notice::Done);
     imported

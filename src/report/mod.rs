@@ -16,8 +16,8 @@ mod notices;
 mod profiles;
 
 pub use cache::{
-    CacheEntry, CacheOptions, Cleared, Derived, WorkFolder, cache_entries, cache_folder, clear_cache,
-    discard_temporaries, remove_work_folders,
+    CacheEntry, CacheOptions, Cleared, Derived, Temporaries, WorkFolder, cache_entries, cache_folder,
+    clear_cache, remove_work_folders,
 };
 pub(crate) use database::{LONGEST, STEPS, path_of, plain_message, reopen};
 pub use export::{ExportOptions, run_as_launcher};
@@ -26,6 +26,7 @@ pub use named::report_paths;
 pub use notices::{Listener, Notice};
 pub use profiles::{Found, Profile, find};
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use database::{check_database, check_pages, open_read_only, open_resolved};
 use export::Export;
@@ -46,6 +47,8 @@ pub struct Report {
     pub database: PathBuf,
     /// The connection that opening it left behind, until a session takes it.
     spare: Mutex<Option<Connection>>,
+    /// Stops what happens before a session begins.
+    cancel: Cancel,
     /// Keeps the database from being removed while it is used.
     _kept: Option<cache::Kept>,
 }
@@ -67,9 +70,9 @@ impl Report {
             }
         };
         let database = database.canonicalize().map_err(|e| Error::io(path, e))?;
-        let connection = open_resolved(path, &database)?;
-        let spare = Mutex::new(Some(connection));
-        Ok(Self { path: path.to_owned(), file, database, spare, _kept: kept })
+        let connection = open_resolved(path, &database, &options.cache.cancel)?;
+        let (spare, cancel) = (Mutex::new(Some(connection)), options.cache.cancel.clone());
+        Ok(Self { path: path.to_owned(), file, database, spare, cancel, _kept: kept })
     }
 
     /// A read-only connection of its own, for one session: TEMP objects may be made on it. The file is
@@ -77,7 +80,7 @@ impl Report {
     pub fn connect(&self) -> Result<Connection> {
         match self.spare.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(connection) => Ok(connection),
-            None => open_resolved(&self.path, &self.database),
+            None => open_resolved(&self.path, &self.database, &self.cancel),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 /// `error` and `table` are types that all stages share.
 const MAY_USE: [(&str, &[&str]); 27] = [
     ("error", &[]),
-    ("interrupt", &["error"]),
+    ("cancel", &["error"]),
     ("threads", &[]),
     ("bounded_file", &["error"]),
     ("classify", &[]),
@@ -19,7 +19,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
     ("table", &["error"]),
     ("seed", &["error", "classify", "table"]),
     ("trace", &["error", "classify"]),
-    ("report", &["error", "interrupt", "trace"]),
+    ("report", &["error", "cancel", "trace"]),
     ("schema", &["error", "report"]),
     ("catalog", &["error", "bounded_file", "classify", "table"]),
     ("manual", &["error", "classify", "table", "catalog", "render"]),
@@ -29,7 +29,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         "execute",
         &[
             "error",
-            "interrupt",
+            "cancel",
             "threads",
             "glob",
             "interval",
@@ -71,6 +71,8 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         "door",
         &[
             "error",
+            "cancel",
+            "threads",
             "table",
             "report",
             "catalog",
@@ -93,7 +95,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         "cli",
         &[
             "error",
-            "interrupt",
+            "cancel",
             "threads",
             "bounded_file",
             "table",

@@ -33,6 +33,7 @@ mod load;
 mod module_graph;
 mod native_statements;
 mod occupancy;
+mod payloads;
 mod pipelines;
 mod query_pages;
 mod ranks;

@@ -301,7 +301,8 @@ fn sends_are_matched_and_bubbles_are_those_of_the_simulation() {
 fn roles_follow_from_how_communicators_cross() {
     let job = Job::run(11, 2, 2, 2, 0);
     let folder = tempfile::tempdir().unwrap();
-    let roles = ask("communicator_roles", &job.write(folder.path(), None));
+    let reports = job.write(folder.path(), None);
+    let roles = ask("communicator_roles", &reports);
     let of = |kind: char| -> Vec<(&str, &str, &str)> {
         let rows = roles.iter().filter(|row| row["communicator"].starts_with(kind));
         rows.map(|row| (row["role"].as_str(), row["stride"].as_str(), row["rank_count"].as_str()))
@@ -313,6 +314,26 @@ fn roles_follow_from_how_communicators_cross() {
     assert_eq!(of('4'), [("", "1", "8")], "{roles:?}");
     let world = roles.iter().find(|row| row["communicator"] == "4").unwrap();
     assert!(world["evidence"].starts_with("cannot tell"), "{world:?}");
+    // The page shows them, and the pipelines.
+    let all = folder.path().to_str().unwrap();
+    let text = stdout(&["page", "job", all, "-p", "top=20"]);
+    for (role, ranks) in [("tensor", "0 to 1"), ("data", "0 to 2 by 2"), ("pipeline", "0 to 4 by 4")] {
+        let shows = |line: &str| line.starts_with(role) && line.contains(ranks);
+        assert!(text.lines().any(shows), "{role}: {text}");
+    }
+    let bubbles = ask("pipeline_bubbles", &reports);
+    for pipeline in 0..4 {
+        let stages = || bubbles.iter().filter(|row| int(row, "pipeline") == pipeline);
+        let least = stages().min_by_key(|row| int(row, "bubble_ns")).unwrap();
+        let line = format!(
+            "Pipeline {pipeline}: 2 of 2 stages. Stage {} (rank {}) has the least bubbles",
+            least["stage"], least["rank"]
+        );
+        assert!(text.contains(&line), "{line}: {text}");
+    }
+    let html = stdout(&["page", "job", all, "--format", "html"]);
+    assert!(html.contains("<h2>Bubbles of pipelines</h2>"), "{html}");
+    assert!(html.contains("<td>pipeline</td>") && html.contains("<td>tensor</td>"), "{html}");
     // One communicator alone says nothing.
     let job = Job::run(12, 1, 2, 1, 0);
     let folder = tempfile::tempdir().unwrap();

@@ -19,6 +19,7 @@ fn readmes_page(folder: &Path) {
     fs::create_dir_all(&page).unwrap();
     fs::write(page.join("page.yml"), block("yaml", "name: first_look")).unwrap();
     fs::write(page.join("verdict.jinja"), block("jinja", "The GPUs idle")).unwrap();
+    fs::write(page.join("picture.html.jinja"), block("jinja", "<!DOCTYPE html>")).unwrap();
     fs::write(folder.join("busiest_kernels.sql"), block("sql", "name: busiest_kernels")).unwrap();
 }
 
@@ -58,6 +59,14 @@ fn a_page_needs_no_program() {
             "{text}"
         );
         assert!(stdout(&page).contains("\nTop "), "{}", stdout(&page));
+        // As README says, two lines choose the layouts of the formats.
+        let manifest = folder.path().join("pages/first_look/page.yml");
+        let before = fs::read_to_string(&manifest).unwrap();
+        fs::write(&manifest, format!("{before}text: verdict\nhtml: picture.html\n")).unwrap();
+        assert_eq!(stdout(&page), text);
+        let html = stdout(&[&page[..], &["-f", "html"]].concat());
+        assert!(html.starts_with("<!DOCTYPE html>") && html.contains("width: 100%"), "{html}");
+        fs::write(&manifest, before).unwrap();
     }
     let shown = stdout(&["show", "first_look", "--queries", queries]);
     assert!(shown.contains("(a page)") && shown.contains("verdict"), "{shown}");

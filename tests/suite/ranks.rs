@@ -94,6 +94,23 @@ fn waits_are_those_of_a_join_by_hand() {
 
 /// The same run as two reports, the second one with a clock that is hours behind and 40 ppm slow.
 #[test]
+fn the_page_compares_collectives_with_the_links() {
+    let Some(path) = two_ranks() else { return };
+    let text = stdout(&["page", "job", &path, "-p", "top=20"]);
+    // 4 x 14.0625 GB/s in one direction: see the whitepaper that the page names.
+    assert!(text.contains("The links of each GPU carry 56.25 GB/s in one direction"), "{text}");
+    let use_of_links = ask("link_use", std::slice::from_ref(&path));
+    assert!(!use_of_links.is_empty());
+    for row in &use_of_links {
+        assert!(row["url"].starts_with("https://www.nvidia.com/"), "{row:?}");
+        let share = 100.0 * real(row, "bus_bytes_per_s") / 56.25e9;
+        assert!((real(row, "link_pct") - share).abs() < 1e-9, "{row:?}");
+    }
+    assert!(text.contains("NVIDIA GA102 whitepaper"), "{text}");
+    assert!(text.lines().any(|line| line.ends_with("9.54 GB/s        17.0 %")), "{text}");
+}
+
+#[test]
 fn two_reports_with_other_clocks_give_the_same_waits() {
     let Some(path) = two_ranks() else { return };
     let folder = tempfile::tempdir().unwrap();

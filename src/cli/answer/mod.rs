@@ -13,6 +13,7 @@ use crate::page::{Given, PartAnswer, Questions, Status, table_text};
 use crate::render::{Format, Heading, Style};
 use crate::report::{Profile as Found, find};
 use crate::table::{Column, ResultTable, Value as Cell};
+use crate::threads::Threads;
 pub(super) use args::Args;
 use profile::{Profile, failure_line};
 use serde_json::{Map, Value as Json, json};
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 
 /// Answers one report, or two together.
 fn reports(args: &Args, catalog: &Catalog, questions: &Questions<'_>, format: Format) -> Result<u8> {
-    let mut clock = args.limits.start();
+    let mut clock = args.limits.start(Threads::default());
     let (facts, answers) = profile::answer(args, questions, &args.reports, &mut clock)?;
     let written = match &args.reports_to {
         Some(target) => stats_reports::write_beside(args, catalog, target),
@@ -87,7 +88,7 @@ fn folder(args: &Args, catalog: &Catalog, questions: &Questions<'_>, format: For
         });
     }
     must_differ(args.output.output.as_deref(), found.profiles.iter().flat_map(Found::files))?;
-    let mut clock = args.limits.start();
+    let mut clock = args.limits.start(Threads::default());
     let all =
         found.profiles.iter().map(|found| Profile::of(found, args, catalog, questions, &mut clock));
     let all = all.collect::<Result<Vec<Profile<'_>>>>()?;

@@ -32,7 +32,7 @@ pub(super) fn answer<'a>(
     paths: &[PathBuf],
     clock: &mut Clock,
 ) -> Result<Answers<'a>> {
-    let open = |path: &PathBuf| clock.pause(|| Opened::open(path, &args.open));
+    let open = |path: &PathBuf| clock.pause(|| Opened::open(path, &args.open)).map(Opened::sharing);
     let opened = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
     let facts = opened.iter().map(|opened| {
         let mut facts = opened.heading(&Scope::default()).facts;

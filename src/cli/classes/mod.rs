@@ -15,6 +15,7 @@ use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
 use crate::page::{PageRequest, ReportInput};
 use crate::render::{Format, visible};
 use crate::table::ResultTable;
+use crate::threads::Threads;
 pub(super) use args::Args;
 use inputs::Input;
 use sections::Answered;
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let answer = match reports.is_empty() {
         true => None,
         false => {
-            let asked = request.answer(reports, &args.limits.limits())?;
+            let asked = request.answer(reports, &args.limits.limits(Threads::default()))?;
             Some(asked.map_err(|none| none.into_error("classes", inputs[0].main_file(), true))?)
         }
     };

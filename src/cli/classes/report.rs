@@ -8,6 +8,7 @@ use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
 use crate::normalize::{Presence, Scope, Selector};
 use crate::table::ResultTable;
+use crate::threads::Threads;
 use std::path::Path;
 
 const WINDOWS: &str = "class_windows";
@@ -33,7 +34,7 @@ pub(super) struct Wanted<'a> {
 pub(super) fn load(args: &Args, catalog: &Catalog, wanted: &Wanted<'_>) -> Result<Loaded> {
     let path = wanted.path;
     let opened = Opened::open(path, &args.open)?;
-    let (limits, compat) = (args.limits.limits(), args.seed_compat.is_some());
+    let (limits, compat) = (args.limits.limits(Threads::default()), args.seed_compat.is_some());
     let ask = |scope: &Scope, plans: &[Plan]| opened.ask(catalog, scope, plans, &limits);
     let mut scope = args.scope.resolve(&opened.schema)?;
     let outer = Scope { iterations: Vec::new(), ..scope.clone() };

@@ -11,6 +11,7 @@ use crate::execute::{Limits, Session};
 use crate::render::{Encoder, Format, Heading};
 use crate::report::WorkFolder;
 use crate::table::Value;
+use crate::threads::Threads;
 use std::collections::BTreeSet;
 use std::fs::{File, create_dir_all, rename};
 use std::io::{BufWriter, Write};
@@ -25,7 +26,7 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
         ));
     }
     let catalog = args.library.load()?;
-    let limits = args.limits.limits();
+    let limits = args.limits.limits(Threads::default());
     let paths = many::named(&args.report)?;
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     let work = WorkFolder::beside(parent.unwrap_or(Path::new(".")))?;

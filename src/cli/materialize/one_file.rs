@@ -9,6 +9,7 @@ use crate::normalize::{self, UNSCOPED};
 use crate::report::Report;
 use crate::schema::Schema;
 use crate::table::{Column, Type, Unit, Value, humanize};
+use crate::threads::Threads;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -25,7 +26,7 @@ pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
     let roots = names.chain(beyond.iter().map(String::as_str));
     let installation = normalize::plan(&schema, &catalog, &scope, roots)?;
     installation.notes.iter().for_each(|text| note(text));
-    let limits = args.limits.limits();
+    let limits = args.limits.limits(Threads::default());
     let name = report.name();
     let session = Session::begin(report.connect()?, &installation, &limits)?;
     output::replace(output, |path| {

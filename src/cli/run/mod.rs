@@ -82,9 +82,8 @@ fn one_report(
     chosen: &[String],
     path: &Path,
 ) -> Result<u8> {
-    args.many.threads.allow();
     let opened = Opened::open(path, &args.open)?;
-    let limits = args.limits.limits();
+    let limits = args.limits.limits(args.many.threads.most());
     let (answerable, lacks) = answerable(&opened, catalog, plans)?;
     let code = lacks.iter().fold(0, |_, error| complain(error));
     if answerable.is_empty() {
@@ -101,6 +100,7 @@ fn one_report(
     let session = opened.session(catalog, &scope, roots, &limits)?;
     let mut answered = Vec::new();
     args.output.write_columns(chosen, plans.len(), |writer| {
+        writer.use_threads(limits.threads);
         for plan in &answerable {
             answered.push(writer.result(&heading_of(plan, &heading), |sink| {
                 watched::run(&session, plan, &limits, sink)

@@ -19,7 +19,7 @@ use crate::normalize::{IN_WINDOW, Installation, Native, SELECTS_CALL, SELECTS_OP
 use crate::report::path_of;
 use crate::schema::quote;
 pub use natives::Natives;
-pub use nvtx::AttributedTime;
+pub use nvtx::{AttributedTime, Loads};
 use nvtx::{LazyRules, NameRules};
 use relation::Relation;
 use rusqlite::Connection;
@@ -43,6 +43,7 @@ pub(super) fn install(
     connection: &Connection,
     installation: &Installation,
     limits: &Limits,
+    loads: Option<Arc<Loads>>,
 ) -> Result<Option<Arc<Natives>>> {
     if installation.inputs.is_empty() {
         return Ok(None);
@@ -53,6 +54,7 @@ pub(super) fn install(
         inputs: installation.inputs.clone(),
         rules: Arc::new(LazyRules::new(installation.rules.clone())),
         limits: limits.clone(),
+        loads,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         selection: OnceLock::new(),
@@ -70,7 +72,8 @@ pub(super) fn install(
     {
         let (input, rules) = (&natives.inputs[input], &natives.rules);
         let functions_on = needs_functions.then_some(connection);
-        let selection = nvtx::select(&natives.database, input, scope, rules, limits, functions_on)?;
+        let how = (limits, natives.loads.as_deref());
+        let selection = nvtx::select(&natives.database, input, scope, rules, how, functions_on)?;
         natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))

@@ -19,6 +19,7 @@ pub struct Natives {
     pub(super) inputs: Vec<Input>,
     pub(super) rules: Arc<LazyRules>,
     pub(super) limits: Limits,
+    pub(super) loads: Option<Arc<nvtx::Loads>>,
     pub(super) projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
     pub(super) occupancies: Vec<OnceLock<Arc<gpu::Answers>>>,
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
@@ -45,7 +46,8 @@ impl Natives {
     /// The NVTX projection of an input, computed on first use.
     fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
         self.once(&self.projections[input], || {
-            nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits)
+            let loads = self.loads.as_deref();
+            nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits, loads)
         })
     }
 

@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
 use crate::normalize::Statements;
 use crate::report::reopen;
-use crate::threads;
 use rusqlite::{Connection, Row, ffi};
 use std::ffi::{CString, c_int};
 use std::marker::PhantomData;
@@ -52,7 +51,7 @@ impl Reader {
     /// Opens connections until there are `count`, and creates the relations on each.
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
-            let mut connection = reopen(&self.database)?;
+            let mut connection = reopen(&self.database, &self.limits.cancel)?;
             // With a mapping per connection, a large report would count as several times its size.
             connection.pragma_update(None, "mmap_size", 0)?;
             guard::watch(&mut connection, &self.limits)?;
@@ -164,7 +163,7 @@ impl Reader {
             };
         };
         let rows = last.saturating_sub(first);
-        if rows < WORTH_SPLITTING || !threads::may_share() {
+        if rows < WORTH_SPLITTING || !self.limits.threads.may_share() {
             return Ok(vec![(first, last)]);
         }
         let cuts: Vec<i64> = (1..CONNECTIONS).map(|n| first + rows / CONNECTIONS * n).collect();

@@ -1,22 +1,25 @@
 //! The open reports of one call, and the queries that run on them.
 
 use super::super::planned::fault;
-use super::super::template::{Trouble, rows};
-use super::ranges::{Found, Missing, RangeName, Ranges};
+use super::super::template::Trouble;
+use super::super::values::rows;
+use super::command::command;
+use super::found::{Found, Missing, RangeName};
+use super::ranges::Ranges;
 use super::reply::{PatternMatch, Reply, globs_of};
 use super::request::Questions;
+use super::sessions::Sessions;
 use super::stop::Stop;
 use crate::catalog::{Ask, Attribution, PatternUse};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
+use crate::execute::Limits;
 use crate::normalize::{Attribute, Presence, Scope};
 use crate::open_report::OpenReport;
 use crate::scope::ScopeText;
 use crate::table::{ResultTable, Value as Cell};
 use minijinja::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// The query that lists the range names of a report.
 const RANGE_NAMES: &str = "range_names";
@@ -36,6 +39,7 @@ pub(super) struct Asking<'q, 'a> {
 /// A report, and what is known of its ranges.
 struct Asked<'q> {
     open: &'q OpenReport,
+    sessions: Sessions<'q>,
     /// Its ranges. `None`: not read yet.
     ranges: Option<Ranges>,
     /// The ranges of each pattern that was looked up.
@@ -57,8 +61,49 @@ impl<'q, 'a> Asking<'q, 'a> {
         opened: &'q [OpenReport],
         limits: &'q Limits,
     ) -> Self {
-        let asked = |open| Asked { open, ranges: None, found: BTreeMap::new() };
-        Self { questions, reports: opened.iter().map(asked).collect(), limits, memo: BTreeMap::new() }
+        let asked =
+            |open| Asked { open, sessions: Sessions::new(open), ranges: None, found: BTreeMap::new() };
+        let reports = opened.iter().map(asked).collect();
+        let mut asking = Self { questions, reports, limits, memo: BTreeMap::new() };
+        asking.announce_all();
+        asking
+    }
+
+    /// Announces all queries, so that those with the same report and scope share one session. What cannot be
+    /// announced fails, or begins a session of its own, when it is asked.
+    fn announce_all(&mut self) {
+        let questions = self.questions;
+        let answers = questions.parts.iter().flat_map(|part| &part.answers);
+        let given =
+            answers.filter(|answer| answer.given.iter().all(|name| questions.settings.has(name)));
+        let asks: Vec<&Ask> = given.flat_map(|answer| &answer.queries).collect();
+        // The names of ranges are read first, in the session of the whole report.
+        for index in 0..self.reports.len() {
+            for plan in asks.iter().filter_map(|ask| self.possible(ask, index)).collect::<Vec<_>>() {
+                self.reports[index].sessions.foresee(&Scope::default(), &plan.reads);
+            }
+        }
+        for ask in asks {
+            if let Ok(ready) = self.prepare(ask)
+                && let Some(plan) = self.possible(ask, ready.report_index)
+            {
+                self.reports[ready.report_index].sessions.announce(&ready.scope, &plan.reads);
+            }
+        }
+    }
+
+    /// The query without its parameters, if the report has the data for it.
+    fn possible(&self, ask: &Ask, report_index: usize) -> Option<Plan> {
+        let plan = self.plan(ask).ok()?;
+        matches!(self.lack(&plan, report_index), Ok(None)).then_some(plan)
+    }
+
+    /// The query without its parameters, to tell what it needs.
+    fn plan(&self, ask: &Ask) -> Result<Plan> {
+        let invocation = Invocation::parse(&ask.query);
+        let mut plan = Plan::without_values(self.questions.catalog, &invocation, &Layout::Own)?;
+        plan.requires.extend(ask.requires.iter().cloned());
+        Ok(plan)
     }
 
     /// The variables that templates see before any query.
@@ -94,7 +139,7 @@ impl<'q, 'a> Asking<'q, 'a> {
     ) -> Result<Vec<Reply<'a>>, Stop> {
         let ready = asks.iter().map(|ask| self.prepare(ask)).collect::<Result<Vec<_>, _>>()?;
         let mut replies = Vec::new();
-        // Queries with the same report and scope share a session and the native relations in it.
+        // Notes are those of neighbours with the same report and scope.
         for group in ready.chunk_by(|a, b| a.report_index == b.report_index && a.scope == b.scope) {
             replies.extend(self.ask_group(group, context)?);
         }
@@ -167,14 +212,16 @@ impl<'q, 'a> Asking<'q, 'a> {
         Ok(found)
     }
 
-    fn read_ranges(&self, report_index: usize) -> Result<Ranges, Stop> {
+    fn read_ranges(&mut self, report_index: usize) -> Result<Ranges, Stop> {
         let invocation = Invocation::parse(RANGE_NAMES);
         let plan = Plan::new(self.questions.catalog, &invocation, &Layout::Own)?;
         if let Some(reason) = self.lack(&plan, report_index)? {
             return Err(Stop::Lacking(reason));
         }
-        let (session, _) = self.session(report_index, &Scope::default(), &[&plan])?;
-        let table = session.table(&plan, self.limits)?;
+        let scope = Scope::default();
+        self.reports[report_index].sessions.announce(&scope, &plan.reads);
+        let table = self.table(report_index, &scope, &plan)?;
+        self.reports[report_index].sessions.asked(&scope);
         Ok(Ranges::new(table.iter().map(|row| {
             let text = |column| row.text(column).unwrap_or_default().to_owned();
             let int = |column| row.int(column).unwrap_or_default();
@@ -218,17 +265,15 @@ impl<'q, 'a> Asking<'q, 'a> {
     fn ask_group(&mut self, group: &[Ready<'a>], context: &mut Context) -> Result<Vec<Reply<'a>>, Stop> {
         let mut plans = Vec::new();
         for one in group {
-            let invocation = Invocation::parse(&one.ask.query);
-            let catalog = self.questions.catalog;
-            let mut plan = Plan::without_values(catalog, &invocation, &Layout::Own)?;
-            plan.requires.extend(one.ask.requires.iter().cloned());
+            let plan = self.plan(one.ask)?;
             plans.push(match self.lack(&plan, one.report_index)? {
                 None => Some(plan),
                 Some(_) if one.ask.may_be_empty => None,
                 Some(reason) => return Err(Stop::Lacking(reason)),
             });
         }
-        let (mut begun, mut replies) = (None, Vec::new());
+        let reads = plans.iter().flatten().flat_map(|plan| plan.reads.iter().map(String::as_str));
+        let mut replies = Vec::new();
         for (one, planned) in group.iter().zip(&plans) {
             let plan = self.bind(one, context)?;
             let key =
@@ -237,17 +282,19 @@ impl<'q, 'a> Asking<'q, 'a> {
                 _ if planned.is_none() => (ResultTable::default(), Vec::new()),
                 Some(known) => known.clone(),
                 None => {
-                    let needed: Vec<&Plan> = plans.iter().flatten().collect();
-                    let (session, notes) = match &begun {
-                        Some(begun) => begun,
-                        None => begun.insert(self.session(one.report_index, &one.scope, &needed)?),
+                    let notes = match plan.reads.is_empty() {
+                        true => Vec::new(),
+                        false => {
+                            let open = self.reports[one.report_index].open;
+                            open.notes(self.questions.catalog, &one.scope, reads.clone())?
+                        }
                     };
-                    let notes = if plan.reads.is_empty() { Vec::new() } else { notes.clone() };
-                    let answered = (session.table(&plan, self.limits)?, notes);
+                    let answered = (self.table(one.report_index, &one.scope, &plan)?, notes);
                     self.memo.insert(key, answered.clone());
                     answered
                 }
             };
+            self.reports[one.report_index].sessions.asked(&one.scope);
             replies.push(self.reply(one, &plan, answered, context)?);
         }
         Ok(replies)
@@ -259,16 +306,15 @@ impl<'q, 'a> Asking<'q, 'a> {
         for (key, text) in &one.ask.params {
             let value = match PatternUse::of(text) {
                 Some(used) => {
-                    serde_json::to_string(&globs_of(&one.ranges, used.name, None)).unwrap_or_default()
+                    let globs = serde_json::to_string(&globs_of(&one.ranges, used.name, None));
+                    Some(Cell::Text(globs.unwrap_or_default()))
                 }
                 None => {
-                    let value = self.questions.templates.parameter(text, context);
+                    let value = self.questions.templates.argument(text, context);
                     value.map_err(|trouble| self.stop(text, &format!("parameter {key}"), trouble))?
                 }
             };
-            if !value.is_empty() {
-                invocation.params.push((key.clone(), value));
-            }
+            invocation.values.extend(value.map(|value| (key.clone(), value)));
         }
         Ok(Plan::new(self.questions.catalog, &invocation, &Layout::Own)?)
     }
@@ -301,7 +347,7 @@ impl<'q, 'a> Asking<'q, 'a> {
             reads_report: !plan.reads.is_empty(),
             report_index: one.report_index,
             scope: (!one.scope.is_whole()).then(|| serde_json::to_value(&one.scope).unwrap_or_default()),
-            command: self.command(&report.path, plan, one),
+            command: command(self.questions, &report.path, plan, (&one.ask.query, &one.text)),
             ranges: one.ranges.clone(),
             notes,
         })
@@ -322,56 +368,9 @@ impl<'q, 'a> Asking<'q, 'a> {
         }
     }
 
-    fn session(&self, report: usize, scope: &Scope, plans: &[&Plan]) -> Result<(Session, Vec<String>)> {
-        let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        self.reports[report].open.begin(self.questions.catalog, scope, roots, self.limits)
+    fn table(&mut self, report: usize, scope: &Scope, plan: &Plan) -> Result<ResultTable> {
+        let sessions = &mut self.reports[report].sessions;
+        let session = sessions.session(self.questions.catalog, scope, &plan.reads, self.limits)?;
+        session.table(plan, self.limits)
     }
-
-    /// The words of the command that runs the same query. `None` if a parameter is too long to print, such
-    /// as rows.
-    fn command(&self, report: &Path, plan: &Plan, one: &Ready<'_>) -> Option<Vec<String>> {
-        let words = ["nsq", "run", &report.display().to_string(), "--query", &one.ask.query];
-        let mut words: Vec<String> = words.map(str::to_owned).into();
-        let header = &self.questions.catalog.query(&one.ask.query).ok()?.header;
-        for (name, value) in &plan.bindings {
-            let text = match value {
-                Cell::Null => continue,
-                Cell::Int(int) => int.to_string(),
-                Cell::Real(real) => real.to_string(),
-                Cell::Text(text) => text.clone(),
-            };
-            let param = header.params.iter().find(|param| param.name == *name)?;
-            if text == crate::compile::scalar(&param.default) {
-                continue;
-            }
-            let plain = match serde_json::from_str::<Vec<String>>(&text) {
-                Ok(items) if items.iter().all(|item| !item.contains(',')) => items.join(","),
-                _ => text,
-            };
-            if plain.len() > LONG {
-                return None;
-            }
-            words.extend(["-p".to_owned(), format!("{name}={plain}")]);
-        }
-        words.extend(one.text.words());
-        if let Some(attribute) = one.text.attribute {
-            words.extend(["--attribute", attribute.as_str()].map(str::to_owned));
-        }
-        if let Some(map) = &self.questions.classes {
-            words.extend(["--classes".to_owned(), map.clone()]);
-        }
-        Some(words.iter().map(|word| quoted(word)).collect())
-    }
-}
-
-/// The longest parameter, in bytes, that a printed command contains.
-const LONG: usize = 160;
-
-/// Quotes a word for the shell.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -5,11 +5,14 @@
 
 mod asking;
 mod blocks;
+mod command;
 mod files;
+mod found;
 mod part;
 mod ranges;
 mod reply;
 mod request;
+mod sessions;
 mod settings;
 mod stop;
 mod told;

@@ -1,7 +1,8 @@
 //! One part of the questions: its pieces, each with an answer or the reason why there is none.
 
 use super::super::planned::fault;
-use super::super::template::{Trouble, to_json};
+use super::super::template::Trouble;
+use super::super::values::to_json;
 use super::asking::{Asking, Context};
 use super::reply::Reply;
 use super::stop::Stop;

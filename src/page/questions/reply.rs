@@ -1,6 +1,6 @@
 //! The result of a query, and how it was asked.
 
-use super::ranges::{Found, Missing};
+use super::found::{Found, Missing};
 use crate::catalog::Ask;
 use crate::table::{ResultTable, Value as Cell};
 

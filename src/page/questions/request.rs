@@ -1,6 +1,7 @@
 //! The questions that are asked, and what the user says about them.
 
-use super::super::template::{Templates, Trouble, of_json};
+use super::super::template::{Templates, Trouble};
+use super::super::values::of_json;
 use super::settings::Settings;
 use crate::catalog::{Catalog, Page, Part};
 use crate::error::{Error, Result};

@@ -1,7 +1,7 @@
 //! What the user gives to a page with questions: parameters, range names and files.
 
 use super::super::planned::{split, values};
-use super::super::template::value;
+use super::super::values::value;
 use super::files;
 use crate::catalog::{Catalog, Page};
 use crate::classify::OTHERS;

@@ -1,7 +1,6 @@
-//! What the cache keeps, and how it is asked.
+//! What the cache keeps.
 
 use super::work_folder::WorkFolder;
-use crate::report::notices::Listener;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,19 +31,6 @@ impl Derived {
             Self::Trace => "trace",
         }
     }
-}
-
-/// How to use the cache.
-#[derive(Debug, Clone, Default)]
-pub struct CacheOptions {
-    /// Do not use the cache: make a temporary file that is removed when the process ends.
-    pub off: bool,
-    /// Make the database again, even if it is cached.
-    pub again: bool,
-    /// Compare every byte of the source, not only its size, time, head and tail.
-    pub verify: bool,
-    /// Receives notes and progress.
-    pub listener: Listener,
 }
 
 /// A derived database. It is not removed while this value lives.

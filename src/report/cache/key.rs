@@ -1,8 +1,8 @@
 //! The cache key of a source file: a short hash of its size, modification time, head and tail.
 
 use super::Derived;
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::interrupt;
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::fs::File;
@@ -75,12 +75,12 @@ fn sample(path: &Path) -> io::Result<String> {
 }
 
 /// The SHA-256 of a whole file.
-pub(super) fn sha256(path: &Path) -> Result<String> {
+pub(super) fn sha256(path: &Path, cancel: &Cancel) -> Result<String> {
     let failed = |e| Error::io(path, e);
     let mut file = File::open(path).map_err(failed)?;
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
     loop {
-        interrupt::check()?;
+        cancel.check()?;
         match file.read(&mut buffer).map_err(failed)? {
             0 => return Ok(hex(&hash.finalize())),
             read => hash.update(&buffer[..read]),

@@ -1,7 +1,7 @@
 //! A lock per cache key, so that only one run makes an entry.
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::interrupt;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 impl KeyLock {
     /// Waits until the lock is free and takes it. Calls `waiting` once if that takes long.
-    pub(super) fn wait(path: &Path, waiting: impl FnOnce()) -> Result<Self> {
+    pub(super) fn wait(path: &Path, cancel: &Cancel, waiting: impl FnOnce()) -> Result<Self> {
         let begin = Instant::now();
         let mut waiting = Some(waiting);
         loop {
             if let Some(lock) = Self::take_if_free(path).map_err(|e| Error::io(path, e))? {
                 return Ok(lock);
             }
-            interrupt::check()?;
+            cancel.check()?;
             if begin.elapsed() > PATIENCE
                 && let Some(waiting) = waiting.take()
             {

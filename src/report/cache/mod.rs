@@ -22,6 +22,7 @@ mod kept;
 mod key;
 mod listing;
 mod lock;
+mod options;
 mod place;
 mod temporary;
 mod work_folder;
@@ -29,16 +30,17 @@ mod work_folder;
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
 pub use place::cache_folder;
 pub(super) use place::private_folder;
-pub use temporary::discard_temporaries;
+pub use temporary::Temporaries;
 pub use work_folder::{WorkFolder, remove_work_folders};
 
 use crate::error::{Error, Result};
 use entry::{Entry, Wanted};
+pub use kept::Derived;
 pub(crate) use kept::Kept;
-pub use kept::{CacheOptions, Derived};
 use kept::{FRESH, Hold, PART};
 use key::Key;
 use lock::KeyLock;
+pub use options::CacheOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +69,7 @@ impl Cache {
     ) -> Result<Kept> {
         let key = Key::of(source, kind, recipe)?;
         if self.options.off {
-            return temporary::derive(source, &key, make);
+            return self.options.temporaries.derive(source, &key, make);
         }
         let limit = listing::limit()?;
         let wanted = self.wanted(source)?;
@@ -78,7 +80,7 @@ impl Cache {
                 self.options
                     .listener
                     .note(&format!("{reason}: {} is kept for this run only", describe(kind, source)));
-                return temporary::derive(source, &key, make);
+                return self.options.temporaries.derive(source, &key, make);
             }
         };
         let entry = Entry::new(&folder, &key);
@@ -142,7 +144,7 @@ impl Cache {
             let what = describe(kind, &key.source);
             self.options.listener.note(&format!("waiting for another run, which is making {what}"));
         };
-        let lock = match KeyLock::wait(&entry.lock, waiting) {
+        let lock = match KeyLock::wait(&entry.lock, &self.options.cancel, waiting) {
             Ok(lock) => lock,
             Err(Error::Io { source, .. }) => return unusable(source),
             Err(e) => return Err(e),
@@ -156,7 +158,11 @@ impl Cache {
     fn wanted(&self, source: &Path) -> Result<Wanted> {
         Ok(Wanted {
             made_since_ns: self.options.again.then(entry::now_ns),
-            sha256: self.options.verify.then(|| key::sha256(source)).transpose()?,
+            sha256: self
+                .options
+                .verify
+                .then(|| key::sha256(source, &self.options.cancel))
+                .transpose()?,
         })
     }
 }
@@ -181,6 +187,7 @@ fn describe(kind: Derived, source: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancel::Cancel;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     fn key_of(source: &Path) -> Key {
@@ -211,7 +218,7 @@ mod tests {
             for _ in 0..8 {
                 threads.spawn(|| {
                     for _ in 0..5 {
-                        let _lock = KeyLock::wait(&path, || {}).unwrap();
+                        let _lock = KeyLock::wait(&path, &Cancel::default(), || {}).unwrap();
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         std::thread::yield_now();
                         entered.fetch_add(1, Ordering::SeqCst);
@@ -249,7 +256,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let source = folder.path().join("a.json");
         std::fs::write(&source, "[1]").unwrap();
-        let cache = Cache::new(&CacheOptions { off: true, ..CacheOptions::default() });
+        let options = CacheOptions { off: true, ..CacheOptions::default() };
+        let cache = Cache::new(&options);
         let mut made = 0;
         let mut derive = || {
             cache.derive(&source, Derived::Trace, "1", |fresh| {
@@ -264,7 +272,10 @@ mod tests {
         let path = first.path.clone();
         drop((first, second));
         assert!(path.exists());
-        discard_temporaries();
+        // Others have temporaries of their own.
+        drop(CacheOptions::default());
+        assert!(path.exists());
+        drop((cache, options));
         assert!(!path.exists() && !path.parent().unwrap().exists());
     }
 }

@@ -1,4 +1,4 @@
-//! Temporary databases, for one run only.
+//! Temporary databases, each made once for all who share them.
 
 use super::key::Key;
 use super::work_folder::{Names, WorkFolder};
@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Key → temporary database of this run, so that each file is exported only once per run.
-static TEMPORARIES: Mutex<BTreeMap<String, Slot>> = Mutex::new(BTreeMap::new());
+/// Temporary databases. A clone shares them, so that each file is exported only once. They are removed with
+/// the last clone, and a database that an open report uses is removed with that report.
+#[derive(Debug, Clone, Default)]
+pub struct Temporaries(Arc<Mutex<BTreeMap<String, Slot>>>);
 
 /// Locked while the database is being made, so that other threads wait for it.
 type Slot = Arc<Mutex<Option<Arc<WorkFolder>>>>;
@@ -17,28 +19,28 @@ type Slot = Arc<Mutex<Option<Arc<WorkFolder>>>>;
 /// Names of the work folders in the system's temporary folder.
 const NAMES: Names = Names { prefix: "nsq-run-", suffix: "", lock: "nsq-run.lock" };
 
-pub(super) fn derive(source: &Path, key: &Key, make: impl FnOnce(&Path) -> Result<()>) -> Result<Kept> {
-    let slot = {
-        let mut slots = TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.entry(key.to_string()).or_default().clone()
-    };
-    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-    let folder = match slot.as_ref() {
-        Some(folder) => folder.clone(),
-        None => {
-            let folder = WorkFolder::new(&std::env::temp_dir(), NAMES)?;
-            make(&folder.path().join(FRESH))?;
-            key.check_unchanged(source)?;
-            slot.insert(Arc::new(folder)).clone()
-        }
-    };
-    let path = folder.path().join(FRESH);
-    Ok(Kept { path, _hold: Hold::Temporary { _folder: folder } })
-}
-
-/// Removes the temporary databases of this process. Call it when the process is about to end.
-///
-/// A database that an open report still uses is removed with that report.
-pub fn discard_temporaries() {
-    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner).clear();
+impl Temporaries {
+    pub(super) fn derive(
+        &self,
+        source: &Path,
+        key: &Key,
+        make: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<Kept> {
+        let slot = {
+            let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            slots.entry(key.to_string()).or_default().clone()
+        };
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = match slot.as_ref() {
+            Some(folder) => folder.clone(),
+            None => {
+                let folder = WorkFolder::new(&std::env::temp_dir(), NAMES)?;
+                make(&folder.path().join(FRESH))?;
+                key.check_unchanged(source)?;
+                slot.insert(Arc::new(folder)).clone()
+            }
+        };
+        let path = folder.path().join(FRESH);
+        Ok(Kept { path, _hold: Hold::Temporary { _folder: folder } })
+    }
 }

@@ -5,6 +5,7 @@
 //! files, and the exporter's record of what it exported, how, and that it finished. Exports of nsys
 //! before 2022.2 have no such record and are not used.
 
+use crate::cancel::Cancel;
 use crate::report::{check_database, open_read_only};
 use rusqlite::Connection;
 use std::fs::File;
@@ -12,14 +13,14 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The export next to `capture`, if it is newer than the capture and a complete export of it.
-pub(super) fn export_of(capture: &Path) -> Option<PathBuf> {
+pub(super) fn export_of(capture: &Path, cancel: &Cancel) -> Option<PathBuf> {
     let path = capture.with_extension("sqlite");
     let modified = |path: &Path| path.metadata().ok()?.modified().ok();
     if modified(&path)? <= modified(capture)? {
         return None;
     }
-    check_database(&path).ok()?;
-    let connection = open_read_only(&path).ok()?;
+    check_database(&path, cancel).ok()?;
+    let connection = open_read_only(&path, cancel).ok()?;
     let is_whole = is_whole_export(&connection, capture.file_name()?.to_str()?);
     let identity = fact(&connection, "META_DATA_CAPTURE", "PROFILING_SESSION_UUID")?;
     (is_whole && is_identity(&identity) && holds(capture, identity.as_bytes())).then_some(path)

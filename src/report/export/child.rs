@@ -1,7 +1,7 @@
 //! A child process whose output is captured, and which ends with nsq.
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
-use crate::interrupt;
 use std::io::{self, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,12 +43,13 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 /// Time to wait for the rest of the output of a process that has ended.
 const LAST_OUTPUT: Duration = Duration::from_millis(500);
 
-/// Runs a command to its end. On Ctrl-C or after `limit`, stops it and all processes that it started.
+/// Runs a command to its end. When it is cancelled or after `limit`, stops it and all processes that it started.
 ///
 /// The inner error means that the command could not be started.
 pub(super) fn run(
     mut command: Command,
     limit: Option<Duration>,
+    cancel: &Cancel,
     progress: &dyn Fn(),
 ) -> Result<io::Result<Ended>> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -64,7 +65,7 @@ pub(super) fn run(
     let (begin, mut reported) = (Instant::now(), Instant::now());
     let failed = |e| Error::io(std::path::Path::new(command.get_program()), e);
     while !child.is_over().map_err(failed)? {
-        interrupt::check()?;
+        cancel.check()?;
         if limit.is_some_and(|limit| begin.elapsed() > limit) {
             break;
         }

@@ -17,7 +17,6 @@ pub use options::ExportOptions;
 use super::cache::{Cache, Derived, Kept, private_folder};
 use super::{Notice, check_database, check_pages};
 use crate::error::{Error, Result};
-use crate::interrupt;
 use nsys::{Nsys, Version};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -36,7 +35,7 @@ pub(super) enum Export {
 /// The SQLite export of `capture`: found next to it, cached, or made now.
 pub(super) fn export_once(capture: &Path, options: &ExportOptions) -> Result<Export> {
     let must_be_own = options.cache.again || options.cache.verify;
-    if !must_be_own && let Some(path) = beside::export_of(capture) {
+    if !must_be_own && let Some(path) = beside::export_of(capture, &options.cache.cancel) {
         return Ok(Export::Beside(path));
     }
     let make = |fresh: &Path| export(capture, options, fresh);
@@ -187,7 +186,7 @@ fn refusal(capture: &Path, reason: String, help: String) -> Error {
 
 /// Runs one `nsys` and checks its output.
 fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path) -> Result<Outcome> {
-    let listener = options.cache.listener;
+    let (listener, cancel) = (options.cache.listener, &options.cache.cancel);
     let name = capture.file_name().unwrap_or(capture.as_os_str()).to_string_lossy();
     let step = format!("exporting {name}");
     // Show the file's size: nsys buffers its own progress output, so that comes too late.
@@ -201,7 +200,7 @@ fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path)
         .arg(fresh)
         // Absolute, so that a name with a leading dash is not taken for an option.
         .arg(std::path::absolute(capture).map_err(|e| Error::io(capture, e))?);
-    let ended = child::run(command, None, &progress);
+    let ended = child::run(command, None, cancel, &progress);
     listener.notify(Notice::Done);
     let ended = match ended? {
         Ok(ended) => ended,
@@ -218,10 +217,10 @@ fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path)
     }
     // nsys may report success on a full disk, so check every page of its output.
     let checked = match ended.status.success() {
-        true => check_database(fresh).and_then(|()| check_pages(fresh)),
+        true => check_database(fresh, cancel).and_then(|()| check_pages(fresh, cancel)),
         false => Ok(()),
     };
-    interrupt::check()?;
+    cancel.check()?;
     let refused = match checked {
         Ok(()) if ended.status.success() => return Ok(Outcome::Written),
         _ if ended.messages().contains("disk is full") || is_full(fresh) => {

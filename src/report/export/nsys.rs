@@ -1,6 +1,7 @@
 //! Finds installed `nsys` programs and their versions.
 
 use super::{ExportOptions, child, launch};
+use crate::cancel::Cancel;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fmt;
@@ -46,6 +47,7 @@ pub(super) fn captured_by(capture: &Path) -> Option<Version> {
 pub(super) struct Nsys {
     pub(super) path: PathBuf,
     launcher: Option<PathBuf>,
+    cancel: Cancel,
 }
 
 /// Time limit for `nsys --version`.
@@ -60,7 +62,7 @@ impl Nsys {
     pub(super) fn version(&self) -> Option<Version> {
         let mut command = self.command();
         command.arg("--version");
-        let ended = child::run(command, Some(PATIENCE), &|| {}).ok()?.ok()?;
+        let ended = child::run(command, Some(PATIENCE), &self.cancel, &|| {}).ok()?.ok()?;
         Version::first_in(&String::from_utf8_lossy(&ended.out)).filter(|_| ended.status.success())
     }
 }
@@ -68,7 +70,8 @@ impl Nsys {
 /// The programs to try, in order. A named program is the only one. Otherwise those on `PATH` come first,
 /// then those in the usual install folders, newest first.
 pub(super) fn candidates(options: &ExportOptions) -> Vec<Nsys> {
-    let nsys = |path| Nsys { path, launcher: options.launcher.clone() };
+    let nsys =
+        |path| Nsys { path, launcher: options.launcher.clone(), cancel: options.cache.cancel.clone() };
     let variable = || std::env::var_os("NSQ_NSYS").filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = options.nsys.clone().or_else(variable) {
         return vec![nsys(path)];

@@ -5,7 +5,7 @@ use super::labels::{Label, Labels};
 use super::launch::{Launches, launches_of};
 use crate::classify::Activity;
 use crate::error::{Error, Result};
-use crate::execute::guard::{self, Limits};
+use crate::execute::guard::Limits;
 use crate::interval::{Ruler, TimeSet};
 use crate::occupancy::{
     Decomposition, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
@@ -205,7 +205,7 @@ impl Answers {
 
     /// The result of `make`. If it was stopped: an empty list, and `is_stopped` is set.
     pub(super) fn make<T>(&self, make: impl FnOnce(Stop<'_>) -> Option<Vec<T>>) -> Vec<T> {
-        make(&|| guard::is_over(&self.limits)).unwrap_or_else(|| {
+        make(&self.limits).unwrap_or_else(|| {
             self.is_stopped.store(true, Ordering::Relaxed);
             Vec::new()
         })

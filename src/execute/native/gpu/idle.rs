@@ -1,13 +1,12 @@
 //! Reads the API calls that explain why GPUs idled.
 
 use crate::error::Result;
-use crate::execute::guard::{self, Limits};
+use crate::execute::guard::Limits;
 use crate::execute::native::ids::{Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::{Input, Statements, UNSCOPED};
 use crate::occupancy::{ApiCall, ApiCalls, Gap, IdleKind, IdlePart, NONE, Op, idle_parts};
 use crate::projection::OpKind;
-use crate::threads;
 use foldhash::{HashMap, HashSet};
 use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
@@ -63,16 +62,15 @@ impl Source {
             read = read_calls(&mut reader, &launches, &mut idle)?;
         }
         let calls = ApiCalls::new(read.calls);
-        let stop = || guard::is_over(limits);
         let parts_of = |gaps: &[Gap]| {
             let launch_of = |gap: &Gap| *read.launches.get(launches.of(gap.after)? as usize)?;
-            let mut parts = idle_parts(gaps, launch_of, &calls, &stop)?;
+            let mut parts = idle_parts(gaps, launch_of, &calls, limits)?;
             // A stable sort would copy half of them.
             parts.sort_unstable_by_key(|part| (part.kind, part.gap, part.start));
             parts.shrink_to_fit();
             Some(parts)
         };
-        let (first, second) = threads::both(|| parts_of(lists[0]), || parts_of(lists[1]));
+        let (first, second) = limits.threads.both(|| parts_of(lists[0]), || parts_of(lists[1]));
         Ok(first.zip(second).map(|(first, second)| Idle { parts: [first, second], ..idle }))
     }
 

@@ -24,15 +24,15 @@ const PART_SHIFT: u32 = 32;
 /// The data behind the NVTX relations of one scope. Each part is computed once.
 pub(in crate::execute::native) struct Answers {
     pub(super) projection: Projection,
-    pub(super) names: Names,
-    kernel_names: HashMap<i64, String>,
+    pub(super) names: Arc<Names>,
+    kernel_names: Arc<HashMap<i64, String>>,
     scope: Scope,
     selected: RangeScope,
     limits: Limits,
     /// A computation was stopped, so some data is missing and no row may be used.
     is_stopped: AtomicBool,
     rules: Arc<LazyRules>,
-    layers: OnceLock<Layers>,
+    layers: OnceLock<Arc<Layers>>,
     shown: OnceLock<Vec<u32>>,
     range_sums: OnceLock<Vec<RangeSum>>,
     listed: OnceLock<Listed>,
@@ -71,8 +71,8 @@ pub(super) struct PushPop {
 impl Answers {
     pub(super) fn new(
         projection: Projection,
-        names: Names,
-        kernel_names: HashMap<i64, String>,
+        names: Arc<Names>,
+        kernel_names: Arc<HashMap<i64, String>>,
         rules: Arc<LazyRules>,
         scope: Scope,
         ranges: RangeScope,
@@ -159,8 +159,7 @@ impl Answers {
 
     pub(super) fn shown(&self) -> &[u32] {
         self.shown.get_or_init(|| {
-            let stop = || self.is_over();
-            let mut check = StopCheck::new(&stop);
+            let mut check = StopCheck::new(&self.limits);
             let mut shown = Vec::new();
             for index in 0..self.ranges().len() as u32 {
                 if check.must_stop() {
@@ -175,9 +174,13 @@ impl Answers {
     pub(super) fn range_sums(&self) -> &[RangeSum] {
         self.range_sums.get_or_init(|| {
             let is_shown = |index| self.is_shown(index);
-            let stop = || self.is_over();
             let names = || self.listed().ranks.as_slice();
-            self.unless_stopped(range_sums(&self.projection, self.listing(&names), is_shown, &stop))
+            self.unless_stopped(range_sums(
+                &self.projection,
+                self.listing(&names),
+                is_shown,
+                &self.limits,
+            ))
         })
     }
 
@@ -198,8 +201,7 @@ impl Answers {
     /// The folded names of ranges.
     pub(super) fn layers(&self) -> &Layers {
         self.layers.get_or_init(|| {
-            let stop = || self.is_over();
-            self.unless_stopped(self.names.fold(self.rules.get(), self.scope.keep_names, &stop))
+            self.unless_stopped(self.names.layers(self.rules.get(), self.scope.keep_names, &self.limits))
         })
     }
 
@@ -255,10 +257,10 @@ impl Answers {
     }
 
     pub(super) fn range_kernels(&self, naming: Naming) -> &RangeKernels {
-        let stop = || self.is_over();
         self.range_kernels[naming as usize].get_or_init(|| {
             let names = || self.listed().ranks.as_slice();
-            let kernels = RangeKernels::new(&self.projection, naming, self.listing(&names), &stop);
+            let kernels =
+                RangeKernels::new(&self.projection, naming, self.listing(&names), &self.limits);
             self.unless_stopped(kernels)
         })
     }
@@ -331,8 +333,8 @@ impl Answers {
 
     pub(super) fn push_pop(&self) -> &PushPop {
         self.push_pop.get_or_init(|| {
-            let stop = || self.is_over();
-            let nesting = self.projection.attribution.nesting_of(|range| range.is_push_pop, &stop);
+            let nesting =
+                self.projection.attribution.nesting_of(|range| range.is_push_pop, &self.limits);
             let Some(nesting) = nesting else { return self.unless_stopped(None) };
             let ranges = self.ranges();
             let mut children = vec![0; ranges.len()];

@@ -12,31 +12,77 @@ use crate::projection::{
     Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Projection,
     Reach,
 };
-use crate::threads;
 use foldhash::{HashMap, HashMapExt};
+use std::fmt;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A capture in reading order, with the names of its ranges.
+#[derive(Clone)]
 pub(super) struct Loaded {
     pub(super) capture: Capture,
-    pub(super) names: Names,
+    pub(super) names: Arc<Names>,
     /// Texts of kernel names by string id, if the names are needed.
-    pub(super) kernel_names: HashMap<i64, String>,
+    pub(super) kernel_names: Arc<HashMap<i64, String>>,
+}
+
+/// What was read of a report, for other sessions that read the same.
+#[derive(Default)]
+pub struct Loads(Mutex<Vec<(Input, Loaded)>>);
+
+impl fmt::Debug for Loads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loads").finish_non_exhaustive()
+    }
+}
+
+impl Loads {
+    #[cfg(test)]
+    pub(in crate::execute) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn find(&self, input: &Input) -> Option<Loaded> {
+        let loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.iter().find(|(known, _)| known.reads_same(input)).map(|(_, loaded)| loaded.clone())
+    }
+
+    fn keep(&self, input: &Input, loaded: &Loaded) {
+        let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.push((input.clone(), loaded.clone()));
+    }
+}
+
+/// The relations of an input, as another session read them, or read now.
+pub(super) fn load(
+    database: &Path,
+    input: &Input,
+    limits: &Limits,
+    loads: Option<&Loads>,
+) -> Result<Loaded> {
+    if let Some(loaded) = loads.and_then(|loads| loads.find(input)) {
+        return Ok(loaded);
+    }
+    let loaded = read(database, input, limits)?;
+    if let Some(loads) = loads {
+        loads.keep(input, &loaded);
+    }
+    Ok(loaded)
 }
 
 /// Reads the relations of an input: ranges and launched work in parallel.
-pub(super) fn load(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
+fn read(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
     let ids = Interners::default();
     let reader = || Reader::new(database, &input.statements, limits);
     let ranges = || read_ranges(&mut reader(), &ids);
     let launched = || read_launched(&mut reader(), input, &ids);
-    let (named, launched) = threads::both(ranges, launched);
+    let (named, launched) = limits.threads.both(ranges, launched);
     if guard::is_over(limits) {
         return Err(guard::stopped(limits));
     }
     let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);
-    renumber(&mut capture, ranges, &ids);
-    Ok(Loaded { capture, names, kernel_names })
+    renumber(&mut capture, ranges, &ids, limits.threads);
+    Ok(Loaded { capture, names: Arc::new(names), kernel_names: Arc::new(kernel_names) })
 }
 
 /// Reads the operations, the calls that launched them, and the names of kernels.
@@ -98,7 +144,7 @@ pub(super) fn attribute(capture: Capture, scope: &Scope, limits: &Limits) -> Res
         Attribute::Process => Reach::Process,
         Attribute::Thread | Attribute::Capture => Reach::Thread,
     };
-    Attribution::new(capture, reach, &|| guard::is_over(limits)).ok_or_else(|| guard::stopped(limits))
+    Attribution::new(capture, reach, limits).ok_or_else(|| guard::stopped(limits))
 }
 
 /// Computes the projection of an attribution.
@@ -108,7 +154,7 @@ pub(super) fn project(
     limits: &Limits,
     database: &Path,
 ) -> Result<Projection> {
-    Projection::new(attribution, keep, &|| guard::is_over(limits)).map_err(|failure| match failure {
+    Projection::new(attribution, keep, limits).map_err(|failure| match failure {
         Failure::Stopped => guard::stopped(limits),
         Failure::Overflow => Error::Report {
             path: database.to_owned(),

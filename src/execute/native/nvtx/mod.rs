@@ -10,6 +10,7 @@ mod scope;
 mod tables;
 
 pub(super) use answers::Answers;
+pub use load::Loads;
 pub(super) use names::{LazyRules, NameRules};
 pub use scope::AttributedTime;
 pub(super) use scope::Selection;
@@ -29,9 +30,10 @@ pub(super) fn project(
     input: &Input,
     rules: &Arc<LazyRules>,
     limits: &Limits,
+    loads: Option<&Loads>,
 ) -> Result<Answers> {
     let scope = &input.scope;
-    let loaded = load::load(database, input, limits)?;
+    let loaded = load::load(database, input, limits, loads)?;
     let mut attribution = load::attribute(loaded.capture, scope, limits)?;
     let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
     attribution.capture.ops.retain(|op| ranges.is_in_window(op.start, op.end));
@@ -53,10 +55,10 @@ pub(super) fn select(
     input: &Input,
     scope: &Scope,
     rules: &LazyRules,
-    limits: &Limits,
+    (limits, loads): (&Limits, Option<&Loads>),
     connection: Option<&Connection>,
 ) -> Result<Selection> {
-    let loaded = load::load(database, input, limits)?;
+    let loaded = load::load(database, input, limits, loads)?;
     let attribution = load::attribute(loaded.capture, &input.scope, limits)?;
     let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
     let selection = ranges.select(&attribution);

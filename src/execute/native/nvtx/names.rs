@@ -9,7 +9,7 @@ use foldhash::{HashMap, HashMapExt};
 use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Shown in paths for a range without a message.
 const UNNAMED: &str = "(unnamed)";
@@ -39,6 +39,8 @@ pub(super) struct Names {
     shown: Vec<u32>,
     /// For each name: the representative of all names with the same printed text.
     pub(super) printed: Vec<u32>,
+    /// With numbers folded, and as they are; each computed on first use.
+    folded: [OnceLock<Arc<Layers>>; 2],
 }
 
 /// The folded names of ranges.
@@ -119,8 +121,23 @@ impl Names {
         self.printed = self.shown.iter().map(first).collect();
     }
 
+    /// The folded names, computed once. `None` if that was stopped.
+    pub(super) fn layers(
+        &self,
+        rules: &NameRules,
+        keep_names: bool,
+        stop: Stop<'_>,
+    ) -> Option<Arc<Layers>> {
+        let folded = &self.folded[usize::from(keep_names)];
+        if let Some(layers) = folded.get() {
+            return Some(Arc::clone(layers));
+        }
+        let layers = self.fold(rules, keep_names, stop)?;
+        Some(Arc::clone(folded.get_or_init(|| Arc::new(layers))))
+    }
+
     /// Folds every name. `None` if it was stopped.
-    pub(super) fn fold(&self, rules: &NameRules, keep_names: bool, stop: Stop<'_>) -> Option<Layers> {
+    fn fold(&self, rules: &NameRules, keep_names: bool, stop: Stop<'_>) -> Option<Layers> {
         let mut check = StopCheck::new(stop);
         let mut folded = Layers::default();
         let mut places: HashMap<String, u32> = HashMap::new();

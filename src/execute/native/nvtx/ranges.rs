@@ -7,7 +7,7 @@ use crate::execute::native::ids::{NO_ID, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
 use crate::projection::{Capture, Launch, NONE, Op, Range, Thread};
-use crate::threads;
+use crate::threads::Threads;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -233,7 +233,7 @@ pub(super) fn place_at_creation(
 }
 
 /// Numbers processes and threads by their ids, so that the threads of a process are consecutive.
-pub(super) fn renumber(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
+pub(super) fn renumber(capture: &mut Capture, ranges: Ranges, ids: &Interners, share: Threads) {
     let (processes, threads) = (ids.processes.values(), ids.threads.values());
     let process_of = |thread: i64| if thread == NO_ID { NO_ID } else { thread & PROCESS };
     let mut all: Vec<i64> = processes.clone();
@@ -256,6 +256,6 @@ pub(super) fn renumber(capture: &mut Capture, ranges: Ranges, ids: &Interners) {
         calls.iter_mut().for_each(|call| call.thread = thread_of[call.thread as usize]);
         launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
     };
-    (capture.ranges, ()) = threads::both(|| ranges.renumbered(&thread_of), renumber_rest);
+    (capture.ranges, ()) = share.both(|| ranges.renumbered(&thread_of), renumber_rest);
     (capture.processes, capture.threads) = (all, sorted);
 }

@@ -282,7 +282,7 @@ fn matching(
     if loosest == Likeness::Exact || found.contains(&true) {
         return Ok(found);
     }
-    if let Some(layers) = names.fold(rules.get(), false, &|| false) {
+    if let Some(layers) = names.layers(rules.get(), false, &|| false) {
         let displayed = |name: u32| {
             let printed = names.printed(name);
             pattern.fits_displayed(printed.as_deref().into_iter().chain(layers.of(name as usize)))
@@ -298,7 +298,8 @@ fn matching(
 
 /// Suggests folded names, so that one name stands for all its numbers. Names that begin alike come first.
 fn no_such_range(names: &Names, rules: &LazyRules, selector: &Selector) -> Error {
-    let layers = names.fold(rules.get(), false, &|| false).unwrap_or_default().layers;
+    let folded = names.layers(rules.get(), false, &|| false).unwrap_or_default();
+    let layers = &folded.layers;
     let typed = selector.name.to_lowercase();
     let begins_alike = |layer: &&String| !typed.is_empty() && layer.to_lowercase().starts_with(&typed);
     let mut near: Vec<String> = layers.iter().filter(begins_alike).cloned().collect();
