@@ -2,6 +2,7 @@
 //! `gpu_overlap`, `gpu_window`, `idle_part`, `stream_gap`), and what launched them (`launch`).
 
 mod answers;
+mod columns;
 mod idle;
 mod labels;
 mod launch;
