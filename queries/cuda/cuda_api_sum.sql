@@ -31,6 +31,8 @@ see_also: [cuda_api_trace, cuda_api_gpu_sum, api_errors, launch_latency]
 nsys:
   title: CUDA API Summary
   aliases: [cudaapisum]
+  lacks:
+    - {says: "CUDA trace data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -30,6 +30,8 @@ see_also: [cuda_api_sum, cuda_kern_exec_trace, api_errors]
 nsys:
   title: CUDA API Trace
   aliases: [cudaapitrace]
+  lacks:
+    - {says: "CUDA trace data"}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
     - {name: Duration, unit: ns, sql: dur_ns}

@@ -28,6 +28,8 @@ see_also: [cuda_gpu_mem_time_sum, memcpy_bandwidth]
 nsys:
   title: CUDA GPU MemOps Summary (by Size)
   aliases: [gpumemsizesum]
+  lacks:
+    - {says: "GPU memory data"}
   columns:
     - {name: Total, unit: mb, sql: total_bytes}
     - {name: Count, sql: calls}

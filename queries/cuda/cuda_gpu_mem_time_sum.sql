@@ -30,6 +30,8 @@ see_also: [cuda_gpu_mem_size_sum, memcpy_bandwidth, cuda_gpu_sum]
 nsys:
   title: CUDA GPU MemOps Summary (by Time)
   aliases: [gpumemtimesum]
+  lacks:
+    - {says: "GPU memory data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -39,6 +39,8 @@ nsys:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
     - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
+  lacks:
+    - {says: "GPU kernel/memory operations data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -53,6 +53,8 @@ nsys:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
     - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
+  lacks:
+    - {says: "GPU trace data"}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
     - {name: Duration, unit: ns, sql: dur_ns}

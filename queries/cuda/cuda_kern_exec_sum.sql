@@ -58,6 +58,9 @@ nsys:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
     - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
+  lacks:
+    - {without: kernel, says: "CUDA kernel data"}
+    - {says: "CUDA API data"}
   columns:
     - {name: PID, sql: pid}
     - {name: TID, sql: tid}

@@ -50,8 +50,11 @@ nsys:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
     - {name: nvtx-name, set: {nvtx_name: true}, requires: [nvtx_op, nvtx_range]}
+  lacks:
+    - {without: kernel, says: "CUDA kernel data"}
+    - {says: "CUDA API data"}
   columns:
-    - {name: API Start, unit: ns, sql: "CASE WHEN api_symbol IS NOT NULL THEN start_ns END"}
+    - {name: API Start, unit: ts, sql: "CASE WHEN api_symbol IS NOT NULL THEN start_ns END"}
     - {name: API Dur, unit: ns, sql: api_dur_ns}
     - {name: Queue Start, unit: ns, sql: queue_start_ns}
     - {name: Queue Dur, unit: ns, sql: queue_dur_ns}

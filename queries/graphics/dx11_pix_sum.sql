@@ -31,6 +31,8 @@ see_also: [dx12_pix_sum]
 nsys:
   title: DX11 PIX Range Summary
   aliases: [dx11pixsum]
+  lacks:
+    - {says: "DX11 CPU debug markers"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -29,6 +29,8 @@ see_also: [dx12_pix_sum]
 nsys:
   title: DX12 GPU Command List PIX Ranges Summary
   aliases: [dx12gpumarkersum]
+  lacks:
+    - {says: "DX12 GPU debug markers"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

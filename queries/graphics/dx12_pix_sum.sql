@@ -31,6 +31,8 @@ see_also: [dx12_gpu_marker_sum, dx11_pix_sum]
 nsys:
   title: DX12 PIX Range Summary
   aliases: [dx12pixsum]
+  lacks:
+    - {says: "DX12 CPU debug markers"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

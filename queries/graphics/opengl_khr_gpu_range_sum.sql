@@ -30,6 +30,8 @@ see_also: [opengl_khr_range_sum]
 nsys:
   title: OpenGL KHR_debug GPU Range Summary
   aliases: [khrdebuggpusum]
+  lacks:
+    - {says: "GPU KHR Extension (KHR_DEBUG) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

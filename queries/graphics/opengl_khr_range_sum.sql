@@ -30,6 +30,8 @@ see_also: [opengl_khr_gpu_range_sum]
 nsys:
   title: OpenGL KHR_debug Range Summary
   aliases: [khrdebugsum]
+  lacks:
+    - {says: "KHR Extension (KHR_DEBUG) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -30,6 +30,8 @@ see_also: [vulkan_api_trace, vulkan_marker_sum]
 nsys:
   title: Vulkan API Summary
   aliases: [vulkanapisum]
+  lacks:
+    - {says: "Vulkan API trace data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

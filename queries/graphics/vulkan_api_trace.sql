@@ -29,6 +29,8 @@ see_also: [vulkan_api_sum, cuda_api_trace]
 nsys:
   title: Vulkan API Trace
   aliases: [vulkanapitrace]
+  lacks:
+    - {says: "Vulkan API trace data"}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
     - {name: Duration, unit: ns, sql: dur_ns}

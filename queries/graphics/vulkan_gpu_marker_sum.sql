@@ -29,6 +29,8 @@ see_also: [vulkan_marker_sum]
 nsys:
   title: Vulkan GPU Range Summary
   aliases: [vulkangpumarkersum]
+  lacks:
+    - {says: "GPU Vulkan Debug Extension (GPU Vulkan Debug markers) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

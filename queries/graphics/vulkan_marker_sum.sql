@@ -31,6 +31,8 @@ see_also: [vulkan_gpu_marker_sum, vulkan_api_sum]
 nsys:
   title: Vulkan Range Summary
   aliases: [vulkanmarkerssum]
+  lacks:
+    - {says: "Vulkan Debug Extension (Vulkan Debug Util) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -32,6 +32,8 @@ limits: >-
 see_also: [dx12_gpu_marker_sum, gpu_time]
 nsys:
   title: WDDM Queue Utilization Summary
+  lacks:
+    - {says: "WDDM context data"}
   columns:
     - {name: Utilization, unit: percent, sql: utilization_pct}
     - {name: Instances, sql: packets}

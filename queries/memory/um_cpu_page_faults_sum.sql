@@ -25,6 +25,8 @@ see_also: [um_sum, um_total_sum]
 nsys:
   title: Unified Memory CPU Page Faults Summary
   aliases: [umcpupagefaults]
+  lacks:
+    - {says: "CUDA Unified Memory CPU page faults data"}
   columns:
     - {name: CPU Page Faults, sql: cpu_faults}
     - {name: CPU Instruction Address, sql: instruction}

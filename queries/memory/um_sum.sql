@@ -33,6 +33,9 @@ nsys:
   title: Unified Memory Analysis Summary
   args:
     - {name: rows, param: limit}
+  lacks:
+    - {without: memcpy, says: "CUDA memory transfers data"}
+    - {says: "CUDA Unified Memory CPU page faults data"}
   columns:
     - {name: Virtual Address, sql: page_address}
     - {name: HtoD Migration size, unit: mb, sql: "nullif(htod_bytes, 0)"}

@@ -27,6 +27,9 @@ limits: >-
 see_also: [um_sum, um_cpu_page_faults_sum, cuda_gpu_mem_size_sum]
 nsys:
   title: Unified Memory Totals Summary
+  lacks:
+    - {without: memcpy, says: "CUDA memory transfers data"}
+    - {says: "CUDA Unified Memory CPU page faults data"}
   columns:
     - {name: Total HtoD Migration Size, unit: mb, sql: "nullif(htod_bytes, 0)"}
     - {name: Total DtoH Migration Size, unit: mb, sql: "nullif(dtoh_bytes, 0)"}

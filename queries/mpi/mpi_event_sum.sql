@@ -28,6 +28,8 @@ limits: >-
 see_also: [mpi_event_trace, mpi_msg_size_sum]
 nsys:
   title: MPI Event Summary
+  lacks:
+    - {says: "MPI event data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -33,9 +33,11 @@ limits: >-
 see_also: [nvtx_sum, osrt_sum]
 nsys:
   title: MPI Event Trace
+  lacks:
+    - {says: "MPI event data"}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
-    - {name: End, unit: ns, sql: start_ns + dur_ns}
+    - {name: End, unit: ts, sql: start_ns + dur_ns}
     - {name: Duration, unit: ns, sql: dur_ns}
     - {name: Event, sql: mpi_name}
     - {name: Pid, sql: pid}

@@ -27,6 +27,8 @@ limits: >-
 see_also: [mpi_event_sum, mpi_event_trace]
 nsys:
   title: MPI Message Size Summary
+  lacks:
+    - {says: "MPI event data"}
   columns:
     - {name: Total, unit: mb, sql: total_bytes}
     - {name: Instances, sql: messages}

@@ -27,6 +27,8 @@ nsys:
   title: Network Devices Congestion
   args:
     - {name: ticks_threshold, param: threshold}
+  lacks:
+    - {says: "NIC or IB switch metrics"}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
     - {name: End, unit: ns, sql: end_ns}

@@ -38,6 +38,9 @@ limits: >-
 see_also: [nvtx_gpu_proj_trace, nvtx_kern_sum, nvtx_sum, nvtx_tree]
 nsys:
   title: NVTX GPU Projection Summary
+  lacks:
+    - {without: nvtx_range, says: "NV Tools Extension (NVTX) data"}
+    - {says: "CUDA API data"}
   columns:
     - {name: Range, sql: range_name}
     - {name: Style, sql: range_kind}

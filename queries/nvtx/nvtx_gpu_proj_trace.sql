@@ -41,6 +41,9 @@ see_also: [nvtx_gpu_proj_sum, nvtx_pushpop_trace, nvtx_tree, nvtx_coverage]
 nsys:
   title: NVTX GPU Projection Trace
   aliases: [nvtxgpuproj]
+  lacks:
+    - {without: nvtx_range, says: "NV Tools Extension (NVTX) data"}
+    - {says: "CUDA API data"}
   columns:
     - {name: Name, sql: range_name}
     - {name: Projected Start, unit: ns, sql: start_ns}

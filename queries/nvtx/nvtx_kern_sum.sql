@@ -41,6 +41,9 @@ nsys:
   args:
     - {name: base, set: {name: short}}
     - {name: mangled, set: {name: mangled}}
+  lacks:
+    - {without: nvtx_range, says: "NV Tools Extension (NVTX) data"}
+    - {says: "CUDA kernel data"}
   columns:
     - {name: NVTX Range, sql: range_name}
     - {name: Style, sql: range_kind}

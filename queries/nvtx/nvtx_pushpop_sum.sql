@@ -29,6 +29,8 @@ see_also: [nvtx_sum, nvtx_startend_sum]
 nsys:
   title: NVTX Push/Pop Range Summary
   aliases: [nvtxppsum]
+  lacks:
+    - {says: "NV Tools Extension (NVTX) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -35,6 +35,8 @@ see_also: [nvtx_pushpop_sum, nvtx_gpu_proj_trace, nvtx_tree]
 nsys:
   title: NVTX Push/Pop Range Trace
   aliases: [nvtxpptrace]
+  lacks:
+    - {says: "NV Tools Extension (NVTX) data"}
   columns:
     - {name: Start, unit: ns, sql: start_ns}
     - {name: End, unit: ns, sql: end_ns}

@@ -29,6 +29,8 @@ see_also: [nvtx_sum, nvtx_pushpop_sum]
 nsys:
   title: NVTX Start/End Range Summary
   aliases: [nvtxsesum, nvtxsssum]
+  lacks:
+    - {says: "NV Tools Extension (NVTX) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -31,6 +31,8 @@ see_also: [nvtx_pushpop_sum, nvtx_startend_sum]
 nsys:
   title: NVTX Range Summary
   aliases: [nvtxsum]
+  lacks:
+    - {says: "NV Tools Extension (NVTX) data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -31,6 +31,8 @@ see_also: [cuda_api_sum, nvtx_sum]
 nsys:
   title: OS Runtime Summary
   aliases: [osrtsum]
+  lacks:
+    - {says: "OS Runtime trace data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

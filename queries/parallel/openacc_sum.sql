@@ -29,6 +29,8 @@ see_also: [openmp_sum, cuda_api_sum]
 nsys:
   title: OpenACC Summary
   aliases: [openaccsum]
+  lacks:
+    - {says: "OpenACC event data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

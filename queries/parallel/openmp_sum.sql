@@ -31,6 +31,8 @@ see_also: [openacc_sum, osrt_sum]
 nsys:
   title: OpenMP Summary
   aliases: [openmpevtsum]
+  lacks:
+    - {says: "OpenMP event data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

@@ -34,6 +34,13 @@ nsys:
     - {name: rows, param: limit}
     - {name: process, param: process}
     - {name: thread, param: thread}
+  lacks:
+    - {says: "CUDA data. Does the application use CUDA runtime APIs?"}
+  advice: >-
+    In each of these calls a thread waits until its CUDA work is done, and launches nothing meanwhile. Remove waits
+    that no result needs; order streams by events (cudaStreamWaitEvent) instead.
+  all_clear: >-
+    There were no problems detected related to synchronization APIs.
   columns:
     - {name: Duration, unit: ns, sql: dur_ns}
     - {name: Start, unit: ns, sql: start_ns}

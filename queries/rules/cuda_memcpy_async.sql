@@ -41,6 +41,14 @@ nsys:
   aliases: [cuda-async-memcpy]
   args:
     - {name: rows, param: limit}
+  lacks:
+    - {without: cuda_call, says: "CUDA data. Does the application use CUDA runtime APIs?"}
+    - {says: "CUDA data. Does the application use CUDA memcpy APIs?"}
+  advice: >-
+    These copies were asked for asynchronously, but one side is pageable memory, so the call waits for the copy.
+    Allocate that memory pinned (cudaMallocHost, or pin_memory=True in PyTorch).
+  all_clear: >-
+    There were no problems detected related to memcpy operations using pageable memory.
   columns:
     - {name: Duration, unit: ns, sql: dur_ns}
     - {name: Start, unit: ns, sql: start_ns}

@@ -42,6 +42,14 @@ nsys:
   aliases: [cuda-sync-memcpy]
   args:
     - {name: rows, param: limit}
+  lacks:
+    - {without: cuda_call, says: "CUDA data. Does the application use CUDA runtime APIs?"}
+    - {says: "CUDA data. Does the application use CUDA memcpy APIs?"}
+  advice: >-
+    Each of these calls keeps its thread waiting until the copy is done. Use cudaMemcpyAsync on a stream, with
+    pinned memory, and wait only where the data is needed.
+  all_clear: >-
+    There were no problems detected related to synchronous memcpy operations.
   columns:
     - {name: Duration, unit: ns, sql: dur_ns}
     - {name: Start, unit: ns, sql: start_ns}

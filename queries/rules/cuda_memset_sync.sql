@@ -38,6 +38,14 @@ nsys:
   aliases: [cuda-sync-memset]
   args:
     - {name: rows, param: limit}
+  lacks:
+    - {without: cuda_call, says: "CUDA data. Does the application use CUDA runtime APIs?"}
+    - {says: "CUDA data. Does the application use CUDA memset APIs?"}
+  advice: >-
+    Each of these calls keeps its thread waiting until the memory is filled, because the memory is pinned or
+    managed. Use cudaMemsetAsync.
+  all_clear: >-
+    There were no problems detected related to synchronous memset operations.
   columns:
     - {name: Duration, unit: ns, sql: dur_ns}
     - {name: Start, unit: ns, sql: start_ns}

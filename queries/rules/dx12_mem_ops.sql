@@ -27,6 +27,13 @@ nsys:
   title: DX12 Memory Operations
   args:
     - {name: rows, param: limit}
+  lacks:
+    - {says: "DX12 data. Does the application use DX12 APIs?"}
+  advice: >-
+    These Direct3D 12 calls create memory that is cleared needlessly, or read or write memory of a kind that is slow
+    for it. `nsq analyze --help-rules dx12_mem_ops` describes the warnings.
+  all_clear: >-
+    There were no problems detected related to memory operations.
   columns:
     - {name: Duration, unit: ns, sql: dur_ns}
     - {name: Start, unit: ns, sql: start_ns}

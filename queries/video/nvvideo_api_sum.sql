@@ -29,6 +29,8 @@ limits: >-
 see_also: [cuda_api_sum]
 nsys:
   title: NvVideo API Summary
+  lacks:
+    - {says: "NvVideo trace data"}
   columns:
     - {name: Time, unit: percent, sql: time_pct}
     - {name: Total Time, unit: ns, sql: total_ns}

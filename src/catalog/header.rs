@@ -191,8 +191,25 @@ pub struct NsysReport {
     /// Arguments after a colon. If two set the same parameter, the first in this list wins.
     #[serde(default)]
     pub args: Vec<ArgSpec>,
+    /// What `nsq stats` and `nsq analyze` say of a report without the data. The first that is true is said.
+    #[serde(default)]
+    pub lacks: Vec<NsysLack>,
+    /// For a rule: what its rows are, and what to do about them. Stands over the table of `nsq analyze`.
+    pub advice: Option<String>,
+    /// For a rule: what `nsq analyze` says without rows. `{name}` is the value of a parameter.
+    pub all_clear: Option<String>,
     /// NVIDIA's columns, computed from this query's columns.
     pub columns: Vec<NsysColumn>,
+}
+
+/// Data that a report lacks, in the words that scripts know from NVIDIA's messages.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NsysLack {
+    /// The relation without data, or several as `a | b`. Absent: any that the query requires.
+    pub without: Option<String>,
+    /// The end of the sentence.
+    pub says: String,
 }
 
 /// An argument of NVIDIA's report, and the query parameters it sets.
@@ -229,6 +246,8 @@ pub struct NsysColumn {
 pub enum NsysUnit {
     /// Time in nanoseconds, or in the unit of `--timeunit`. Real numbers are rounded to one decimal.
     Ns,
+    /// A point in time in nanoseconds, where the expression is no column of type timestamp.
+    Ts,
     /// Percent, rounded to one decimal.
     Percent,
     /// Bytes, shown in MB (10^6 bytes).

@@ -35,7 +35,8 @@ pub use entry::FileKind;
 pub use finding::{Confidence, FINDING_COLUMNS, FINDING_TABLES, Finding, KnownBy};
 pub use front_matter::line_of;
 pub use header::{
-    ArgSpec, AskedQuery, Deprecated, Kind, NsysColumn, NsysReport, NsysUnit, Query, QueryHeader, TAGS,
+    ArgSpec, AskedQuery, Deprecated, Kind, NsysColumn, NsysLack, NsysReport, NsysUnit, Query,
+    QueryHeader, TAGS,
 };
 pub use library::Catalog;
 pub use page::{Page, PageLayout, PageTable};

@@ -4,6 +4,7 @@
 //! code. Options that several verbs share are in `options` and `output`. Code that a library user of
 //! this crate could need belongs elsewhere.
 
+mod analyze;
 mod answer;
 mod baseline;
 mod baselines;
@@ -14,6 +15,7 @@ mod classes;
 mod completions;
 mod deadline;
 mod diff;
+mod drop_in;
 mod export;
 mod external;
 mod failures;
@@ -94,6 +96,7 @@ enum Command {
     Export(export::Args),
     Import(import::Args),
     Stats(stats::Args),
+    Analyze(analyze::Args),
     Classes(classes::Args),
     Breakdown(breakdown::Args),
     Page(page::Args),
@@ -230,6 +233,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Export(args) => export::run(&args),
         Command::Import(args) => import::run(&args),
         Command::Stats(args) => stats::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Classes(args) => classes::run(&args),
         Command::Breakdown(args) => breakdown::run(&args),
         Command::Page(args) => page::run(&args),

@@ -12,10 +12,37 @@ pub enum Layout {
     #[default]
     Own,
     /// NVIDIA's headers, arithmetic and rounding.
-    Nsys(TimeUnit),
+    Nsys(NsysUnits),
 }
 
-/// Unit of time in NVIDIA's layout.
+/// The units of NVIDIA's layout. nsys chooses them by what a column is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NsysUnits {
+    /// Unit of points in time.
+    pub timestamp: TimeUnit,
+    /// Unit of lengths of time.
+    pub duration: TimeUnit,
+    /// Unit of sizes.
+    pub memory: ByteUnit,
+    /// Unit of sizes per second.
+    pub throughput: ByteUnit,
+    /// Whether headers tell the unit.
+    pub in_headers: bool,
+}
+
+impl Default for NsysUnits {
+    fn default() -> Self {
+        Self {
+            timestamp: TimeUnit::Ns,
+            duration: TimeUnit::Ns,
+            memory: ByteUnit::Mb,
+            throughput: ByteUnit::Mb,
+            in_headers: true,
+        }
+    }
+}
+
+/// A unit of time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Nanoseconds.
@@ -58,8 +85,42 @@ impl TimeUnit {
     }
 }
 
+/// A unit of sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByteUnit {
+    /// Bytes, as exact as the report has them.
+    B,
+    /// 1000 bytes.
+    Kb,
+    /// 1024 bytes.
+    Kib,
+    /// 1000² bytes.
+    Mb,
+    /// 1024² bytes.
+    Mib,
+    /// 1000³ bytes.
+    Gb,
+    /// 1024³ bytes.
+    Gib,
+}
+
+impl ByteUnit {
+    /// Name, divisor and decimal places.
+    fn spec(self) -> (&'static str, &'static str, Option<usize>) {
+        match self {
+            Self::B => ("B", "1", None),
+            Self::Kb => ("KB", "1e3", Some(2)),
+            Self::Kib => ("KiB", "1024.0", Some(2)),
+            Self::Mb => ("MB", "1e6", Some(3)),
+            Self::Mib => ("MiB", "1048576.0", Some(3)),
+            Self::Gb => ("GB", "1e9", Some(3)),
+            Self::Gib => ("GiB", "1073741824.0", Some(3)),
+        }
+    }
+}
+
 /// Wraps the query's statement in a SELECT of NVIDIA's columns.
-pub(super) fn nsys(query: &Query, unit: TimeUnit) -> Result<(String, Vec<Column>)> {
+pub(super) fn nsys(query: &Query, units: &NsysUnits) -> Result<(String, Vec<Column>)> {
     let Some(report) = &query.header.nsys else {
         return Err(Error::usage(
             format!("{} has no NVIDIA layout: nsys has no equivalent report", query.header.name),
@@ -69,7 +130,7 @@ pub(super) fn nsys(query: &Query, unit: TimeUnit) -> Result<(String, Vec<Column>
     let mut fields = Vec::with_capacity(report.columns.len());
     let mut columns = Vec::with_capacity(report.columns.len());
     for spec in &report.columns {
-        let (sql, column) = field(query, spec, unit);
+        let (sql, column) = field(query, spec, units);
         fields.push(format!("  {sql} AS {}", quote(&column.name)));
         columns.push(column);
     }
@@ -83,15 +144,30 @@ fn rounded(sql: &str) -> String {
     format!("round(({sql}) * (1 + 3e-16), 1)")
 }
 
-fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
+fn field(query: &Query, spec: &NsysColumn, units: &NsysUnits) -> (String, Column) {
     let mut column = Column::untyped(&spec.name);
     let own = query.header.columns.iter().find(|own| own.name == spec.sql);
     column.kind = own.map_or(Type::Any, |own| own.kind);
+    let headed = |unit: &str| match units.in_headers {
+        true => format!("{} ({unit})", spec.name),
+        false => spec.name.clone(),
+    };
     let sql = &spec.sql;
+    let sized = |column: &mut Column, unit: ByteUnit, per: &str| {
+        let (name, divisor, decimals) = unit.spec();
+        column.name = headed(&format!("{name}{per}"));
+        column.decimals = decimals;
+        match unit {
+            ByteUnit::B => sql.clone(),
+            _ => format!("({sql}) / {divisor}"),
+        }
+    };
     let sql = match spec.unit {
         None => sql.clone(),
-        Some(NsysUnit::Ns) => {
-            column.name = format!("{} ({})", spec.name, unit.suffix());
+        Some(NsysUnit::Ns | NsysUnit::Ts) => {
+            let is_point = column.kind == Type::Timestamp || spec.unit == Some(NsysUnit::Ts);
+            let unit = if is_point { units.timestamp } else { units.duration };
+            column.name = headed(unit.suffix());
             column.kind = Type::Duration;
             column.decimals = Some(unit.decimals());
             // nsys rounds before it converts. The other order would change the last digit.
@@ -102,22 +178,18 @@ fn field(query: &Query, spec: &NsysColumn, unit: TimeUnit) -> (String, Column) {
             }
         }
         Some(NsysUnit::Percent) => {
-            column.name = format!("{} (%)", spec.name);
+            column.name = headed("%");
             column.kind = Type::Percent;
             column.decimals = Some(1);
             rounded(sql)
         }
         Some(NsysUnit::Mb) => {
-            column.name = format!("{} (MB)", spec.name);
             column.kind = Type::Bytes;
-            column.decimals = Some(3);
-            format!("({sql}) / 1e6")
+            sized(&mut column, units.memory, "")
         }
         Some(NsysUnit::MbPerS) => {
-            column.name = format!("{} (MB/s)", spec.name);
             column.kind = Type::Real;
-            column.decimals = Some(3);
-            format!("({sql}) / 1e6")
+            sized(&mut column, units.throughput, "/s")
         }
         Some(NsysUnit::Address) => {
             column.kind = Type::Id;

@@ -13,7 +13,7 @@ mod statements;
 
 pub use dialect::parse;
 pub use invocation::Invocation;
-pub use layout::{Layout, TimeUnit};
+pub use layout::{ByteUnit, Layout, NsysUnits, TimeUnit};
 pub use params::{names_ranges, parse_duration, parse_param, scalar};
 pub use relations::{functions_in, relations_in, words_in};
 pub use standalone::script;
@@ -131,7 +131,7 @@ impl Plan {
         let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
         let (sql, columns) = match layout {
             Layout::Own => (query.sql.clone(), own),
-            Layout::Nsys(unit) => layout::nsys(query, *unit)?,
+            Layout::Nsys(units) => layout::nsys(query, units)?,
         };
         let mut requires = header.requires.as_ref().unwrap_or(&header.reads).clone();
         requires.extend(asks.iter().flat_map(|asked| asked.plan.requires.iter().cloned()));

@@ -6,7 +6,7 @@ use super::reads::{SHARED, check_finding, check_reads};
 use super::statement::{code_only, parameters, shape};
 use super::{EmptyReport, Finding};
 use crate::catalog::{Catalog, FINDING_COLUMNS, Kind, Query, TAGS};
-use crate::compile::{Invocation, Layout, Plan, TimeUnit};
+use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::table::Type;
@@ -117,6 +117,18 @@ fn check_header(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
                 name,
                 format!("unknown query '{name}'"),
                 "use the name of an existing query (`nsq list`)",
+            );
+        }
+    }
+    let lacks = header.nsys.iter().flat_map(|nsys| &nsys.lacks);
+    for relation in lacks.filter_map(|lack| lack.without.as_ref()).flat_map(|names| names.split('|')) {
+        let relation = relation.trim();
+        if !catalog.relation_names().any(|known| known == relation) {
+            add(
+                "Q05",
+                relation,
+                format!("`lacks` names the unknown relation '{relation}'"),
+                "use the name of a relation (`nsq list --relations`)",
             );
         }
     }
@@ -316,7 +328,8 @@ fn check_prepared(
         Ok(_) => {}
     }
     if query.header.nsys.is_some()
-        && let Err(error) = column_names(query, &Layout::Nsys(TimeUnit::Ns), catalog, empty_report)
+        && let Err(error) =
+            column_names(query, &Layout::Nsys(NsysUnits::default()), catalog, empty_report)
     {
         let message = error.to_string().lines().next().unwrap_or_default().to_owned();
         findings.push(place.finding("Q06", "nsys:", message, "fix the `sql` of NVIDIA's columns"));

@@ -76,6 +76,9 @@ pub struct Scope {
     /// End of the window in ns on the report's clock. Events that start at or after it are excluded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_ns: Option<i64>,
+    /// Whether events that end exactly at `start_ns` are in the window, as NVIDIA's filters have it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub touches_start: bool,
     /// CUDA device ordinals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<i64>,
@@ -85,6 +88,9 @@ pub struct Scope {
     /// Process ids.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<i64>,
+    /// Global IDs of the threads of events on the CPU. GPU work is not filtered by them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<i64>,
     /// Only operations launched in these NVTX ranges, and events inside them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nvtx: Vec<Selector>,
@@ -160,7 +166,10 @@ impl Scope {
         if let Some((start, end)) = &columns.time {
             // The window is half-open. An event of length 0 is in the window if it starts inside.
             if let Some(from) = self.start_ns {
-                conditions.push(format!("({end} > {from} OR {start} >= {from})"));
+                conditions.push(match self.touches_start {
+                    true => format!("{end} >= {from}"),
+                    false => format!("({end} > {from} OR {start} >= {from})"),
+                });
             }
             if let Some(to) = self.end_ns {
                 conditions.push(format!("{start} < {to}"));
@@ -170,6 +179,7 @@ impl Scope {
             (&columns.device, &self.devices),
             (&columns.stream, &self.streams),
             (&columns.process, &self.processes),
+            (&columns.thread, &self.threads),
         ] {
             if let (Some(column), false) = (column, ids.is_empty()) {
                 let ids: Vec<String> = ids.iter().map(i64::to_string).collect();

@@ -35,6 +35,11 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+/// Whether a file is an export that needs no conversion. Fails if it is no report at all.
+pub fn is_database(path: &Path) -> Result<bool> {
+    Ok(matches!(Kind::of(path)?, Kind::Sqlite))
+}
+
 /// An open report. Any number of sessions, in any number of threads, may ask it.
 #[derive(Debug)]
 pub struct Report {

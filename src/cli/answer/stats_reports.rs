@@ -2,8 +2,8 @@
 
 use super::Args;
 use crate::catalog::Catalog;
+use crate::cli::drop_in::text_of;
 use crate::cli::output::write_to;
-use crate::cli::stats::text_of;
 use crate::error::{Error, Result};
 use crate::report::Report;
 use crate::schema::Schema;

@@ -10,7 +10,7 @@ use super::opened::Opened;
 use super::output::must_differ;
 use super::{complain, many, note};
 use crate::catalog::Catalog;
-use crate::compile::{Invocation, Layout, Plan, TimeUnit};
+use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
 pub(super) use args::Args;
 use plans::{answerable, heading_of, roots};
@@ -21,7 +21,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), reports.iter().map(PathBuf::as_path))?;
     let mut catalog = args.library.load()?;
     let is_nsys = args.columns == ["nsys"];
-    let layout = if is_nsys { Layout::Nsys(TimeUnit::Ns) } else { Layout::Own };
+    let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
     let mut invocations = Vec::new();
     for spelling in &args.query {
         let mut invocation = Invocation::parse(spelling);

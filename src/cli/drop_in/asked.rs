@@ -1,0 +1,162 @@
+//! The answer of one report, with the texts around its table.
+
+use super::filter::{FILTER_NVTX, Filter};
+use super::{Command, Request, rules};
+use crate::catalog::{Catalog, Kind, NsysReport, Query, is_built_in};
+use crate::compile::{Invocation, Layout, NsysUnits, Plan};
+use crate::error::{Error, Result};
+use crate::execute::{Limits, Session};
+use crate::normalize::{self, Presence, Scope};
+use crate::render::nsys::{self, NO_ROWS, NsysFormat, NsysStyle, Prose};
+use crate::render::{Style, visible};
+use crate::report::Report;
+use crate::schema::Schema;
+use crate::table::ResultTable;
+use std::path::Path;
+
+/// What reports are asked of.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) report: &'a Report,
+    pub(super) schema: &'a Schema,
+}
+
+/// A title, a table and the texts around it.
+pub(super) struct Answer {
+    pub(super) title: String,
+    pub(super) table: ResultTable,
+    pub(super) before: String,
+    pub(super) after: String,
+    pub(super) instead: String,
+}
+
+impl Answer {
+    pub(super) fn prose(&self) -> Prose<'_> {
+        Prose { before: &self.before, after: &self.after, instead: &self.instead }
+    }
+}
+
+impl Asked<'_> {
+    /// Answers a report. Fails if its data is missing.
+    pub(super) fn answer(
+        &self,
+        request: &Request<'_>,
+        invocation: &Invocation,
+        units: &NsysUnits,
+    ) -> Result<Answer> {
+        let (invocation, filter) = Filter::take(invocation)?;
+        let query = self.catalog.query(&invocation.query).map_err(|error| scripted(request, error))?;
+        let layout = layout(request.command, query, units)?;
+        let plan = Plan::new(self.catalog, &invocation, &layout)?;
+        plan.check_presence(&Presence::new(self.schema, self.catalog), &self.report.path)?;
+        let scope = filter.scope(self.catalog, self.report, self.schema)?;
+        let table = self.rows(&plan, &scope)?;
+        let name = &query.header.name;
+        // Under an old name of a report, nsys says its new one.
+        let is_old = query.header.nsys.iter().any(|nsys| nsys.aliases.contains(&invocation.query));
+        let title = match is_old {
+            true => format!("DEPRECATED - Use {name} instead ({})", invocation.query),
+            false => format!("{} ({name})", plan.title),
+        };
+        let (before, after, instead) = match &query.header.nsys {
+            Some(nsys) if query.header.kind == Kind::Rule => rules::texts(nsys, &plan, table.rows.len()),
+            _ => (String::new(), String::new(), NO_ROWS.to_owned()),
+        };
+        Ok(Answer { title, table, before, after, instead })
+    }
+
+    /// The rows of a plan whose data is present.
+    fn rows(&self, plan: &Plan, scope: &Scope) -> Result<ResultTable> {
+        let roots = plan.reads.iter().map(String::as_str);
+        let installation = normalize::plan(self.schema, self.catalog, scope, roots)?;
+        let limits = Limits::default();
+        Session::begin(self.report.connect()?, &installation, &limits)?.table(plan, &limits)
+    }
+
+    /// Why a report is skipped, in the words of nsys.
+    pub(super) fn why(
+        &self,
+        command: Command,
+        invocation: &Invocation,
+        shown: &Path,
+        error: &Error,
+    ) -> String {
+        let shown = shown.display();
+        if let Error::LacksData { query, needs, .. } = error
+            && query == FILTER_NVTX
+        {
+            return format!("{needs} could not be found in {shown}.");
+        }
+        let query = self.catalog.query(&invocation.query).ok();
+        match (command, query.and_then(|query| self.says(query.header.nsys.as_ref()?))) {
+            (Command::Stats, Some(says)) => format!("{shown} does not contain {says}."),
+            (Command::Analyze, Some(says)) => {
+                format!("{shown} could not be analyzed because it does not contain the required {says}")
+            }
+            (_, None) => error.to_string().lines().next().unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// What a report says of missing data, if the report lacks any.
+    fn says(&self, nsys: &NsysReport) -> Option<String> {
+        let presence = Presence::new(self.schema, self.catalog);
+        let is_lacking = |without: &str| presence.lack(without).is_ok_and(|lack| lack.is_some());
+        let lacks = nsys.lacks.iter().find(|lack| lack.without.as_deref().is_none_or(is_lacking));
+        lacks.map(|lack| lack.says.clone())
+    }
+}
+
+/// The columns to print: NVIDIA's, or a user's own for a query that NVIDIA does not have.
+fn layout(command: Command, query: &Query, units: &NsysUnits) -> Result<Layout> {
+    let (header, verb) = (&query.header, command.verb());
+    let name = &header.name;
+    let is_rule = header.kind == Kind::Rule;
+    match &header.nsys {
+        Some(_) if command == Command::Analyze && !is_rule => Err(Error::usage(
+            format!("`{name}` is a report, not a rule"),
+            format!("use `nsq stats --report {name}`; `nsq analyze --help-rules` lists the rules"),
+        )),
+        Some(_) => Ok(Layout::Nsys(*units)),
+        None if !is_built_in(name, &query.text) => Ok(Layout::Own),
+        None => Err(Error::usage(
+            format!("`{name}` is not a {} of nsys {verb}", command.noun()),
+            format!(
+                "use `nsq run REPORT --query {name}`; `nsq {verb} --help-{}s` lists the {0}s",
+                command.noun()
+            ),
+        )),
+    }
+}
+
+/// A report that a folder of the user has as a script for nsys is told apart from an unknown one.
+fn scripted(request: &Request<'_>, error: Error) -> Error {
+    let Error::Unknown { name, .. } = &error else { return error };
+    let scripts = request.folders.iter().map(|folder| folder.join(format!("{name}.py")));
+    match scripts.into_iter().find(|script| script.is_file()) {
+        Some(script) => Error::usage(
+            format!("{} is a script for nsys: nsq runs SQL", script.display()),
+            format!("write {name}.sql beside it; queries/README.md shows how"),
+        ),
+        None => error,
+    }
+}
+
+/// The text that `nsq stats --report NAME` prints. Fails if the data is missing.
+pub(in crate::cli) fn text_of(
+    catalog: &Catalog,
+    report: &Report,
+    schema: &Schema,
+    name: &str,
+) -> Result<Vec<u8>> {
+    let plan = Plan::new(catalog, &Invocation::parse(name), &Layout::Nsys(NsysUnits::default()))?;
+    plan.check_presence(&Presence::new(schema, catalog), &report.path)?;
+    let table = Asked { catalog, report, schema }.rows(&plan, &Scope::default())?;
+    let mut text = format!("Processing [{}] with [{name}]... \n", visible(&report.name())).into_bytes();
+    let title = format!("{} ({name})", plan.title);
+    let prose = Prose { instead: NO_ROWS, ..Prose::default() };
+    let layout = NsysStyle::of(NsysFormat::Column);
+    nsys::write(&mut text, &layout, &title, &prose, &table, &Style::default())?;
+    text.push(b'\n');
+    Ok(text)
+}
