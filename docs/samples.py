@@ -6,8 +6,12 @@
   before.sqlite, after.sqlite   the pair in fixtures/diff
   base-1.sqlite to base-3.sqlite   three runs of the program in fixtures/example.sqlite
   new-1.sqlite to new-3.sqlite     three runs after its data loading was fixed
+  work.json             a PyTorch trace with shapes and types of inputs
+  rules/                a folder of rules: which ranges of work.json do which work
+  memory.sqlite         allocations through CUDA, and calls of Python functions
 """
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -18,16 +22,66 @@ SCHEMA = "3.25.0"
 
 
 def load(trace, target):
-    """A trace as an export that has no empty tables, as nsys writes it."""
+    """The script of a trace as an export that has no empty tables, as nsys writes it."""
     target.unlink(missing_ok=True)
     report = sqlite3.connect(target, isolation_level=None)
     report.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    for script in (FIXTURES / "schema" / f"{SCHEMA}.sql", trace):
-        report.executescript(script.read_text("utf-8"))
+    for script in ((FIXTURES / "schema" / f"{SCHEMA}.sql").read_text("utf-8"), trace):
+        report.executescript(script)
     for (table,) in report.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
         if not report.execute(f'SELECT EXISTS (SELECT * FROM "{table}")').fetchone()[0]:
             report.execute(f'DROP TABLE "{table}"')
     report.close()
+
+
+MEMORY = """
+INSERT INTO StringIds (id, value) VALUES (1, 'train.py(12): step'), (2, 'train.py(40): forward'), (3, 'python_function');
+INSERT INTO NVTX_EVENTS (start, end, eventType, textId, globalTid, domainId) VALUES
+    (0, NULL, 75, 3, 281544719532032, 1),
+    (1000, 9000, 59, 1, 281544719532032, 1),
+    (2000, 6000, 59, 2, 281544719532032, 1);
+INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, contextId, address, pc, bytes, memKind,
+    memoryOperationType, correlationId) VALUES
+    (1500, 281544719532032, 0, 1, 139637976727552, 0, 67108864, 2, 0, 11),
+    (2500, 281544719532032, 0, 1, 139638043836416, 0, 33554432, 2, 0, 12),
+    (8500, 281544719532032, 0, 1, 139637976727552, 0, 67108864, 2, 1, 13);
+"""
+
+RULES = """name: work
+doc: The work of our ranges.
+rules:
+  - {match: '(^|:)ffn$', work: {kind: ffn, tokens: 4096, width: 1024, hidden: 4096, type: bf16}}
+"""
+
+
+def work_trace():
+    """Two steps of large and small products in float32, an addition of large tensors, and many tiny kernels."""
+    events, now, nth = [], 0.0, 0
+
+    def span(category, name, start, dur, tid=1, **args):
+        events.append({"ph": "X", "cat": category, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": dur, "args": args})
+
+    def call(op, dims, kind, kernel, dur, gap=20.0):
+        nonlocal now, nth
+        nth += 1
+        ids = {"External id": nth, "correlation": nth}
+        span("cpu_op", op, now, 10.0, **{"External id": nth, "Input Dims": dims, "Input type": [kind] * len(dims)})
+        span("cuda_runtime", "cudaLaunchKernel", now + 2.0, 3.0, **ids)
+        where = {"device": 0, "stream": 7, "context": 1, "grid": [256, 1, 1], "block": [256, 1, 1]}
+        span("kernel", kernel, now + 8.0, dur, tid=7, **ids, **where)
+        now += dur + gap
+
+    for step in range(2):
+        start = now
+        call("aten::mm", [[2048, 2048], [2048, 2048]], "float", "ampere_sgemm_128x128_nn", 900.0)
+        call("aten::mm", [[256, 256], [256, 256]], "c10::BFloat16", "small_gemm_bf16", 40.0)
+        call("aten::add", [[8192, 8192], [8192, 8192]], "c10::BFloat16", "vectorized_elementwise_kernel<add>", 180.0)
+        for _ in range(12):
+            call("aten::mul", [[64], [64]], "float", "vectorized_elementwise_kernel<mul>", 3.0, gap=4.0)
+        span("user_annotation", "ffn", start, 1000.0)
+        span("user_annotation", f"ProfilerStep#{step}", start, now - start)
+    gpu = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_030_600_704, "numSms": 132}
+    return {"deviceProperties": [gpu | {"computeMajor": 9, "computeMinor": 0}], "traceEvents": events}
 
 
 def main(folder):
@@ -35,8 +89,12 @@ def main(folder):
     link = folder / "fixtures"
     if not link.exists():
         link.symlink_to(FIXTURES)
+    (folder / "work.json").write_text(json.dumps(work_trace()), "utf-8")
+    (folder / "rules" / "names").mkdir(parents=True, exist_ok=True)
+    (folder / "rules" / "names" / "work.yml").write_text(RULES, "utf-8")
+    load(MEMORY, folder / "memory.sqlite")
     for trace in [*FIXTURES.glob("traces/*.sql"), *FIXTURES.glob("diff/*.sql")]:
-        load(trace, folder / f"{trace.stem}.sqlite")
+        load(trace.read_text("utf-8"), folder / f"{trace.stem}.sqlite")
     for name, options in (("base", []), ("new", ["--prefetch"])):
         for run in ("1", "2", "3"):
             example = [sys.executable, FIXTURES / "make_example.py", folder / f"{name}-{run}.sqlite", "--run", run]

@@ -34,7 +34,8 @@ nsys:
     - {name: Total, unit: mb, sql: total_bytes}
     - {name: Count, sql: calls}
     - {name: Avg, unit: mb, sql: mean_bytes}
-    - {name: Med, unit: mb, sql: median_bytes}
+    # Of an odd number of copies the median is one of their sizes, so an integer.
+    - {name: Med, unit: mb, sql: "CASE calls % 2 WHEN 1 THEN CAST(median_bytes AS INTEGER) ELSE median_bytes END"}
     - {name: Min, unit: mb, sql: min_bytes}
     - {name: Max, unit: mb, sql: max_bytes}
     - {name: StdDev, unit: mb, sql: stddev_bytes}

@@ -159,6 +159,11 @@ pub(super) fn write_to(
     })
 }
 
+/// Prints a text on standard output.
+pub(super) fn say(text: &str) -> Result<()> {
+    write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))
+}
+
 /// Refuses an output file that is one of the inputs.
 pub(super) fn must_differ<'a>(
     output: Option<&Path>,

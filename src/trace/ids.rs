@@ -1,6 +1,7 @@
 //! Identifiers, times and copies as an export has them.
 
-use super::event::{Event, IdValue};
+use super::event::Event;
+use super::lenient::IdValue;
 use foldhash::HashMap;
 use std::borrow::Cow;
 

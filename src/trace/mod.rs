@@ -18,6 +18,7 @@ mod event;
 mod facts;
 mod ids;
 mod imported;
+mod lenient;
 mod record;
 mod repair;
 mod tables;

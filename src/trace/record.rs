@@ -1,8 +1,9 @@
 //! Events → rows: maps each Kineto category to a table of nsys.
 
 use super::category::{Category, Domain, PUSHED};
-use super::event::{Event, IdValue};
+use super::event::Event;
 use super::ids::{Copy, ID_BITS, Ids, between_parentheses, global_pid, memory_kind, times};
+use super::lenient::IdValue;
 use super::tables::{Batch, Row, Table};
 use super::{ImportOptions, Imported};
 use crate::classify::FunctionName;

@@ -217,14 +217,14 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
         // These may write secrets only into the file that the user asked for.
         "export" => vec![words(&format!("export {}", bench.arg("a.nsys-rep")))],
         "import" => vec![words(&format!("import {} -o {files}/trace.sqlite", bench.arg("trace.json")))],
-        "stats" => {
+        "stats" | "analyze" => {
             let formats = ["column", "table", "csv", "tsv", "json", "hdoc", "htable"];
             let mut lines: Vec<Vec<String>> = formats
                 .iter()
-                .map(|format| words(&format!("stats -f {format} -o - {report}")))
+                .map(|format| words(&format!("{verb} -f {format} -o - {report}")))
                 .collect();
-            lines.push(words(&format!("stats -o {files}/stats {report}")));
-            lines.push(words("stats --help-reports"));
+            lines.push(words(&format!("{verb} -o {files}/{verb} {report}")));
+            lines.push(words(&format!("{verb} --help-formats")));
             lines
         }
         "classes" => {

@@ -1,7 +1,8 @@
 //! The answer of one report, with the texts around its table.
 
 use super::filter::{FILTER_NVTX, Filter};
-use super::{Command, Request, rules};
+use super::request::{Command, Request};
+use super::rules;
 use crate::catalog::{Catalog, Kind, NsysReport, Query, is_built_in};
 use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};

@@ -1,7 +1,8 @@
 //! `--help-reports`, `--help-rules` and `--help-formats`.
 
-use super::{Command, say};
+use super::request::Command;
 use crate::catalog::{Catalog, Kind, Query};
+use crate::cli::output::say;
 use crate::error::{Error, Result};
 use crate::render::nsys::NsysFormat;
 

@@ -1,6 +1,6 @@
 //! The formats `column` and `table`: text for people.
 
-use super::{NsysFormat, NsysStyle, Width};
+use super::layout::{NsysFormat, NsysStyle, Width};
 use crate::render::{delimited, visible};
 use crate::table::{Column, ResultTable, Value};
 

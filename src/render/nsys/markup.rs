@@ -1,6 +1,6 @@
 //! The formats `json`, `htable` and `hdoc`.
 
-use super::NsysStyle;
+use super::layout::NsysStyle;
 use crate::render::{delimited, visible};
 use crate::table::{ResultTable, Value};
 use serde_json::Value as Json;
