@@ -14,6 +14,9 @@ use crate::table::Value;
 /// Names the option in the error about a range that a report lacks.
 pub(super) const FILTER_NVTX: &str = "--filter-nvtx";
 
+/// What nsys writes for an open start and an open end.
+const OPEN: (i64, i64) = (i64::MIN, i64::MAX);
+
 /// The filter options as arguments of a report. A range replaces a time, as in nsys.
 pub(super) fn words(args: &DropInArgs) -> Result<Vec<String>> {
     if let Some(range) = &args.filter_nvtx {
@@ -35,8 +38,8 @@ pub(super) fn words(args: &DropInArgs) -> Result<Vec<String>> {
     if from.is_none() && to.is_none() || from.zip(to).is_some_and(|(from, to)| from > to) {
         return Err(malformed());
     }
-    let word = |name: &str, at: Option<i64>| at.map(|at| format!("{name}={at}"));
-    Ok([word("start", from), word("end", to)].into_iter().flatten().collect())
+    let (from, to) = (from.unwrap_or(OPEN.0), to.unwrap_or(OPEN.1));
+    Ok(vec![format!("start={from}"), format!("end={to}")])
 }
 
 /// The part of a report that a filter keeps, as a user spells it.
@@ -102,8 +105,8 @@ impl Filter {
     /// main thread of a process stands for all its threads.
     pub(super) fn scope(&self, catalog: &Catalog, report: &Report, schema: &Schema) -> Result<Scope> {
         let mut scope = Scope {
-            start_ns: self.start_ns,
-            end_ns: self.end_ns,
+            start_ns: self.start_ns.filter(|start| *start != OPEN.0),
+            end_ns: self.end_ns.filter(|end| *end != OPEN.1),
             touches_start: true,
             ..Scope::default()
         };

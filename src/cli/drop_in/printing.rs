@@ -38,6 +38,14 @@ pub(in crate::cli) fn run(request: &Request<'_>) -> Result<u8> {
     if args.spreadsheet && !jobs.iter().all(is_delimited) {
         return Err(no_formulas());
     }
+    for (count, what) in [(args.format.len(), "formats"), (args.output.len(), "outputs")] {
+        if count > jobs.len() && !args.quiet {
+            note(&format!(
+                "there are more {what} than {}s: the last ones are not used",
+                request.command.noun()
+            ));
+        }
+    }
     let report = open(args)?;
     let schema = Schema::detect(&report)?;
     let mut printing = Printing {
