@@ -8,7 +8,7 @@ use super::request::Request;
 use super::{filter, help};
 use crate::catalog::Catalog;
 use crate::cli::options::LibraryArgs;
-use crate::cli::output::{FORMULAS, no_formulas, replace, say};
+use crate::cli::output::{FORMULAS, must_differ, no_formulas, replace, say};
 use crate::cli::{complain, note};
 use crate::compile::Invocation;
 use crate::error::{EXIT_LACKS_DATA, Error, Result};
@@ -85,6 +85,7 @@ fn open(args: &DropInArgs) -> Result<Report> {
             "remove --sqlite",
         ));
     }
+    must_differ(Some(export.as_path()), [input])?;
     if args.force_export || !export.exists() {
         replace(export, |fresh| export_to(input, fresh, &options))?;
     }
