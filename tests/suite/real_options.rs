@@ -41,7 +41,7 @@ const SAME: [(&str, &str); 38] = [
     ("two_streams_overlap", "stats -r cuda_gpu_kern_sum -f table:10:0:20"),
     ("two_streams_overlap", "stats -r cuda_gpu_kern_sum -f column:4:0:3:.:5"),
     ("two_streams_overlap", "stats -r gpukernsum"),
-    ("two_streams_overlap", "stats --forma csv --rep cuda_api_sum"),
+    ("two_streams_overlap", "stats --forma csv --timeu usec -r cuda_api_sum"),
     ("frames", "stats -r cuda_gpu_kern_sum --filter-time 200ms/1500ms"),
     ("frames", "stats -r cuda_gpu_kern_sum --filter-time 200000001/1500ms -f json"),
     ("frames", "stats -r cuda_gpu_kern_sum --filter-time 1s200ms/"),

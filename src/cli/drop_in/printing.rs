@@ -183,10 +183,8 @@ impl Printing<'_> {
                 format!("{} already exists", path.display()),
                 "add --force-overwrite=true to replace output files",
             );
-            return Err(Failed::Skipped {
-                why: format!("output file {} exists.", path.display()),
-                error,
-            });
+            let why = format!("output file {} exists.", path.display());
+            return Err(Failed::Skipped { why, error: Box::new(error) });
         }
         let shown = args.sqlite.as_deref().unwrap_or(args.input()?);
         let answer =
@@ -194,7 +192,7 @@ impl Printing<'_> {
                 match error {
                     error @ Error::LacksData { .. } => {
                         let why = self.asked.why(self.request.command, &job.invocation, shown, &error);
-                        Failed::Skipped { why, error }
+                        Failed::Skipped { why, error: Box::new(error) }
                     }
                     error => Failed::By(error),
                 }
@@ -239,7 +237,7 @@ enum Failed {
     /// As nsys skips a report, with its words for the reason.
     Skipped {
         why: String,
-        error: Error,
+        error: Box<Error>,
     },
     By(Error),
 }
