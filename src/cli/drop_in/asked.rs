@@ -4,9 +4,10 @@ use super::filter::{FILTER_NVTX, Filter};
 use super::request::{Command, Request};
 use super::rules;
 use crate::catalog::{Catalog, Kind, NsysReport, Query, is_built_in};
+use crate::cli::options::unlimited;
 use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
+use crate::execute::Session;
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NO_ROWS, NsysFormat, NsysStyle, Prose};
 use crate::render::{Style, visible};
@@ -71,7 +72,7 @@ impl Asked<'_> {
     fn rows(&self, plan: &Plan, scope: &Scope) -> Result<ResultTable> {
         let roots = plan.reads.iter().map(String::as_str);
         let installation = normalize::plan(self.schema, self.catalog, scope, roots)?;
-        let limits = Limits::default();
+        let limits = unlimited();
         Session::begin(self.report.connect()?, &installation, &limits)?.table(plan, &limits)
     }
 

@@ -3,9 +3,10 @@
 use super::args::DropInArgs;
 use super::instant::nsys_time;
 use crate::catalog::Catalog;
+use crate::cli::options::unlimited;
 use crate::compile::{Invocation, Plan};
 use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
+use crate::execute::Session;
 use crate::normalize::{self, Scope};
 use crate::report::Report;
 use crate::schema::Schema;
@@ -128,7 +129,7 @@ LIMIT 1 OFFSET :index",
         ];
         let roots = plan.reads.iter().map(String::as_str);
         let installation = normalize::plan(schema, catalog, &Scope::default(), roots)?;
-        let limits = Limits::default();
+        let limits = unlimited();
         let found = Session::begin(report.connect()?, &installation, &limits)?.table(&plan, &limits)?;
         let whole = |index: usize| match found.rows.first().and_then(|row| row.get(index)) {
             Some(Value::Int(int)) => Some(*int),
