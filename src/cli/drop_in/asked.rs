@@ -1,10 +1,10 @@
 //! The answer of one report, with the texts around its table.
 
-use super::super::options::unlimited;
 use super::filter::{FILTER_NVTX, Filter};
 use super::request::{Command, Request};
 use super::rules;
 use crate::catalog::{Catalog, Kind, NsysReport, Query, is_built_in};
+use crate::cli::options::unlimited;
 use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
 use crate::execute::Session;

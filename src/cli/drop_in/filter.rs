@@ -1,9 +1,9 @@
 //! `--filter-time` and `--filter-nvtx`, and the arguments `start=`, `end=` and `nvtx=` that nsys makes of them.
 
-use super::super::options::unlimited;
 use super::args::DropInArgs;
 use super::instant::nsys_time;
 use crate::catalog::Catalog;
+use crate::cli::options::unlimited;
 use crate::compile::{Invocation, Plan};
 use crate::error::{Error, Result};
 use crate::execute::Session;
