@@ -5,10 +5,13 @@ use crate::functions;
 use crate::given::Given;
 use crate::plan::Reports;
 use datafusion::arrow::array::RecordBatch;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
 use nsq::Library;
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -17,6 +20,8 @@ pub(crate) struct Engine<'l> {
     library: &'l Library,
     context: SessionContext,
     known: BTreeSet<String>,
+    /// Whether plans travel.
+    is_far: bool,
 }
 
 /// How statements are read: as SQLite does.
@@ -29,12 +34,18 @@ impl<'l> Engine<'l> {
     /// On the cores of this machine.
     pub(crate) fn embedded(library: &'l Library, threads: usize) -> Self {
         let config = as_sqlite(SessionConfig::new().with_target_partitions(threads));
-        Self::new(library, SessionContext::new_with_config(config))
+        Self::new(library, SessionContext::new_with_config(config), false)
     }
 
-    pub(crate) fn new(library: &'l Library, context: SessionContext) -> Self {
+    /// In a session whose plans run elsewhere.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn far(library: &'l Library, context: SessionContext) -> Self {
+        Self::new(library, context, true)
+    }
+
+    fn new(library: &'l Library, context: SessionContext, is_far: bool) -> Self {
         functions::register(&context);
-        Self { library, context, known: BTreeSet::new() }
+        Self { library, context, known: BTreeSet::new(), is_far }
     }
 
     /// A table of what reports contribute: name and side of each, and its rows.
@@ -58,7 +69,30 @@ impl<'l> Engine<'l> {
             }
         }
         let frame = self.context.sql(self.library.statement(query).map_err(outer)?).await?;
+        if self.is_far && is_recursive(frame.logical_plan())? {
+            return self.ask_here(query, watch).await;
+        }
         self.rows(frame, watch).await
+    }
+
+    /// Gathers what a query reads, and runs it on this machine: Ballista has no recursion.
+    async fn ask_here(
+        &self,
+        query: &str,
+        watch: &(impl Fn(&Arc<dyn ExecutionPlan>) + Sync),
+    ) -> Result<Vec<RecordBatch>> {
+        let here = Engine::embedded(self.library, 1);
+        for (table, _) in self.library.asks_across(query).map_err(outer)? {
+            let provider = self.context.table_provider(&table).await?;
+            let known: &dyn Any = &*provider;
+            let rows = match known.downcast_ref::<Given>() {
+                Some(given) => given.rows.clone(),
+                None => self.rows_of(&table, watch).await?,
+            };
+            here.context.register_table(&table, Arc::new(Given::new(rows)?))?;
+        }
+        let frame = here.context.sql(self.library.statement(query).map_err(outer)?).await?;
+        here.rows(frame, |_| ()).await
     }
 
     /// All rows of a table.
@@ -85,6 +119,10 @@ impl<'l> Engine<'l> {
         }
         Ok(rows)
     }
+}
+
+fn is_recursive(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| Ok(matches!(node, LogicalPlan::RecursiveQuery(_))))
 }
 
 fn outer(error: nsq::Error) -> DataFusionError {

@@ -46,6 +46,19 @@ def same(query, engine, sqlite, other):
         raise AssertionError((query, engine, len(sqlite), len(other), len(wrong), wrong[:3]))
 
 
+@contextlib.contextmanager
+def stopped(cluster):
+    """The cluster; it is ended in any case, and must leave nothing in its scratch folders."""
+    try:
+        yield cluster
+    except BaseException:
+        print(cluster.logs(), file=sys.stderr)
+        cluster.stop()
+        raise
+    left = cluster.stop()
+    assert not left, left
+
+
 def has_cluster():
     """Whether this nsq-fleet is built with the feature `cluster`."""
     told = subprocess.run([FLEET, "scheduler", "--help"], capture_output=True, text=True)
@@ -53,14 +66,14 @@ def has_cluster():
 
 
 def main():
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as made:
         folder = pathlib.Path(folder)
         reports, scratch = folder / "job", folder / "scratch"
         reports.mkdir(), scratch.mkdir()
         job(reports, COUNT)
         empty = lambda: not list(scratch.iterdir()) or list(scratch.iterdir())
         total = 0
-        cluster = Cluster(FLEET, [reports]) if has_cluster() else None
+        cluster = made.enter_context(stopped(Cluster(FLEET, [reports]))) if has_cluster() else None
         if not cluster:
             print("skipped: the rows of a cluster, because this nsq-fleet is built without it")
         for query in queries():
@@ -84,9 +97,7 @@ def main():
                 same(query, "Ballista", sqlite, ask(FLEET, some, query, *more, "--cluster", cluster.url)[0])
         narrow, whole = ask(FLEET, some, "collectives", *scope)[0], ask(FLEET, some, "collectives")[0]
         assert 1 < len(narrow) < len(whole), (len(narrow), len(whole))
-        if cluster:
-            left = cluster.stop()
-            assert not left, left
+        made.close()
 
         # A corrupt report is named, and the others are answered as if it were not there; a missing one is an error.
         corrupt = reports / "rank0005.sqlite"

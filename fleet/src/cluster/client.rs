@@ -77,7 +77,7 @@ impl<'c> Cluster<'c> {
             .with_ballista_logical_extension_codec(Arc::new(Logical::default()));
         let state = SessionStateBuilder::new().with_default_features().with_config(config).build();
         let context = SessionContext::remote_with_state(&format!("df://{address}"), state).await;
-        Ok(Engine::new(self.library, context.map_err(|error| self.cannot(&error))?))
+        Ok(Engine::far(self.library, context.map_err(|error| self.cannot(&error))?))
     }
 
     /// Asks every report, twice if it fails the first time. `None`: with --strict, another one failed before.
