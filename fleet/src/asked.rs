@@ -167,6 +167,7 @@ impl Failure {
     }
 
     /// The failure of a report in the text of an error that came from far away.
+    #[cfg(any(feature = "cluster", test))]
     pub(crate) fn within(text: &str) -> Option<Self> {
         let (_, after) = text.split_once(MARK)?;
         let (hex, _) = after.split_once(']')?;

@@ -31,7 +31,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Yield {
     /// What it contributes to one query.
-    Rows(Ask),
+    Rows(Box<Ask>),
     /// Whether it can contribute to each of these, and what: a row a report. The contributions are kept.
     Census(Vec<Ask>),
 }
@@ -58,7 +58,7 @@ impl Reports {
             Some((source.clone(), part.as_ref().ok()?.spans.clone()))
         };
         let known = found.iter().filter_map(of).collect();
-        Self { yields: Yield::Rows(ask.clone()), known, schema, workshop: None }
+        Self { yields: Yield::Rows(Box::new(ask.clone())), known, schema, workshop: None }
     }
 
     pub(crate) fn opened_in(self, workshop: &Arc<Workshop>) -> Self {
@@ -67,6 +67,7 @@ impl Reports {
 }
 
 /// The schema of a census: place of the report, the executor that opened it, and what was found, as JSON.
+#[cfg(feature = "cluster")]
 pub(crate) fn census_schema() -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
     Arc::new(Schema::new(vec![

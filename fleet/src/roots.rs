@@ -1,7 +1,8 @@
 //! The folders that an executor may read. Paths come from strangers.
 
 use crate::asked::{Failure, text_path};
-use nsq::{Error, Result};
+#[cfg(any(feature = "cluster", test))]
+use nsq::Error;
 use std::path::{Component, Path, PathBuf};
 
 /// Folders, as they were given and without links.
@@ -12,7 +13,8 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    pub(crate) fn new(folders: &[PathBuf]) -> Result<Self> {
+    #[cfg(any(feature = "cluster", test))]
+    pub(crate) fn new(folders: &[PathBuf]) -> nsq::Result<Self> {
         let (mut given, mut real) = (Vec::new(), Vec::new());
         for folder in folders {
             let canonical = folder.canonicalize().map_err(|error| Error::io(folder, error))?;
@@ -30,7 +32,7 @@ impl Roots {
 
     /// The file that the text names, without links, if it lies in a root. Of what lies outside, nothing is said,
     /// not even whether it is there.
-    pub(crate) fn allow(&self, text: &str) -> std::result::Result<PathBuf, Failure> {
+    pub(crate) fn allow(&self, text: &str) -> Result<PathBuf, Failure> {
         let path = text_path(text);
         let outside = || {
             Failure::new(
@@ -66,6 +68,7 @@ impl Roots {
     }
 
     /// The folders, for those who place work.
+    #[cfg(feature = "cluster")]
     pub(crate) fn folders(&self) -> &[PathBuf] {
         &self.given
     }

@@ -108,7 +108,7 @@ impl Workshop {
                 Ok(part) => {
                     *state = State { part: Some(part.clone()), used: Instant::now() };
                     drop(state);
-                    self.make_room(&key);
+                    self.make_room(Some(&key));
                     found.push(Ok(part));
                 }
                 Err(lacks @ Error::LacksData { .. }) => found.push(Err(lacks.into())),
@@ -172,13 +172,18 @@ impl Workshop {
 
     /// Removes contributions that nobody read for long, and the oldest while there are too many bytes; never
     /// that of `but`.
-    fn make_room(&self, but: &Key) {
+    pub(crate) fn make_room(&self, but: Option<&Key>) {
         let mut known = self.known();
+        // Nobody else can take one while this is held.
+        known.slots.retain(|_, slot| {
+            let is_empty = slot.state.try_lock().is_ok_and(|state| state.part.is_none());
+            Arc::strong_count(slot) > 1 || !is_empty
+        });
         let mut kept = Vec::new();
         for (key, slot) in &known.slots {
             // Those at work stay.
             let Ok(state) = slot.state.try_lock() else { continue };
-            if let Some(part) = state.part.as_ref().filter(|_| key != but) {
+            if let Some(part) = state.part.as_ref().filter(|_| Some(key) != but) {
                 kept.push((state.used, part.bytes, key.clone()));
             }
         }

@@ -15,6 +15,10 @@ use nsq::{Error, Library, Result};
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How often contributions that nobody reads are looked for.
+const SWEEP: Duration = Duration::from_secs(60);
 
 /// Open reports for a scheduler
 #[derive(Debug, clap::Args)]
@@ -71,6 +75,14 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let keep = args.keep.saturating_mul(1 << 20);
     let scratch = (WorkFolder::beside(&place)?, keep);
     let workshop = Arc::new(Workshop::of_executor(name.clone(), library, roots, scratch, jobs));
+    let idle = Arc::downgrade(&workshop);
+    std::thread::spawn(move || {
+        while let Some(workshop) = idle.upgrade() {
+            workshop.make_room(None);
+            drop(workshop);
+            std::thread::sleep(SWEEP);
+        }
+    });
     let stages = workshop.scratch().join("stages");
     std::fs::create_dir(&stages).map_err(|error| Error::io(&stages, error))?;
     let stages_text = stages.display().to_string();
