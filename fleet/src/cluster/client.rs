@@ -209,21 +209,25 @@ impl<'c> Cluster<'c> {
 
     fn cannot(&self, error: &DataFusionError) -> Error {
         let text = error.to_string();
-        if let Some(Failure { message, help, .. }) = Failure::within(&text) {
-            return Error::Usage { reason: message, help: help.unwrap_or_default() };
-        }
-        let help = match text.contains("transport error") || text.contains("ConnectError") {
-            true => "start it with `nsq fleet scheduler`, and check the address".to_owned(),
-            false => {
-                "ask without --cluster, and start the executors with --verbose to see more".to_owned()
-            }
+        let failed = |reason, help: &str| Error::Report {
+            path: (&self.url).into(),
+            reason,
+            help: help.to_owned(),
         };
-        failed_with(format!("the cluster at {} cannot answer: {text}", self.url), help)
+        if let Some(Failure { message, help, .. }) = Failure::within(&text) {
+            return failed(message, &help.unwrap_or_default());
+        }
+        match text.contains("transport::Error") {
+            true => failed(
+                "the scheduler cannot be reached".to_owned(),
+                "start it with `nsq fleet scheduler`, and check the address",
+            ),
+            false => failed(
+                format!("the cluster cannot answer: {text}"),
+                "ask without --cluster, and start its parts with --verbose to see more",
+            ),
+        }
     }
-}
-
-fn failed_with(reason: String, help: String) -> Error {
-    Error::Usage { reason, help }
 }
 
 /// The job of a plan that runs.

@@ -48,7 +48,7 @@ fn host_port(text: &str, option: &str) -> Result<(String, u16)> {
 
 /// What Ballista reports, as an error.
 fn failed(what: &str, error: impl std::fmt::Display) -> Error {
-    Error::Usage { reason: format!("{what}: {error}"), help: String::new() }
+    Error::Report { path: what.into(), reason: error.to_string(), help: String::new() }
 }
 
 /// Whether only programs on this machine can connect to the address.
