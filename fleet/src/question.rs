@@ -75,7 +75,11 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let asks = asks(&library, args)?;
     let is_far = args.cluster.is_some();
     let sources = paths.iter().enumerate().map(|(side, path)| source(side, path, is_far));
-    let sources = sources.collect::<Result<Vec<_>>>()?;
+    let mut sources = sources.collect::<Result<Vec<_>>>()?;
+    // As in `nsq run`, the folder of a single report says nothing.
+    if let ([source], [path]) = (sources.as_mut_slice(), paths.as_slice()) {
+        source.name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    }
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
         None => std::thread::available_parallelism().map_or(1, usize::from),
