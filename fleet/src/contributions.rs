@@ -1,115 +1,114 @@
-//! What each report contributes: its answers to the queries that a question across reports asks. nsq's engine
-//! computes them, a report a task, and they wait as Arrow streams in the scratch folder.
+//! What a report contributes to a question across reports: its answer to a query, as an Arrow stream in a file.
 
-use datafusion::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use crate::asked::Ask;
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::compute::{max, min};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::ipc::reader::StreamReader;
 use datafusion::arrow::ipc::writer::StreamWriter;
-use nsq::{Cancel, Column, Error, Library, Result};
+use nsq::{Cancel, Column, Error, Report, Result};
 use nsq_arrow::{Spool, cast, common, documented, schema_of};
-use std::collections::HashMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, IsTerminal};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
 
-/// Times that a report is tried.
-const TRIES: usize = 2;
+/// The columns before those of the query: which report, and its place.
+pub(crate) const ORIGIN: usize = 2;
 
-/// The contribution of one report to one query.
-#[derive(Debug, Clone)]
+/// What is known of the contribution of one report to one query.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Part {
-    pub(crate) file: PathBuf,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) types: Vec<DataType>,
+    /// The type of each column, as Arrow writes it.
+    types: Vec<String>,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    /// What lies in some columns: filters on them need not open every report.
+    pub(crate) spans: Spans,
 }
 
-/// What one report contributes: to each query, or nothing where it lacks the data.
-pub(crate) type Parts = Vec<Result<Part>>;
+/// Columns by name, and what lies in them.
+pub(crate) type Spans = BTreeMap<String, Span>;
 
-/// Asks every report, as many at a time as there are threads. With `is_strict`, the first failure stops all.
-pub(crate) fn collect(
-    library: &Library,
-    reports: &[PathBuf],
-    queries: &[String],
-    scratch: &Path,
-    threads: usize,
-    is_strict: bool,
-    cancel: &Cancel,
-) -> Vec<Option<Result<Parts>>> {
-    let (next, done, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-    let results: Mutex<Vec<Option<Result<Parts>>>> = Mutex::new(reports.iter().map(|_| None).collect());
-    let (started, is_shown) = (Instant::now(), std::io::stderr().is_terminal());
-    let work = || {
-        while !cancel.is_cancelled() {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(report) = reports.get(place) else { break };
-            let try_once = || one(library, report, place, queries, scratch, cancel);
-            let mut result = try_once();
-            for _ in 1..TRIES {
-                if result.is_err() && !cancel.is_cancelled() {
-                    result = try_once();
-                }
-            }
-            if result.is_err() {
-                failed.fetch_add(1, Ordering::Relaxed);
-                if is_strict {
-                    next.store(reports.len(), Ordering::Relaxed);
-                }
-            }
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            results.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(result);
-            if is_shown {
-                let failed = failed.load(Ordering::Relaxed);
-                let left = started.elapsed().div_f64(done as f64).mul_f64((reports.len() - done) as f64);
-                let (all, seconds) = (reports.len(), left.as_secs());
-                eprint!("\r\x1b[K{done} of {all} reports, {failed} failed, about {seconds} s left");
-            }
-        }
+/// The values of a column in one report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Span {
+    /// Integers from the first to the last.
+    Between(i64, i64),
+    /// One text in all rows.
+    Only(String),
+    /// No value.
+    Nothing,
+}
+
+/// The columns that people filter by: rank, host, iteration and time.
+fn is_filtered(name: &str) -> bool {
+    matches!(name, "rank" | "host" | "hostname" | "iteration" | "start_ns" | "end_ns" | "device_id")
+}
+
+/// Asks the report, and writes its answer to `file`.
+pub(crate) fn contribute(report: &Report, ask: &Ask, file: &Path, cancel: &Cancel) -> Result<Part> {
+    let mut spool = Spool::default();
+    let mut question = report.query(&ask.query).scope(&ask.scope()).cancel(cancel);
+    for (name, value) in ask.params() {
+        question = question.param(name, value);
+    }
+    question.run_into(&mut spool)?;
+    let (columns, types) = (spool.columns().to_vec(), spool.types().to_vec());
+    let mut part = Part { types: types.iter().map(ToString::to_string).collect(), ..Part::default() };
+    let write = || -> std::result::Result<(), ArrowError> {
+        let schema = Arc::new(schema_of(&columns, &types, HashMap::new()));
+        let mut out = StreamWriter::try_new(BufWriter::new(File::create(file)?), &schema)?;
+        spool.replay(&schema, |batch| {
+            part.rows += batch.num_rows() as u64;
+            note_spans(&mut part.spans, &batch);
+            out.write(&batch)
+        })?;
+        out.finish()?;
+        out.get_mut().flush()?;
+        part.bytes = out.get_ref().get_ref().metadata()?.len();
+        Ok(())
     };
-    std::thread::scope(|scope| (0..threads.min(reports.len())).for_each(|_| drop(scope.spawn(work))));
-    if is_shown {
-        eprint!("\r\x1b[K");
+    match write() {
+        Ok(()) => Ok(part),
+        Err(error) => {
+            let _ = std::fs::remove_file(file);
+            Err(in_scratch(file, error))
+        }
     }
-    results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn one(
-    library: &Library,
-    path: &Path,
-    place: usize,
-    queries: &[String],
-    scratch: &Path,
-    cancel: &Cancel,
-) -> Result<Parts> {
-    let report = library.open(path)?;
-    let mut parts = Vec::new();
-    for (index, query) in queries.iter().enumerate() {
-        let mut spool = Spool::default();
-        match report.query(query).cancel(cancel).run_into(&mut spool) {
-            Ok(_) => {}
-            Err(lacks @ Error::LacksData { .. }) => {
-                parts.push(Err(lacks));
-                continue;
+fn note_spans(spans: &mut Spans, batch: &RecordBatch) {
+    let schema = batch.schema();
+    for (field, array) in schema.fields().iter().zip(batch.columns()) {
+        let now = match array.data_type() {
+            _ if !is_filtered(field.name()) => continue,
+            DataType::Int64 => {
+                let array = array.as_primitive::<Int64Type>();
+                min(array).zip(max(array)).map_or(Span::Nothing, |(low, high)| Span::Between(low, high))
             }
-            Err(error) => return Err(error),
-        }
-        let file = scratch.join(format!("{place}-{index}.arrows"));
-        let (columns, types) = (spool.columns().to_vec(), spool.types().to_vec());
-        let write = || -> std::result::Result<(), ArrowError> {
-            let schema = Arc::new(schema_of(&columns, &types, HashMap::new()));
-            let mut out = StreamWriter::try_new(BufWriter::new(File::create(&file)?), &schema)?;
-            spool.replay(&schema, |batch| out.write(&batch))?;
-            out.finish()?;
-            Ok(std::io::Write::flush(out.get_mut())?)
+            DataType::Utf8 => {
+                let mut texts = array.as_string::<i32>().iter().flatten();
+                match texts.next() {
+                    None => Span::Nothing,
+                    Some(first) if texts.all(|text| text == first) => Span::Only(first.to_owned()),
+                    // Several texts: nothing is known.
+                    Some(_) => Span::Between(i64::MIN, i64::MAX),
+                }
+            }
+            _ => continue,
         };
-        write().map_err(|error| in_scratch(&file, error))?;
-        parts.push(Ok(Part { file, columns, types }));
+        let all = match (spans.remove(field.name()), now) {
+            (None | Some(Span::Nothing), span) | (Some(span), Span::Nothing) => span,
+            (Some(Span::Between(a, b)), Span::Between(c, d)) => Span::Between(a.min(c), b.max(d)),
+            (Some(Span::Only(a)), Span::Only(b)) if a == b => Span::Only(a),
+            _ => Span::Between(i64::MIN, i64::MAX),
+        };
+        spans.insert(field.name().clone(), all);
     }
-    Ok(parts)
 }
 
 fn in_scratch(file: &Path, error: ArrowError) -> Error {
@@ -117,18 +116,22 @@ fn in_scratch(file: &Path, error: ArrowError) -> Error {
         ArrowError::IoError(_, source) => source,
         error => std::io::Error::other(error),
     };
-    Error::io(file, source)
+    Error::io(file.parent().unwrap_or(file), source)
 }
 
 /// The schema of a table of contributions: `report` and `side`, then the columns of the query, each of the type
 /// that holds the values of all reports.
-pub(crate) fn schema(columns: &[Column], parts: &[(usize, &Part)]) -> SchemaRef {
+pub(crate) fn schema<'p>(
+    columns: &[Column],
+    parts: impl Iterator<Item = &'p Part> + Clone,
+) -> SchemaRef {
+    let type_of = |part: &Part, place: usize| part.types.get(place)?.parse::<DataType>().ok();
     let types: Vec<DataType> = columns
         .iter()
         .enumerate()
         .map(|(place, column)| {
-            let found = parts.iter().filter_map(|(_, part)| part.types.get(place));
-            found.fold(documented(column.kind), |all, one| common(&all, one))
+            let found = parts.clone().filter_map(|part| type_of(part, place));
+            found.fold(documented(column.kind), |all, one| common(&all, &one))
         })
         .collect();
     let origin =
@@ -138,26 +141,36 @@ pub(crate) fn schema(columns: &[Column], parts: &[(usize, &Part)]) -> SchemaRef 
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Reads a contribution back, with the columns that say which report it comes from.
+/// Reads the columns at `places` of a contribution, with those that say which report it comes from.
 pub(crate) fn batches(
-    part: &Part,
+    file: &Path,
     report: &str,
     side: i64,
-    schema: &SchemaRef,
+    (schema, places): (&Schema, &[usize]),
 ) -> std::result::Result<
     impl Iterator<Item = std::result::Result<RecordBatch, ArrowError>> + use<>,
     ArrowError,
 > {
-    let reader = StreamReader::try_new(BufReader::new(File::open(&part.file)?), None)?;
-    let (report, schema) = (report.to_owned(), Arc::clone(schema));
+    let mut stored: Vec<usize> = places.iter().filter_map(|place| place.checked_sub(ORIGIN)).collect();
+    stored.sort_unstable();
+    stored.dedup();
+    let reader = StreamReader::try_new(BufReader::new(File::open(file)?), Some(stored.clone()))?;
+    let (report, places) = (report.to_owned(), places.to_vec());
+    let schema = Arc::new(schema.project(&places)?);
     Ok(reader.map(move |batch| {
         let batch = batch?;
         let rows = batch.num_rows();
-        let reports: ArrayRef =
-            Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&report, rows)));
-        let sides: ArrayRef = Arc::new(Int64Array::from_iter_values(std::iter::repeat_n(side, rows)));
-        let own = batch.columns().iter().zip(schema.fields().iter().skip(2));
-        let own = own.map(|(array, field)| cast(Arc::clone(array), field.data_type()));
-        RecordBatch::try_new(Arc::clone(&schema), [reports, sides].into_iter().chain(own).collect())
+        let array = |(place, field): (&usize, &Arc<Field>)| -> ArrayRef {
+            match place.checked_sub(ORIGIN).and_then(|own| stored.binary_search(&own).ok()) {
+                Some(own) => cast(Arc::clone(batch.column(own)), field.data_type()),
+                None if *place == 0 => {
+                    Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&report, rows)))
+                }
+                None => Arc::new(Int64Array::from_iter_values(std::iter::repeat_n(side, rows))),
+            }
+        };
+        let arrays = places.iter().zip(schema.fields().iter()).map(array).collect();
+        let options = datafusion::arrow::array::RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
     }))
 }

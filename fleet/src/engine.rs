@@ -1,85 +1,119 @@
 //! Questions across reports on DataFusion: the same statements as in SQLite, over tables of contributions whose
 //! partitions are reports.
 
-use crate::contributions::{Part, batches, schema};
 use crate::functions;
+use crate::given::Given;
+use crate::plan::Reports;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::streaming::StreamingTable;
-use datafusion::datasource::MemTable;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::error::{DataFusionError, Result};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::streaming::PartitionStream;
-use datafusion::prelude::{SessionConfig, SessionContext};
-use nsq::{Column, Library};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{ExecutionPlan, collect};
+use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use nsq::Library;
+use std::any::Any;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
-/// An engine whose tables are filled one after the other.
+/// A session whose tables are what reports contribute.
 pub(crate) struct Engine<'l> {
     library: &'l Library,
     context: SessionContext,
     known: BTreeSet<String>,
+    /// Whether plans travel.
+    is_far: bool,
+}
+
+/// How statements are read: as SQLite does.
+pub(crate) fn as_sqlite(config: SessionConfig) -> SessionConfig {
+    // A null is smaller than every value.
+    config.set_str("datafusion.sql_parser.default_null_ordering", "nulls_min")
 }
 
 impl<'l> Engine<'l> {
-    pub(crate) fn new(library: &'l Library, threads: usize) -> Self {
-        let config = SessionConfig::new()
-            .with_target_partitions(threads)
-            // As in SQLite: a null is smaller than every value.
-            .set_str("datafusion.sql_parser.default_null_ordering", "nulls_min");
-        let context = SessionContext::new_with_config(config);
+    /// On the cores of this machine.
+    pub(crate) fn embedded(library: &'l Library, threads: usize) -> Self {
+        let config = as_sqlite(SessionConfig::new().with_target_partitions(threads));
+        Self::new(library, SessionContext::new_with_config(config), false)
+    }
+
+    /// In a session whose plans run elsewhere.
+    #[cfg(feature = "cluster")]
+    pub(crate) fn far(library: &'l Library, context: SessionContext) -> Self {
+        Self::new(library, context, true)
+    }
+
+    fn new(library: &'l Library, context: SessionContext, is_far: bool) -> Self {
         functions::register(&context);
-        Self { library, context, known: BTreeSet::new() }
+        Self { library, context, known: BTreeSet::new(), is_far }
     }
 
     /// A table of what reports contribute: name and side of each, and its rows.
-    pub(crate) fn add(
-        &mut self,
-        table: &str,
-        columns: &[Column],
-        parts: &[(String, usize, &Part)],
-    ) -> Result<()> {
-        let types: Vec<(usize, &Part)> = parts.iter().map(|(_, side, part)| (*side, *part)).collect();
-        let schema = schema(columns, &types);
-        let partition = |(report, side, part): &(String, usize, &Part)| -> Arc<dyn PartitionStream> {
-            Arc::new(OfReport {
-                schema: Arc::clone(&schema),
-                part: Part::clone(part),
-                report: report.clone(),
-                side: i64::try_from(*side).unwrap_or(i64::MAX),
-            })
-        };
-        let partitions: Vec<_> = parts.iter().map(partition).collect();
+    pub(crate) fn add(&mut self, table: &str, reports: Reports) -> Result<()> {
         self.known.insert(table.to_owned());
-        if partitions.is_empty() {
-            let none = MemTable::try_new(Arc::clone(&schema), vec![Vec::new()])?;
-            return self.context.register_table(table, Arc::new(none)).map(drop);
-        }
-        let of_reports = StreamingTable::try_new(Arc::clone(&schema), partitions)?;
-        self.context.register_table(table, Arc::new(of_reports)).map(drop)
+        self.context.register_table(table, Arc::new(reports)).map(drop)
     }
 
-    /// Asks a query across reports, after those that it asks.
-    pub(crate) async fn ask(&mut self, query: &str) -> Result<Vec<RecordBatch>> {
-        let asks = self.library.asks_across(query).map_err(outer)?;
-        for (table, asked) in asks {
-            if self.known.contains(&table) {
-                continue;
+    /// The rows of a query across reports, after those that it asks. `watch` sees each plan before it runs.
+    pub(crate) async fn ask(
+        &mut self,
+        query: &str,
+        watch: &(impl Fn(&Arc<dyn ExecutionPlan>) + Sync),
+    ) -> Result<Vec<RecordBatch>> {
+        for (table, asked) in self.library.asks_across(query).map_err(outer)? {
+            // As a part of this plan it would be computed for every mention, and nothing would be known of its
+            // size: DataFusion then joins in an order that takes minutes instead of a second.
+            if self.known.insert(table.clone()) {
+                let rows = Box::pin(self.ask(&asked, watch)).await?;
+                self.context.register_table(&table, Arc::new(Given::new(rows)?))?;
             }
-            let rows = Box::pin(self.ask(&asked)).await?;
-            let schema = rows.first().map(RecordBatch::schema);
-            let Some(schema) = schema else {
-                return Err(DataFusionError::Internal(format!("{asked} has no columns")));
-            };
-            self.context.register_table(&table, Arc::new(MemTable::try_new(schema, vec![rows])?))?;
-            self.known.insert(table);
         }
         let frame = self.context.sql(self.library.statement(query).map_err(outer)?).await?;
-        let schema: SchemaRef = Arc::new(frame.schema().as_arrow().clone());
-        let mut rows = frame.collect().await?;
+        if self.is_far && is_recursive(frame.logical_plan())? {
+            return self.ask_here(query, watch).await;
+        }
+        self.rows(frame, watch).await
+    }
+
+    /// Gathers what a query reads, and runs it on this machine: Ballista has no recursion.
+    async fn ask_here(
+        &self,
+        query: &str,
+        watch: &(impl Fn(&Arc<dyn ExecutionPlan>) + Sync),
+    ) -> Result<Vec<RecordBatch>> {
+        let here = Engine::embedded(self.library, 1);
+        for (table, _) in self.library.asks_across(query).map_err(outer)? {
+            let provider = self.context.table_provider(&table).await?;
+            let known: &dyn Any = &*provider;
+            let rows = match known.downcast_ref::<Given>() {
+                Some(given) => given.rows.clone(),
+                None => self.rows_of(&table, watch).await?,
+            };
+            here.context.register_table(&table, Arc::new(Given::new(rows)?))?;
+        }
+        let frame = here.context.sql(self.library.statement(query).map_err(outer)?).await?;
+        here.rows(frame, |_| ()).await
+    }
+
+    /// All rows of a table.
+    pub(crate) async fn rows_of(
+        &self,
+        table: &str,
+        watch: impl FnOnce(&Arc<dyn ExecutionPlan>),
+    ) -> Result<Vec<RecordBatch>> {
+        let frame = self.context.table(table).await?;
+        self.rows(frame, watch).await
+    }
+
+    async fn rows(
+        &self,
+        frame: DataFrame,
+        watch: impl FnOnce(&Arc<dyn ExecutionPlan>),
+    ) -> Result<Vec<RecordBatch>> {
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let plan = frame.create_physical_plan().await?;
+        watch(&plan);
+        let mut rows = collect(plan, self.context.task_ctx()).await?;
         if rows.is_empty() {
             rows.push(RecordBatch::new_empty(schema));
         }
@@ -87,38 +121,10 @@ impl<'l> Engine<'l> {
     }
 }
 
+fn is_recursive(plan: &LogicalPlan) -> Result<bool> {
+    plan.exists(|node| Ok(matches!(node, LogicalPlan::RecursiveQuery(_))))
+}
+
 fn outer(error: nsq::Error) -> DataFusionError {
     DataFusionError::External(Box::new(error))
-}
-
-/// The partition of a report.
-struct OfReport {
-    schema: SchemaRef,
-    part: Part,
-    report: String,
-    side: i64,
-}
-
-impl fmt::Debug for OfReport {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}", self.report)
-    }
-}
-
-impl PartitionStream for OfReport {
-    fn schema(&self) -> &SchemaRef {
-        &self.schema
-    }
-
-    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let read = batches(&self.part, &self.report, self.side, &self.schema);
-        let (read, failed) = match read {
-            Ok(read) => (Some(read), None),
-            Err(error) => (None, Some(Err(error))),
-        };
-        let rows = failed.into_iter().chain(read.into_iter().flatten());
-        let rows = rows.map(|batch| batch.map_err(DataFusionError::from));
-        let rows = futures::stream::iter(rows);
-        Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows))
-    }
 }

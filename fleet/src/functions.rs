@@ -10,11 +10,22 @@ use datafusion::prelude::SessionContext;
 use nsq::statistics::{Moments, percentile};
 use std::sync::Arc;
 
+/// The functions.
+pub(crate) fn own() -> impl Iterator<Item = AggregateUDF> {
+    let kinds = [Kind::Median, Kind::Percentile, Kind::StdDev].into_iter();
+    kinds.map(|kind| AggregateUDF::from(Statistic::new(kind)))
+}
+
 /// Registers them, in the place of DataFusion's own ones of these names.
 pub(crate) fn register(context: &SessionContext) {
-    for kind in [Kind::Median, Kind::Percentile, Kind::StdDev] {
-        context.register_udaf(AggregateUDF::from(Statistic::new(kind)));
-    }
+    own().for_each(|function| context.register_udaf(function));
+}
+
+/// Ballista's aggregate functions, with ours in the place of those of these names.
+#[cfg(feature = "cluster")]
+pub(crate) fn with_own_aggregates() -> Vec<Arc<AggregateUDF>> {
+    let theirs = ballista_core::extension::ballista_aggregate_functions();
+    theirs.into_iter().chain(own().map(Arc::new)).collect()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,11 +2,22 @@
 //!
 //! nsq's engine computes what each report contributes; DataFusion runs the statements across reports.
 
+mod asked;
+#[cfg(feature = "cluster")]
+mod cluster;
 mod contributions;
 mod engine;
 mod functions;
+mod given;
+mod local;
+mod options;
 mod output;
+mod plan;
+mod progress;
+mod pruning;
 mod question;
+mod roots;
+mod workshop;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -21,11 +32,48 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(question::Args),
+    Run(Box<question::Args>),
+    #[cfg(feature = "cluster")]
+    Scheduler(cluster::scheduler::Args),
+    #[cfg(feature = "cluster")]
+    Executor(cluster::executor::Args),
+    /// Distribute the work of executors [this build lacks it]
+    #[cfg(not(feature = "cluster"))]
+    #[command(disable_help_flag = true)]
+    Scheduler(Anything),
+    /// Open reports for a scheduler [this build lacks it]
+    #[cfg(not(feature = "cluster"))]
+    #[command(disable_help_flag = true)]
+    Executor(Anything),
+}
+
+/// Arguments that nothing reads.
+#[cfg(not(feature = "cluster"))]
+#[derive(Debug, clap::Args)]
+struct Anything {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _all: Vec<std::ffi::OsString>,
+}
+
+/// What a build for one machine says about clusters.
+#[cfg(not(feature = "cluster"))]
+fn without_cluster() -> nsq::Error {
+    nsq::Error::usage(
+        "this nsq-fleet is built for one machine",
+        "build it with `cargo install --path fleet --features cluster`",
+    )
 }
 
 fn main() -> ExitCode {
     nsq::render::set_encoder(nsq_arrow::encoder);
-    let Command::Run(args) = Cli::parse().command;
-    ExitCode::from(question::run(&args).unwrap_or_else(|error| output::complain(&error)))
+    let done = match Cli::parse_from(options::join_iterations(std::env::args_os())).command {
+        Command::Run(args) => question::run(&args),
+        #[cfg(feature = "cluster")]
+        Command::Scheduler(args) => cluster::scheduler::run(&args),
+        #[cfg(feature = "cluster")]
+        Command::Executor(args) => cluster::executor::run(&args),
+        #[cfg(not(feature = "cluster"))]
+        Command::Scheduler(_) | Command::Executor(_) => Err(without_cluster()),
+    };
+    ExitCode::from(done.unwrap_or_else(|error| output::complain(&error)))
 }

@@ -1,10 +1,10 @@
 //! Where the answer goes, and what is said beside it.
 
-use crate::contributions::{Parts, batches as read, schema};
+use crate::asked::Failure;
 use crate::question::Args;
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::DataType;
+use datafusion::arrow::datatypes::{DataType, Int64Type};
 use nsq::render::{Format, Heading, Output, Style, Writer};
 use nsq::report::WorkFolder;
 use nsq::{Column, Error, Library, Result, RowSink, Type, Value, visible};
@@ -25,10 +25,19 @@ pub(crate) fn complain(error: &Error) -> u8 {
     error.exit_code()
 }
 
-pub(crate) fn complain_about(report: &str, error: &Error) {
-    let text = error.to_string();
+/// A query whose data a report lacks.
+pub(crate) fn complain_of(failure: &Failure) -> u8 {
+    eprintln!("error: {}", visible(&failure.message));
+    if let Some(help) = &failure.help {
+        eprintln!("  help: {}", visible(help));
+    }
+    failure.code
+}
+
+pub(crate) fn complain_about(report: &str, failure: &Failure) {
+    let text = &failure.message;
     let name = if text.contains(report) { String::new() } else { format!("{}: ", visible(report)) };
-    eprintln!("error: {name}{}", visible(&text));
+    eprintln!("error: {name}{}", visible(text));
 }
 
 pub(crate) fn format(args: &Args) -> Result<Format> {
@@ -65,44 +74,34 @@ pub(crate) fn heading(library: &Library, query: &str, reports: usize) -> Result<
 }
 
 /// Writes the rows of every report one after the other, beginning with its name.
-pub(crate) fn parts(
-    args: &Args,
-    format: Format,
-    heading: &Heading,
-    answered: &[(String, Parts)],
-) -> Result<()> {
-    let of_reports =
-        answered.iter().filter_map(|(name, parts)| Some((name, parts.first()?.as_ref().ok()?)));
-    let of_reports: Vec<_> = of_reports.collect();
-    let Some((_, first)) = of_reports.first() else { return Ok(()) };
-    let doc = "Report that the row comes from.".to_owned();
-    let report = Column { kind: Type::Text, priority: 0, doc, ..Column::untyped("report") };
-    let columns: Vec<Column> = std::iter::once(report).chain(first.columns.iter().cloned()).collect();
-    let numbered: Vec<_> = of_reports.iter().map(|(_, part)| (0, *part)).collect();
-    let schema = schema(&first.columns, &numbered);
-    write(args, format, heading, |sink| {
-        sink.begin(&columns)?;
-        for (name, part) in &of_reports {
-            for batch in read(part, name, 0, &schema).map_err(spool_failed)? {
-                let batch = batch.map_err(spool_failed)?;
-                pass(&batch, &[1], sink)?;
-            }
-        }
-        sink.end()
-    })
-}
-
-/// Writes the answer across reports.
-pub(crate) fn batches(
+pub(crate) fn of_reports(
     args: &Args,
     format: Format,
     heading: &Heading,
     columns: &[Column],
     rows: &[RecordBatch],
 ) -> Result<()> {
+    let doc = "Report that the row comes from.".to_owned();
+    let report = Column { kind: Type::Text, priority: 0, doc, ..Column::untyped("report") };
+    let columns: Vec<Column> = std::iter::once(report).chain(columns.iter().cloned()).collect();
+    // The second column is the place of the report.
+    let mut rows: Vec<&RecordBatch> = rows.iter().filter(|batch| batch.num_rows() > 0).collect();
+    rows.sort_by_key(|batch| batch.column(1).as_primitive::<Int64Type>().value(0));
+    batches(args, format, heading, &columns, rows, &[1])
+}
+
+/// Writes the rows, without the columns in these places.
+pub(crate) fn batches<'r>(
+    args: &Args,
+    format: Format,
+    heading: &Heading,
+    columns: &[Column],
+    rows: impl IntoIterator<Item = &'r RecordBatch>,
+    without: &[usize],
+) -> Result<()> {
     write(args, format, heading, |sink| {
         sink.begin(columns)?;
-        rows.iter().try_for_each(|batch| pass(batch, &[], sink))?;
+        rows.into_iter().try_for_each(|batch| pass(batch, without, sink))?;
         sink.end()
     })
 }

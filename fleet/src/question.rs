@@ -1,13 +1,16 @@
 //! `nsq fleet run`: one question about many reports.
 
-use crate::contributions::{Part, Parts, collect};
-use crate::engine::Engine;
+use crate::asked::{Ask, Source, path_text};
+use crate::local::{self, Found, Leaf};
+use crate::options::{ScopeArgs, params};
 use crate::output;
+use crate::workshop::{Contribution, Workshop};
 use nsq::error::EXIT_FAILED;
 use nsq::render::Format;
 use nsq::report::WorkFolder;
-use nsq::{Cancel, Column, Error, Library, Result, report_paths};
-use std::path::PathBuf;
+use nsq::{Cancel, Error, Library, Result, report_paths};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Ask a query about many reports, such as the ranks of a job
 #[derive(Debug, clap::Args)]
@@ -15,6 +18,7 @@ use std::path::PathBuf;
 Examples:
   nsq fleet run job/ --query stragglers
   nsq fleet run job/ --query bus_bandwidth -o bandwidth.parquet
+  nsq fleet run job/ --query stragglers --cluster df://node0:50050
 
 Queries across reports (`nsq list` shows them under ranks) run on DataFusion. A report that fails is tried twice, then named; the
 others are answered, and the exit code is 1.")]
@@ -25,6 +29,9 @@ pub(crate) struct Args {
     /// Query to ask.
     #[arg(short, long, value_name = "QUERY")]
     query: String,
+    /// Set a parameter of a query about one report; may be repeated.
+    #[arg(short, long = "param", value_name = "KEY=VALUE")]
+    param: Vec<String>,
     /// Folder with queries of your own; may be repeated.
     #[arg(long, value_name = "DIR")]
     queries: Vec<PathBuf>,
@@ -34,7 +41,7 @@ pub(crate) struct Args {
     /// Write to this file instead of standard output; a failed run leaves no partial file.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Reports at the same time [default: one for each core]
+    /// Reports at the same time on this machine [default: one for each core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// Stop at the first report that fails.
@@ -43,6 +50,13 @@ pub(crate) struct Args {
     /// Folder for what reports contribute, until the answer is there [default: that of temporary files]
     #[arg(long, value_name = "DIR")]
     scratch: Option<PathBuf>,
+    /// Scheduler of a cluster whose executors open the reports: df://HOST:PORT.
+    ///
+    /// `nsq fleet scheduler` and `nsq fleet executor` start one. The paths of the reports must be the same there.
+    #[arg(long, value_name = "URL")]
+    cluster: Option<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
@@ -58,57 +72,55 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let stop = cancel.clone();
     // Without our handler, the system's default still ends the program.
     let _ = ctrlc::set_handler(move || stop.cancel());
-    let mut leaves = Vec::new();
-    add_leaves(&library, &args.query, &mut leaves)?;
+    let asks = asks(&library, args)?;
+    let is_far = args.cluster.is_some();
+    let sources = paths.iter().enumerate().map(|(side, path)| source(side, path, is_far));
+    let mut sources = sources.collect::<Result<Vec<_>>>()?;
+    // As in `nsq run`, the folder of a single report says nothing.
+    if let ([source], [path]) = (sources.as_mut_slice(), paths.as_slice()) {
+        source.name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    }
     let threads = match args.jobs {
         Some(jobs) => usize::from(jobs),
         None => std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let place = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
-    let scratch = WorkFolder::beside(&place)?;
-    let answers = collect(&library, &paths, &leaves, scratch.path(), threads, args.strict, &cancel);
-    if cancel.is_cancelled() {
-        return Err(Error::Interrupted);
-    }
-    let (mut answered, mut failed, mut code): (Vec<(String, Parts)>, usize, u8) = (Vec::new(), 0, 0);
-    for (path, answer) in paths.iter().zip(answers) {
-        let name = path.display().to_string();
-        match answer {
-            Some(Ok(parts)) => {
-                for lacks in parts.iter().filter_map(|part| part.as_ref().err()) {
-                    code = code.max(output::complain(lacks));
-                }
-                answered.push((name, parts));
+    let question = Question { args, library: &library, sources: &sources, asks: &asks, format };
+    match &args.cluster {
+        #[cfg(feature = "cluster")]
+        Some(url) => crate::cluster::client::run(&question, url, &cancel),
+        #[cfg(not(feature = "cluster"))]
+        Some(_) => Err(crate::without_cluster()),
+        None => {
+            let place = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
+            let workshop = Workshop::own(library.clone(), WorkFolder::beside(&place)?, threads);
+            let workshop = Arc::new(workshop);
+            let found = local::census(&workshop, &sources, &asks, threads, args.strict, &cancel);
+            if cancel.is_cancelled() {
+                return Err(Error::Interrupted);
             }
-            Some(Err(error)) => {
-                output::complain_about(&name, &error);
-                failed += 1;
-            }
-            None => {}
+            question.answer(
+                &found,
+                |leaves| local::across(&workshop, &library, &args.query, leaves, threads),
+                |ask, columns, found| local::rows_of(&workshop, &library, ask, columns, found, threads),
+            )
         }
     }
-    if failed > 0 {
-        code = EXIT_FAILED;
-        output::note(&format!("{failed} of {} reports failed, after two tries each", paths.len()));
-        if args.strict || answered.is_empty() {
-            return Ok(code);
-        }
-    }
-    if answered.iter().all(|(_, parts)| parts.iter().all(Result::is_err)) {
-        return Ok(code);
-    }
-    let heading = output::heading(&library, &args.query, answered.len())?;
-    if !library.is_across(&args.query)? {
-        output::parts(args, format, &heading, &answered)?;
-        return Ok(code);
-    }
-    let columns = library.columns(&args.query)?;
-    let rows = across(&library, &args.query, &leaves, &answered, threads)?;
-    output::batches(args, format, &heading, &columns, &rows)?;
-    Ok(code)
 }
 
-/// The queries about one report that a query needs.
+/// The queries about one report that the question needs.
+fn asks(library: &Library, args: &Args) -> Result<Vec<Ask>> {
+    let mut names = Vec::new();
+    add_leaves(library, &args.query, &mut names)?;
+    let given = params(&args.param)?;
+    if let (Some((name, _)), true) = (given.first(), library.is_across(&args.query)?) {
+        return Err(Error::Usage {
+            reason: format!("parameter '{name}' is for a query about one report"),
+            help: format!("{} reads many reports: ask it with `nsq run` to set parameters", args.query),
+        });
+    }
+    names.iter().map(|name| Ask::new(library, name, &given, &args.scope.scope())).collect()
+}
+
 fn add_leaves(library: &Library, query: &str, leaves: &mut Vec<String>) -> Result<()> {
     if !library.is_across(query)? {
         if !leaves.iter().any(|known| known == query) {
@@ -122,30 +134,89 @@ fn add_leaves(library: &Library, query: &str, leaves: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-fn across(
-    library: &Library,
-    query: &str,
-    leaves: &[String],
-    answered: &[(String, Parts)],
-    threads: usize,
-) -> Result<Vec<datafusion::arrow::array::RecordBatch>> {
-    let engine_failed = |error: datafusion::error::DataFusionError| Error::Usage {
-        reason: format!("{query} cannot run on DataFusion: {error}"),
-        help: "ask it with `nsq run`, or report this if the query is nsq's own".to_owned(),
+/// Elsewhere, only an absolute path means the same file.
+fn source(side: usize, path: &Path, is_far: bool) -> Result<Source> {
+    let whole = match is_far {
+        true => match path.canonicalize() {
+            Ok(whole) => whole,
+            Err(_) => std::path::absolute(path).map_err(|error| Error::io(path, error))?,
+        },
+        false => path.to_owned(),
     };
-    let mut engine = Engine::new(library, threads);
-    for (place, leaf) in leaves.iter().enumerate() {
-        let parts: Vec<(String, usize, &Part)> = answered
-            .iter()
-            .enumerate()
-            .filter_map(|(side, (name, parts))| Some((name.clone(), side, parts[place].as_ref().ok()?)))
-            .collect();
-        let columns: Vec<Column> = library.columns(leaf)?;
-        engine.add(leaf, &columns, &parts).map_err(engine_failed)?;
+    let side = i64::try_from(side).unwrap_or(i64::MAX);
+    Ok(Source { side, name: path.display().to_string(), path: path_text(&whole), not_on: None })
+}
+
+/// What is asked, of which reports.
+pub(crate) struct Question<'q> {
+    pub(crate) args: &'q Args,
+    pub(crate) library: &'q Library,
+    pub(crate) sources: &'q [Source],
+    pub(crate) asks: &'q [Ask],
+    format: Format,
+}
+
+/// Rows of an answer.
+pub(crate) type Rows = Vec<datafusion::arrow::array::RecordBatch>;
+
+impl Question<'_> {
+    pub(crate) fn query(&self) -> &str {
+        &self.args.query
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
-        .build()
-        .map_err(Error::Output)?;
-    runtime.block_on(engine.ask(query)).map_err(engine_failed)
+
+    pub(crate) fn is_strict(&self) -> bool {
+        self.args.strict
+    }
+
+    /// Says which reports failed, and writes the answer of the others: `across` computes the rows across reports,
+    /// `rows_of` those of one query.
+    pub(crate) fn answer(
+        &self,
+        found: &[Option<Found>],
+        across: impl FnOnce(&[Leaf<'_>]) -> Result<Rows>,
+        rows_of: impl FnOnce(&Ask, &[nsq::Column], &[(Source, &Contribution)]) -> Result<Rows>,
+    ) -> Result<u8> {
+        let (mut failed, mut code) = (0, 0);
+        let mut answered: Vec<(&Source, &[Contribution])> = Vec::new();
+        for (source, found) in self.sources.iter().zip(found) {
+            match found {
+                Some(Ok(parts)) => {
+                    for lacks in parts.iter().filter_map(|part| part.as_ref().err()) {
+                        code = code.max(output::complain_of(lacks));
+                    }
+                    answered.push((source, parts));
+                }
+                Some(Err(failure)) => {
+                    output::complain_about(&source.name, failure);
+                    failed += 1;
+                }
+                None => {}
+            }
+        }
+        if failed > 0 {
+            code = EXIT_FAILED;
+            let all = self.sources.len();
+            output::note(&format!("{failed} of {all} reports failed, after two tries each"));
+            if self.is_strict() || answered.is_empty() {
+                return Ok(code);
+            }
+        }
+        if answered.iter().all(|(_, parts)| parts.iter().all(std::result::Result::is_err)) {
+            return Ok(code);
+        }
+        let heading = output::heading(self.library, self.query(), answered.len())?;
+        let mut leaves = Vec::new();
+        for (place, ask) in self.asks.iter().enumerate() {
+            let of_ask = answered.iter().map(|(source, parts)| (Source::clone(source), &parts[place]));
+            leaves.push((ask, self.library.columns(&ask.query)?, of_ask.collect()));
+        }
+        if self.library.is_across(self.query())? {
+            let columns = self.library.columns(self.query())?;
+            output::batches(self.args, self.format, &heading, &columns, &across(&leaves)?, &[])?;
+        } else if let Some((ask, columns, found)) = leaves.first() {
+            let rows = rows_of(ask, columns, found)?;
+            output::of_reports(self.args, self.format, &heading, columns, &rows)?;
+        }
+        Ok(code)
+    }
 }
