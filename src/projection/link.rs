@@ -119,7 +119,8 @@ impl Links {
             })
         };
         // In this order, the calls take the memory that they were found in.
-        let calls = found.into_iter().zip(0u32..).filter_map(&mut remains).collect();
+        let mut calls: Vec<C> = found.into_iter().zip(0u32..).filter_map(&mut remains).collect();
+        calls.shrink_to_fit();
         (places, calls)
     }
 }

@@ -9,13 +9,16 @@ use crate::normalize::UNSCOPED;
 use crate::occupancy::{NONE, Occupancy};
 use crate::projection::{Call, Links, OpKind};
 
-/// A call that launched operations.
+/// A call that launched operations. There can be one for each operation, so it is kept small.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchCall {
-    /// `thread` is a place in [`Launches::threads`].
-    pub(super) call: Call,
-    /// String ID of the function's name.
-    pub(super) name: i64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) id: i64,
+    /// Place in [`Launches::threads`].
+    thread: u32,
+    /// Place in [`Launches::names`].
+    name: u32,
 }
 
 /// The launches of all operations.
@@ -31,6 +34,8 @@ pub(super) struct Launches {
     of_op: Vec<u32>,
     calls: Vec<LaunchCall>,
     threads: Vec<i64>,
+    /// String IDs of functions' names.
+    names: Vec<i64>,
 }
 
 impl Launches {
@@ -39,7 +44,12 @@ impl Launches {
     }
 
     pub(super) fn thread(&self, op: usize) -> Option<i64> {
-        self.threads.get(self.call(op)?.call.thread as usize).copied()
+        self.threads.get(self.call(op)?.thread as usize).copied()
+    }
+
+    /// String ID of the name of the function that launched an operation.
+    pub(super) fn name(&self, op: usize) -> Option<i64> {
+        self.names.get(self.call(op)?.name as usize).copied().filter(|id| *id != NO_ID)
     }
 
     pub(super) fn green_context(&self, op: usize) -> Option<i64> {
@@ -140,8 +150,9 @@ fn read_calls(
 ) -> Result<()> {
     #[derive(Default)]
     struct Part {
-        calls: Vec<(u32, LaunchCall)>,
+        calls: Vec<(u32, (Call, u32))>,
         threads: Numbered<i64>,
+        names: Numbered<i64>,
     }
     let columns = "call_id, start_ns, end_ns, correlation_id, global_tid, event_class, name_id";
     let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Part, cells| {
@@ -156,22 +167,30 @@ fn read_calls(
         let (Some(start), Some(end)) = (cells.time(1)?, cells.time(2)?) else { return Ok(()) };
         let thread = part.threads.place(thread);
         let call = Call { start, end, id, thread, is_runtime: cells.int(5) == Some(0) };
-        part.calls.push((slot, LaunchCall { call, name: cells.int(6).unwrap_or(NO_ID) }));
+        let name = part.names.place(cells.int(6).unwrap_or(NO_ID));
+        part.calls.push((slot, (call, name)));
         Ok(())
     })?;
-    let mut threads = Numbered::<i64>::default();
-    let mut found = Vec::new();
+    let (mut threads, mut names) = (Numbered::<i64>::default(), Numbered::<i64>::default());
+    let mut found = Vec::with_capacity(parts.iter().map(|part| part.calls.len()).sum());
     for part in parts {
         let of_thread: Vec<u32> = part.threads.values.iter().map(|&id| threads.place(id)).collect();
-        found.extend(part.calls.into_iter().map(|(slot, mut of)| {
-            of.call.thread = of_thread[of.call.thread as usize];
-            (slot, of)
+        let of_name: Vec<u32> = part.names.values.iter().map(|&id| names.place(id)).collect();
+        found.extend(part.calls.into_iter().map(|(slot, (call, name))| {
+            let call = Call { thread: of_thread[call.thread as usize], ..call };
+            (slot, (call, of_name[name as usize]))
         }));
     }
-    let (places, calls) = links.outermost(found, |of| &of.call);
+    let (places, calls) = links.outermost(found, |(call, _)| call);
     for launch in launches.of_op.iter_mut().filter(|launch| **launch != NONE) {
         *launch = places[*launch as usize];
     }
-    (launches.calls, launches.threads) = (calls, threads.values);
+    let kept = |(call, name): (Call, u32)| {
+        let Call { start, end, id, thread, .. } = call;
+        LaunchCall { start, end, id, thread, name }
+    };
+    launches.calls = calls.into_iter().map(kept).collect();
+    launches.calls.shrink_to_fit();
+    (launches.threads, launches.names) = (threads.values, names.values);
     Ok(())
 }
