@@ -196,10 +196,6 @@ fn a_circle_is_found_behind_the_names_of_a_module() {
     assert!(circles(&[("", "mod a;"), facade, tests, c]).is_empty());
 }
 
-/// Files that are being split.
-const BEING_SPLIT: [&str; 3] =
-    ["src/cli/stats.rs", "src/execute/native/gpu/tables.rs", "src/trace/event.rs"];
-
 #[test]
 fn no_file_is_longer_than_400_lines() {
     let (mut folders, mut files) = (vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")], 0);
@@ -211,8 +207,7 @@ fn no_file_is_longer_than_400_lines() {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 files += 1;
                 let lines = std::fs::read_to_string(&path).unwrap().lines().count();
-                let is_allowed = BEING_SPLIT.iter().any(|name| path.ends_with(name));
-                assert!(lines <= 400 || is_allowed, "{}: {lines} lines", path.display());
+                assert!(lines <= 400, "{}: {lines} lines", path.display());
             }
         }
     }
