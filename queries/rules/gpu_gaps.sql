@@ -7,7 +7,7 @@ why: To find where the GPU waited, and between which operations.
 kind: rule
 tags: [cuda, kernel, memory, rule]
 reads: [gpu_op, graphics_op, all_gpu_window, all_graphics_op, all_kernel, all_memcpy, all_profiler_overhead, process_device]
-requires: [gpu_op | graphics_op]
+requires: [gpu_op | graphics_op, gpu_window | graphics_op]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
   - {name: gap_ms, type: real, default: 500, min: 0, doc: "Report gaps longer than this many milliseconds. A gap of exactly this length is not reported."}

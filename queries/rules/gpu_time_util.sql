@@ -7,7 +7,7 @@ why: To find stretches in which the GPU was mostly without work, even if no sing
 kind: rule
 tags: [cuda, kernel, memory, rule]
 reads: [gpu_op, graphics_op, all_gpu_window, all_profiler_overhead, process_device]
-requires: [gpu_op | graphics_op]
+requires: [gpu_op | graphics_op, gpu_window | graphics_op]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
   - {name: threshold, type: real, default: 50, min: 0, doc: "Report chunks used for less than this many percent of their time."}

@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::compile::{Plan, split_statements, words_in};
 use crate::error::{Error, Result, did_you_mean, nearest};
 use crate::execute::Session;
-use crate::normalize;
+use crate::normalize::{self, Plans};
 use crate::threads::Threads;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -98,11 +98,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         let relation = name.strip_prefix(normalize::UNSCOPED).unwrap_or(name);
         catalog.relation_names().any(|name| name == relation)
     });
-    let plan_for = |roots: &mut dyn Iterator<Item = &str>| match args.allow_environment {
-        true => normalize::plan_revealing(&schema, &catalog, &scope, roots),
-        false => normalize::plan(&schema, &catalog, &scope, roots),
+    let is_script = redefined.clone().next().is_some();
+    let plan_for = |roots: &mut dyn Iterator<Item = &str>| {
+        let plans = Plans { reveals_secrets: args.allow_environment, is_script };
+        normalize::plan_with(&schema, &catalog, &scope, roots, plans)
     };
-    let installation = if redefined.clone().next().is_some() {
+    let installation = if is_script {
         // A script of `nsq show --sql` defines the relations itself. A statement that is identical to
         // nsq's own is trusted like nsq's own.
         let mut own = plan_for(&mut redefined.clone())?;

@@ -94,26 +94,17 @@ pub fn plan_script<'a>(
     plan_with(schema, catalog, scope, roots, Plans { is_script: true, ..Plans::default() })
 }
 
-/// As [`plan`], but with secret tables readable in full, because the user asked to see them.
-pub fn plan_revealing<'a>(
-    schema: &Schema,
-    catalog: &Catalog,
-    scope: &Scope,
-    roots: impl IntoIterator<Item = &'a str>,
-) -> Result<Installation> {
-    plan_with(schema, catalog, scope, roots, Plans { reveals_secrets: true, ..Plans::default() })
-}
-
 /// What a plan is for.
 #[derive(Debug, Clone, Copy, Default)]
-struct Plans {
-    /// Secret tables are readable in full.
-    reveals_secrets: bool,
+pub struct Plans {
+    /// Secret tables are readable in full, because the user asked to see them.
+    pub reveals_secrets: bool,
     /// Native relations with a statement are views.
-    is_script: bool,
+    pub is_script: bool,
 }
 
-fn plan_with<'a>(
+/// As [`plan`], for a purpose.
+pub fn plan_with<'a>(
     schema: &Schema,
     catalog: &Catalog,
     scope: &Scope,
