@@ -59,7 +59,7 @@ pub struct Native {
     pub relation: String,
     /// Its columns, in order.
     pub columns: Vec<String>,
-    /// Index into [`Installation::inputs`].
+    /// Index into [`super::Installation::inputs`].
     pub input: usize,
 }
 
