@@ -9,8 +9,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("queries");
     let mut files = Vec::new();
     find(&root, &mut files)?;
-    files.sort();
-    let mut rows = String::new();
+    let mut rows = Vec::new();
     for file in files {
         let text = fs::read_to_string(&file)?;
         let Some(yaml) = yaml_of(&file, &text) else { continue };
@@ -18,8 +17,11 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         let Ok(document) = serde_yaml::from_str::<serde_yaml::Value>(yaml) else { continue };
         let Ok(json) = serde_json::to_string(&document) else { continue };
         let inside = file.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
-        rows.push_str(&format!("    ({inside:?}, {}, {json:?}),\n", yaml.len()));
+        rows.push((inside, yaml.len(), json));
     }
+    // As texts, which nsq looks up: paths are in another order.
+    rows.sort();
+    let rows: String = rows.iter().map(|row| format!("    {row:?},\n")).collect();
     let out = Path::new(&env::var("OUT_DIR")?).join("front_matter.rs");
     Ok(fs::write(out, format!("&[\n{rows}]\n"))?)
 }

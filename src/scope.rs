@@ -4,6 +4,7 @@ use crate::compile::parse_duration;
 use crate::error::{Error, Result};
 use crate::normalize::{Attribute, Scope, Selector};
 use crate::schema::Schema;
+use std::ffi::OsString;
 
 /// The part of a report to analyse. An empty list or absent value does not filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,6 +88,28 @@ impl ScopeText {
         scope.end_ns = [scope.end_ns, to].into_iter().flatten().min();
         Ok(scope)
     }
+}
+
+/// Joins the two words of `--iter TAG N` into `TAG/N`.
+///
+/// Only a number or `A..B` is joined, so a report path after `--iter TAG` stays a report.
+pub fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    for word in words {
+        let is_instance = word.to_str().is_some_and(|word| instances(word).is_some());
+        match joined.as_mut_slice() {
+            [.., option, tag] if option == "--iter" && is_instance => {
+                tag.push("/");
+                tag.push(word);
+            }
+            [.., option] if is_instance && option.to_string_lossy().starts_with("--iter=") => {
+                option.push("/");
+                option.push(word);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
 }
 
 /// Parses `N` or `A..B` into the first and the last instance, which may be in the wrong order.

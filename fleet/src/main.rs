@@ -66,7 +66,7 @@ fn without_cluster() -> nsq::Error {
 
 fn main() -> ExitCode {
     nsq::render::set_encoder(nsq_arrow::encoder);
-    let done = match Cli::parse_from(options::join_iterations(std::env::args_os())).command {
+    let done = match Cli::parse_from(nsq::scope::join_iterations(std::env::args_os())).command {
         Command::Run(args) => question::run(&args),
         #[cfg(feature = "cluster")]
         Command::Scheduler(args) => cluster::scheduler::run(&args),

@@ -1,9 +1,7 @@
 //! Options that `nsq run` has too: parameters and scope.
 
 use crate::asked::attribute;
-use nsq::scope::instances;
 use nsq::{Error, Result, Scope};
-use std::ffi::OsString;
 
 /// The part of each report that is analysed.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -68,24 +66,4 @@ pub(crate) fn params(given: &[String]) -> Result<Vec<(String, String)>> {
         )),
     };
     given.iter().map(split).collect()
-}
-
-/// Joins the two words of `--iter TAG N` into `TAG/N`. A path after `--iter TAG` stays a path.
-pub(crate) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut joined: Vec<OsString> = Vec::new();
-    for word in words {
-        let is_instance = word.to_str().is_some_and(|word| instances(word).is_some());
-        match joined.as_mut_slice() {
-            [.., option, tag] if option == "--iter" && is_instance => {
-                tag.push("/");
-                tag.push(word);
-            }
-            [.., option] if is_instance && option.to_string_lossy().starts_with("--iter=") => {
-                option.push("/");
-                option.push(word);
-            }
-            _ => joined.push(word),
-        }
-    }
-    joined
 }

@@ -142,7 +142,7 @@ pub fn main() -> ExitCode {
     if let Some(ended) = external::run_export(&arguments) {
         return ended.unwrap_or_else(|error| ExitCode::from(complain(&error)));
     }
-    let parsed = Cli::try_parse_from(options::join_iterations(arguments.iter().cloned()));
+    let parsed = Cli::try_parse_from(crate::scope::join_iterations(arguments.iter().cloned()));
     // Before our handler is set: another program handles Ctrl-C itself.
     let unknown = match parsed.as_ref().map_err(|e| external::run(e, &arguments)) {
         Err(Ok(code)) => return code,

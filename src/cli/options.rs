@@ -10,9 +10,8 @@ use crate::execute::Limits;
 use crate::normalize::{Attribute, Scope};
 use crate::report::{CacheOptions, ExportOptions, Listener, Temporaries};
 use crate::schema::Schema;
-use crate::scope::{ScopeText, instances};
+use crate::scope::ScopeText;
 use crate::threads::Threads;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -203,28 +202,6 @@ pub(super) enum Fold {
     #[default]
     Numbers,
     None,
-}
-
-/// Joins the two words of `--iter TAG N` into `TAG/N`.
-///
-/// Only a number or `A..B` is joined, so a report path after `--iter TAG` stays a report.
-pub(super) fn join_iterations(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut joined: Vec<OsString> = Vec::new();
-    for word in words {
-        let is_instance = word.to_str().is_some_and(|word| instances(word).is_some());
-        match joined.as_mut_slice() {
-            [.., option, tag] if option == "--iter" && is_instance => {
-                tag.push("/");
-                tag.push(word);
-            }
-            [.., option] if is_instance && option.to_string_lossy().starts_with("--iter=") => {
-                option.push("/");
-                option.push(word);
-            }
-            _ => joined.push(word),
-        }
-    }
-    joined
 }
 
 /// Explains a missing report whose path looks like the instances of a range: `--nvtx step 3`.

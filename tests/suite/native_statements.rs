@@ -87,3 +87,20 @@ fn stored_relations_without_the_rows_of_their_condition_are_empty() {
         }
     }
 }
+
+#[test]
+fn a_look_up_finds_no_launch_of_a_graph_that_was_traced_as_a_whole() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("graph_level");
+    let count = |sql: &str| {
+        let (code, output, error) = outcome(&["sql", report.to_str().unwrap(), sql, "--format", "csv"]);
+        assert_eq!(code, 0, "{error}");
+        output.lines().nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    // A relation that has such graphs makes nsq read them, for `launch` too.
+    let graphs = "SELECT count(*) FROM gpu_overlap AS op WHERE op.op_kind = 'graph'";
+    let launched = "SELECT count(*) FROM gpu_overlap AS op CROSS JOIN launch \
+                    WHERE op.op_kind = 'graph' AND launch.op_kind = op.op_kind AND launch.op_id = op.op_id";
+    assert!(count(graphs) > 0);
+    assert_eq!(count(launched), 0);
+}

@@ -115,7 +115,7 @@ pub(super) const LAUNCH: &[Column] = &[
     ("context_id", |a, i, _| a.stream_of(i).context_id.into()),
     ("green_context_id", |a, i, _| a.launches().green_context(i).into()),
     ("stream_id", |a, i, _| a.stream_of(i).stream_id.into()),
-    ("correlation_id", |a, i, _| given(a.launches().correlations[i])),
+    ("correlation_id", |a, i, _| a.launches().correlation(i).into()),
     ("pid", |a, i, _| pid(a.stream_of(i), Level::Stream)),
     ("global_pid", |a, i, _| given(a.stream_of(i).global_pid)),
     ("call_id", |a, i, _| a.launches().call(i).map(|of| of.id).into()),

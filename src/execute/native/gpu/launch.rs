@@ -27,7 +27,7 @@ pub(super) struct Launches {
     /// Indices of the operations that a call can have launched: all but graphs that were traced as a whole.
     pub(super) launched: Vec<u32>,
     /// Of each operation, the correlation ID as the export gives it, or [`NO_ID`].
-    pub(super) correlations: Vec<i64>,
+    correlations: Vec<i64>,
     /// Of each operation, the green context; empty if there is none in the report.
     green_contexts: Vec<i64>,
     /// Of each operation, its call, or [`NONE`].
@@ -50,6 +50,11 @@ impl Launches {
     /// String ID of the name of the function that launched an operation.
     pub(super) fn name(&self, op: usize) -> Option<i64> {
         self.names.get(self.call(op)?.name as usize).copied().filter(|id| *id != NO_ID)
+    }
+
+    /// The correlation ID of an operation, as the export gives it.
+    pub(super) fn correlation(&self, op: usize) -> Option<i64> {
+        self.correlations.get(op).copied().filter(|id| *id != NO_ID)
     }
 
     pub(super) fn green_context(&self, op: usize) -> Option<i64> {
@@ -193,4 +198,20 @@ fn read_calls(
     launches.calls.shrink_to_fit();
     (launches.threads, launches.names) = (threads.values, names.values);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_read_is_unknown() {
+        // Rows are looked up by key before a stopped read is noticed.
+        let none = Launches::default();
+        assert!(none.call(3).is_none());
+        assert_eq!(
+            [none.correlation(3), none.thread(3), none.name(3), none.green_context(3)],
+            [None; 4]
+        );
+    }
 }

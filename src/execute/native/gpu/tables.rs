@@ -190,6 +190,8 @@ impl Relation for Table {
             }
             Self::Launch | Self::Overlap => {
                 let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
+                // No call launched the operations of a graph that was traced as a whole.
+                let op = op.filter(|&(kind, _)| self == Self::Overlap || kind != OpKind::Graph);
                 let place = op.and_then(|(kind, id)| answers.place_of(kind, id));
                 place.map_or(0..0, |index| index..index + 1)
             }
