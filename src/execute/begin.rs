@@ -1,18 +1,17 @@
 //! Begins sessions.
 
-use super::guard::{self, Limits, NOT_FROM_NSYS};
+use super::guard::{self, Limits};
 use super::native::{self, Loads, Natives};
 use super::session::Session;
 use super::stored::Stored;
-use super::{diagnose, functions};
+use super::{diagnose, functions, times};
 use crate::compile::Plan;
-use crate::error::{Error, Result};
-use crate::normalize::{Installation, Times};
+use crate::error::Result;
+use crate::normalize::Installation;
 use crate::report::path_of;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::Arc;
 
 /// What other sessions on the report computed.
@@ -39,15 +38,7 @@ impl Session {
         let (stored, natives) = (Arc::new(Stored::new(installation)), Known::Loads(loads));
         let session =
             Self::connect(connection, Arc::new(installation.clone()), natives, stored, limits)?;
-        for Times { table, is_no_number } in &installation.times {
-            let is_invalid: bool = session
-                .connection
-                .query_row(is_no_number, [], |row| row.get(0))
-                .map_err(|e| guard::explain(limits, e, &session.path))?;
-            if is_invalid {
-                return Err(no_time(Path::new(&session.path), table));
-            }
-        }
+        times::check(&installation.times, &session.connection, limits)?;
         Ok(session)
     }
 
@@ -116,17 +107,8 @@ impl Session {
     }
 }
 
-/// The error for a time that is not an integer number of nanoseconds.
-fn no_time(path: &Path, table: &str) -> Error {
-    Error::Report {
-        path: path.to_owned(),
-        reason: format!("holds a time that is not an integer, in {table}"),
-        help: NOT_FROM_NSYS.to_owned(),
-    }
-}
-
 /// The file behind a connection, as messages show it.
-fn file_of(connection: &Connection) -> String {
+pub(super) fn file_of(connection: &Connection) -> String {
     match path_of(connection).to_string_lossy() {
         path if path.is_empty() => "the report".to_owned(),
         path => path.into_owned(),

@@ -21,6 +21,7 @@ mod shelf;
 mod stored;
 mod storing;
 mod table_writer;
+mod times;
 
 pub use functions::{FUNCTIONS, Function};
 pub use guard::Limits;

@@ -55,14 +55,19 @@ impl Stored {
         }
     }
 
-    /// The relations that a statement reads, itself or through views, without those that a connection has.
-    pub(super) fn read_by(&self, sql: &str, has: &BTreeSet<String>) -> Vec<&Relation> {
+    /// The words of a statement and of the views that it reads, without those that a connection has as tables.
+    pub(super) fn words_behind(&self, sql: &str, has: &BTreeSet<String>) -> BTreeSet<String> {
         let mut words = words_in(sql);
         for (name, more) in self.views.iter().rev() {
             if words.contains(name) && !has.contains(name) {
                 words.extend(more.iter().cloned());
             }
         }
+        words
+    }
+
+    /// The relations among these words, without those that a connection has.
+    pub(super) fn named(&self, words: &BTreeSet<String>, has: &BTreeSet<String>) -> Vec<&Relation> {
         let is_read = |relation: &&Relation| {
             words.contains(&relation.view.name) && !has.contains(&relation.view.name)
         };

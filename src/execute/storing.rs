@@ -5,7 +5,8 @@ use super::stored::{Relation, Rows};
 use crate::error::Result;
 use crate::normalize::StoredView;
 use crate::schema::quote;
-use std::sync::PoisonError;
+use std::collections::BTreeSet;
+use std::sync::{PoisonError, TryLockError};
 
 impl Session {
     /// Computes the stored relations that a statement reads, unless the connection has them.
@@ -13,22 +14,33 @@ impl Session {
         if self.stored.relations.is_empty() {
             return Ok(());
         }
-        let read = self.stored.read_by(sql, &self.has_stored.borrow());
+        let words = self.stored.words_behind(sql, &self.has_stored.borrow());
+        let read = self.stored.named(&words, &self.has_stored.borrow());
         read.into_iter().try_for_each(|relation| {
-            self.store(relation)?;
+            self.store(relation, &words)?;
             self.has_stored.borrow_mut().insert(relation.view.name.clone());
             Ok(())
         })
     }
 
-    fn store(&self, relation: &Relation) -> Result<()> {
+    fn store(&self, relation: &Relation, words: &BTreeSet<String>) -> Result<()> {
         let (connection, rights) = (&self.connection, &self.rights);
         let StoredView { name, columns, rows_if } = &relation.view;
         let (view, name) = (quote(name), format!("stored {name}"));
         let table = quote(&name);
         let failed = |e| self.explain(&self.limits, e);
-        // Whoever comes second waits, and finds the rows.
-        let mut kept = relation.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever comes second computes what the first one will need next, and then finds the rows.
+        let mut kept = match relation.kept.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                if let Some(natives) = &self.natives {
+                    natives.make_ahead(words);
+                }
+                relation.kept.lock().unwrap_or_else(PoisonError::into_inner)
+            }
+            kept => {
+                kept.unwrap_or_else(|_| relation.kept.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        };
         rights.with_all(connection, || {
             // Rolls back on failure, so that the next statement finds the view.
             let whole = connection.unchecked_transaction()?;

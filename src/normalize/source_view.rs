@@ -35,8 +35,11 @@ pub(super) fn define(source: &Source, schema: &Schema, reveals_secrets: bool) ->
 pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
     let table = source.tables.iter().find_map(|table| schema.table(table))?;
     let columns = source.essential_columns().filter_map(|column| table.column(column));
-    let conditions: Vec<String> =
-        columns.map(|column| format!("typeof({}) NOT IN ('integer', 'null')", quote(column))).collect();
+    let condition = |column: &str| {
+        let column = quote(column);
+        format!("typeof({column}) <> 'integer' AND {column} IS NOT NULL")
+    };
+    let conditions: Vec<String> = columns.map(condition).collect();
     (!conditions.is_empty()).then(|| Times {
         table: table.name.clone(),
         is_no_number: format!(

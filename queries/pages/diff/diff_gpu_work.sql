@@ -14,7 +14,7 @@ params:
 columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api. layers is GPU time of NVTX ranges; layers_cpu is their CPU time, if no range launched GPU work."}
   - {name: name, type: text, priority: 0, doc: "Demangled kernel name; copy or fill with its kinds of memory; folded range name; API function."}
-  - {name: shape, type: text, priority: 0, doc: "Grid / block of a kernel, size of a copy or fill, path of a range; empty for API functions. (other): all but the 20000 with the most time."}
+  - {name: shape, type: text, priority: 0, doc: "Grid / block of a kernel, size of a copy or fill, path of a range; empty for API functions. (other): all but the 5000 with the most time, or fewer if several take equally long."}
   - {name: path, type: text, priority: 2, doc: "Path of the innermost NVTX range around the launch of a kernel, of several the first in nvtx_path; empty if there is none, in other sections, and in reports with more than 1000 paths."}
   - {name: class, type: text, priority: 2, doc: "Class of a kernel; null in other sections."}
   - {name: collective, type: text, priority: 2, doc: "Collective of a communication kernel; null for all else."}
@@ -50,9 +50,18 @@ mode AS (
   FROM iteration
   LIMIT -1
 ),
+-- LIMIT -1 here computes the place once, not again for each aggregate.
 kernel_placed AS (
   SELECT
-    kernel.*,
+    kernel.name_id,
+    kernel.grid_x,
+    kernel.grid_y,
+    kernel.grid_z,
+    kernel.block_x,
+    kernel.block_y,
+    kernel.block_z,
+    kernel.start_ns,
+    kernel.dur_ns,
     iif(
       mode.has_paths,
       (SELECT path_id FROM nvtx_op WHERE nvtx_op.op_kind = 'kernel' AND nvtx_op.op_id = kernel.kernel_id),
@@ -66,6 +75,7 @@ kernel_placed AS (
     mode.is_by_iteration
   FROM kernel
   CROSS JOIN mode
+  LIMIT -1
 ),
 memory_op AS (
   SELECT 1 AS kind, copy_kind, src_kind, dst_kind, size_bytes, pid, device_id, start_ns, dur_ns
@@ -103,7 +113,7 @@ gpu_sum AS (
     count(*) AS calls,
     sum(dur_ns) AS total_ns,
     mean_error_by(iif(is_by_iteration, place, 0), start_ns, dur_ns) AS mean_error_ns,
-    count(DISTINCT iif(is_by_iteration, place, 0)) AS part_count
+    mean_freedom_by(iif(is_by_iteration, place, 0)) AS freedom
   FROM kernel_placed
   WHERE place IS NOT NULL
   GROUP BY name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z
@@ -123,22 +133,19 @@ gpu_sum AS (
     count(*),
     sum(dur_ns),
     mean_error_by(iif(is_by_iteration, place, 0), start_ns, dur_ns),
-    count(DISTINCT iif(is_by_iteration, place, 0))
+    mean_freedom_by(iif(is_by_iteration, place, 0))
   FROM memory_placed
   WHERE place IS NOT NULL
   GROUP BY kind, copy_kind, src_kind, dst_kind, size_bytes
+  LIMIT -1
 ),
 -- GPU timestamps are multiples of up to 32 ns, so a mean is at best as exact as that allows.
 known AS (
   SELECT
     *,
     max(mean_error_ns, 32 / sqrt(12.0 * calls)) AS least_error_ns,
-    iif(part_count > 1, part_count, calls) AS value_count,
-    row_number() OVER (
-      ORDER BY total_ns DESC, kind, name_a, name_b, name_c, size_1, size_2, size_3, size_4, size_5, size_6
-    ) <= 20000 AS has_shape
+    coalesce(total_ns > (SELECT total_ns FROM gpu_sum ORDER BY total_ns DESC LIMIT 1 OFFSET 5000), 1) AS has_shape
   FROM gpu_sum
-  LIMIT -1
 ),
 -- A shape is one row already. Only the others are grouped.
 folded AS (
@@ -158,7 +165,7 @@ folded AS (
     calls,
     total_ns,
     coalesce(calls * least_error_ns, 0.25 * total_ns) AS error_ns,
-    coalesce(calls * least_error_ns / sqrt(mean_freedom(value_count)), 0) AS freedom_ns,
+    coalesce(calls * least_error_ns / sqrt(freedom), 0) AS freedom_ns,
     iif(least_error_ns IS NULL, total_ns, 0) AS single_ns
   FROM known
   WHERE has_shape
@@ -179,7 +186,7 @@ folded AS (
     sum(calls),
     sum(total_ns),
     sum(coalesce(calls * least_error_ns, 0.25 * total_ns)),
-    sum(coalesce(calls * least_error_ns / sqrt(mean_freedom(value_count)), 0)),
+    sum(coalesce(calls * least_error_ns / sqrt(freedom), 0)),
     sum(iif(least_error_ns IS NULL, total_ns, 0))
   FROM known
   WHERE NOT has_shape

@@ -30,7 +30,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 21] = [
+pub const FUNCTIONS: [Function; 22] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -58,6 +58,12 @@ pub const FUNCTIONS: [Function; 21] = [
         name: "mean_freedom",
         args: "count",
         doc: "Degrees of freedom of mean_error() over so many values; 0 for one value or none.",
+    },
+    Function {
+        name: "mean_freedom_by",
+        args: "part",
+        doc: "Degrees of freedom of mean_error_by(): mean_freedom() of the number of parts; of the number of values if all \
+              have the same part.",
     },
     Function {
         name: "median",
@@ -157,6 +163,7 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
     connection.create_aggregate_function("median", 1, flags, Percentile)?;
     connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
     connection.create_aggregate_function("stddev", 1, flags, StdDev)?;
+    connection.create_aggregate_function("mean_freedom_by", 1, flags, MeanFreedomBy)?;
     connection.create_scalar_function("mean_freedom", 1, flags, |context| {
         Ok(context.get::<Option<i64>>(0)?.map(mean_freedom))
     })?;
@@ -292,6 +299,32 @@ impl Aggregate<Vec<(i64, f64, f64)>, Option<f64>> for MeanErrorBy {
     }
 }
 
+/// `mean_freedom_by(part)`: the number of values, and their parts, each seldom more than once.
+struct MeanFreedomBy;
+
+impl Aggregate<(i64, Vec<i64>), f64> for MeanFreedomBy {
+    fn init(&self, _: &mut Context<'_>) -> Result<(i64, Vec<i64>)> {
+        Ok((0, Vec::new()))
+    }
+
+    fn step(&self, context: &mut Context<'_>, (count, parts): &mut (i64, Vec<i64>)) -> Result<()> {
+        if let Some(part) = context.get(0)? {
+            *count += 1;
+            if parts.last() != Some(&part) {
+                parts.push(part);
+            }
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, values: Option<(i64, Vec<i64>)>) -> Result<f64> {
+        let (count, mut parts) = values.unwrap_or_default();
+        parts.sort_unstable();
+        parts.dedup();
+        Ok(mean_freedom(if parts.len() > 1 { parts.len() as i64 } else { count }))
+    }
+}
+
 /// `stddev(x)`.
 struct StdDev;
 
@@ -337,6 +370,18 @@ mod tests {
         );
         assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
         assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
+    }
+
+    #[test]
+    fn mean_freedom_by_counts_parts_or_else_values() {
+        let of = |values: &str| {
+            ask(&format!("WITH v(part) AS (VALUES {values}) SELECT mean_freedom_by(part) FROM v"))
+                .unwrap()
+        };
+        assert_eq!(of("(1),(2),(1),(3),(2),(NULL)"), Some(mean_freedom(3)));
+        assert_eq!(of("(1),(1),(1),(1),(1)"), Some(mean_freedom(5)));
+        assert_eq!(of("(NULL)"), Some(0.0));
+        assert_eq!(ask("SELECT mean_freedom_by(1) WHERE 0").unwrap(), Some(0.0));
     }
 
     #[test]

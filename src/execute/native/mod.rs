@@ -58,7 +58,8 @@ pub(super) fn install(
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         selection: OnceLock::new(),
-        making: Mutex::default(),
+        projecting: Mutex::default(),
+        occupying: Mutex::default(),
         failures: Mutex::default(),
     });
     create(connection, &natives)?;

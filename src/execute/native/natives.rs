@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::execute::guard::{self, Limits};
 use crate::normalize::{Input, Native};
 use rusqlite::ffi;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -25,8 +26,9 @@ pub struct Natives {
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
     /// statement reads a GPU relation or calls a selection function.
     pub(super) selection: OnceLock<Selection>,
-    /// Held while data is computed, so that no other connection computes the same.
-    pub(super) making: Mutex<()>,
+    /// Each is held while data of its kind is computed, so that no other connection computes or reads the same.
+    pub(super) projecting: Mutex<()>,
+    pub(super) occupying: Mutex<()>,
     /// The error of the last statement of each thread. Kept here because SQLite passes on only an error's
     /// text.
     pub(super) failures: Mutex<Vec<(ThreadId, Error)>>,
@@ -45,7 +47,7 @@ impl Natives {
 
     /// The NVTX projection of an input, computed on first use.
     fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
-        self.once(&self.projections[input], || {
+        self.once(&self.projections[input], &self.projecting, || {
             let loads = self.loads.as_deref();
             nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits, loads)
         })
@@ -53,7 +55,7 @@ impl Natives {
 
     /// The GPU occupancy of an input, computed on first use.
     fn occupancy(&self, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
-        self.once(&self.occupancies[input], || {
+        self.once(&self.occupancies[input], &self.occupying, || {
             let of_input = self.natives.iter().filter(|native| native.input == input);
             let tables = of_input.filter_map(|native| gpu::Table::named(&native.relation));
             let (tables, input): (Vec<_>, _) = (tables.collect(), &self.inputs[input]);
@@ -76,16 +78,35 @@ impl Natives {
         }
     }
 
+    /// Computes the data of the relations that are named, unless another connection computes some of its kind.
+    /// An error is left to the statement that reads the relation.
+    pub(in crate::execute) fn make_ahead(&self, names: &BTreeSet<String>) {
+        for native in self.natives.iter().filter(|native| names.contains(&native.object)) {
+            let is_gpu = gpu::Table::named(&native.relation).is_some();
+            let making = if is_gpu { &self.occupying } else { &self.projecting };
+            let is_free = making.try_lock().is_ok();
+            let made = match (is_free, is_gpu) {
+                (false, _) => Ok(()),
+                (true, true) => self.occupancy(native.input).map(|_| ()),
+                (true, false) => self.projection(native.input).map(|_| ()),
+            };
+            if made.is_err() {
+                self.failure();
+            }
+        }
+    }
+
     /// Calls `make` once and caches its result. An error is kept for [`Natives::failure`].
     fn once<T>(
         &self,
         made: &OnceLock<Arc<T>>,
+        making: &Mutex<()>,
         make: impl FnOnce() -> Result<T>,
     ) -> rusqlite::Result<Arc<T>> {
         if let Some(made) = made.get() {
             return Ok(Arc::clone(made));
         }
-        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let _making = making.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.get() {
             return Ok(Arc::clone(made));
         }
