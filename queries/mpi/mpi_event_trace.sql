@@ -1,6 +1,6 @@
 /*---
 name: mpi_event_trace
-version: 1
+version: 2
 title: MPI event trace
 summary: MPI calls with their ranks and sizes, sorted by start.
 why: To follow the messages between ranks, and to see which rank waits for which.
@@ -28,8 +28,8 @@ checks:
 when_empty: "no MPI call was recorded"
 limits: >-
   A call that waits for several requests, such as MPI_Waitall, has one row per request, all with the same times. Do not
-  add up dur_ns over such rows. MPI_Sendrecv has two rows if what it sends and what it receives differ. Only the thread
-  that initialised MPI has a rank.
+  add up dur_ns over such rows. MPI_Sendrecv has two rows if what it sends and what it receives differ, and the row of what
+  it sends has no length. Only the thread that initialised MPI has a rank.
 see_also: [nvtx_sum, osrt_sum]
 nsys:
   title: MPI Event Trace
@@ -66,4 +66,5 @@ SELECT
   mpi_kind,
   mpi_name
 FROM mpi_event
-ORDER BY start_ns, dur_ns DESC, mpi_kind, mpi_id
+-- As in NVIDIA's report, rows with the same start come by table, as recorded.
+ORDER BY start_ns, instr('p2p start_wait other collective', mpi_kind), mpi_id

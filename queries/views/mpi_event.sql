@@ -23,7 +23,9 @@ columns:
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
-limits: MPI_Waitall and similar calls have one row per request, all with the same times. Do not add up their durations.
+limits: >-
+  MPI_Waitall and similar calls have one row per request, all with the same times. Do not add up their durations.
+  MPI_Sendrecv has two rows if what it sends and what it receives differ: the row of what it sends has no length.
 ---*/
 SELECT
   row_id AS mpi_id,

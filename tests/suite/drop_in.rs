@@ -3,6 +3,7 @@
 //! `real_options` compares the same with a real nsys.
 
 use crate::support::{Fixtures, outcome, stdout};
+use rusqlite::Connection;
 use std::fs;
 
 fn path(fixtures: &Fixtures, trace: &str) -> String {
@@ -106,6 +107,36 @@ fn a_rule_without_data_is_skipped_in_the_words_of_nsys() {
     assert!(code == 3 && out.contains(&expected) && error.contains("--trace=nvtx"), "{out}{error}");
     let (code, _, error) = outcome(&["analyze", "-r", "cuda_gpu_kern_sum", &report]);
     assert!(code == 2 && error.contains("is a report, not a rule"), "{error}");
+}
+
+/// For a call that receives what it does not send, nsys 2023.4 writes two rows. The row of what it sends has
+/// no length.
+#[test]
+fn a_call_of_mpi_sendrecv_counts_once() {
+    let fixtures = Fixtures::new();
+    let report = path(&fixtures, "mpi_two_ranks");
+    Connection::open(&report)
+        .unwrap()
+        .execute_batch(
+            "INSERT INTO StringIds (id, value) VALUES (99, 'MPI_Sendrecv');
+             INSERT INTO MPI_P2P_EVENTS (start, end, globalTid, textId, tag, remoteRank, size) VALUES
+                 (650, 650, 281625988440873, 99, 5, 1, 28),
+                 (650, 690, 281625988440873, 99, 5, 1, 32);",
+        )
+        .unwrap();
+    let lines = |name: &str| -> Vec<String> {
+        let printed = stdout(&["stats", "-q", "-r", name, "-f", "csv", &report]);
+        printed.lines().filter(|line| line.contains("MPI_Sendrecv")).map(str::to_owned).collect()
+    };
+    assert_eq!(lines("mpi_event_sum"), ["2.8,40,1,40.0,40.0,40,40,0.0,p2p,MPI_Sendrecv"]);
+    // As in NVIDIA's report, in the order of the export.
+    assert_eq!(
+        lines("mpi_event_trace"),
+        [
+            "650,650,0,MPI_Sendrecv,9001,9001,5,0,1,,0.000,,",
+            "650,690,40,MPI_Sendrecv,9001,9001,5,0,1,,0.000,,",
+        ]
+    );
 }
 
 #[test]
