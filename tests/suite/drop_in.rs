@@ -107,6 +107,17 @@ fn a_rule_without_data_is_skipped_in_the_words_of_nsys() {
     assert!(code == 3 && out.contains(&expected) && error.contains("--trace=nvtx"), "{out}{error}");
     let (code, _, error) = outcome(&["analyze", "-r", "cuda_gpu_kern_sum", &report]);
     assert!(code == 2 && error.contains("is a report, not a rule"), "{error}");
+    let rules = "`nsq analyze --help-rules` lists the rules.";
+    let unknown: [(&[&str], &str); 3] = [
+        (&["analyze", "-r", "nothing", &report], rules),
+        (&["analyze", "--help-rules", "nothing"], rules),
+        (&["stats", "-r", "nothing", &report], "`nsq stats --help-reports` lists the reports."),
+    ];
+    for (arguments, list) in unknown {
+        let (code, _, error) = outcome(arguments);
+        let expected = format!("unknown query 'nothing'\n  help: {list}");
+        assert!(code == 2 && error.contains(&expected), "{error}");
+    }
 }
 
 /// For a call that receives what it does not send, nsys 2023.4 writes two rows. The row of what it sends has

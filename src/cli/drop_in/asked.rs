@@ -140,7 +140,7 @@ fn scripted(request: &Request<'_>, error: Error) -> Error {
             format!("{} is a script for nsys: nsq runs SQL", script.display()),
             format!("write {name}.sql beside it; queries/README.md shows how"),
         ),
-        None => error,
+        None => request.command.explain(error),
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn reports(catalog: &Catalog, command: Command, name: &str) -> Result
             ));
         }
         "ALL" => listed.for_each(|query| text.push_str(&described(query))),
-        name => text.push_str(&described(catalog.query(name)?)),
+        name => text.push_str(&described(catalog.query(name).map_err(|error| command.explain(error))?)),
     }
     say(&text)?;
     Ok(0)

@@ -1,6 +1,7 @@
 //! The two commands, and what is asked of them.
 
 use super::args::DropInArgs;
+use crate::error::Error;
 use std::path::PathBuf;
 
 /// One of the two commands.
@@ -25,6 +26,22 @@ impl Command {
         match self {
             Self::Stats => "report",
             Self::Analyze => "rule",
+        }
+    }
+
+    /// The error for an unknown name, with the list that this command prints.
+    pub(super) fn explain(self, error: Error) -> Error {
+        match error {
+            Error::Unknown { what, name, near, .. } => {
+                let (verb, noun) = (self.verb(), self.noun());
+                Error::Unknown {
+                    what,
+                    name,
+                    near,
+                    help: format!("`nsq {verb} --help-{noun}s` lists the {noun}s."),
+                }
+            }
+            error => error,
         }
     }
 }
