@@ -63,7 +63,7 @@ impl Session {
         };
         let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
         let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
-        let (asked, has_stored, limits) = (RefCell::default(), RefCell::default(), limits.clone());
+        let (asked, unknown, has_stored) = (RefCell::default(), RefCell::default(), RefCell::default());
         Ok(Self {
             connection,
             natives,
@@ -72,7 +72,8 @@ impl Session {
             stored,
             has_stored,
             asked,
-            limits,
+            unknown,
+            limits: limits.clone(),
             database,
             path,
         })

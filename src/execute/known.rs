@@ -1,8 +1,8 @@
 //! What a report can tell about each finding: its intervals, or what it lacks.
 
-use super::Session;
 use super::findings::Findings;
 use super::guard::Limits;
+use super::session::{Session, is_same};
 use crate::catalog::KnownBy;
 use crate::compile::{AskedFinding, Plan};
 use crate::error::{Error, Result};
@@ -10,6 +10,9 @@ use crate::schema::quote;
 use crate::table::Value;
 use rusqlite::Row;
 use std::path::Path;
+
+/// The report in the errors: the overview shows them beside its name.
+const REPORT: &str = "REPORT";
 
 impl Session {
     /// Asks all findings that the plan reads, in the order of their names. `None` if it reads none.
@@ -29,25 +32,35 @@ impl Session {
 
     /// The error for the data that the report lacks for a plan.
     pub(super) fn lack_of(&self, plan: &Plan) -> Result<Option<Error>> {
+        if let Some(absent) = self.absent_of(plan) {
+            return Ok(Some(absent));
+        }
+        let Some(known_by) = &plan.known_by else { return Ok(None) };
+        let unknown = || Error::LacksData {
+            query: known_by.relation.clone(),
+            needs: known_by.needs.clone(),
+            report: Path::new(REPORT).to_owned(),
+            detail: String::new(),
+            help: known_by.help.clone(),
+        };
+        let is_known = if self.unknown.borrow().iter().any(|unknown| is_same(unknown, plan)) {
+            false
+        } else {
+            self.known(plan).is_some() || self.has_rows(known_by)?
+        };
+        Ok((!is_known).then(unknown))
+    }
+
+    /// The error for a relation that the report lacks for a plan.
+    pub(super) fn absent_of(&self, plan: &Plan) -> Option<Error> {
         let missing = |requirement: &String| {
             let mut lacks =
                 requirement.split('|').map(|relation| self.installation.lacks.get(relation.trim()));
             let first = lacks.next().flatten()?;
             lacks.all(|lack| lack.is_some()).then_some(first)
         };
-        let report = Path::new("REPORT");
-        if let Some(lack) = plan.requires.iter().find_map(missing) {
-            return Ok(Some(plan.lacks(lack, report)));
-        }
-        let Some(known_by) = &plan.known_by else { return Ok(None) };
-        let unknown = || Error::LacksData {
-            query: known_by.relation.clone(),
-            needs: known_by.needs.clone(),
-            report: report.to_owned(),
-            detail: String::new(),
-            help: known_by.help.clone(),
-        };
-        Ok((!self.has_rows(known_by)?).then(unknown))
+        let lack = plan.requires.iter().find_map(missing)?;
+        Some(plan.lacks(lack, Path::new(REPORT)))
     }
 
     fn has_rows(&self, known_by: &KnownBy) -> Result<bool> {

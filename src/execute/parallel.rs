@@ -30,6 +30,13 @@ struct Beside {
     limits: Limits,
 }
 
+/// A query that is asked of the report itself.
+#[derive(Debug, Clone, Copy)]
+struct Leaf<'a> {
+    plan: &'a Plan,
+    is_finding: bool,
+}
+
 /// The end of the queue from which a connection takes its plans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -62,7 +69,7 @@ impl Session {
     ///
     /// After an error, no more are asked. Of several errors, the first in the order of the plans is returned.
     pub fn ask_ahead(&self, plans: &[&Plan], limits: &Limits) -> Result<()> {
-        let mut leaves: Vec<&Plan> = Vec::new();
+        let mut leaves: Vec<Leaf<'_>> = Vec::new();
         for plan in plans {
             self.add_leaves(plan, &mut leaves)?;
         }
@@ -79,7 +86,7 @@ impl Session {
                 if end == End::Front { queue.pop_front() } else { queue.pop_back() }
             };
             while let Some(place) = take() {
-                let answer = session.table(leaves[place], limits);
+                let answer = session.answer_if_known(&leaves[place], limits);
                 if answer.is_err() {
                     queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 }
@@ -109,19 +116,23 @@ impl Session {
         let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
         answers.sort_unstable_by_key(|(place, _)| *place);
         for (place, answer) in answers {
-            self.asked.borrow_mut().push((leaves[place].clone(), Rc::new(answer?)));
+            let plan = leaves[place].plan.clone();
+            match answer? {
+                Some(answer) => self.asked.borrow_mut().push((plan, Rc::new(answer))),
+                None => self.unknown.borrow_mut().push(plan),
+            }
         }
         Ok(())
     }
 
     /// The places of plans, those that read native relations first. One connection begins there and the others
     /// at the end, so that they seldom wait for what another one computes.
-    fn queue(&self, plans: &[&Plan]) -> VecDeque<usize> {
+    fn queue(&self, leaves: &[Leaf<'_>]) -> VecDeque<usize> {
         let is_native = |relation: &String| {
             self.installation.natives.iter().any(|native| native.relation == *relation)
         };
         let (native, plain): (Vec<usize>, Vec<usize>) =
-            (0..plans.len()).partition(|&place| plans[place].reads.iter().any(is_native));
+            (0..leaves.len()).partition(|&place| leaves[place].plan.reads.iter().any(is_native));
         native.into_iter().chain(plain).collect()
     }
 
@@ -134,20 +145,35 @@ impl Session {
         }
     }
 
-    /// Adds the queries behind a plan that are asked of the report itself, whose data it has, and that are new.
-    fn add_leaves<'a>(&self, plan: &'a Plan, leaves: &mut Vec<&'a Plan>) -> Result<()> {
+    /// Adds the queries behind a plan that are asked of the report itself and that are new. A finding only if the report
+    /// has the relations that it needs.
+    fn add_leaves<'a>(&self, plan: &'a Plan, leaves: &mut Vec<Leaf<'a>>) -> Result<()> {
         if !plan.is_over_answers() {
-            let is_known = leaves.iter().any(|known| is_same(known, plan)) || self.known(plan).is_some();
-            leaves.extend((!is_known).then_some(plan));
+            self.add_leaf(Leaf { plan, is_finding: false }, leaves);
             return Ok(());
         }
         plan.asks.iter().try_for_each(|asked| self.add_leaves(&asked.plan, leaves))?;
         for asked in plan.findings.iter().flatten() {
-            if self.lack_of(&asked.plan)?.is_none() {
-                self.add_leaves(&asked.plan, leaves)?;
+            if self.absent_of(&asked.plan).is_none() {
+                self.add_leaf(Leaf { plan: &asked.plan, is_finding: true }, leaves);
             }
         }
         Ok(())
+    }
+
+    fn add_leaf<'a>(&self, leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
+        let is_known = leaves.iter().any(|known| is_same(known.plan, leaf.plan));
+        if !is_known && self.known(leaf.plan).is_none() {
+            leaves.push(leaf);
+        }
+    }
+
+    /// The answer; `None` to a finding about which the report cannot tell.
+    fn answer_if_known(&self, leaf: &Leaf<'_>, limits: &Limits) -> Result<Option<ResultTable>> {
+        if leaf.is_finding && self.lack_of(leaf.plan)?.is_some() {
+            return Ok(None);
+        }
+        self.table(leaf.plan, limits).map(Some)
     }
 }
 

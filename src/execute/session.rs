@@ -34,6 +34,8 @@ pub struct Session {
     pub(super) has_stored: RefCell<BTreeSet<String>>,
     /// The answers to queries that other queries ask.
     pub(super) asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
+    /// The findings about which the report cannot tell.
+    pub(super) unknown: RefCell<Vec<Plan>>,
     pub(super) limits: Limits,
     /// The file; an empty path for a database in memory.
     pub(super) database: PathBuf,
