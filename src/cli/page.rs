@@ -156,6 +156,11 @@ impl PageArgs {
             if request.is_across() || reports.len() == 1 {
                 text =
                     answer(reports.into_iter().map(|(_, report)| report).collect())?.layout(layout)?;
+            } else if format == Some(Format::Html) {
+                return Err(Error::usage(
+                    format!("the HTML of {name} shows one report, but {} are answered", reports.len()),
+                    format!("write a file for each report: nsq page {name} REPORT -o FILE.html"),
+                ));
             } else {
                 // A page that does not compare reports is laid out once for each.
                 for (name, report) in reports {

@@ -4,14 +4,14 @@ use super::guard::{self, Limits};
 use super::native::{self, Loads, Natives};
 use super::session::Session;
 use super::stored::Stored;
-use super::{diagnose, functions, times};
+use super::{diagnose, functions};
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::normalize::Installation;
 use crate::report::path_of;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 /// What other sessions on the report computed.
@@ -25,10 +25,13 @@ pub(super) enum Known {
 impl Session {
     /// Creates the relations, then allows reading only.
     pub fn begin(connection: Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
-        Self::begin_sharing(connection, installation, limits, None)
+        let session = Self::begin_sharing(connection, installation, limits, None)?;
+        session.check_times()?;
+        Ok(session)
     }
 
-    /// As [`Session::begin`], and shares what it reads with the other sessions on the report that have `loads`.
+    /// As [`Session::begin`], and shares what it reads with the other sessions on the report that have `loads`. The times
+    /// of the report are checked with the first statement, or beside the first ones.
     pub fn begin_sharing(
         connection: Connection,
         installation: &Installation,
@@ -38,11 +41,11 @@ impl Session {
         let (stored, natives) = (Arc::new(Stored::new(installation)), Known::Loads(loads));
         let session =
             Self::connect(connection, Arc::new(installation.clone()), natives, stored, limits)?;
-        times::check(&installation.times, &session.connection, limits)?;
+        session.are_times_checked.set(false);
         Ok(session)
     }
 
-    /// Creates the relations.
+    /// Creates the relations. The times of the report were checked.
     pub(super) fn connect(
         mut connection: Connection,
         installation: Arc<Installation>,
@@ -73,6 +76,7 @@ impl Session {
             has_stored,
             asked,
             unknown,
+            are_times_checked: Cell::new(true),
             limits: limits.clone(),
             database,
             path,
@@ -109,7 +113,7 @@ impl Session {
 }
 
 /// The file behind a connection, as messages show it.
-pub(super) fn file_of(connection: &Connection) -> String {
+fn file_of(connection: &Connection) -> String {
     match path_of(connection).to_string_lossy() {
         path if path.is_empty() => "the report".to_owned(),
         path => path.into_owned(),

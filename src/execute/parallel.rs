@@ -98,13 +98,23 @@ impl Session {
             installation: Arc::clone(&self.installation),
             natives: self.natives.clone(),
             stored: Arc::clone(&self.stored),
-            limits: limits.clone(),
+            limits: Limits { threads: limits.threads.shared_by(connections), ..limits.clone() },
         };
-        thread::scope(|scope| -> Result<()> {
+        // One of the others checks the times before its first query: at the beginning, it would mostly wait.
+        let must_check = !self.are_times_checked.replace(true);
+        let ask = |must_check: bool, beside: Beside| -> Result<()> {
+            let session = beside.begin()?;
+            session.are_times_checked.set(!must_check);
+            let checked = session.check_times();
+            checked.inspect_err(|_| queue.lock().unwrap_or_else(PoisonError::into_inner).clear())?;
+            work(&session, End::Back);
+            Ok(())
+        };
+        let done = thread::scope(|scope| -> Result<()> {
             let others: Vec<_> = (1..connections)
-                .map(|_| {
-                    let (beside, work) = (beside.clone(), &work);
-                    scope.spawn(move || beside.begin().map(|session| work(&session, End::Back)))
+                .map(|nth| {
+                    let (beside, ask) = (beside.clone(), &ask);
+                    scope.spawn(move || ask(must_check && nth == 1, beside))
                 })
                 .collect();
             work(self, End::Front);
@@ -112,7 +122,11 @@ impl Session {
                 Ok(done) => done,
                 Err(panic) => std::panic::resume_unwind(panic),
             })
-        })?;
+        });
+        if done.is_err() {
+            self.are_times_checked.set(!must_check);
+        }
+        done?;
         let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
         answers.sort_unstable_by_key(|(place, _)| *place);
         for (place, answer) in answers {

@@ -15,7 +15,7 @@ use crate::schema::Schema;
 use crate::table::{ResultTable, RowSink, Value};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -36,6 +36,7 @@ pub struct Session {
     pub(super) asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
     /// The findings about which the report cannot tell.
     pub(super) unknown: RefCell<Vec<Plan>>,
+    pub(super) are_times_checked: Cell<bool>,
     pub(super) limits: Limits,
     /// The file; an empty path for a database in memory.
     pub(super) database: PathBuf,
@@ -94,6 +95,7 @@ impl Session {
 
     /// Runs the statement of a plan, whose tables this session has.
     pub fn run_statement(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
+        self.check_times()?;
         self.store_for(&plan.sql)?;
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;

@@ -136,12 +136,25 @@ impl<'a> Check<'a> {
         Some(header)
     }
 
-    /// G04: layouts parse, and use only names of the page.
+    /// G04: the layouts of the formats exist. Layouts parse, and use only names of the page.
     fn check_layouts<'l>(
         &mut self,
         layouts: impl Iterator<Item = (&'l str, &'l PageLayout)>,
         known: &BTreeSet<String>,
     ) {
+        let layouts: Vec<_> = layouts.collect();
+        let page = self.page;
+        for (format, wanted) in
+            [("text", &page.text), ("markdown", &page.markdown), ("html", &page.html)]
+        {
+            if let Some(wanted) = wanted
+                && !layouts.iter().any(|(name, _)| name == wanted)
+            {
+                let message =
+                    format!("no layout '{wanted}': expected {wanted}.jinja in the page's folder");
+                self.add("G04", &format!("{format}:"), message);
+            }
+        }
         for (_, layout) in layouts {
             let place = Place { file: &layout.file, text: &layout.text };
             let mut faults = self.faults_in(&code_in(&layout.text), |name| self.query_of(name));

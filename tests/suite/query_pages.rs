@@ -128,6 +128,8 @@ fn several_reports_are_told_apart_and_each_is_cut_to_the_wanted_rows() {
     assert!(tables[0]["page_facts"].as_object().unwrap().is_empty());
     let alone = |report| stdout(&["page", "kernels", report, "-p", "gaps=true", "--layout", "console"]);
     let both = stdout(&["page", "kernels", a, b, "-p", "gaps=true", "--layout", "console"]);
+    let (code, out, error) = outcome(&["overview", a, b, "-f", "html"]);
+    assert!(code == 2 && out.is_empty() && error.contains("shows one report"), "{error}");
     let name = |path: &str| Path::new(path).file_name().unwrap().to_str().unwrap().to_owned();
     assert_eq!(both, format!("{}\n\n{}\n{}\n\n{}", name(a), alone(a), name(b), alone(b)));
 }
@@ -197,6 +199,9 @@ tables:
         let (code, out, _) = outcome(&["check", queries]);
         assert!(code == 1 && out.contains(expected), "{to}: want {expected}\n{out}");
     }
+    fs::write(page.join("page.yml"), format!("{manifest}\ntext: shrt\n")).unwrap();
+    let (code, out, _) = outcome(&["check", queries]);
+    assert!(code == 1 && out.contains("G04 no layout 'shrt': expected shrt.jinja"), "{out}");
     fs::write(page.join("page.yml"), manifest).unwrap();
     fs::write(page.join("short.jinja"), "{{ kernel.rows }}").unwrap();
     let (code, out, _) = outcome(&["check", queries]);

@@ -6,13 +6,14 @@
 
 mod arguments;
 mod classes;
+mod mean_error;
 mod names;
 mod time_places;
 mod time_set;
 
 use crate::catalog::ClassMaps;
 use crate::interval::TimeSet;
-use crate::statistics::{Moments, mean_error, mean_freedom, percentile, student_bound};
+use crate::statistics::{Moments, percentile, student_bound};
 use arguments::{add_interval, flags};
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::types::{Type, ValueRef};
@@ -153,20 +154,15 @@ pub const FUNCTIONS: [Function; 22] = [
 /// Adds the functions to a connection. Classes come from the chosen map.
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     classes::register(connection, maps)?;
+    mean_error::register(connection)?;
     names::register(connection)?;
     time_places::register(connection)?;
     time_set::register(connection)?;
     let flags = flags();
     connection.create_aggregate_function("busy_ns", 2, flags, Busy)?;
-    connection.create_aggregate_function("mean_error", 2, flags, MeanError)?;
-    connection.create_aggregate_function("mean_error_by", 3, flags, MeanErrorBy)?;
     connection.create_aggregate_function("median", 1, flags, Percentile)?;
     connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
     connection.create_aggregate_function("stddev", 1, flags, StdDev)?;
-    connection.create_aggregate_function("mean_freedom_by", 1, flags, MeanFreedomBy)?;
-    connection.create_scalar_function("mean_freedom", 1, flags, |context| {
-        Ok(context.get::<Option<i64>>(0)?.map(mean_freedom))
-    })?;
     connection.create_scalar_function("sqrt", 1, flags, |context| {
         Ok(number(context, 0)?.filter(|x| *x >= 0.0).map(f64::sqrt))
     })?;
@@ -240,91 +236,6 @@ impl Aggregate<Sample, Option<f64>> for Percentile {
     }
 }
 
-/// `mean_error(at, x)`: collects the values and sorts them by time at the end.
-struct MeanError;
-
-impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(f64, f64)>> {
-        Ok(Vec::new())
-    }
-
-    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(f64, f64)>) -> Result<()> {
-        if let (Some(at), Some(x)) = (number(context, 0)?, number(context, 1)?) {
-            values.push((at, x));
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, values: Option<Vec<(f64, f64)>>) -> Result<Option<f64>> {
-        let mut values = values.unwrap_or_default();
-        // Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
-        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
-        Ok(mean_error(&values))
-    }
-}
-
-/// `mean_error_by(part, at, x)`: collects the values and sorts them by part at the end.
-struct MeanErrorBy;
-
-impl Aggregate<Vec<(i64, f64, f64)>, Option<f64>> for MeanErrorBy {
-    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, f64, f64)>> {
-        Ok(Vec::new())
-    }
-
-    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(i64, f64, f64)>) -> Result<()> {
-        let part: Option<i64> = context.get(0)?;
-        if let (Some(part), Some(at), Some(x)) = (part, number(context, 1)?, number(context, 2)?) {
-            values.push((part, at, x));
-        }
-        Ok(())
-    }
-
-    fn finalize(
-        &self,
-        _: &mut Context<'_>,
-        values: Option<Vec<(i64, f64, f64)>>,
-    ) -> Result<Option<f64>> {
-        let mut values = values.unwrap_or_default();
-        values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2)));
-        let mut means: Vec<(f64, f64)> = values
-            .chunk_by(|a, b| a.0 == b.0)
-            .map(|part| (part[0].1, part.iter().map(|(_, _, x)| x).sum::<f64>() / part.len() as f64))
-            .collect();
-        if means.len() == 1 {
-            means = values.into_iter().map(|(_, at, x)| (at, x)).collect();
-        }
-        means.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        Ok(mean_error(&means.into_iter().map(|(_, mean)| mean).collect::<Vec<_>>()))
-    }
-}
-
-/// `mean_freedom_by(part)`: the number of values, and their parts, each seldom more than once.
-struct MeanFreedomBy;
-
-impl Aggregate<(i64, Vec<i64>), f64> for MeanFreedomBy {
-    fn init(&self, _: &mut Context<'_>) -> Result<(i64, Vec<i64>)> {
-        Ok((0, Vec::new()))
-    }
-
-    fn step(&self, context: &mut Context<'_>, (count, parts): &mut (i64, Vec<i64>)) -> Result<()> {
-        if let Some(part) = context.get(0)? {
-            *count += 1;
-            if parts.last() != Some(&part) {
-                parts.push(part);
-            }
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, values: Option<(i64, Vec<i64>)>) -> Result<f64> {
-        let (count, mut parts) = values.unwrap_or_default();
-        parts.sort_unstable();
-        parts.dedup();
-        Ok(mean_freedom(if parts.len() > 1 { parts.len() as i64 } else { count }))
-    }
-}
-
 /// `stddev(x)`.
 struct StdDev;
 
@@ -370,36 +281,6 @@ mod tests {
         );
         assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
         assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
-    }
-
-    #[test]
-    fn mean_freedom_by_counts_parts_or_else_values() {
-        let of = |values: &str| {
-            ask(&format!("WITH v(part) AS (VALUES {values}) SELECT mean_freedom_by(part) FROM v"))
-                .unwrap()
-        };
-        assert_eq!(of("(1),(2),(1),(3),(2),(NULL)"), Some(mean_freedom(3)));
-        assert_eq!(of("(1),(1),(1),(1),(1)"), Some(mean_freedom(5)));
-        assert_eq!(of("(NULL)"), Some(0.0));
-        assert_eq!(ask("SELECT mean_freedom_by(1) WHERE 0").unwrap(), Some(0.0));
-    }
-
-    #[test]
-    fn mean_error_by_takes_the_means_of_parts() {
-        let of = |values: &str| {
-            ask(&format!(
-                "WITH v(part, at, x) AS (VALUES {values}) SELECT mean_error_by(part, at, x) FROM v"
-            ))
-        };
-        // Means 3, 1 and 5: the variance is 4, the count is 3.
-        let parts = "(9, 1, 2),(9, 2, 4),(4, 3, 1),(7, 5, 0),(7, 4, 10),(7, 4, NULL),(NULL, 6, 99)";
-        assert!((of(parts).unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);
-        // One part: as mean_error(at, x).
-        assert!(
-            (of("(1, 1, 1),(1, 2, 5),(1, 3, 3)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
-                < 1e-12
-        );
-        assert_eq!(of("(1, 1, 7)").unwrap(), None);
     }
 
     #[test]
