@@ -35,3 +35,14 @@ pub(super) fn text<'a>(context: &'a Context<'_>) -> Result<Option<Cow<'a, str>>>
         ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(0, Type::Blob)),
     }
 }
+
+/// The number in an argument; `None` for null.
+pub(super) fn number(context: &Context<'_>, index: usize) -> Result<Option<f64>> {
+    match context.get_raw(index) {
+        ValueRef::Null => Ok(None),
+        ValueRef::Integer(int) => Ok(Some(int as f64)),
+        ValueRef::Real(real) => Ok(Some(real)),
+        ValueRef::Text(_) => Err(Error::InvalidFunctionParameterType(index, Type::Text)),
+        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(index, Type::Blob)),
+    }
+}

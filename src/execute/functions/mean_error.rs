@@ -1,7 +1,6 @@
 //! `mean_error`, `mean_error_by`, `mean_freedom` and `mean_freedom_by`: how far a mean may be off.
 
-use super::arguments::flags;
-use super::number;
+use super::arguments::{flags, number};
 use crate::statistics::{mean_error, mean_freedom};
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::{Connection, Result};

@@ -14,9 +14,8 @@ mod time_set;
 use crate::catalog::ClassMaps;
 use crate::interval::TimeSet;
 use crate::statistics::{Moments, percentile, student_bound};
-use arguments::{add_interval, flags};
+use arguments::{add_interval, flags, number};
 use rusqlite::functions::{Aggregate, Context};
-use rusqlite::types::{Type, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
 /// A SQL function that nsq adds.
@@ -189,17 +188,6 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
         let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
         i64::try_from(length)
             .map_err(|_| Error::UserFunctionError("busy_ns: the result exceeds 64 bits".into()))
-    }
-}
-
-/// The number in an argument; `None` for null.
-fn number(context: &Context<'_>, index: usize) -> Result<Option<f64>> {
-    match context.get_raw(index) {
-        ValueRef::Null => Ok(None),
-        ValueRef::Integer(int) => Ok(Some(int as f64)),
-        ValueRef::Real(real) => Ok(Some(real)),
-        ValueRef::Text(_) => Err(Error::InvalidFunctionParameterType(index, Type::Text)),
-        ValueRef::Blob(_) => Err(Error::InvalidFunctionParameterType(index, Type::Blob)),
     }
 }
 
