@@ -97,6 +97,12 @@ impl PageArgs {
         };
         let layout = self.layout.as_ref().or(of_format.as_ref()).cloned();
         let request = request.only_for(layout.as_deref());
+        if format == Some(Format::Html) && layout.is_some() && !request.is_across() && paths.len() > 1 {
+            return Err(Error::usage(
+                format!("the HTML of {name} shows one report, but {} are given", paths.len()),
+                format!("write a file for each report: nsq page {name} REPORT -o FILE.html"),
+            ));
+        }
         let names = shortest_names(&paths);
         // A page that does not compare reports may be laid out for each of them.
         let gathering = if request.is_across() { Some(request.gather()?) } else { None };
@@ -156,11 +162,6 @@ impl PageArgs {
             if request.is_across() || reports.len() == 1 {
                 text =
                     answer(reports.into_iter().map(|(_, report)| report).collect())?.layout(layout)?;
-            } else if format == Some(Format::Html) {
-                return Err(Error::usage(
-                    format!("the HTML of {name} shows one report, but {} are answered", reports.len()),
-                    format!("write a file for each report: nsq page {name} REPORT -o FILE.html"),
-                ));
             } else {
                 // A page that does not compare reports is laid out once for each.
                 for (name, report) in reports {

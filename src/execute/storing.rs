@@ -31,14 +31,13 @@ impl Session {
         let failed = |e| self.explain(&self.limits, e);
         // Whoever comes second computes what the first one will need next, and then finds the rows.
         let mut kept = match relation.kept.try_lock() {
+            Ok(kept) => kept,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
                 if let Some(natives) = &self.natives {
                     natives.make_ahead(words);
                 }
                 relation.kept.lock().unwrap_or_else(PoisonError::into_inner)
-            }
-            kept => {
-                kept.unwrap_or_else(|_| relation.kept.lock().unwrap_or_else(PoisonError::into_inner))
             }
         };
         rights.with_all(connection, || {
