@@ -96,7 +96,13 @@ placed AS (
   LIMIT -1
 ),
 longest AS (
-  SELECT layer, max(window_ns) AS window_ns
+  SELECT
+    layer,
+    max(window_ns) AS window_ns,
+    coalesce(
+      sum(count(*)) OVER (ORDER BY max(window_ns) DESC, layer ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING),
+      0
+    ) AS rows_above
   FROM placed
   GROUP BY layer
   LIMIT -1
@@ -104,8 +110,9 @@ longest AS (
 shown AS (
   SELECT placed.*, longest.window_ns AS longest_ns
   FROM placed
-  JOIN longest
-    ON longest.layer = placed.layer
+  CROSS JOIN longest
+  WHERE longest.layer = placed.layer
+    AND (:limit < 0 OR longest.rows_above < :limit)
   ORDER BY longest_ns DESC, placed.layer, placed.from_ns, placed.to_ns DESC, placed.range_id, placed.gpu_id
   LIMIT :limit
 ),

@@ -67,62 +67,36 @@ step AS (
   WHERE done_ns IS NULL OR end_ns > done_ns
   LIMIT -1
 ),
-op AS (
+-- When the steps of each thread and of each process run. A call may end when its step ends.
+place AS (
   SELECT
-    op_kind,
-    op_id,
-    global_pid,
-    global_tid,
-    call_id,
-    call_start_ns,
-    call_end_ns,
-    start_ns,
-    end_ns,
-    dur_ns
-  FROM nvtx_op
+    time_places(global_tid, start_ns, end_ns + 1) AS of_thread,
+    time_places(global_pid, start_ns, end_ns + 1) AS of_process
+  FROM step
   LIMIT -1
 ),
--- Steps and launches in order of time. For each launch, the number of steps started so far, by thread and by process.
-event AS (
-  SELECT global_pid, global_tid, start_ns AS at_ns, 1 AS is_step, NULL AS op_kind, NULL AS op_id
-  FROM step
-  UNION ALL
-  SELECT global_pid, global_tid, call_start_ns, 0, op_kind, op_id
-  FROM op
-  WHERE call_id IS NOT NULL
-),
-begun AS (
-  SELECT
-    *,
-    sum(is_step) OVER (
-      PARTITION BY global_tid
-      ORDER BY at_ns, is_step DESC
-      ROWS UNBOUNDED PRECEDING
-    ) AS of_thread,
-    sum(is_step) OVER (
-      PARTITION BY global_pid
-      ORDER BY at_ns, is_step DESC
-      ROWS UNBOUNDED PRECEDING
-    ) AS of_process
-  FROM event
-),
+-- A launch belongs to the last step that its thread, or else its process, has begun.
 placed AS (
   SELECT
-    op.*,
-    coalesce(own.range_id, other.range_id) AS range_id,
+    op.op_kind,
+    op.global_pid,
+    op.call_id,
+    op.start_ns,
+    op.end_ns,
+    op.dur_ns,
+    -- SQLite can index a cast, to join it with row IDs, but not what coalesce returns.
+    CAST(coalesce(own.range_id, other.range_id) AS INTEGER) AS range_id,
     own.range_id IS NOT NULL AS is_own
-  FROM op
-  LEFT JOIN begun
-    ON begun.op_kind = op.op_kind
-    AND begun.op_id = op.op_id
+  FROM nvtx_op AS op
   LEFT JOIN step AS own
     ON own.global_tid = op.global_tid
-    AND own.of_thread = begun.of_thread
+    AND own.of_thread = 1 + place_of((SELECT of_thread FROM place), op.global_tid, op.call_start_ns)
     AND own.end_ns >= op.call_end_ns
   LEFT JOIN step AS other
     ON other.global_pid = op.global_pid
-    AND other.of_process = begun.of_process
+    AND other.of_process = 1 + place_of((SELECT of_process FROM place), op.global_pid, op.call_start_ns)
     AND other.end_ns >= op.call_end_ns
+  WHERE EXISTS (SELECT 1 FROM step)
 ),
 summed AS (
   SELECT

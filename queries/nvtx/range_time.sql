@@ -88,64 +88,52 @@ reached AS (
   FROM owned
 ),
 outermost AS (
-  SELECT *
+  SELECT *, row_number() OVER (PARTITION BY owner ORDER BY start_ns) - 1 AS nth
   FROM reached
   WHERE reached_ns IS NULL
     OR end_ns > reached_ns
   LIMIT -1
 ),
--- Ranges and launches in order of time. A launch belongs to the range that started last, if it has not ended.
-event AS (
-  SELECT owner, start_ns AS at_ns, 0 AS is_op, NULL AS op_start_ns, NULL AS op_end_ns, NULL AS call_end_ns
+place AS (
+  -- A call may end when its range ends.
+  SELECT time_places(owner, start_ns, end_ns + 1) AS of_owner
   FROM outermost
-  UNION ALL
-  SELECT
-    iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid),
-    call_start_ns,
-    1,
-    start_ns,
-    end_ns,
-    call_end_ns
-  FROM nvtx_op
-  WHERE call_id IS NOT NULL
+  LIMIT -1
 ),
-launched AS (
-  SELECT
-    *,
-    max(iif(is_op, NULL, at_ns)) OVER (
-      PARTITION BY owner
-      ORDER BY at_ns, is_op
-      ROWS UNBOUNDED PRECEDING
-    ) AS range_start_ns
-  FROM event
-),
+-- A launch belongs to the range that started last, if it has not ended.
 waiting AS (
   SELECT
-    launched.owner,
-    launched.range_start_ns,
-    launched.op_start_ns,
-    launched.call_end_ns,
-    max(launched.op_end_ns) OVER (
-      PARTITION BY launched.owner, launched.range_start_ns
-      ORDER BY launched.op_start_ns, launched.op_end_ns
+    outermost.range_id,
+    op.start_ns AS op_start_ns,
+    op.call_end_ns,
+    max(op.end_ns) OVER (
+      PARTITION BY outermost.range_id
+      ORDER BY op.start_ns, op.end_ns
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS free_ns
-  FROM launched
+  FROM (
+    SELECT
+      start_ns,
+      end_ns,
+      call_start_ns,
+      call_end_ns,
+      iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid) AS owner
+    FROM nvtx_op
+    WHERE call_id IS NOT NULL
+  ) AS op
   JOIN outermost
-    ON outermost.owner = launched.owner
-    AND outermost.start_ns = launched.range_start_ns
-  WHERE launched.is_op
-    AND launched.call_end_ns <= outermost.end_ns
+    ON outermost.owner = op.owner
+    AND outermost.nth = place_of((SELECT of_owner FROM place), op.owner, op.call_start_ns)
+  WHERE op.call_end_ns <= outermost.end_ns
 ),
 -- The GPU idles from free_ns to op_start_ns. Until call_end_ns, the next operation was not launched yet.
 waited AS (
   SELECT
-    owner,
-    range_start_ns,
+    range_id,
     sum(iif(op_start_ns > free_ns, max(min(op_start_ns, call_end_ns) - free_ns, 0), 0)) AS unlaunched_ns,
     max(min(op_start_ns) - min(call_end_ns), 0) AS queued_ns
   FROM waiting
-  GROUP BY owner, range_start_ns
+  GROUP BY range_id
   LIMIT -1
 ),
 instance AS (
@@ -157,8 +145,7 @@ instance AS (
     iif(op_count > 0, coalesce(waited.queued_ns, 0), NULL) AS queued_ns
   FROM outermost
   LEFT JOIN waited
-    ON waited.owner = outermost.owner
-    AND waited.range_start_ns = outermost.start_ns
+    ON waited.range_id = outermost.range_id
 )
 SELECT
   row_number() OVER (ORDER BY start_ns, end_ns DESC, range_id) - 1 AS instance,

@@ -149,34 +149,16 @@ work AS (
       'CUDA profiling overhead'
     )
 ),
--- Union without overlaps: of each operation, in order of start, the part after all earlier operations have ended.
-fresh_work AS (
-  SELECT span_id, max(start_ns, coalesce(done_ns, start_ns)) AS start_ns, end_ns
-  FROM (
-    SELECT
-      span_id,
-      start_ns,
-      end_ns,
-      max(end_ns) OVER (
-        PARTITION BY span_id ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-      ) AS done_ns
-    FROM work
-  )
-  WHERE end_ns > coalesce(done_ns, start_ns)
-),
--- Intervals of the two measures, each inside its span.
 used AS (
-  SELECT span_id, 'total' AS measure, start_ns, end_ns
+  SELECT span_id, time_set(start_ns, end_ns) AS times
   FROM work
-  UNION ALL
-  SELECT span_id, 'busy' AS measure, start_ns, end_ns
-  FROM fresh_work
+  GROUP BY span_id
+  LIMIT -1
 ),
 -- The chunk of each start and end, and how far inside the chunk it is. An interval within one chunk has no edges.
 edge AS (
   SELECT
     placed.span_id,
-    placed.measure,
     side.sign,
     iif(side.sign = -1, placed.end_offset_ns, placed.start_offset_ns) / placed.chunk_ns AS number,
     CASE side.sign
@@ -186,25 +168,18 @@ edge AS (
     END AS part_ns
   FROM (
     SELECT
-      used.span_id,
-      used.measure,
+      work.span_id,
       span.chunk_ns,
-      used.start_ns - span.start_ns AS start_offset_ns,
-      used.end_ns - span.start_ns AS end_offset_ns
-    FROM used
-    JOIN span ON span.span_id = used.span_id
+      work.start_ns - span.start_ns AS start_offset_ns,
+      work.end_ns - span.start_ns AS end_offset_ns
+    FROM work
+    JOIN span ON span.span_id = work.span_id
   ) AS placed
   JOIN (SELECT 1 AS sign UNION ALL SELECT -1 UNION ALL SELECT 0) AS side
     ON (side.sign = 0) = (placed.start_offset_ns / placed.chunk_ns = placed.end_offset_ns / placed.chunk_ns)
 ),
 edges AS (
-  SELECT
-    span_id,
-    number,
-    sum(sign) FILTER (WHERE measure = 'total') AS total_edges,
-    sum(part_ns) FILTER (WHERE measure = 'total') AS total_ns,
-    sum(sign) FILTER (WHERE measure = 'busy') AS busy_edges,
-    sum(part_ns) FILTER (WHERE measure = 'busy') AS busy_ns
+  SELECT span_id, number, sum(sign) AS total_edges, sum(part_ns) AS total_ns
   FROM edge
   GROUP BY span_id, number
 ),
@@ -235,8 +210,7 @@ measured AS (
     chunk.end_ns,
     (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.total_edges) OVER so_far, 0)
       + coalesce(edges.total_ns, 0) AS total_ns,
-    (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.busy_edges) OVER so_far, 0)
-      + coalesce(edges.busy_ns, 0) AS busy_ns,
+    overlap_ns((SELECT times FROM used WHERE used.span_id = chunk.span_id), chunk.start_ns, chunk.end_ns) AS busy_ns,
     (
       SELECT busy_ns
       FROM all_gpu_window AS gpu

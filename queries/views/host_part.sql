@@ -28,14 +28,9 @@ limits: >-
 -- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 -- SQLite also expands a step again wherever it is read, so each is read as few times as possible.
 WITH
-part AS (
-  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS part_id, *
-  FROM idle_part
-  LIMIT -1
-),
 feeding AS (
   SELECT global_tid, gpu_id, time_set(start_ns, end_ns) AS times
-  FROM part
+  FROM idle_part
   WHERE part = 'outside CUDA API'
   GROUP BY global_tid, gpu_id
   LIMIT -1
@@ -91,6 +86,13 @@ busy AS (
     1
   FROM sample
   CROSS JOIN period
+  LIMIT -1
+),
+known AS (
+  SELECT global_tid, time_set(start_ns, end_ns) AS times
+  FROM busy
+  GROUP BY global_tid
+  LIMIT -1
 ),
 edge (sign) AS (
   VALUES (1), (-1)
@@ -104,9 +106,10 @@ event AS (
     0 AS call_id,
     0 AS code,
     0 AS is_sampled
-  FROM part
+  FROM idle_part
   CROSS JOIN edge
   WHERE part = 'outside CUDA API'
+    AND overlap_ns((SELECT times FROM known WHERE known.global_tid = idle_part.global_tid), start_ns, end_ns) > 0
   UNION ALL
   SELECT
     feeding.global_tid,
@@ -181,7 +184,12 @@ SELECT
   coalesce(split.start_ns, part.start_ns) AS start_ns,
   coalesce(split.end_ns, part.end_ns) AS end_ns,
   coalesce(split.end_ns - split.start_ns, part.dur_ns) AS dur_ns,
-  coalesce(split.cause, iif(part.part IN ('queued', 'unknown'), part.part, 'CUDA call')) AS cause,
+  CASE
+    WHEN split.cause IS NOT NULL THEN split.cause
+    WHEN part.part = 'queued' THEN 'queued'
+    WHEN part.part IN ('outside CUDA API', 'unknown') THEN 'unknown'
+    ELSE 'CUDA call'
+  END AS cause,
   part.part,
   iif(
     split.os_call_id IS NULL,
@@ -195,6 +203,6 @@ SELECT
   part.tid,
   part.global_tid,
   part.after_name
-FROM part
+FROM idle_part AS part
 LEFT JOIN split
   ON split.part_id = part.part_id

@@ -67,22 +67,24 @@ placed AS (
   WHERE graph_op_count > 0
 ),
 named AS (
-  SELECT place, op_name, row_number() OVER (PARTITION BY place ORDER BY sum(gpu_ns) DESC, op_name) AS nth
+  SELECT
+    place,
+    op_name,
+    sum(gpu_ns) AS gpu_ns,
+    sum(op_count) AS op_count,
+    row_number() OVER (PARTITION BY place ORDER BY sum(gpu_ns) DESC, op_name) AS nth
   FROM placed
   GROUP BY place, op_name
 )
 SELECT
   state.state,
-  sum(placed.gpu_ns) AS gpu_ns,
-  100.0 * sum(placed.gpu_ns) / nullif(sum(sum(placed.gpu_ns)) OVER (), 0) AS time_pct,
-  sum(placed.op_count) AS op_count,
-  named.op_name AS largest,
+  sum(named.gpu_ns) AS gpu_ns,
+  100.0 * sum(named.gpu_ns) / nullif(sum(sum(named.gpu_ns)) OVER (), 0) AS time_pct,
+  sum(named.op_count) AS op_count,
+  max(iif(named.nth = 1, named.op_name, NULL)) AS largest,
   state.remedy
-FROM placed
+FROM named
 JOIN state
-  ON state.place = placed.place
-JOIN named
-  ON named.place = placed.place
-  AND named.nth = 1
-GROUP BY state.place, state.state, named.op_name, state.remedy
-ORDER BY state.place, state.state, named.op_name, state.remedy
+  ON state.place = named.place
+GROUP BY state.place, state.state, state.remedy
+ORDER BY state.place, state.state, state.remedy

@@ -67,7 +67,7 @@ placed AS (
     event.end_ns,
     event.category,
     event.name,
-    max(event.start_ns - lane.from_ns, 0) / lane.piece_ns AS first_piece
+    lane.lane_id * :pieces + max(event.start_ns - lane.from_ns, 0) / lane.piece_ns AS cell_id
   FROM timeline_event AS event
   JOIN lane
     ON lane.kind = event.kind
@@ -77,13 +77,14 @@ placed AS (
     AND lane.track IS NOT DISTINCT FROM event.track
   LIMIT -1
 ),
+-- A cell is a piece of a lane.
 -- How many slices each half returns for each N: those of pieces with at most N slices, and N of every other piece.
 cell AS (
   SELECT is_gpu, slice_count, count(*) AS cell_count
   FROM (
     SELECT is_gpu, count(*) AS slice_count
     FROM placed
-    GROUP BY lane_id, first_piece
+    GROUP BY cell_id
   )
   GROUP BY is_gpu, slice_count
 ),
@@ -111,16 +112,34 @@ rule AS (
   GROUP BY is_gpu
   LIMIT -1
 ),
+-- Most slices are shorter than the shortest that is kept of their piece: only the others are ranked.
+bound AS (
+  SELECT placed.cell_id, nth_largest(placed.end_ns - placed.start_ns, rule.per_piece) AS dur_ns
+  FROM placed
+  CROSS JOIN rule
+  WHERE rule.is_gpu = placed.is_gpu
+  GROUP BY placed.cell_id
+  LIMIT -1
+),
 kept AS (
   SELECT ranked.*, iif(rule.per_piece < rule.most, rule.per_piece, NULL) AS per_piece
   FROM (
     SELECT
-      *,
+      placed.*,
       row_number() OVER (
-        PARTITION BY lane_id, first_piece
-        ORDER BY end_ns - start_ns DESC, start_ns, source, event_id, category, name
+        PARTITION BY placed.cell_id
+        ORDER BY
+          placed.end_ns - placed.start_ns DESC,
+          placed.start_ns,
+          placed.source,
+          placed.event_id,
+          placed.category,
+          placed.name
       ) AS nth
     FROM placed
+    CROSS JOIN bound
+    WHERE bound.cell_id = placed.cell_id
+      AND placed.end_ns - placed.start_ns >= bound.dur_ns
   ) AS ranked
   JOIN rule
     ON rule.is_gpu = ranked.is_gpu
@@ -130,7 +149,7 @@ kept AS (
 SELECT
   lane.lane_id,
   lane.lane_kind,
-  kept.first_piece AS piece_id,
+  kept.cell_id % :pieces AS piece_id,
   kept.start_ns,
   kept.end_ns - kept.start_ns AS dur_ns,
   kept.category,

@@ -8,13 +8,13 @@ mod arguments;
 mod classes;
 mod mean_error;
 mod names;
+mod statistics;
 mod time_places;
 mod time_set;
 
 use crate::catalog::ClassMaps;
 use crate::interval::TimeSet;
-use crate::statistics::{Moments, percentile, student_bound};
-use arguments::{add_interval, flags, number};
+use arguments::{add_interval, flags};
 use rusqlite::functions::{Aggregate, Context};
 use rusqlite::{Connection, Error, Result};
 
@@ -30,7 +30,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 22] = [
+pub const FUNCTIONS: [Function; 23] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -69,6 +69,12 @@ pub const FUNCTIONS: [Function; 22] = [
         name: "median",
         args: "x",
         doc: "Middle value; for an even count, the mean of the two middle values.",
+    },
+    Function {
+        name: "nth_largest",
+        args: "x, n",
+        doc: "The n-th largest of integers; equal values count each. The smallest if there are fewer than n. n must be at \
+              least 1, and the same in all rows of a group.",
     },
     Function {
         name: "op_activity",
@@ -155,21 +161,10 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
     classes::register(connection, maps)?;
     mean_error::register(connection)?;
     names::register(connection)?;
+    statistics::register(connection)?;
     time_places::register(connection)?;
     time_set::register(connection)?;
-    let flags = flags();
-    connection.create_aggregate_function("busy_ns", 2, flags, Busy)?;
-    connection.create_aggregate_function("median", 1, flags, Percentile)?;
-    connection.create_aggregate_function("percentile", 2, flags, Percentile)?;
-    connection.create_aggregate_function("stddev", 1, flags, StdDev)?;
-    connection.create_scalar_function("sqrt", 1, flags, |context| {
-        Ok(number(context, 0)?.filter(|x| *x >= 0.0).map(f64::sqrt))
-    })?;
-    connection.create_scalar_function("student_bound", 2, flags, |context| {
-        let (confidence, freedom) = (number(context, 0)?, number(context, 1)?);
-        let bound = confidence.zip(freedom).map(|(pct, freedom)| student_bound(pct / 100.0, freedom));
-        Ok(bound.filter(|bound| bound.is_finite()))
-    })
+    connection.create_aggregate_function("busy_ns", 2, flags(), Busy)
 }
 
 /// `busy_ns(start_ns, end_ns)`.
@@ -191,59 +186,6 @@ impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
     }
 }
 
-/// `median(x)` and `percentile(x, p)`: collects the values and selects the ranks at the end.
-struct Percentile;
-
-#[derive(Default)]
-struct Sample {
-    values: Vec<f64>,
-    percent: Option<f64>,
-}
-
-impl Aggregate<Sample, Option<f64>> for Percentile {
-    fn init(&self, _: &mut Context<'_>) -> Result<Sample> {
-        Ok(Sample::default())
-    }
-
-    fn step(&self, context: &mut Context<'_>, sample: &mut Sample) -> Result<()> {
-        if sample.percent.is_none() {
-            let percent = if context.len() == 1 { Some(50.0) } else { number(context, 1)? };
-            let percent = percent.filter(|p| (0.0..=100.0).contains(p)).ok_or_else(|| {
-                Error::UserFunctionError("percentile(x, p): p must be between 0 and 100".into())
-            })?;
-            sample.percent = Some(percent);
-        }
-        if let Some(value) = number(context, 0)? {
-            sample.values.push(value);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, sample: Option<Sample>) -> Result<Option<f64>> {
-        Ok(sample.and_then(|mut sample| percentile(&mut sample.values, sample.percent?)))
-    }
-}
-
-/// `stddev(x)`.
-struct StdDev;
-
-impl Aggregate<Moments, Option<f64>> for StdDev {
-    fn init(&self, _: &mut Context<'_>) -> Result<Moments> {
-        Ok(Moments::default())
-    }
-
-    fn step(&self, context: &mut Context<'_>, moments: &mut Moments) -> Result<()> {
-        if let Some(value) = number(context, 0)? {
-            moments.add(value);
-        }
-        Ok(())
-    }
-
-    fn finalize(&self, _: &mut Context<'_>, moments: Option<Moments>) -> Result<Option<f64>> {
-        Ok(moments.and_then(|moments| moments.stddev()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,23 +194,6 @@ mod tests {
         let connection = Connection::open_in_memory()?;
         register(&connection, &ClassMaps::default())?;
         connection.query_row(sql, [], |row| row.get(0))
-    }
-
-    #[test]
-    fn statistics_agree_with_hand_computed_values() {
-        let of = |call: &str, values: &str| {
-            ask(&format!("WITH v(x) AS (VALUES {values}) SELECT {call} FROM v"))
-        };
-        assert_eq!(of("median(x)", "(1),(9),(4)").unwrap(), Some(4.0));
-        assert_eq!(of("median(x)", "(1),(9),(4),(6)").unwrap(), Some(5.0));
-        assert_eq!(of("percentile(x, 90)", "(10),(20),(30),(40),(50)").unwrap(), Some(46.0));
-        assert_eq!(of("percentile(x, 100)", "(3),(1),(2)").unwrap(), Some(3.0));
-        assert_eq!(
-            of("stddev(x)", "(2),(4),(4),(4),(5),(5),(7),(9)").unwrap(),
-            Some((32.0f64 / 7.0).sqrt())
-        );
-        assert_eq!(of("stddev(x)", "(7)").unwrap(), Some(0.0));
-        assert_eq!(of("median(x)", "(NULL),(8)").unwrap(), Some(8.0));
     }
 
     #[test]
@@ -298,14 +223,5 @@ mod tests {
         assert_eq!(busy("(NULL,NULL)").unwrap(), Some(0.0));
         assert!(busy("('a','b')").is_err());
         assert!(busy("(-9223372036854775807,9223372036854775807)").is_err());
-    }
-
-    #[test]
-    fn no_values_are_null_and_text_is_an_error() {
-        for call in ["median(x)", "percentile(x, 90)", "stddev(x)"] {
-            assert_eq!(ask(&format!("SELECT {call} FROM (SELECT 1 AS x WHERE 0)")).unwrap(), None);
-            assert!(ask(&format!("SELECT {call} FROM (SELECT 'a' AS x)")).is_err());
-        }
-        assert!(ask("SELECT percentile(1, 101)").is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of the GPU relations, and how each value follows from a row.
 
-use super::answers::{AMONG, Answers, SHIFT};
+use super::answers::{AMONG, Answers, ROW, SHIFT};
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
 use crate::occupancy::{Decomposition, Gap, Level, NONE, Overlap, Shares, Stream};
@@ -85,6 +85,7 @@ pub(super) const GAP: &[Column] = &[
 ];
 
 pub(super) const IDLE: &[Column] = &[
+    ("part_id", |_, i, _| ((i & ROW) as i64 + 1).into()),
     ("gpu_id", |a, i, _| lane(a, Level::Gpu, a.part(i).1.lane).gpu_id.into()),
     ("device_id", |a, i, _| lane(a, Level::Gpu, a.part(i).1.lane).device_id.into()),
     ("start_ns", |a, i, _| a.part(i).0.start.into()),
