@@ -57,10 +57,10 @@ gap AS (
 ),
 -- Process each name once, by its ID, instead of once per gap.
 id AS (
-  SELECT 'kernel' AS op_kind, name_id FROM kernel
-  UNION
-  SELECT 'memcpy', copy_kind FROM memcpy WHERE :memory
-  UNION
+  SELECT DISTINCT 'kernel' AS op_kind, name_id FROM kernel
+  UNION ALL
+  SELECT DISTINCT 'memcpy', copy_kind FROM memcpy WHERE :memory
+  UNION ALL
   SELECT 'memset', 0 WHERE :memory
 ),
 direction AS (

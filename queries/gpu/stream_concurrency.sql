@@ -42,9 +42,11 @@ edge AS (
 level AS (
   SELECT
     gpu_id,
-    sum(sign) OVER (PARTITION BY gpu_id ORDER BY at_ns ROWS UNBOUNDED PRECEDING) AS streams,
-    lead(at_ns) OVER (PARTITION BY gpu_id ORDER BY at_ns) - at_ns AS dur_ns
+    sum(sign) OVER to_next - last_value(sign) OVER to_next AS streams,
+    last_value(at_ns) OVER to_next - at_ns AS dur_ns
   FROM edge
+  -- SQLite sorts once for each window, and lead() has a window of its own.
+  WINDOW to_next AS (PARTITION BY gpu_id ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)
 ),
 -- gpu_window also has the idle time at both ends of the window, and none outside it.
 spent AS (

@@ -5,6 +5,7 @@ present_if: [gpu_op, graph_trace]
 stored: true
 reads: [all_cpu_sample, all_os_call, all_thread_state, idle_part]
 columns:
+  - {name: part_id, type: id, doc: "Interval of idle_part in which it lies; idle_part has the operations before and after the gap."}
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}
@@ -19,7 +20,6 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID of the thread; null if unknown."}
   - {name: tid, type: id, doc: "Operating system ID of the thread that launched the operation after the gap; null if unknown."}
   - {name: global_tid, type: id, doc: "The thread, unique across hosts and VMs; null if unknown."}
-  - {name: after_name, type: text, doc: "Name of the operation that starts at the end of the gap, as in gpu_op; null at the end of the window."}
 limits: >-
   The parts of idle_part, with those outside the CUDA API split further. An OS call counts before the state of the
   thread; of nested OS calls, the outermost counts. Without context switches, a thread counts as running for one sampling
@@ -179,6 +179,7 @@ split AS (
   GROUP BY part_id, nth
 )
 SELECT
+  part.part_id,
   part.gpu_id,
   part.device_id,
   coalesce(split.start_ns, part.start_ns) AS start_ns,
@@ -201,8 +202,7 @@ SELECT
   part.gap_ns,
   part.pid,
   part.tid,
-  part.global_tid,
-  part.after_name
+  part.global_tid
 FROM idle_part AS part
 LEFT JOIN split
   ON split.part_id = part.part_id

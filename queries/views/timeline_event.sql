@@ -26,17 +26,18 @@ activity AS (
   FROM (SELECT DISTINCT name_id FROM kernel)
   LIMIT -1
 ),
+-- DISTINCT leaves few rows for UNION, which is slower.
 working_thread AS (
-  SELECT global_tid FROM cuda_call
+  SELECT DISTINCT global_tid FROM cuda_call
   UNION
-  SELECT global_tid FROM nvtx_span
+  SELECT DISTINCT global_tid FROM nvtx_span
   LIMIT -1
 ),
 shown_thread AS (
   SELECT global_tid FROM working_thread
   UNION
   SELECT global_tid
-  FROM (SELECT global_tid FROM os_call UNION SELECT global_tid FROM thread_state)
+  FROM (SELECT DISTINCT global_tid FROM os_call UNION SELECT DISTINCT global_tid FROM thread_state)
   WHERE NOT EXISTS (SELECT 1 FROM working_thread)
   LIMIT -1
 )

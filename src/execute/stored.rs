@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 /// Most rows that are kept in memory for the other connections to the report. Of a relation with more, each
 /// connection computes its own.
-const MOST_KEPT: usize = 100_000;
+const MOST_KEPT: u32 = 100_000;
 
 /// The stored relations of an installation.
 #[derive(Debug, Default)]
@@ -80,13 +80,17 @@ impl Rows {
     pub(super) fn read(connection: &Connection, name: &str) -> rusqlite::Result<Option<Self>> {
         let definition = "SELECT sql FROM sqlite_temp_schema WHERE name = ?1";
         let definition: String = connection.query_row(definition, [name], |row| row.get(0))?;
-        let mut statement = connection.prepare(&format!("SELECT * FROM temp.{}", quote(name)))?;
-        let (width, mut cells) = (statement.column_count(), Vec::new());
+        let table = quote(name);
+        let last = format!("SELECT coalesce(max(rowid), 0) FROM temp.{table}");
+        let count: u32 = connection.query_row(&last, [], |row| row.get(0))?;
+        if count > MOST_KEPT {
+            return Ok(None);
+        }
+        let mut statement = connection.prepare(&format!("SELECT * FROM temp.{table}"))?;
+        let width = statement.column_count();
+        let mut cells = Vec::with_capacity(count as usize * width);
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            if cells.len() >= MOST_KEPT * width {
-                return Ok(None);
-            }
             for place in 0..width {
                 cells.push(row.get(place)?);
             }

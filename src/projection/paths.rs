@@ -128,9 +128,7 @@ impl Paths {
     pub fn busy(&self, projection: &Projection, path: usize) -> i64 {
         let mut intervals = Vec::new();
         for (from, to) in self.stretches(projection, path) {
-            for launch in from as usize..to as usize {
-                intervals.extend(projection.ops_of(launch).map(|op| (op.start, op.end)));
-            }
+            intervals.extend_from_slice(projection.op_times(from as usize, to as usize));
         }
         union_length(&mut intervals)
     }
@@ -143,7 +141,7 @@ impl Paths {
             let stretch = (from as usize..).zip(&launches[from as usize..to as usize]);
             for (place, launch) in stretch {
                 if self.of_range.get(launch.innermost as usize) == Some(&(path as u32)) {
-                    intervals.extend(projection.ops_of(place).map(|op| (op.start, op.end)));
+                    intervals.extend_from_slice(projection.op_times(place, place + 1));
                 }
             }
         }

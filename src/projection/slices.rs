@@ -33,6 +33,8 @@ pub struct Projection {
     sums: Sums,
     /// Operations in the order of their launches; those without a launch come last.
     op_order: OnceLock<Vec<u32>>,
+    /// Start and end of the operations, in the order of `op_order`: a union reads them in one go.
+    op_times: OnceLock<Vec<(i64, i64)>>,
     /// For each range: the work launched directly in it, outside nested ranges.
     own: OnceLock<Vec<Own>>,
 }
@@ -100,8 +102,8 @@ impl Projection {
         };
         let (sliced, sums) = stop.threads().both(sliced, || sums(ops, launches, stop));
         let (sums, (slices, children)) = (sums?, sliced.ok_or(Failure::Stopped)?);
-        let (op_order, own) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { attribution, slices, children, sums, op_order, own })
+        let (op_order, op_times, own) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { attribution, slices, children, sums, op_order, op_times, own })
     }
 
     /// Indices of the operations in the order of their launches; those without a launch come last.
@@ -126,10 +128,14 @@ impl Projection {
         places[from] as usize..places[to] as usize
     }
 
-    /// The operations of a launch.
-    pub fn ops_of(&self, launch: usize) -> impl Iterator<Item = &Op> {
-        let places = self.op_places(launch, launch + 1);
-        self.op_order()[places].iter().map(|&index| &self.attribution.capture.ops[index as usize])
+    /// Start and end of the operations of launches `from..to`.
+    pub(super) fn op_times(&self, from: usize, to: usize) -> &[(i64, i64)] {
+        let times = self.op_times.get_or_init(|| {
+            let ops = &self.attribution.capture.ops;
+            let times_of = |&index: &u32| (ops[index as usize].start, ops[index as usize].end);
+            self.op_order().iter().map(times_of).collect()
+        });
+        &times[self.op_places(from, to)]
     }
 
     /// The launches inside a range.
@@ -220,8 +226,12 @@ impl Projection {
     /// Length of the union of a range's operations; `None` without any.
     pub fn busy(&self, range: usize, buffer: &mut Vec<(i64, i64)>) -> Option<i64> {
         buffer.clear();
-        for launch in self.launches_in(range) {
-            buffer.extend(self.ops_of(launch).map(|op| (op.start, op.end)));
+        let slice = self.slices[range];
+        if slice.has_holes {
+            self.launches_in(range)
+                .for_each(|launch| buffer.extend_from_slice(self.op_times(launch, launch + 1)));
+        } else {
+            buffer.extend_from_slice(self.op_times(slice.from as usize, slice.to as usize));
         }
         (!buffer.is_empty()).then(|| union_length(buffer))
     }
