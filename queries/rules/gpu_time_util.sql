@@ -107,7 +107,8 @@ last_op AS (
   )
   WHERE place = 1
 ),
--- The time of a process on a device. Chunks are rounded up to whole ns, so the last one can be shorter.
+-- The time of a process on a device. Chunks are rounded up to whole ns, so the last one can be shorter. A span of more
+-- than 64 bits is a real number, and its chunks would be, too.
 span AS (
   SELECT
     row_number() OVER (ORDER BY last_op.global_pid, last_op.device_id, last_op.api) AS span_id,
@@ -118,7 +119,7 @@ span AS (
     process_device.gpu_id,
     last_op.start_ns,
     last_op.end_ns,
-    (last_op.end_ns - last_op.start_ns + :chunks - 1) / :chunks AS chunk_ns
+    CAST((last_op.end_ns - last_op.start_ns + :chunks - 1) / :chunks AS INTEGER) AS chunk_ns
   FROM last_op
   LEFT JOIN process_device
     ON last_op.api = 'cuda'
