@@ -107,6 +107,7 @@ longest AS (
   GROUP BY layer
   LIMIT -1
 ),
+-- CROSS JOIN keeps the order of the tables. Otherwise SQLite would build an index of all instances.
 shown AS (
   SELECT placed.*, longest.window_ns AS longest_ns
   FROM placed

@@ -5,7 +5,7 @@ native: true
 present_if: [gpu_op, graph_trace]
 reads: [all_cuda_call, all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:
-  - {name: part_id, type: id, doc: "Number of the interval in this relation, from 1."}
+  - {name: part_id, type: id, doc: "Number of the interval in this relation, from 1; another scope numbers them differently."}
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within the first process that uses the GPU; the number that --device takes."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}

@@ -1,6 +1,6 @@
 //! What the host did in the longest gaps of real captures, worked out segment by segment from the raw tables.
 
-use crate::support::{shared, stdout};
+use crate::support::{project, shared, stdout};
 use rusqlite::{Connection, OpenFlags};
 use std::collections::BTreeMap;
 
@@ -223,4 +223,28 @@ fn the_thread_that_has_the_cpu_is_the_one_of_a_walk_by_hand() {
         .collect();
     assert!(found.len() > 2, "{found:?}");
     assert_eq!(found, wanted);
+}
+
+#[test]
+fn the_numbers_of_parts_are_unique_and_join_the_relations() {
+    let report = project("fixtures/example.sqlite").display().to_string();
+    let ask = |sql: &str| stdout(&["sql", &report, sql, "-f", "csv"]).trim().to_owned();
+    for relation in ["idle_part", "compute_gap_part"] {
+        let numbers = format!(
+            "SELECT count(*) > 9 AND count(*) = count(DISTINCT part_id) AND min(part_id) = 1 AND max(part_id) = count(*) AS x
+             FROM {relation}"
+        );
+        assert_eq!(ask(&numbers), "x\n1", "{relation}");
+        // The relation finds its rows by `part`, and numbers them as when it lists them all.
+        let by_key = format!(
+            "SELECT count(*) AS x FROM {relation} AS one JOIN {relation} AS other ON other.part = 'queued'
+             AND other.part_id = one.part_id WHERE one.part <> 'queued' OR other.start_ns <> one.start_ns
+             OR other.gpu_id <> one.gpu_id"
+        );
+        assert_eq!(ask(&by_key), "x\n0", "{relation}");
+    }
+    let lengths = "SELECT count(*) AS x FROM (SELECT sum(host.dur_ns) <> max(idle.dur_ns) OR min(host.start_ns) <> max(idle.start_ns) AS bad
+                   FROM idle_part AS idle LEFT JOIN host_part AS host ON host.part_id = idle.part_id GROUP BY idle.part_id)
+                   WHERE bad OR bad IS NULL";
+    assert_eq!(ask(lengths), "x\n0");
 }

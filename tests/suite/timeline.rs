@@ -125,6 +125,34 @@ fn pieces_add_up_to_the_union_of_the_slices() {
     }
 }
 
+/// A call without length at the very end lies in a piece of its own, behind the last one.
+#[test]
+fn a_slice_at_the_end_keeps_its_lane_and_piece() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("training_steps");
+    let calls = "CUPTI_ACTIVITY_KIND_RUNTIME";
+    let report_path = report.to_str().unwrap();
+    let first = &rows(report_path, "timeline_slices", &[])[0];
+    let (from, window) = (number(first, "window_start_ns"), number(first, "window_ns"));
+    for pieces in [1, 2, 7, 20] {
+        let connection = rusqlite::Connection::open(&report).unwrap();
+        // The window is a whole number of pieces long.
+        let end = from + (window / pieces + 1000) * pieces;
+        let add = format!(
+            "INSERT INTO {calls} (start, end, eventClass, globalTid, nameId, returnValue)
+             SELECT {end}, {end}, eventClass, globalTid, nameId, returnValue FROM {calls} LIMIT 1"
+        );
+        connection.execute(&add, []).unwrap();
+        let slices = rows(report_path, "timeline_slices", &["-p", &format!("pieces={pieces}")]);
+        assert!(slices.iter().any(|slice| number(slice, "start_ns") == end), "{pieces}");
+        for slice in &slices {
+            let piece = (number(slice, "start_ns") - from).max(0) / number(slice, "piece_ns");
+            assert_eq!(number(slice, "piece_id"), piece, "{pieces}: {slice}");
+        }
+        connection.execute(&format!("DELETE FROM {calls} WHERE start = {end}"), []).unwrap();
+    }
+}
+
 /// The longest slices of each lane and piece, with the largest number that fits in half the budget.
 #[test]
 fn the_longest_slices_of_each_piece_are_kept() {

@@ -67,7 +67,7 @@ placed AS (
     event.end_ns,
     event.category,
     event.name,
-    lane.lane_id * :pieces + max(event.start_ns - lane.from_ns, 0) / lane.piece_ns AS cell_id
+    max(event.start_ns - lane.from_ns, 0) / lane.piece_ns AS first_piece
   FROM timeline_event AS event
   JOIN lane
     ON lane.kind = event.kind
@@ -77,14 +77,13 @@ placed AS (
     AND lane.track IS NOT DISTINCT FROM event.track
   LIMIT -1
 ),
--- A cell is a piece of a lane.
 -- How many slices each half returns for each N: those of pieces with at most N slices, and N of every other piece.
 cell AS (
   SELECT is_gpu, slice_count, count(*) AS cell_count
   FROM (
     SELECT is_gpu, count(*) AS slice_count
     FROM placed
-    GROUP BY cell_id
+    GROUP BY lane_id, first_piece
   )
   GROUP BY is_gpu, slice_count
 ),
@@ -112,13 +111,17 @@ rule AS (
   GROUP BY is_gpu
   LIMIT -1
 ),
--- Most slices are shorter than the shortest that is kept of their piece: only the others are ranked.
+-- Most slices are shorter than the shortest that is kept of their piece of the lane: only the others are ranked.
+-- CROSS JOIN keeps the order of the tables. Otherwise SQLite would build an index of all slices.
 bound AS (
-  SELECT placed.cell_id, nth_largest(placed.end_ns - placed.start_ns, rule.per_piece) AS dur_ns
+  SELECT
+    placed.lane_id,
+    placed.first_piece,
+    nth_largest(placed.end_ns - placed.start_ns, rule.per_piece) AS dur_ns
   FROM placed
   CROSS JOIN rule
   WHERE rule.is_gpu = placed.is_gpu
-  GROUP BY placed.cell_id
+  GROUP BY placed.lane_id, placed.first_piece
   LIMIT -1
 ),
 kept AS (
@@ -127,7 +130,7 @@ kept AS (
     SELECT
       placed.*,
       row_number() OVER (
-        PARTITION BY placed.cell_id
+        PARTITION BY placed.lane_id, placed.first_piece
         ORDER BY
           placed.end_ns - placed.start_ns DESC,
           placed.start_ns,
@@ -138,7 +141,8 @@ kept AS (
       ) AS nth
     FROM placed
     CROSS JOIN bound
-    WHERE bound.cell_id = placed.cell_id
+    WHERE bound.lane_id = placed.lane_id
+      AND bound.first_piece = placed.first_piece
       AND placed.end_ns - placed.start_ns >= bound.dur_ns
   ) AS ranked
   JOIN rule
@@ -149,7 +153,7 @@ kept AS (
 SELECT
   lane.lane_id,
   lane.lane_kind,
-  kept.cell_id % :pieces AS piece_id,
+  kept.first_piece AS piece_id,
   kept.start_ns,
   kept.end_ns - kept.start_ns AS dur_ns,
   kept.category,

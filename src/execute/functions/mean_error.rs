@@ -102,12 +102,25 @@ impl Aggregate<(i64, Vec<i64>), f64> for MeanFreedomBy {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::ask;
     use super::*;
 
-    fn ask(sql: &str) -> Result<Option<f64>> {
-        let connection = Connection::open_in_memory()?;
-        register(&connection)?;
-        connection.query_row(sql, [], |row| row.get(0))
+    #[test]
+    fn mean_error_sorts_by_time() {
+        let of = |values: &str| {
+            ask(&format!("WITH v(at, x) AS (VALUES {values}) SELECT mean_error(at, x) FROM v"))
+        };
+        assert_eq!(of("(1, 7)").unwrap(), None);
+        // The variance is 4, the count is 3.
+        assert!(
+            (of("(1, 1),(2, 5),(3, 3),(4, NULL)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
+                < 1e-12
+        );
+        // 32 shuffled rows that alternate between 0 and 100 in time order: all 16 batches have equal means.
+        let rows: Vec<String> =
+            (0..32).map(|n| (n * 5) % 32).map(|n| format!("({n}, {})", n % 2 * 100)).collect();
+        assert_eq!(of(&rows.join(",")).unwrap(), Some(0.0));
+        assert!(of("(1, 'a')").is_err());
     }
 
     #[test]

@@ -125,13 +125,7 @@ impl Aggregate<Largest, Option<i64>> for NthLargest {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn ask(sql: &str) -> Result<Option<f64>> {
-        let connection = Connection::open_in_memory()?;
-        register(&connection)?;
-        connection.query_row(sql, [], |row| row.get(0))
-    }
+    use super::super::tests::ask;
 
     #[test]
     fn statistics_agree_with_hand_computed_values() {
