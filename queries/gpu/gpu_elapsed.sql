@@ -6,8 +6,8 @@ summary: Time that each kernel, copy and fill adds to the busy time of its GPU.
 why: To split the busy time of a GPU among its operations, so that the parts add up to it.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
-reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, scope]
-requires: [gpu_overlap]
+reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, op_elapsed]
+requires: [op_elapsed]
 params:
   - {name: per_gpu, type: bool, default: true, doc: "true treats each GPU by itself; false takes the time in which any GPU was busy."}
   - {name: several_gpus, type: bool, default: false, doc: "Return no rows unless several GPUs worked: the rows of a single GPU are those of per_gpu=false."}
@@ -41,45 +41,12 @@ limits: >-
 see_also: [gpu_time, gpu_share, gpu_span, class_sum]
 ---*/
 WITH
--- Group by name ID, not text: it is many times faster.
--- An operation that crosses an end of --time is busy up to that end.
-placed AS (
-  SELECT
-    overlap.gpu_id,
-    overlap.stream_id,
-    overlap.op_kind,
-    overlap.op_id,
-    overlap.name_id,
-    overlap.start_ns,
-    overlap.dur_ns,
-    max(overlap.start_ns, coalesce(scope.start_ns, overlap.start_ns)) AS from_ns,
-    min(overlap.end_ns, coalesce(scope.end_ns, overlap.end_ns)) AS to_ns
-  FROM gpu_overlap AS overlap
-  CROSS JOIN scope
-  WHERE (overlap.op_kind <> 'graph' OR :graphs)
-    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
-),
--- The time up to the latest end of earlier operations is already counted.
-swept AS (
-  SELECT
-    iif(:per_gpu, gpu_id, NULL) AS gpu_id,
-    op_kind,
-    op_id,
-    name_id,
-    dur_ns,
-    max(0, to_ns - max(from_ns, coalesce(max(to_ns) OVER earlier, from_ns))) AS elapsed_ns
-  FROM placed
-  WINDOW earlier AS (
-    PARTITION BY iif(:per_gpu, gpu_id, NULL)
-    ORDER BY start_ns, dur_ns DESC, gpu_id, stream_id, op_kind, op_id
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-  )
-),
+-- The rows come by GPU, kind and name: SQLite groups them as they are.
 by_name AS (
   SELECT
     gpu_id,
     op_kind,
-    graph_number,
+    NULL AS graph_number,
     count(*) AS calls,
     sum(dur_ns) AS total_ns,
     sum(elapsed_ns) AS elapsed_ns,
@@ -90,15 +57,30 @@ by_name AS (
       END
     ) AS size_bytes,
     min(op_id) AS any_op_id
-  FROM (
-    SELECT
-      *,
-      CASE op_kind
-        WHEN 'graph' THEN (SELECT coalesce(graph_id, graph_exec_id) FROM graph_trace WHERE graph_trace_id = op_id)
-      END AS graph_number
-    FROM swept
-  )
-  GROUP BY gpu_id, op_kind, name_id, graph_number
+  FROM op_elapsed
+  WHERE per_gpu = :per_gpu
+    AND graphs = :graphs
+    AND op_kind <> 'graph'
+    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
+  GROUP BY gpu_id, op_kind, name_id
+  UNION ALL
+  SELECT
+    op.gpu_id,
+    'graph',
+    coalesce(graph_trace.graph_id, graph_trace.graph_exec_id) AS graph_number,
+    count(*),
+    sum(op.dur_ns),
+    sum(op.elapsed_ns),
+    NULL,
+    min(op.op_id)
+  FROM op_elapsed AS op
+  LEFT JOIN graph_trace
+    ON graph_trace.graph_trace_id = op.op_id
+  WHERE op.per_gpu = :per_gpu
+    AND op.graphs = :graphs
+    AND op.op_kind = 'graph'
+    AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
+  GROUP BY op.gpu_id, graph_number
 ),
 named AS (
   SELECT

@@ -6,12 +6,14 @@
 //! classifying operations happen elsewhere.
 
 mod decomposition;
+mod elapsed;
 mod exposed;
 mod idle;
 mod lanes;
 mod stream_gaps;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
+pub use elapsed::Elapsed;
 pub use exposed::ExposedPart;
 pub use idle::{ApiCall, ApiCalls, IdleKind, IdlePart, idle_parts};
 pub use lanes::{Gap, Stretch, Work};

@@ -42,7 +42,8 @@ fn rows(report: &Path, folder: &Path, relation: &str, scope: &[&str]) -> Result<
     arguments.extend(scope);
     let (code, output, error) = outcome(&arguments);
     if code != 0 {
-        return Err(error.lines().next().unwrap_or_default().replace("_as_stated", ""));
+        let error = error.lines().find(|line| line.starts_with("error")).unwrap_or_default();
+        return Err(error.replace("_as_stated", ""));
     }
     let mut rows: Vec<String> = output.lines().skip(1).map(str::to_owned).collect();
     rows.sort_unstable();

@@ -230,3 +230,48 @@ fn check_lanes(seed: u64, level: Level, timeline: &Timeline<'_>) {
         assert!(!splits, "an operation begins in a gap, perhaps one of 0 ns: {}", about());
     }
 }
+
+/// What each nanosecond counts for: the operation that runs in it and started first, by the rule for those that
+/// started together.
+#[test]
+fn each_nanosecond_counts_for_the_operation_that_started_first() {
+    let mut random = Random(11);
+    let (mut counted, mut together) = (0, 0);
+    for _ in 0..CAPTURES {
+        let (mut ops, window) = capture(&mut random);
+        // Some start together, and some are graphs.
+        ops.iter_mut().for_each(|op| op.start = (op.start / 4 * 4).min(op.end));
+        ops.iter_mut().for_each(|op| op.kind = OpKind::ALL[random.below(4) as usize]);
+        let clip = match window {
+            Window::Time { from, to } => (from.unwrap_or(i64::MIN), to.unwrap_or(i64::MAX)),
+            _ => (i64::MIN, i64::MAX),
+        };
+        let occupancy = Occupancy::new(ops, streams(), window);
+        for (per_gpu, graphs) in [(true, true), (true, false), (false, true), (false, false)] {
+            let rows = occupancy.elapsed(per_gpu, graphs, clip, NEVER).unwrap();
+            let counts = |op: &&Op| graphs || op.kind != OpKind::Graph;
+            assert_eq!(rows.len(), occupancy.ops.iter().filter(counts).count());
+            for (row, op) in rows.iter().zip(occupancy.ops.iter().filter(counts)) {
+                let gpu = |op: &Op| occupancy.streams[op.stream as usize].gpu_id;
+                let rank = |op: &Op| {
+                    let stream = &occupancy.streams[op.stream as usize];
+                    (op.start, -op.end, stream.gpu_id, stream.stream_id, op.kind.as_str(), op.id)
+                };
+                let counts_for = |at: &i64| {
+                    let runs = |other: &&Op| other.start <= *at && *at < other.end;
+                    let on_lane = |other: &&Op| !per_gpu || gpu(other) == gpu(op);
+                    let all = occupancy.ops.iter().filter(counts).filter(on_lane).filter(runs);
+                    all.map(rank).min() == Some(rank(op))
+                };
+                let expected =
+                    (0..END).filter(|at| clip.0 <= *at && *at < clip.1).filter(counts_for).count();
+                assert_eq!((row.kind, row.id, row.dur), (op.kind, op.id, op.end - op.start));
+                assert_eq!(row.elapsed, expected as i64, "{op:?} of {:?}", occupancy.ops);
+                counted += expected;
+            }
+            together +=
+                rows.windows(2).filter(|pair| pair[0].elapsed > 0 && pair[1].elapsed == 0).count();
+        }
+    }
+    assert!(counted > 1_000 && together > 1_000, "{counted}, {together}");
+}

@@ -1,9 +1,9 @@
 //! The columns of the GPU relations, and how each value follows from a row.
 
-use super::answers::{AMONG, Answers, ROW, SHIFT};
+use super::answers::{AMONG, Answers, ROW, SHIFT, VARIANTS};
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
-use crate::occupancy::{Decomposition, Gap, Level, NONE, Overlap, Shares, Stream};
+use crate::occupancy::{Decomposition, Elapsed, Gap, Level, NONE, Overlap, Shares, Stream};
 use std::cell::OnceCell;
 
 /// A column: its name, and a function for its value, given the index of a row and what its cells have in
@@ -47,6 +47,20 @@ pub(super) const BUSY: &[Column] = &[
     ("end_ns", |a, i, _| a.busy(i).2.end.into()),
     ("dur_ns", |a, i, _| (a.busy(i).2.end - a.busy(i).2.start).into()),
     ("op_count", |a, i, _| a.busy(i).2.ops.into()),
+];
+
+pub(super) const ELAPSED: &[Column] = &[
+    ("per_gpu", |_, i, _| i64::from(VARIANTS[i >> SHIFT].0).into()),
+    ("graphs", |_, i, _| i64::from(VARIANTS[i >> SHIFT].1).into()),
+    ("gpu_id", |a, i, _| {
+        let of_gpu = |row: &Elapsed| lane(a, Level::Gpu, row.gpu).gpu_id;
+        VARIANTS[i >> SHIFT].0.then(|| of_gpu(a.elapsed(i))).into()
+    }),
+    ("op_kind", |a, i, _| a.elapsed(i).kind.as_str().into()),
+    ("name_id", |a, i, _| given(a.labels.values[a.elapsed(i).name as usize].id)),
+    ("op_id", |a, i, _| a.elapsed(i).id.into()),
+    ("dur_ns", |a, i, _| a.elapsed(i).dur.into()),
+    ("elapsed_ns", |a, i, _| a.elapsed(i).elapsed.into()),
 ];
 
 pub(super) const EXPOSED: &[Column] = &[

@@ -60,7 +60,8 @@ pub(in crate::execute::native) fn occupy(
     let calls = Source::new(database, input);
     let is_read = |any: &[Table]| any.iter().any(|table| tables.contains(table));
     let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
-    Ok(Answers::new(Occupancy::new(ops, streams, window), labels, calls, explained, limits))
+    let occupancy = Occupancy::new(ops, streams, window);
+    Ok(Answers::new((occupancy, labels), calls, explained, (from, to), limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {

@@ -1,5 +1,5 @@
 //! Native relations on GPU operations: when GPUs were busy or idle (`exposed_part`, `gpu_busy`, `gpu_gap`,
-//! `gpu_overlap`, `gpu_window`, `idle_part`, `stream_gap`), and what launched them (`launch`).
+//! `gpu_overlap`, `gpu_window`, `idle_part`, `op_elapsed`, `stream_gap`), and what launched them (`launch`).
 
 mod answers;
 mod columns;

@@ -1,7 +1,11 @@
 //! The rows of the GPU relations, and their look-ups.
 
-use super::answers::{ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT};
-use super::columns::{BUSY, Column, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW};
+use super::answers::{
+    ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
+};
+use super::columns::{
+    BUSY, Column, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW,
+};
 use crate::classify::Activity;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::occupancy::{IdlePart, Level};
@@ -15,6 +19,7 @@ use std::sync::atomic::Ordering;
 pub(in crate::execute::native) enum Table {
     Busy,
     ComputeGap,
+    Elapsed,
     Exposed,
     Gap,
     Idle,
@@ -28,6 +33,7 @@ impl Table {
     fn spec(self) -> &'static [Column] {
         match self {
             Self::Busy => BUSY,
+            Self::Elapsed => ELAPSED,
             Self::Exposed => EXPOSED,
             Self::Gap => GAP,
             Self::Idle | Self::ComputeGap => IDLE,
@@ -52,6 +58,9 @@ impl Table {
             Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
             Self::Idle => vec![answers.idle().parts[IDLE_PART].len()],
             Self::ComputeGap => vec![0, answers.idle().parts[COMPUTE_GAP_PART].len()],
+            Self::Elapsed => {
+                (0..VARIANTS.len()).map(|variant| answers.all_elapsed(variant).len()).collect()
+            }
             Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
@@ -67,6 +76,7 @@ impl Relation for Table {
     fn named(name: &str) -> Option<Self> {
         match name {
             "compute_gap_part" => Some(Self::ComputeGap),
+            "op_elapsed" => Some(Self::Elapsed),
             "exposed_part" => Some(Self::Exposed),
             "gpu_busy" => Some(Self::Busy),
             "gpu_gap" => Some(Self::Gap),
@@ -86,6 +96,7 @@ impl Relation for Table {
     fn key(self) -> &'static [&'static str] {
         match self {
             Self::Busy => &["level", "activity"],
+            Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
             Self::Idle | Self::ComputeGap => &["part"],
@@ -97,6 +108,7 @@ impl Relation for Table {
 
     fn order(self) -> &'static [(&'static str, bool)] {
         match self {
+            Self::Elapsed => &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
             Self::StreamGap => &[
                 ("global_pid", false),
                 ("device_id", false),
@@ -119,12 +131,12 @@ impl Relation for Table {
     fn is_found_exactly(self) -> bool {
         // A gap has two keys with many rows each, and a window has its key in every row: comparing them
         // again would be slow.
-        matches!(self, Self::StreamGap | Self::Window)
+        matches!(self, Self::Elapsed | Self::StreamGap | Self::Window)
     }
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::StreamGap => 1_000_000,
+            Self::Elapsed | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
             Self::Launch | Self::Overlap | Self::Window => 1,
         }
@@ -166,6 +178,13 @@ impl Relation for Table {
                 let from = (level * ACTIVITIES.len() + activity) << SHIFT;
                 from..from + answers.stretches(level, activity).len()
             }),
+            Self::Elapsed => {
+                let asked = key.number(0).zip(key.number(1));
+                let is_asked = |of: &(bool, bool)| Some((i64::from(of.0), i64::from(of.1))) == asked;
+                VARIANTS.iter().position(is_asked).map_or(0..0, |variant| {
+                    variant << SHIFT..(variant << SHIFT) + answers.all_elapsed(variant).len()
+                })
+            }
             Self::Exposed => {
                 let activity = |of: &Activity| Some(of.as_str()) == key.text(0);
                 HIDEABLE.iter().position(activity).map_or(0..0, |activity| {
