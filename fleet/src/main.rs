@@ -12,11 +12,14 @@ mod given;
 mod local;
 mod options;
 mod output;
+mod place;
 mod plan;
 mod progress;
 mod pruning;
 mod question;
 mod roots;
+#[cfg(feature = "stores")]
+mod stores;
 mod workshop;
 
 use clap::{Parser, Subcommand};

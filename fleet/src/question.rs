@@ -4,6 +4,7 @@ use crate::asked::{Ask, Source, path_text};
 use crate::local::{self, Found, Leaf};
 use crate::options::{ScopeArgs, params};
 use crate::output;
+use crate::place;
 use crate::workshop::{Contribution, Workshop};
 use nsq::error::EXIT_FAILED;
 use nsq::render::Format;
@@ -23,7 +24,7 @@ Examples:
 Queries across reports (`nsq list` shows them under ranks) run on DataFusion. A report that fails is tried twice, then named; the
 others are answered, and the exit code is 1.")]
 pub(crate) struct Args {
-    /// SQLite exports, .nsys-rep files or PyTorch traces, folders of them, or quoted patterns.
+    /// SQLite exports, .nsys-rep files or PyTorch traces, folders of them, quoted patterns, or URLs of object stores.
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
     /// Query to ask.
@@ -65,13 +66,12 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
         [] => Library::built_in()?,
         folders => Library::load(folders)?,
     };
-    let (paths, notes) = report_paths(&args.reports)?;
-    notes.iter().for_each(|text| output::note(text));
-    output::must_differ(args, &paths)?;
     let cancel = Cancel::default();
     let stop = cancel.clone();
     // Without our handler, the system's default still ends the program.
     let _ = ctrlc::set_handler(move || stop.cancel());
+    let paths = paths(&args.reports, &cancel)?;
+    output::must_differ(args, &paths)?;
     let asks = asks(&library, args)?;
     let is_far = args.cluster.is_some();
     let sources = paths.iter().enumerate().map(|(side, path)| source(side, path, is_far));
@@ -107,6 +107,21 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     }
 }
 
+/// The reports that the arguments name.
+fn paths(given: &[PathBuf], cancel: &Cancel) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for path in given {
+        if place::is_url(path) {
+            paths.extend(place::reports_at(path, cancel)?);
+            continue;
+        }
+        let (files, notes) = report_paths(std::slice::from_ref(path))?;
+        notes.iter().for_each(|text| output::note(text));
+        paths.extend(files);
+    }
+    Ok(paths)
+}
+
 /// The queries about one report that the question needs.
 fn asks(library: &Library, args: &Args) -> Result<Vec<Ask>> {
     let mut names = Vec::new();
@@ -136,7 +151,7 @@ fn add_leaves(library: &Library, query: &str, leaves: &mut Vec<String>) -> Resul
 
 /// Elsewhere, only an absolute path means the same file.
 fn source(side: usize, path: &Path, is_far: bool) -> Result<Source> {
-    let whole = match is_far {
+    let whole = match is_far && !place::is_url(path) {
         true => match path.canonicalize() {
             Ok(whole) => whole,
             Err(_) => std::path::absolute(path).map_err(|error| Error::io(path, error))?,

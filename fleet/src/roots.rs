@@ -1,11 +1,12 @@
 //! The folders that an executor may read. Paths come from strangers.
 
 use crate::asked::{Failure, text_path};
+use crate::place::{Place, is_url};
 #[cfg(any(feature = "cluster", test))]
 use nsq::Error;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders, as they were given and without links.
+/// Folders, as they were given and without links, and URLs.
 #[derive(Debug, Clone)]
 pub(crate) struct Roots {
     given: Vec<PathBuf>,
@@ -17,6 +18,10 @@ impl Roots {
     pub(crate) fn new(folders: &[PathBuf]) -> nsq::Result<Self> {
         let (mut given, mut real) = (Vec::new(), Vec::new());
         for folder in folders {
+            if is_url(folder) {
+                given.push(Place::of(folder.clone())?.path().to_owned());
+                continue;
+            }
             let canonical = folder.canonicalize().map_err(|error| Error::io(folder, error))?;
             if !canonical.is_dir() {
                 return Err(Error::Usage {
@@ -30,9 +35,9 @@ impl Roots {
         Ok(Self { given, real })
     }
 
-    /// The file that the text names, without links, if it lies in a root. Of what lies outside, nothing is said,
-    /// not even whether it is there.
-    pub(crate) fn allow(&self, text: &str) -> Result<PathBuf, Failure> {
+    /// The report that the text names, if it lies in a root; a file without links. Of what lies outside, nothing
+    /// is said, not even whether it is there.
+    pub(crate) fn allow(&self, text: &str) -> Result<Place, Failure> {
         let path = text_path(text);
         let outside = || {
             Failure::new(
@@ -40,6 +45,12 @@ impl Roots {
                 "start the executor with --root FOLDER for the folder of the reports",
             )
         };
+        if is_url(&path) {
+            return match self.given.iter().any(|root| is_url(root) && is_below(&path, root)) {
+                true => Ok(Place::of(path)?),
+                false => Err(outside()),
+            };
+        }
         let is_plain = |part: Component<'_>| !matches!(part, Component::ParentDir | Component::CurDir);
         let has_dots = text.split(['/', '\\']).any(|part| part == ".." || part == ".");
         if has_dots || text.contains('\0') || !path.is_absolute() || !path.components().all(is_plain) {
@@ -64,7 +75,7 @@ impl Roots {
         if !real.is_file() {
             return Err(Failure::new(format!("{text} is not a file"), "name the report itself"));
         }
-        Ok(real)
+        Ok(Place::File(real))
     }
 
     /// The folders, for those who place work.
@@ -72,6 +83,21 @@ impl Roots {
     pub(crate) fn folders(&self) -> &[PathBuf] {
         &self.given
     }
+}
+
+/// Whether one URL lies below the other. It must be written as the client writes it, so that no part of it means
+/// another folder.
+fn is_below(url: &Path, root: &Path) -> bool {
+    let (Some(text), Some(root)) = (url.to_str(), root.to_str()) else { return false };
+    let rest = text.strip_prefix(root.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+    let is_plain = rest.is_some_and(|rest| {
+        let has_codes =
+            ["%2e", "%2f", "%5c"].iter().any(|code| rest.to_ascii_lowercase().contains(code));
+        !has_codes
+            && !rest.contains(['?', '#', '\\'])
+            && rest.split('/').all(|part| !matches!(part, "" | "." | ".."))
+    });
+    is_plain && Place::of(url.to_owned()).is_ok_and(|place| place.path() == url)
 }
 
 fn within(path: &Path, roots: &[PathBuf]) -> bool {
@@ -128,5 +154,46 @@ mod tests {
             assert!(roots.allow(&bad).is_err(), "{bad}");
         }
         Ok(())
+    }
+
+    #[cfg(feature = "stores")]
+    #[test]
+    fn only_urls_below_the_roots_are_allowed() {
+        let roots = ["s3://bucket/my job", "https://host:8443/data/", "s3://other"].map(PathBuf::from);
+        let roots = Roots::new(&roots).unwrap();
+        for fine in [
+            "s3://bucket/my%2520job/a.sqlite",
+            "s3://bucket/my%2520job/deep/b..sqlite",
+            "https://host:8443/data/a.sqlite",
+            "s3://other/a.sqlite",
+        ] {
+            assert!(roots.allow(fine).is_ok(), "{fine}");
+        }
+        for bad in [
+            "s3://bucket/my%2520job",
+            "s3://bucket/my%2520job/",
+            "s3://bucket/my%2520jobs/a.sqlite",
+            "s3://bucket/my%2520job/../a.sqlite",
+            "s3://bucket/my%2520job/%252e%252e/a.sqlite",
+            "s3://bucket/my%2520job/..%252fa.sqlite",
+            "s3://bucket/my%2520job/a\\..\\b.sqlite",
+            "s3://bucket/my%2520job//a.sqlite",
+            "s3://bucket/my job/a.sqlite",
+            "s3://BUCKET/my%2520job/a.sqlite",
+            "gs://bucket/my%2520job/a.sqlite",
+            "https://host/data/a.sqlite",
+            "http://host:8443/data/a.sqlite",
+            "https://host:8443@evil/data/a.sqlite",
+            "https://user@host:8443/data/a.sqlite",
+            "https://host:8443/data/a.sqlite?x",
+            "https://host:8443/data/a.sqlite#x",
+            "https://host:8443/database/a.sqlite",
+            "s3://other.evil/a.sqlite",
+            "file:///etc/passwd",
+            "/etc/passwd",
+            "memory:///a.sqlite",
+        ] {
+            assert!(roots.allow(bad).is_err(), "{bad}");
+        }
     }
 }

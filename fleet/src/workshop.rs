@@ -3,13 +3,14 @@
 
 use crate::asked::{Ask, Failure, Source, text_path};
 use crate::contributions::{Part, contribute};
+use crate::place::{Place, Stamp};
 use crate::roots::Roots;
 use nsq::report::WorkFolder;
 use nsq::{Cancel, Error, Library};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 /// How long a contribution is kept that nobody reads.
@@ -40,7 +41,7 @@ struct Known {
 }
 
 /// A report as it was, and what it was asked.
-type Key = (PathBuf, u64, Option<SystemTime>, Ask);
+type Key = (PathBuf, Stamp, Ask);
 
 #[derive(Debug)]
 struct Slot {
@@ -87,11 +88,12 @@ impl Workshop {
         asks: &[Ask],
         cancel: &Cancel,
     ) -> Result<Vec<Contribution>, Failure> {
-        let path = self.allowed(source)?;
+        let place = self.allowed(source)?;
+        let stamp = place.stamp(cancel)?;
         let mut report = None;
         let mut found = Vec::new();
         for ask in asks {
-            let key = key(&path, ask)?;
+            let key = (place.path().to_owned(), stamp, ask.clone());
             let slot = self.slot(&key);
             let mut state = slot.state.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(part) = &state.part {
@@ -101,18 +103,18 @@ impl Workshop {
             }
             if report.is_none() {
                 ask.must_fit(&self.library)?;
-                report = Some(self.library.open(&path)?);
+                report = Some(place.open(&self.library, self.scratch.path(), cancel)?);
             }
             let Some(open) = &report else { continue };
-            match contribute(open, ask, &slot.file, cancel) {
+            match contribute(&open.report, ask, &slot.file, cancel) {
                 Ok(part) => {
                     *state = State { part: Some(part.clone()), used: Instant::now() };
                     drop(state);
                     self.make_room(Some(&key));
                     found.push(Ok(part));
                 }
-                Err(lacks @ Error::LacksData { .. }) => found.push(Err(lacks.into())),
-                Err(error) => return Err(error.into()),
+                Err(lacks @ Error::LacksData { .. }) => found.push(Err(open.failed(lacks))),
+                Err(error) => return Err(open.failed(error)),
             }
         }
         Ok(found)
@@ -130,7 +132,9 @@ impl Workshop {
         for _ in 0..2 {
             let found = self.contributions(source, std::slice::from_ref(ask), cancel)?;
             found.into_iter().try_for_each(|part| part.map(drop))?;
-            let slot = self.slot(&key(&self.allowed(source)?, ask)?);
+            let place = self.allowed(source)?;
+            let key = (place.path().to_owned(), place.stamp(cancel)?, ask.clone());
+            let slot = self.slot(&key);
             match open(&slot.file) {
                 Ok(opened) => return Ok(opened),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -146,10 +150,10 @@ impl Workshop {
         ))
     }
 
-    fn allowed(&self, source: &Source) -> Result<PathBuf, Failure> {
+    fn allowed(&self, source: &Source) -> Result<Place, Failure> {
         match &self.roots {
             Some(roots) => roots.allow(&source.path),
-            None => Ok(text_path(&source.path)),
+            None => Ok(Place::of(text_path(&source.path))?),
         }
     }
 
@@ -199,9 +203,4 @@ impl Workshop {
             }
         }
     }
-}
-
-fn key(path: &Path, ask: &Ask) -> Result<Key, Failure> {
-    let metadata = path.metadata().map_err(|error| Failure::from(Error::io(path, error)))?;
-    Ok((path.to_owned(), metadata.len(), metadata.modified().ok(), ask.clone()))
 }

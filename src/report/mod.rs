@@ -22,7 +22,7 @@ pub use cache::{
 pub(crate) use database::{LONGEST, STEPS, path_of, plain_message, reopen};
 pub use export::{ExportOptions, run_as_launcher};
 pub use import::import;
-pub use named::report_paths;
+pub use named::{report_paths, sort_by_numbers};
 pub use notices::{Listener, Notice};
 pub use profiles::{Found, Profile, find};
 

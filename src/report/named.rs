@@ -22,10 +22,15 @@ pub fn report_paths(given: &[impl AsRef<Path>]) -> Result<(Vec<PathBuf>, Vec<Str
         } else {
             matching(path)?
         };
-        found.sort_by_cached_key(|path| numbers_apart(&path.to_string_lossy()));
+        sort_by_numbers(&mut found);
         reports.extend(found);
     }
     Ok((reports, notes))
+}
+
+/// Puts reports in the order of the numbers in their names, so that `rank2` comes before `rank10`.
+pub fn sort_by_numbers(reports: &mut [PathBuf]) {
+    reports.sort_by_cached_key(|path| numbers_apart(&path.to_string_lossy()));
 }
 
 fn in_folder(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>> {
@@ -60,7 +65,7 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>> {
     Ok(if found.is_empty() { vec![path.to_owned()] } else { found })
 }
 
-/// Texts and numbers in turn, so that `rank2` comes before `rank10`. Ties are in the order of the text.
+/// Texts and numbers in turn. Ties are in the order of the text.
 fn numbers_apart(text: &str) -> (Vec<(String, u128)>, String) {
     let mut parts = Vec::new();
     let mut rest = text;

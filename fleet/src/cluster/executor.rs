@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// Scheduler to work for.
     #[arg(long, value_name = "HOST:PORT")]
     scheduler: String,
-    /// Folder whose reports may be opened; may be repeated.
+    /// Folder or URL below which reports may be opened; may be repeated.
     #[arg(long = "root", required = true, value_name = "DIR")]
     roots: Vec<PathBuf>,
     /// Address at which the other executors and the clients fetch rows.
