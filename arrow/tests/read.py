@@ -1,4 +1,9 @@
-"""The files of nsq-arrow, as DuckDB, Polars and pyarrow read them: rows, sums and types equal those of nsq."""
+"""The files of nsq-arrow, as DuckDB, Polars, pyarrow and PySpark read them: rows, sums and types equal those of nsq.
+
+    read.py NSQ REPORT...
+
+PySpark needs Java, and is left out, aloud, where one of them is missing.
+"""
 
 import json
 import pathlib
@@ -26,9 +31,28 @@ def nsq(*words, code=0):
     return done
 
 
+def spark_session():
+    """PySpark on this machine, or nothing."""
+    try:
+        from pyspark.sql import SparkSession
+
+        made = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+        session = made.config("spark.sql.execution.arrow.pyspark.enabled", "true").getOrCreate()
+        session.sparkContext.setLogLevel("ERROR")
+        return session
+    except Exception as error:
+        print(f"skipped: PySpark, because it does not start here: {str(error).splitlines()[0][:100]}")
+        return None
+
+
+SPARK = spark_session()
+
+
 def readers(stem):
     """The table by every reader, as a list of rows each."""
     parquet, arrow, arrows = (stem.with_suffix(f".{kind}") for kind in ("parquet", "arrow", "arrows"))
+    if SPARK:
+        yield SPARK.read.parquet(str(parquet)).toArrow()
     yield pyarrow.parquet.read_table(parquet)
     yield duckdb.connect().sql(f"SELECT * FROM read_parquet('{parquet}')").to_arrow_table()
     yield polars.read_parquet(parquet).to_arrow()
@@ -130,6 +154,9 @@ def check_dataset(folder):
         f"SELECT rank, job, count(*) FROM read_parquet('{dataset}/gpu/*/*/*.parquet', hive_partitioning = true) GROUP BY ALL"
     ).fetchall()
     assert by_rank and all(job == "a/b" for _, job, _ in by_rank), by_rank
+    if SPARK:
+        found = SPARK.read.parquet(str(dataset / "gpu")).groupBy("rank", "job").count().collect()
+        assert sorted(map(tuple, found)) == sorted(by_rank), (found, by_rank)
     return len(relations), rows
 
 

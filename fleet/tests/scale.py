@@ -57,6 +57,7 @@ def by_hand(folder):
     statement = next(pathlib.Path("queries").glob(f"**/{QUERY}.sql")).read_text().split("*/", 1)[1]
     table = f"SELECT regexp_extract(filename, '[^/]*$') AS report, 0 AS side, * EXCLUDE (filename) FROM read_parquet('{folder}/*.parquet', filename = true)"
     code = f"""import duckdb
+duckdb.sql("SET enable_progress_bar = false")
 duckdb.sql({f"CREATE TABLE {BY_HAND[QUERY]} AS {table}"!r})
 print(len(duckdb.sql({statement!r}).fetchall()))"""
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -1,6 +1,7 @@
 //! `nsq fleet run --cluster`: a census of the reports, then the question.
 
 use super::codec::Logical;
+use super::waves::Waves;
 use super::{config, failed, placement};
 use crate::asked::{Ask, Failure, Source};
 use crate::engine::Engine;
@@ -28,10 +29,7 @@ use std::time::{Duration, Instant};
 /// each costs a task a partition: few are faster, until an executor must hold too many rows.
 const REPORTS_TOGETHER: usize = 32;
 const PARTITIONS: usize = 16;
-/// Reports in the first waves of a census, and how long a wave should take: progress is seen between waves.
-const FIRST_WAVE: usize = 8;
-const WAVE: Duration = Duration::from_secs(2);
-/// Waves at the same time, so that no executor waits for the last report of one.
+/// Waves of a census at the same time, so that no executor waits for the last report of one.
 const WAVES: usize = 2;
 
 pub(crate) fn run(question: &Question<'_>, url: &str, cancel: &Cancel) -> Result<u8> {
@@ -86,18 +84,16 @@ impl<'c> Cluster<'c> {
         let progress = Progress::of(question.sources.len());
         let mut again = Vec::new();
         let mut waiting: VecDeque<Source> = question.sources.iter().cloned().collect();
-        let mut size = FIRST_WAVE;
+        let mut waves = Waves::new();
         let mut at_work = futures::stream::FuturesUnordered::new();
         loop {
             while at_work.len() < WAVES && !waiting.is_empty() {
-                let wave: Vec<Source> = waiting.drain(..size.min(waiting.len())).collect();
+                let wave: Vec<Source> = waiting.drain(..waves.size().min(waiting.len())).collect();
                 at_work.push(self.wave(wave, question.asks));
             }
             let Some(answers) = futures::StreamExt::next(&mut at_work).await else { break };
             let (answers, took) = answers?;
-            // The next one takes about as long as it should, and never grows suddenly.
-            let fitting = WAVE.as_secs_f64() / took.as_secs_f64().max(0.01) * answers.len() as f64;
-            size = (fitting as usize).clamp(FIRST_WAVE, size * 2);
+            waves.learn(answers.len(), took);
             for (place, executor, answer) in answers {
                 if answer.is_err() && question.sources[place].not_on.is_none() {
                     again.push(Source { not_on: Some(executor), ..question.sources[place].clone() });

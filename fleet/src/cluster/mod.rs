@@ -13,6 +13,7 @@ mod guard;
 mod placement;
 pub(crate) mod scheduler;
 mod tell;
+mod waves;
 
 use ballista_core::extension::SessionConfigExt;
 use datafusion::prelude::SessionConfig;

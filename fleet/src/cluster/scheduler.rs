@@ -14,8 +14,9 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::SessionConfig;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use nsq::Result;
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+use tokio::net::{TcpListener, TcpSocket};
 
 /// Distribute the work of executors
 #[derive(Debug, clap::Args)]
@@ -55,12 +56,22 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     served.map(|()| 0)
 }
 
+/// Ballista serves what this accepts as it is. Without the option, the answers to executors that ask for work wait 40 ms
+/// for the acknowledgement of what was sent before.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(cfg!(unix))?;
+    socket.set_nodelay(true)?;
+    socket.bind(address)?;
+    socket.listen(1024)
+}
+
 async fn serve(args: &Args) -> Result<()> {
     let at = format!("{}:{}", args.bind, args.port);
     let cannot = |error: std::io::Error| failed(&format!("cannot listen on {at}"), error);
     let address = (args.bind.as_str(), args.port).to_socket_addrs().map_err(cannot)?.next();
     let address = address.ok_or_else(|| failed("cannot listen", format!("{at} is no address")))?;
-    let listener = tokio::net::TcpListener::bind(address).await.map_err(cannot)?;
+    let listener = listen(address).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
     let session = Arc::new(|config: SessionConfig| {
         let state = default_session_builder(config)?;
