@@ -55,6 +55,7 @@ impl Place {
         }
     }
 
+    #[cfg_attr(not(feature = "stores"), expect(unused_variables, reason = "files are there at once"))]
     pub(crate) fn stamp(&self, cancel: &Cancel) -> Result<Stamp> {
         match self {
             Self::File(path) => {
@@ -67,6 +68,7 @@ impl Place {
     }
 
     /// Opens the report; one in a store is copied to `scratch` meanwhile.
+    #[cfg_attr(not(feature = "stores"), expect(unused_variables, reason = "files need no copy"))]
     pub(crate) fn open(
         &self,
         library: &Library,

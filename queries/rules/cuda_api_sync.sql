@@ -6,7 +6,7 @@ summary: Calls that block the host until a device or stream is done, longest fir
 why: To find waits of the CPU that an event or an asynchronous call could avoid.
 kind: rule
 tags: [api, cuda, rule, sync]
-reads: [cuda_call]
+reads: [cuda_call, string]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
   - {name: process, type: int, doc: "Only calls of this process ID. Default: all processes."}
@@ -57,7 +57,12 @@ SELECT
   api_symbol
 FROM cuda_call
 WHERE
-  (api_symbol GLOB 'cudaDeviceSynchronize*' OR api_symbol GLOB 'cudaStreamSynchronize*')
+  name_id IN (
+    SELECT string_id
+    FROM string
+    WHERE text GLOB 'cudaDeviceSynchronize*'
+      OR text GLOB 'cudaStreamSynchronize*'
+  )
   AND (:process IS NULL OR pid = :process)
   AND (:thread IS NULL OR tid = :thread)
 ORDER BY dur_ns DESC, start_ns, call_id

@@ -79,11 +79,15 @@ SELECT
   memcpy.correlation_id,
   call.api_name,
   call.api_symbol
+-- CROSS JOIN keeps the order of the tables: most reports have few such copies, and only their launches matter.
 FROM memcpy
-JOIN launch ON launch.op_kind = 'memcpy' AND launch.op_id = memcpy.memcpy_id
-JOIN all_cuda_call AS call ON call.call_id = launch.call_id
+CROSS JOIN launch
+CROSS JOIN all_cuda_call AS call
 WHERE
-  call.api_symbol GLOB 'cudaMemcpy*Async*'
+  launch.op_kind = 'memcpy'
+  AND launch.op_id = memcpy.memcpy_id
+  AND call.call_id = launch.call_id
+  AND call.api_symbol GLOB 'cudaMemcpy*Async*'
   AND (memcpy.src_memory = 'Pageable' OR memcpy.dst_memory = 'Pageable')
 ORDER BY memcpy.dur_ns DESC, memcpy.start_ns, memcpy.memcpy_id
 LIMIT :limit

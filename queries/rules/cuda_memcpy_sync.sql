@@ -6,7 +6,7 @@ summary: Copies that block the host, longest first.
 why: To find copies that keep the CPU waiting and that an asynchronous copy could hide.
 kind: rule
 tags: [cuda, memory, rule, sync]
-reads: [memcpy, launch, all_cuda_call]
+reads: [memcpy, launch, all_cuda_call, string]
 requires: [memcpy, cuda_call]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
@@ -63,6 +63,15 @@ nsys:
     - {name: Stream ID, sql: stream_id}
     - {name: API Name, sql: api_symbol}
 ---*/
+WITH
+-- Few programs call such a function. Launches are not looked for if no name is there.
+name AS (
+  SELECT string_id
+  FROM string
+  WHERE text GLOB 'cudaMemcpy*'
+    AND NOT text GLOB '*Async*'
+  LIMIT -1
+)
 SELECT
   memcpy.start_ns,
   memcpy.dur_ns,
@@ -81,11 +90,14 @@ SELECT
   call.api_name,
   call.api_symbol
 FROM memcpy
-JOIN launch ON launch.op_kind = 'memcpy' AND launch.op_id = memcpy.memcpy_id
-JOIN all_cuda_call AS call ON call.call_id = launch.call_id
+CROSS JOIN launch
+CROSS JOIN all_cuda_call AS call
 WHERE
-  call.api_symbol GLOB 'cudaMemcpy*'
-  AND NOT call.api_symbol GLOB '*Async*'
+  EXISTS (SELECT 1 FROM name)
+  AND launch.op_kind = 'memcpy'
+  AND launch.op_id = memcpy.memcpy_id
+  AND launch.call_name_id IN (SELECT string_id FROM name)
+  AND call.call_id = launch.call_id
   -- The driver buffers small copies to the device and returns at once.
   AND NOT (memcpy.direction = 'Host-to-Device' AND memcpy.size_bytes <= 64000)
   AND NOT coalesce(memcpy.src_device_id = memcpy.dst_device_id, 0)

@@ -73,11 +73,15 @@ SELECT
   memset.correlation_id,
   call.api_name,
   call.api_symbol
+-- CROSS JOIN keeps the order of the tables: most reports have few such fills, and only their launches matter.
 FROM memset
-JOIN launch ON launch.op_kind = 'memset' AND launch.op_id = memset.memset_id
-JOIN all_cuda_call AS call ON call.call_id = launch.call_id
+CROSS JOIN launch
+CROSS JOIN all_cuda_call AS call
 WHERE
-  call.api_symbol GLOB 'cudaMemset*'
+  launch.op_kind = 'memset'
+  AND launch.op_id = memset.memset_id
+  AND call.call_id = launch.call_id
+  AND call.api_symbol GLOB 'cudaMemset*'
   AND NOT call.api_symbol GLOB '*Async*'
   AND memset.memory IN ('Pinned', 'Managed')
 ORDER BY memset.dur_ns DESC, memset.start_ns, memset.memset_id

@@ -60,13 +60,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
     // A report without events has nothing to trust.
     let presence = Presence::new(&opened.schema, &catalog);
-    let doubts = match trust.check_presence(&presence, &args.report) {
-        Ok(()) => session.table(&trust, &limits)?,
-        Err(_) => ResultTable::default(),
+    let has_events = trust.check_presence(&presence, &args.report).is_ok();
+    let plans = [&captured, &trust];
+    session.ask_ahead(if has_events { &plans } else { &plans[..1] }, &limits)?;
+    let doubts = match has_events {
+        true => session.take_answer(&trust, &limits)?,
+        false => ResultTable::default(),
     };
+    let facts = session.take_answer(&captured, &limits)?;
     let is_text = args.output.format()? == Format::Text;
     args.output.write(3, |writer| {
-        writer.result(&heading("What was captured"), |sink| session.run(&captured, &limits, sink))?;
+        writer.result(&heading("What was captured"), |sink| facts.replay(sink))?;
         if !doubts.rows.is_empty() {
             writer.result(&heading("What the capture does not show"), |sink| doubts.replay(sink))?;
         }

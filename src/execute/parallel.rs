@@ -1,6 +1,6 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
-use super::begin::Known;
+use super::begin::{Known, map_nothing};
 use super::guard::Limits;
 use super::native::Natives;
 use super::session::{Session, is_same};
@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::normalize::Installation;
 use crate::report::reopen;
 use crate::table::ResultTable;
-use rusqlite::Connection;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -42,11 +41,6 @@ struct Leaf<'a> {
 enum End {
     Front,
     Back,
-}
-
-/// Mapped bytes count as memory of the process, for each connection, and reading is nearly as fast.
-fn map_nothing(connection: &Connection) -> Result<()> {
-    Ok(connection.pragma_update(None, "mmap_size", 0)?)
 }
 
 impl Beside {
@@ -200,6 +194,7 @@ mod tests {
     use crate::schema::Schema;
     use crate::table::Value;
     use crate::threads::Threads;
+    use rusqlite::Connection;
     use std::collections::HashSet;
     use std::num::NonZeroUsize;
     use std::sync::Barrier;

@@ -95,7 +95,17 @@ impl Session {
 
     /// Runs the statement of a plan, whose tables this session has.
     pub fn run_statement(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
-        self.check_times()?;
+        self.beside_check(|wait| self.step(plan, limits, sink, wait))
+    }
+
+    /// Runs a statement. `wait` is called before the first row is passed on.
+    fn step(
+        &self,
+        plan: &Plan,
+        limits: &Limits,
+        sink: &mut dyn RowSink,
+        wait: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<usize> {
         self.store_for(&plan.sql)?;
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
@@ -111,6 +121,7 @@ impl Session {
             };
             // Begin after the first step: a statement that fails there prints nothing.
             if !has_begun {
+                wait()?;
                 sink.begin(&columns)?;
                 has_begun = true;
             }

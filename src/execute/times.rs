@@ -1,62 +1,104 @@
-//! Checks the times of raw tables before anything calculates with them.
+//! Checks the times of raw tables: nothing that was calculated with others may leave a session.
 
-use super::guard::{self, NOT_FROM_NSYS};
+use super::begin::map_nothing;
+use super::guard::{self, Limits, NOT_FROM_NSYS};
 use super::session::Session;
 use crate::error::{Error, Result};
 use crate::normalize::Times;
 use crate::report::reopen;
 use rusqlite::Connection;
+use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-/// Bytes of a report that is checked by two threads.
+/// Bytes of a report that is checked beside the first statement.
 const LARGE: u64 = 16 << 20;
+
+/// A check that several connections share.
+struct Check<'a> {
+    times: &'a [Times],
+    /// The first table that no connection has taken.
+    next: AtomicUsize,
+    database: &'a Path,
+    /// The file, for messages.
+    path: &'a str,
+    limits: &'a Limits,
+}
+
+impl Check<'_> {
+    /// The place of the first table with a time that is not an integer, among those that no other connection takes.
+    fn on(&self, connection: &Connection) -> Result<Option<usize>> {
+        let mut first = None;
+        loop {
+            let place = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(Times { is_no_number, .. }) = self.times.get(place) else { return Ok(first) };
+            let found: bool = connection
+                .query_row(is_no_number, [], |row| row.get(0))
+                .map_err(|e| guard::explain(self.limits, e, self.path))?;
+            first = first.or(found.then_some(place));
+        }
+    }
+
+    fn on_another(&self) -> Result<Option<usize>> {
+        let mut connection = reopen(self.database, &self.limits.cancel)?;
+        map_nothing(&connection)?;
+        guard::watch(&mut connection, self.limits)?;
+        self.on(&connection)
+    }
+
+    /// The error, if there is such a table.
+    fn end(&self, first: Option<usize>) -> Result<()> {
+        let Some(Times { table, .. }) = first.and_then(|place| self.times.get(place)) else {
+            return Ok(());
+        };
+        Err(Error::Report {
+            path: self.path.into(),
+            reason: format!("holds a time that is not an integer, in {table}"),
+            help: NOT_FROM_NSYS.to_owned(),
+        })
+    }
+}
 
 impl Session {
     /// Fails if the report has a time that is not an integer, unless that was checked.
     pub(super) fn check_times(&self) -> Result<()> {
-        if !self.are_times_checked.get() {
-            self.check(&self.installation.times)?;
-            self.are_times_checked.set(true);
-        }
-        Ok(())
+        self.beside_check(|wait| wait())
     }
 
-    /// Fails if a table has a time that is not an integer, for the first such table.
-    fn check(&self, times: &[Times]) -> Result<()> {
-        let (connection, database, path, limits) =
-            (&self.connection, &self.database, &self.path, &self.limits);
-        let next = AtomicUsize::new(0);
-        // The places of the tables with such a time, among those that no other thread takes.
-        let invalid = |connection: &Connection| -> Result<Vec<usize>> {
-            let mut invalid = Vec::new();
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(Times { is_no_number, .. }) = times.get(place) else { return Ok(invalid) };
-                let found: bool = connection
-                    .query_row(is_no_number, [], |row| row.get(0))
-                    .map_err(|e| guard::explain(limits, e, path))?;
-                invalid.extend(found.then_some(place));
-            }
-        };
-        let is_large = database.metadata().is_ok_and(|file| file.len() >= LARGE);
-        let first = if is_large && times.len() > 1 && limits.threads.may_share() {
-            let beside = || {
-                let mut beside = reopen(database, &limits.cancel)?;
-                guard::watch(&mut beside, limits)?;
-                invalid(&beside)
-            };
-            let (beside, own) = limits.threads.both(beside, || invalid(connection));
-            own?.into_iter().chain(beside?).min()
-        } else {
-            invalid(connection)?.into_iter().min()
-        };
-        match first {
-            None => Ok(()),
-            Some(place) => Err(Error::Report {
-                path: path.into(),
-                reason: format!("holds a time that is not an integer, in {}", times[place].table),
-                help: NOT_FROM_NSYS.to_owned(),
-            }),
+    /// Does `work` while another thread checks the times, unless they were checked. `work` calls its argument before it
+    /// shows anything: it waits for the check, and fails if the report has a time that is not an integer.
+    pub(super) fn beside_check<T>(
+        &self,
+        work: impl FnOnce(&mut dyn FnMut() -> Result<()>) -> Result<T>,
+    ) -> Result<T> {
+        if self.are_times_checked.get() {
+            return work(&mut || Ok(()));
         }
+        let (database, limits) = (self.database.as_path(), &self.limits);
+        let (next, times) = (AtomicUsize::new(0), self.installation.times.as_slice());
+        let check = Check { times, next, database, path: &self.path, limits };
+        let own = || self.rights.with_all(&self.connection, || check.on(&self.connection));
+        let is_large = database.metadata().is_ok_and(|file| file.len() >= LARGE);
+        if !is_large || times.is_empty() || !limits.threads.may_share() {
+            own().and_then(|first| check.end(first))?;
+            self.are_times_checked.set(true);
+            return work(&mut || Ok(()));
+        }
+        thread::scope(|scope| {
+            let mut other = Some(scope.spawn(|| check.on_another()));
+            let mut wait = || -> Result<()> {
+                let Some(other) = other.take() else { return Ok(()) };
+                let own = own();
+                let others = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                check.end(own?.into_iter().chain(others).min())?;
+                self.are_times_checked.set(true);
+                Ok(())
+            };
+            let done = work(&mut wait);
+            // If it failed before it waited, the times may be why.
+            wait()?;
+            done
+        })
     }
 }

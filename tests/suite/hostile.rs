@@ -497,6 +497,30 @@ fn cells_of_the_wrong_type() {
     assert_all_answered(&ask_all(&reports, &report), "every cell is null");
 }
 
+/// The times of a large report are checked beside the first statement.
+#[test]
+fn a_large_report_prints_nothing_before_its_times_are_checked() {
+    let reports = Reports::new();
+    let script = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 60000)
+         INSERT INTO {KERNELS} SELECT k.* FROM {KERNELS} AS k JOIN n WHERE k.rowid <= 4;
+         UPDATE {KERNELS} SET end = 0.5 WHERE rowid = (SELECT max(rowid) FROM {KERNELS})"
+    );
+    let report = reports.changed("nested_nvtx", &script);
+    assert!(fs::metadata(&report).unwrap().len() > 16 << 20);
+    let path = report.to_str().unwrap();
+    for words in [
+        vec!["sql", path, "SELECT start_ns FROM kernel", "--format", "csv"],
+        vec!["run", path, "--query", "top_kernels", "--format", "csv"],
+        vec!["run", path, "--query", "gpu_time", "--format", "json"],
+        vec![path],
+    ] {
+        let (code, output, error) = outcome(&words);
+        let is_told = error.contains("holds a time that is not an integer");
+        assert!(code == 1 && output.is_empty() && is_told, "{words:?}: {code} {output} {error}");
+    }
+}
+
 #[test]
 fn reversed_and_negative_times() {
     let swapped = "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = end, end = start;
