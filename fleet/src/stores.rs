@@ -52,12 +52,21 @@ impl Fetched {
 
 /// Reads a URL. Written again, it is as every part of the program writes it.
 pub(crate) fn url(path: &Path) -> Result<Url> {
-    let text = path.to_string_lossy();
-    Url::parse(&text).map_err(|error| Error::Report {
-        path: path.to_owned(),
-        reason: format!("is no URL: {error}"),
-        help: "such as s3://bucket/job/rank0.sqlite".to_owned(),
-    })
+    let no_url =
+        |error| refused(path, format!("is no URL: {error}"), "such as s3://bucket/job/rank0.sqlite");
+    let url = Url::parse(&path.to_string_lossy()).map_err(no_url)?;
+    // Azure writes abfss://CONTAINER@ACCOUNT.
+    let is_user = !url.username().is_empty() && !url.scheme().starts_with("abfs");
+    let has_credentials = is_user || url.password().is_some();
+    if has_credentials || url.query().is_some() || url.fragment().is_some() {
+        // The name of a report appears in answers, and a signature must not.
+        let plain = format!("{}://{}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path());
+        let reason =
+            "this URL has credentials, a query or a fragment, which are not passed on".to_owned();
+        let help = "give the URL of the object alone, and the credentials in the environment";
+        return Err(refused(Path::new(&plain), reason, help));
+    }
+    Ok(url)
 }
 
 impl Object {
@@ -215,4 +224,46 @@ fn failed(url: &Path, error: &object_store::Error) -> Error {
 
 fn refused(url: &Path, reason: String, help: impl Into<String>) -> Error {
     Error::Report { path: url.to_owned(), reason, help: help.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_read_and_secrets_in_them_are_not_repeated() {
+        let read = |text: &str| url(Path::new(text));
+        for (text, written) in [
+            ("s3://bucket/my job/a.sqlite", "s3://bucket/my%20job/a.sqlite"),
+            ("s3://bucket/a/../b.sqlite", "s3://bucket/b.sqlite"),
+            ("HTTPS://Host:443/a.sqlite", "https://host/a.sqlite"),
+            (
+                "abfss://traces@me.dfs.core.windows.net/a.sqlite",
+                "abfss://traces@me.dfs.core.windows.net/a.sqlite",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap().as_str(), written);
+        }
+        for bad in [
+            "https://host/a.sqlite?sig=secret",
+            "https://me:secret@host/a.sqlite",
+            "https://secret@host/a.sqlite",
+            "abfss://traces:secret@me.dfs.core.windows.net/a.sqlite",
+            "https://host/a.sqlite#secret",
+        ] {
+            let error = read(bad).unwrap_err().to_string();
+            assert!(error.contains("host/a.sqlite") || error.contains("abfss://"), "{error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn only_the_settings_of_stores_are_passed_on() {
+        let names = |text: &str| -> Vec<String> {
+            settings(&Url::parse(text).unwrap()).into_iter().map(|(name, _)| name).collect()
+        };
+        assert!(names("http://host/a").contains(&"allow_http".to_owned()));
+        assert!(!names("https://host/a").contains(&"allow_http".to_owned()));
+        assert!(!names("s3://host/a").iter().any(|name| name == "PATH"));
+    }
 }

@@ -178,9 +178,12 @@ def main():
                 ("s3://traces/nothing", "no report lies there"),
                 (f"{server}/traces/my%20job", "does not list"),
                 ("s3://", "s3://"),
+                (f"{by_http}/{names[0]}?X-Amz-Signature={SECRET}", "a query"),
+                (by_http.replace("//", f"//me:{SECRET}@") + f"/{names[0]}", "credentials"),
             ]:
                 code, found, errors = run(FLEET, [bad])
                 assert code in (1, 2) and said in errors and not found and "help: " in errors, (bad, code, errors)
+                assert SECRET not in errors, errors
             # A full disk, and Ctrl-C.
             limited = f"trap '' XFSZ; ulimit -f 1; exec '{FLEET}' run 's3://traces/my job' --query {QUERY} --scratch '{scratch}'"
             done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True)
