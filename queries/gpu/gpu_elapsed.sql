@@ -7,7 +7,7 @@ why: To split the busy time of a GPU among its operations, so that the parts add
 kind: sum
 tags: [cuda, gpu, kernel, memory]
 reads: [gpu_overlap, gpu_window, graph_trace, memcpy, memset, op_elapsed]
-requires: [op_elapsed]
+requires: [gpu_overlap]
 params:
   - {name: per_gpu, type: bool, default: true, doc: "true treats each GPU by itself; false takes the time in which any GPU was busy."}
   - {name: several_gpus, type: bool, default: false, doc: "Return no rows unless several GPUs worked: the rows of a single GPU are those of per_gpu=false."}

@@ -126,13 +126,18 @@ fn reads(catalog: &Catalog, relation: &str, other: &str) -> bool {
     inputs.iter().any(|input| input == other || reads(catalog, input, other))
 }
 
+/// The statements of a plan, and of the plans that it asks.
+fn statements_of(plan: &Plan) -> Vec<&String> {
+    let asked = plan.asks.iter().flat_map(|asked| statements_of(&asked.plan));
+    std::iter::once(&plan.sql).chain(asked).collect()
+}
+
 /// The SQL functions and native relations of nsq that a script needs and plain sqlite3 lacks.
 fn native(plan: &Plan, installation: &Installation, catalog: &Catalog) -> Vec<String> {
     let called = installation
         .statements
         .iter()
-        .chain([&plan.sql])
-        .chain(plan.asks.iter().map(|asked| &asked.plan.sql))
+        .chain(statements_of(plan))
         .chain(plan.findings.iter().flatten().map(|asked| &asked.plan.sql))
         .flat_map(|sql| functions_in(sql).unwrap_or_default())
         .collect::<std::collections::BTreeSet<String>>();
