@@ -107,7 +107,7 @@ def serving(root):
     url = f"http://127.0.0.1:{server.server_address[1]}"
     os.environ |= {
         "AWS_ENDPOINT": url, "AWS_ALLOW_HTTP": "true", "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET,
-        "AWS_REGION": "us-east-1",
+        "AWS_REGION": "us-east-1", "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1",
     }
     try:
         yield url
