@@ -90,6 +90,16 @@ impl Workshop {
     ) -> Result<Vec<Contribution>, Failure> {
         let place = self.allowed(source)?;
         let stamp = place.stamp(cancel)?;
+        self.contributions_of((&place, stamp), asks, cancel)
+    }
+
+    /// As [`Workshop::contributions`]. A store was asked about the report once, for its stamp.
+    fn contributions_of(
+        &self,
+        (place, stamp): (&Place, Stamp),
+        asks: &[Ask],
+        cancel: &Cancel,
+    ) -> Result<Vec<Contribution>, Failure> {
         let mut report = None;
         let mut found = Vec::new();
         for ask in asks {
@@ -130,11 +140,11 @@ impl Workshop {
     ) -> Result<T, Failure> {
         // Once more, if it was removed between the two steps.
         for _ in 0..2 {
-            let found = self.contributions(source, std::slice::from_ref(ask), cancel)?;
-            found.into_iter().try_for_each(|part| part.map(drop))?;
             let place = self.allowed(source)?;
-            let key = (place.path().to_owned(), place.stamp(cancel)?, ask.clone());
-            let slot = self.slot(&key);
+            let stamp = place.stamp(cancel)?;
+            let found = self.contributions_of((&place, stamp), std::slice::from_ref(ask), cancel)?;
+            found.into_iter().try_for_each(|part| part.map(drop))?;
+            let slot = self.slot(&(place.path().to_owned(), stamp, ask.clone()));
             match open(&slot.file) {
                 Ok(opened) => return Ok(opened),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
