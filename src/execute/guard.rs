@@ -144,11 +144,15 @@ impl Rights {
     }
 
     /// Runs `work` with all rights, then returns to reading only, even if the work fails.
+    ///
+    /// No statement may be running on the connection: SQLite expires it when `query_only` changes, and its next step
+    /// fails with "abort due to ROLLBACK".
     pub(super) fn with_all<T>(
         &self,
         connection: &Connection,
         work: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
+        debug_assert!(!connection.is_busy(), "a statement is running on the connection");
         self.state().stage = Stage::All;
         let given = connection.pragma_update(None, "query_only", false);
         let done = given.map_err(Error::from).and_then(|()| work());

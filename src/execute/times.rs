@@ -40,6 +40,7 @@ impl Check<'_> {
         }
     }
 
+    /// The same on a connection of its own: a statement of the session may be running.
     fn on_another(&self) -> Result<Option<usize>> {
         let mut connection = reopen(self.database, &self.limits.cancel)?;
         map_nothing(&connection)?;
@@ -78,10 +79,10 @@ impl Session {
         let (database, limits) = (self.database.as_path(), &self.limits);
         let (next, times) = (AtomicUsize::new(0), self.installation.times.as_slice());
         let check = Check { times, next, database, path: &self.path, limits };
-        let own = || self.rights.with_all(&self.connection, || check.on(&self.connection));
         let is_large = database.metadata().is_ok_and(|file| file.len() >= LARGE);
         if !is_large || times.is_empty() || !limits.threads.may_share() {
-            own().and_then(|first| check.end(first))?;
+            let own = self.rights.with_all(&self.connection, || check.on(&self.connection));
+            own.and_then(|first| check.end(first))?;
             self.are_times_checked.set(true);
             return work(&mut || Ok(()));
         }
@@ -89,9 +90,9 @@ impl Session {
             let mut other = Some(scope.spawn(|| check.on_another()));
             let mut wait = || -> Result<()> {
                 let Some(other) = other.take() else { return Ok(()) };
-                let own = own();
-                let others = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-                check.end(own?.into_iter().chain(others).min())?;
+                let here = check.on_another();
+                let there = other.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                check.end(here?.into_iter().chain(there).min())?;
                 self.are_times_checked.set(true);
                 Ok(())
             };
