@@ -51,64 +51,75 @@ fn about(column: &Column) -> HashMap<String, String> {
     [Some(kind), unit, doc].into_iter().flatten().collect()
 }
 
-/// The cells of one column, as they come.
-#[derive(Debug, Default)]
-pub struct Cells(Vec<Value>);
+/// The cells of one column, as they come: of the documented type, until one comes that it does not hold.
+#[derive(Debug)]
+pub enum Cells {
+    /// So many nulls, in a column whose type its values decide.
+    Nulls(usize),
+    /// Booleans.
+    Bools(BooleanBuilder),
+    /// Integers.
+    Ints(Int64Builder),
+    /// Reals.
+    Reals(Float64Builder),
+    /// Texts.
+    Texts(StringBuilder),
+}
 
 impl Cells {
-    /// Adds a cell.
-    pub fn push(&mut self, value: &Value) {
-        self.0.push(value.clone());
+    /// A column of this type without cells.
+    #[must_use]
+    pub fn new(kind: &DataType) -> Self {
+        match kind {
+            DataType::Boolean => Self::Bools(BooleanBuilder::new()),
+            DataType::Int64 => Self::Ints(Int64Builder::new()),
+            DataType::Float64 => Self::Reals(Float64Builder::new()),
+            DataType::Utf8 => Self::Texts(StringBuilder::new()),
+            _ => Self::Nulls(0),
+        }
     }
 
-    /// Takes the cells as an array, of the documented type if that holds them all.
-    pub fn take(&mut self, kind: Type) -> ArrayRef {
-        let cells = std::mem::take(&mut self.0);
-        let fits = |value: &Value| match (value, kind) {
-            (Value::Null, _) => DataType::Null,
-            (Value::Int(0..=1), Type::Bool) => DataType::Boolean,
-            (Value::Int(_), _) => DataType::Int64,
-            (Value::Real(_), _) => DataType::Float64,
-            (Value::Text(_), _) => DataType::Utf8,
+    /// Adds a cell.
+    pub fn push(&mut self, value: &Value) {
+        match (&mut *self, value) {
+            (Self::Nulls(count), Value::Null) => *count += 1,
+            (Self::Bools(cells), Value::Null) => cells.append_null(),
+            (Self::Bools(cells), Value::Int(int @ 0..=1)) => cells.append_value(*int != 0),
+            (Self::Ints(cells), Value::Null) => cells.append_null(),
+            (Self::Ints(cells), Value::Int(int)) => cells.append_value(*int),
+            (Self::Reals(cells), Value::Null) => cells.append_null(),
+            (Self::Reals(cells), Value::Int(int)) => cells.append_value(*int as f64),
+            (Self::Reals(cells), Value::Real(real)) => cells.append_value(*real),
+            (Self::Texts(cells), Value::Null) => cells.append_null(),
+            (Self::Texts(cells), Value::Int(int)) => cells.append_value(int.to_string()),
+            (Self::Texts(cells), Value::Real(real)) => cells.append_value(real.to_string()),
+            (Self::Texts(cells), Value::Text(text)) => cells.append_value(text),
+            _ => self.widen(value),
+        }
+    }
+
+    /// Adds a cell that the type does not hold: the column gets one that holds all its cells.
+    fn widen(&mut self, value: &Value) {
+        let to = match value {
+            Value::Null | Value::Int(_) => DataType::Int64,
+            Value::Real(_) => DataType::Float64,
+            Value::Text(_) => DataType::Utf8,
         };
-        let to = cells.iter().map(fits).fold(documented(kind), |all, one| common(&all, &one));
-        match to {
-            DataType::Boolean => {
-                let mut array = BooleanBuilder::with_capacity(cells.len());
-                cells.iter().for_each(|cell| {
-                    array.append_option(if let Value::Int(int) = cell { Some(*int != 0) } else { None });
-                });
-                Arc::new(array.finish())
-            }
-            DataType::Int64 => {
-                let mut array = Int64Builder::with_capacity(cells.len());
-                cells.iter().for_each(|cell| {
-                    array.append_option(if let Value::Int(int) = cell { Some(*int) } else { None });
-                });
-                Arc::new(array.finish())
-            }
-            DataType::Float64 => {
-                let mut array = Float64Builder::with_capacity(cells.len());
-                cells.iter().for_each(|cell| {
-                    array.append_option(match cell {
-                        Value::Int(int) => Some(*int as f64),
-                        Value::Real(real) => Some(*real),
-                        _ => None,
-                    });
-                });
-                Arc::new(array.finish())
-            }
-            DataType::Utf8 => {
-                let mut array = StringBuilder::new();
-                cells.iter().for_each(|cell| match cell {
-                    Value::Null => array.append_null(),
-                    Value::Int(int) => array.append_value(int.to_string()),
-                    Value::Real(real) => array.append_value(real.to_string()),
-                    Value::Text(text) => array.append_value(text),
-                });
-                Arc::new(array.finish())
-            }
-            _ => new_null_array(&DataType::Null, cells.len()),
+        let before = cast(self.finish(), &to);
+        let mut wider = Self::new(&to);
+        (0..before.len()).for_each(|row| wider.push(&self::value(&before, row)));
+        wider.push(value);
+        *self = wider;
+    }
+
+    /// Takes the cells as an array.
+    pub fn finish(&mut self) -> ArrayRef {
+        match self {
+            Self::Nulls(count) => new_null_array(&DataType::Null, std::mem::take(count)),
+            Self::Bools(cells) => Arc::new(cells.finish()),
+            Self::Ints(cells) => Arc::new(cells.finish()),
+            Self::Reals(cells) => Arc::new(cells.finish()),
+            Self::Texts(cells) => Arc::new(cells.finish()),
         }
     }
 }

@@ -1,24 +1,17 @@
 //! One table as a Parquet or Arrow file.
 
-use crate::columns::schema_of;
 use crate::spool::{Spool, failed};
 use arrow_ipc::CompressionType;
 use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_schema::{ArrowError, Schema};
+use arrow_schema::ArrowError;
 use nsq::render::{Format, Heading, Output};
 use nsq::{Column, Result, RowSink, Value};
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// The sink that writes one table: [`nsq::render::Encoder`].
 pub fn encoder<'o>(format: Format, heading: &Heading, out: &'o mut Output) -> Box<dyn RowSink + 'o> {
-    Box::new(TableFile { format, facts: facts(heading), spool: Spool::default(), out })
+    Box::new(TableFile { format, spool: Spool::with_facts(facts(heading)), out })
 }
 
 /// What the metadata of the schema says: `title`, `query` (with its version), `statement_sha256`, and a key for
@@ -44,7 +37,6 @@ fn facts(heading: &Heading) -> HashMap<String, String> {
 
 struct TableFile<'o> {
     format: Format,
-    facts: HashMap<String, String>,
     spool: Spool,
     out: &'o mut Output,
 }
@@ -61,58 +53,29 @@ impl RowSink for TableFile<'_> {
     fn end(&mut self) -> Result<()> {
         self.spool.end()?;
         let spool = std::mem::take(&mut self.spool);
-        let facts = std::mem::take(&mut self.facts);
-        let schema = Arc::new(schema_of(spool.columns(), spool.types(), facts));
         let written = match self.format {
-            Format::Parquet => parquet(spool, &schema, self.out),
-            Format::Arrows => stream(spool, &schema, self.out),
-            _ => file(spool, &schema, self.out),
+            Format::Parquet => spool.write_parquet(self.out),
+            Format::Arrows => stream(spool, self.out),
+            _ => file(spool, self.out),
         };
         written.and_then(|()| Ok(self.out.flush()?)).map_err(failed)
     }
 }
 
-fn parquet(spool: Spool, schema: &Arc<Schema>, out: &mut Output) -> Result<(), ArrowError> {
-    let mut facts: Vec<KeyValue> =
-        schema.metadata().iter().map(|(key, text)| KeyValue::new(key.clone(), text.clone())).collect();
-    // The same rows are the same bytes.
-    facts.sort_by(|a, b| a.key.cmp(&b.key));
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3).map_err(plain)?))
-        .set_key_value_metadata(Some(facts))
-        .build();
-    let mut writer = ArrowWriter::try_new(out, Arc::clone(schema), Some(properties)).map_err(plain)?;
-    spool.replay(schema, |batch| {
-        writer.write(&batch).map_err(plain)?;
-        // A row group for each batch: memory is bounded by one.
-        writer.flush().map_err(plain)
-    })?;
-    writer.close().map(|_| ()).map_err(plain)
-}
-
-fn stream(spool: Spool, schema: &Arc<Schema>, out: &mut Output) -> Result<(), ArrowError> {
-    let mut writer = StreamWriter::try_new_with_options(out, schema, zstd()?)?;
-    spool.replay(schema, |batch| writer.write(&batch))?;
+fn stream(spool: Spool, out: &mut Output) -> Result<(), ArrowError> {
+    let schema = spool.schema();
+    let mut writer = StreamWriter::try_new_with_options(out, &schema, zstd()?)?;
+    spool.replay(&schema, |batch| writer.write(&batch))?;
     writer.finish()
 }
 
-fn file(spool: Spool, schema: &Arc<Schema>, out: &mut Output) -> Result<(), ArrowError> {
-    let mut writer = FileWriter::try_new_with_options(out, schema, zstd()?)?;
-    spool.replay(schema, |batch| writer.write(&batch))?;
+fn file(spool: Spool, out: &mut Output) -> Result<(), ArrowError> {
+    let schema = spool.schema();
+    let mut writer = FileWriter::try_new_with_options(out, &schema, zstd()?)?;
+    spool.replay(&schema, |batch| writer.write(&batch))?;
     writer.finish()
 }
 
 fn zstd() -> Result<IpcWriteOptions, ArrowError> {
     IpcWriteOptions::default().try_with_compression(Some(CompressionType::ZSTD))
-}
-
-/// The error of writing, without Parquet's wrapping.
-fn plain(error: ParquetError) -> ArrowError {
-    match error {
-        ParquetError::External(source) => match source.downcast::<std::io::Error>() {
-            Ok(io) => ArrowError::from(*io),
-            Err(source) => ArrowError::ExternalError(source),
-        },
-        error => ArrowError::ParquetError(error.to_string()),
-    }
 }

@@ -12,7 +12,7 @@ params:
   - {name: depth, type: int, default: -1, min: -1, doc: "Deepest level to show; 0 is the top, -1 shows all levels."}
   - {name: path, type: text, default: "*", doc: "GLOB pattern for path. Shows the matching paths and everything below them."}
 columns:
-  - {name: tree, type: text, label: "range", priority: 0, doc: "Last name of the path, indented by two spaces per level."}
+  - {name: tree, type: text, label: "range", priority: 0, doc: "Last name of the path, indented by two spaces per level, up to level 64."}
   - {name: share_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of all GPU work, including rows hidden by depth or path; null without GPU work."}
   - {name: self_share_pct, type: percent, unit: percent, label: "self share of GPU time", priority: 1, doc: "self_gpu_ns as a share of all GPU work. Adds up to 100 over all rows."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the operations launched in the ranges, including nested ranges."}
@@ -52,22 +52,32 @@ sibling AS (
     ) AS place
   FROM nvtx_path
 ),
--- Concatenated places with a fixed number of digits: sorting by sort_key walks the tree depth first.
-branch (path_id, is_shown, sort_key) AS (
+-- Ordered by depth, the deepest first, SQLite walks the tree depth first: only one path has its children in the queue.
+branch (path_id, is_shown, depth, place) AS (
   SELECT
     path_id,
     path GLOB :path,
-    printf('%07d', place)
+    0,
+    place
   FROM sibling
   WHERE parent_path_id IS NULL
   UNION ALL
   SELECT
     sibling.path_id,
     branch.is_shown OR sibling.path GLOB :path,
-    branch.sort_key || printf('%07d', sibling.place)
+    branch.depth + 1,
+    sibling.place
   FROM branch
   JOIN sibling
     ON sibling.parent_path_id = branch.path_id
+  ORDER BY 3 DESC, 4
+),
+walk AS (
+  SELECT
+    path_id,
+    is_shown,
+    row_number() OVER () AS step
+  FROM branch
 ),
 unattributed AS (
   SELECT
@@ -101,11 +111,11 @@ line AS (
     nvtx_path.parent_path_id,
     nvtx_path.path,
     nvtx_path.layer_name,
-    branch.sort_key
-  FROM branch
+    walk.step
+  FROM walk
   JOIN nvtx_path
-    ON nvtx_path.path_id = branch.path_id
-  WHERE branch.is_shown
+    ON nvtx_path.path_id = walk.path_id
+  WHERE walk.is_shown
     AND (:depth = -1 OR nvtx_path.depth <= :depth)
   UNION ALL
   SELECT
@@ -124,12 +134,12 @@ line AS (
     NULL AS parent_path_id,
     path,
     path AS layer_name,
-    NULL AS sort_key
+    NULL AS step
   FROM unattributed
   WHERE path GLOB :path
 )
 SELECT
-  printf('%*s', 2 * depth, '') || layer_name AS tree,
+  printf('%*s', 2 * min(depth, 64), '') || layer_name AS tree,
   100.0 * gpu_ns / nullif((SELECT gpu_ns FROM work), 0) AS share_pct,
   100.0 * self_gpu_ns / nullif((SELECT gpu_ns FROM work), 0) AS self_share_pct,
   gpu_ns,
@@ -148,4 +158,4 @@ SELECT
   path,
   (SELECT attribution FROM scope) AS attribution
 FROM line
-ORDER BY sort_key IS NULL, sort_key, gpu_ns DESC, path, path_id
+ORDER BY step IS NULL, step, gpu_ns DESC, path, path_id

@@ -2,6 +2,7 @@
 name: compute_gap_part
 summary: One row per interval without a compute kernel, with what the thread that launched the next one did.
 native: true
+internal: true
 present_if: [gpu_op, graph_trace]
 reads: [all_cuda_call, all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:

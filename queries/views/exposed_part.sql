@@ -2,6 +2,7 @@
 name: exposed_part
 summary: One row per part of a copy, fill or collective in which no work of a higher rank ran.
 native: true
+internal: true
 present_if: [gpu_op, graph_trace]
 reads: [all_cuda_call, all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:

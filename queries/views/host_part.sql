@@ -1,6 +1,7 @@
 /*---
 name: host_part
 summary: One row per interval of a GPU's gap, with what the launching thread did on its CPU.
+internal: true
 present_if: [gpu_op, graph_trace]
 stored: true
 reads: [all_cpu_sample, all_os_call, all_thread_state, idle_part]

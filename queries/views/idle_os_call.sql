@@ -1,6 +1,7 @@
 /*---
 name: idle_os_call
 summary: One row per interval in which a GPU idled and the launching thread was in an operating system call.
+internal: true
 present_if: [os_call]
 stored: true
 reads: [all_os_call, idle_part]

@@ -2,6 +2,7 @@
 name: idle_part
 summary: One row per interval of a GPU's gap, with what the thread that launched the next operation did.
 native: true
+internal: true
 present_if: [gpu_op, graph_trace]
 reads: [all_cuda_call, all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
 columns:

@@ -2,7 +2,8 @@
 name: nvtx_path_kernel
 summary: One row per path of NVTX range names and kernel launched directly in it.
 native: true
-present_if: [src_cuda_kernel]
+internal: true
+present_if: [kernel]
 reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: path_id, type: id, doc: "Path of the innermost range around the launch, an ID in nvtx_path; null if there is none."}

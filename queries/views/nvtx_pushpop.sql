@@ -2,7 +2,8 @@
 name: nvtx_pushpop
 summary: One row per NVTX push/pop range, with its position in the nesting of its thread.
 native: true
-present_if: [src_nvtx_event]
+internal: true
+present_if: [nvtx_range]
 reads: [all_nvtx_record, string]
 columns:
   - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}

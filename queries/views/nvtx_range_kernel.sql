@@ -2,7 +2,8 @@
 name: nvtx_range_kernel
 summary: One row per thread, NVTX range name and kernel launched in the range.
 native: true
-present_if: [src_cuda_kernel]
+internal: true
+present_if: [kernel]
 reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: naming, type: text, doc: "Kernel name to group by: demangled, short or mangled. Filter by one; each has its own set of rows."}

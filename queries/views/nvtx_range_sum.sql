@@ -2,7 +2,8 @@
 name: nvtx_range_sum
 summary: One row per NVTX range name and kind, with sums over its ranges that launched GPU work.
 native: true
-present_if: [src_nvtx_event]
+internal: true
+present_if: [nvtx_range]
 reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, memcpy, memset, string]
 columns:
   - {name: name_id, type: id, doc: "Name of the range, an ID in nvtx_name."}

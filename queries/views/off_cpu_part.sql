@@ -1,7 +1,8 @@
 /*---
 name: off_cpu_part
 summary: One row per interval in which a GPU idled and the launching thread was off its CPU, with the thread that had it.
-present_if: [src_sched_event]
+internal: true
+present_if: [thread_state]
 reads: [all_thread_state, host_part]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}

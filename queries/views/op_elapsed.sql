@@ -3,7 +3,8 @@ name: op_elapsed
 summary: One row per GPU operation, with the time that it adds to the busy time of its GPU, or of all.
 native: true
 native_reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
-present_if: [src_cuda_kernel, src_cuda_memcpy, src_cuda_memset, src_cuda_graph_trace]
+internal: true
+present_if: [kernel, memcpy, memset, graph_trace]
 reads: [device, graph_trace, kernel, memcpy, memset, scope]
 columns:
   - {name: per_gpu, type: bool, doc: "1 if operations of its GPU count as earlier work, 0 if those of all GPUs do. Filter by one; otherwise the same time is counted twice."}

@@ -1,7 +1,8 @@
 /*---
 name: operator_product
 summary: One row per distinct input of a matrix product, convolution or attention.
-present_if: [src_nvtx_event]
+internal: true
+present_if: [nvtx_range]
 stored: true
 rows_if: EXISTS (SELECT 1 FROM operator_input)
 reads: [operator_formula, operator_input, operator_tensor]

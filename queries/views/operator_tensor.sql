@@ -1,7 +1,8 @@
 /*---
 name: operator_tensor
 summary: One row per tensor that an operator with a known formula was given.
-present_if: [src_nvtx_event]
+internal: true
+present_if: [nvtx_range]
 stored: true
 rows_if: EXISTS (SELECT 1 FROM operator_input)
 reads: [data_type, operator_formula, operator_input]

@@ -2,6 +2,7 @@
 name: timeline_lane
 summary: One row per lane of a timeline.
 stored: true
+internal: true
 present_if: [timeline_event]
 reads: [device, scope, timeline_event]
 columns:

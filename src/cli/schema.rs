@@ -6,6 +6,7 @@ use super::output::{OutputArgs, must_differ};
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
+use crate::execute::Limits;
 use crate::normalize::{Presence, Scope};
 use crate::render::{Format, Heading};
 use crate::schema::Schema;
@@ -13,6 +14,7 @@ use crate::table::{Column, ResultTable, Value};
 use crate::threads::Threads;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Show what a report contains, which queries can run on it, and what the others need
 #[derive(Debug, clap::Args)]
@@ -38,6 +40,8 @@ pub(super) struct Args {
 const CAPTURED: &str = "report_info";
 /// The query that lists what is missing from the capture, or distorts it.
 const TRUST: &str = "capture_trust";
+/// Time for a report with views of its own, unless --timeout says otherwise.
+const LONGEST: Duration = Duration::from_secs(10);
 /// The title of the list of queries.
 const ASKED: &str = "What can be asked";
 
@@ -55,7 +59,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         heading.facts.insert("table".to_owned(), title.into());
         heading
     };
-    let limits = args.limits.limits(Threads::default());
+    let mut limits = args.limits.limits(Threads::default());
+    // nsys writes no views; a view may have no end.
+    if limits.deadline.is_none() && opened.schema.tables().iter().any(|table| !table.has_rowid) {
+        limits.deadline = Limits::with_timeout(Some(LONGEST)).deadline;
+    }
     let roots = captured.reads.iter().chain(&trust.reads).map(String::as_str);
     let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
     // A report without events has nothing to trust.

@@ -39,6 +39,11 @@ impl TableWriter {
         Ok(())
     }
 
+    /// The sink that creates the table `name` and fills it.
+    pub fn table<'w>(&'w mut self, name: &'w str) -> impl RowSink + use<'w> {
+        Table { writer: self, name, insert: None }
+    }
+
     /// Commits everything that was written.
     pub fn finish(self) -> Result<()> {
         Ok(self.connection.execute_batch("COMMIT")?)
@@ -46,20 +51,6 @@ impl TableWriter {
 }
 
 impl Session {
-    /// Copies the rows of `relation` that match `condition` to a table called `name`. The rows are read
-    /// from the relation of that same name: `relation` itself, or its `all_…` version.
-    pub fn copy_relation(
-        &self,
-        relation: &Relation,
-        name: &str,
-        condition: &str,
-        writer: &TableWriter,
-        limits: &Limits,
-    ) -> Result<()> {
-        let mut table = Table { writer, name, insert: None };
-        self.read_relation(relation, name, condition, &mut table, limits)
-    }
-
     /// Passes on the rows of `relation`, or of its `all_…` version, that match `condition`.
     pub fn read_relation(
         &self,

@@ -71,6 +71,16 @@ pub(super) fn check_relation(
             ));
         }
     }
+    let is_raw = |name: &&String| catalog.source(name).is_some();
+    let raw = header.present_if.iter().chain(&header.reads).find(is_raw).filter(|_| header.internal);
+    if let Some(name) = raw {
+        findings.push(place.finding(
+            "V10",
+            "internal:",
+            format!("an internal relation names the raw table '{name}'"),
+            "name relations in `present_if` and `reads`: files of `nsq materialize` have no raw tables",
+        ));
+    }
     let scope = &header.scope;
     let (start, end) = scope.time.clone().unzip();
     let (kind, op) = scope.op.clone().unzip();

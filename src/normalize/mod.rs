@@ -252,7 +252,7 @@ impl Planner<'_> {
         if self.is_native(relation) {
             return self.define_native(name, relation, self.scope.unfiltered());
         }
-        if self.schema.is_materialized {
+        if self.schema.is_materialized && !self.is_left_out(name, relation) {
             return Ok(vec![self.read_materialized(name, relation)]);
         }
         for read in &header.reads {
@@ -307,6 +307,13 @@ impl Planner<'_> {
         }
         inputs[index].reads.extend(reads.iter().map(ToString::to_string));
         Ok(index)
+    }
+
+    /// Whether a file of `nsq materialize` lacks the relation, so that nsq computes it from those that the file has.
+    fn is_left_out(&self, name: &str, relation: &Relation) -> bool {
+        let header = &relation.header;
+        header.internal
+            && [name, header.name.as_str()].iter().all(|name| self.schema.table(name).is_none())
     }
 
     /// Reads the relation from a file of `nsq materialize`, where it is a table of the same name.

@@ -46,11 +46,26 @@ impl<'a> Presence<'a> {
             return Ok(true);
         }
         if self.schema.is_materialized {
-            return Ok(self.schema.table(relation).is_some());
+            return self.is_in_file(relation);
         }
         let mut leaves = Vec::new();
         self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
         Ok(leaves.iter().any(|source| self.table_of(source).is_some()))
+    }
+
+    /// Whether a file of `nsq materialize` has the relation, or what nsq computes it from.
+    fn is_in_file(&self, relation: &str) -> Result<bool> {
+        if self.schema.table(relation).is_some() {
+            return Ok(true);
+        }
+        let Some(relation) = self.catalog.relation(relation) else { return Ok(false) };
+        let header = &relation?.header;
+        for below in header.present_if.iter().filter(|_| header.internal) {
+            if self.is_in_file(below)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// For a requirement such as `a | b`: what is missing if no relation is present, otherwise `None`.

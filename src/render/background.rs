@@ -20,32 +20,30 @@ const BATCH_TEXT_BYTES: usize = 1 << 20;
 const QUEUED_BATCHES: usize = 4;
 
 /// Passes all rows to the given sink.
-pub(super) type Feed<'f> = &'f mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
+pub type Feed<'f> = &'f mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
 
-/// Writes the rows of `produce` with `write`, on a background thread if there are many rows and threads
-/// are allowed.
-pub(super) fn write_in_background<T>(
-    (out, threads): (&mut Output, Threads),
-    write: impl FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send,
+/// Takes the rows of `produce` with `consume`, on a background thread if there are many rows and threads are allowed.
+/// `consume` calls its argument once, with the sink for the rows.
+pub fn in_background<T>(
+    threads: Threads,
+    consume: impl FnOnce(Feed<'_>) -> Result<()> + Send,
     produce: impl FnOnce(&mut dyn RowSink) -> Result<T>,
 ) -> Result<T> {
-    let mut out = UntilFailure { out, has_failed: false };
     if !threads.may_share() {
         let (mut produce, mut produced) = (Some(produce), None);
-        let fed = write(&mut out, &mut |sink| {
+        let fed = consume(&mut |sink| {
             produced = produce.take().map(|produce| produce(sink)).transpose()?;
             Ok(())
         });
         return fed.and_then(|()| produced.ok_or_else(never_fed));
     }
     scope(|scope| {
-        let write = |feed: Feed<'_>| write(&mut out, feed);
         let mut sender = RowSender {
             scope,
             columns: None,
             batch: Batch::default(),
             is_complete: false,
-            write: Some(write),
+            write: Some(consume),
             writer: None,
         };
         let produced = produce(&mut sender);
@@ -53,6 +51,16 @@ pub(super) fn write_in_background<T>(
         let written = sender.finish();
         produced.and_then(|produced| written.map(|()| produced))
     })
+}
+
+/// Writes the rows of `produce` with `write`, as [`in_background`] does.
+pub(super) fn write_in_background<T>(
+    (out, threads): (&mut Output, Threads),
+    write: impl FnOnce(&mut dyn Write, Feed<'_>) -> Result<()> + Send,
+    produce: impl FnOnce(&mut dyn RowSink) -> Result<T>,
+) -> Result<T> {
+    let mut out = UntilFailure { out, has_failed: false };
+    in_background(threads, |feed| write(&mut out, feed), produce)
 }
 
 /// Rejects all writes after a failed one. Otherwise a buffer that is flushed on drop would write after a

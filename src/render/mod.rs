@@ -24,7 +24,8 @@ mod style;
 mod text;
 
 use arranged::Arranged;
-use background::{Feed, write_in_background};
+use background::write_in_background;
+pub use background::{Feed, in_background};
 use cell::shown;
 pub use columnar::{Encoder, encoder, set_encoder};
 pub use escape::{quotable, visible};
@@ -126,7 +127,10 @@ impl<'a> Writer<'a> {
                 "ask one query for each file",
             )),
             Format::Parquet | Format::Arrow | Format::Arrows => match encoder() {
-                Some(encode) => produce(&mut *encode(self.format, heading, out)),
+                Some(encode) => {
+                    let write = |feed: Feed<'_>| feed(&mut *encode(self.format, heading, out));
+                    in_background(*threads, write, produce)
+                }
                 None => Err(Error::usage(
                     "this verb writes no Parquet or Arrow",
                     "use `nsq run` or `nsq sql`; or --format csv, tsv, json or ndjson",

@@ -51,6 +51,7 @@ mod strangers;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal;
+mod thresholds;
 mod timeline;
 mod trace;
 mod work;

@@ -7,13 +7,12 @@ use crate::catalog::{Catalog, Kind, NsysReport, Query, is_built_in};
 use crate::cli::options::unlimited;
 use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
-use crate::execute::Session;
+use crate::execute::{Limits, Session};
 use crate::normalize::{self, Presence, Scope};
 use crate::render::nsys::{self, NO_ROWS, NsysFormat, NsysStyle, Prose};
-use crate::render::{Style, visible};
+use crate::render::{self, Style, visible};
 use crate::report::Report;
 use crate::schema::Schema;
-use crate::table::ResultTable;
 use std::path::Path;
 
 /// What reports are asked of.
@@ -24,23 +23,32 @@ pub(super) struct Asked<'a> {
     pub(super) schema: &'a Schema,
 }
 
-/// A title, a table and the texts around it.
+/// A report that is ready to be written: its title, the texts around its table, and what computes its rows.
 pub(super) struct Answer {
-    pub(super) title: String,
-    pub(super) table: ResultTable,
-    pub(super) before: String,
-    pub(super) after: String,
-    pub(super) instead: String,
+    title: String,
+    prose: Prose,
+    plan: Plan,
+    session: Session,
+    limits: Limits,
 }
 
 impl Answer {
-    pub(super) fn prose(&self) -> Prose<'_> {
-        Prose { before: &self.before, after: &self.after, instead: &self.instead }
+    /// Computes the rows and writes them. Returns their number, and the number of texts that a spreadsheet would run as
+    /// formulas.
+    pub(super) fn write(
+        &self,
+        out: &mut render::Output,
+        layout: &NsysStyle,
+        style: &Style,
+    ) -> Result<(usize, usize)> {
+        nsys::write(out, layout, &self.title, &self.prose, style, |sink| {
+            self.session.run(&self.plan, &self.limits, sink)
+        })
     }
 }
 
 impl Asked<'_> {
-    /// Answers a report. Fails if its data is missing.
+    /// Prepares a report. Fails if its data is missing.
     pub(super) fn answer(
         &self,
         request: &Request<'_>,
@@ -50,10 +58,8 @@ impl Asked<'_> {
         let (invocation, filter) = Filter::take(invocation)?;
         let query = self.catalog.query(&invocation.query).map_err(|error| scripted(request, error))?;
         let layout = layout(request.command, query, units)?;
-        let plan = Plan::new(self.catalog, &invocation, &layout)?;
-        plan.check_presence(&Presence::new(self.schema, self.catalog), &self.report.path)?;
+        let plan = self.plan(&invocation, &layout)?;
         let scope = filter.scope(self.catalog, self.report, self.schema)?;
-        let table = self.rows(&plan, &scope)?;
         let name = &query.header.name;
         // Under an old name of a report, nsys says its new one.
         let is_old = query.header.nsys.iter().any(|nsys| nsys.aliases.contains(&invocation.query));
@@ -61,19 +67,26 @@ impl Asked<'_> {
             true => format!("DEPRECATED - Use {name} instead ({})", invocation.query),
             false => format!("{} ({name})", plan.title),
         };
-        let (before, after, instead) = match &query.header.nsys {
-            Some(nsys) if query.header.kind == Kind::Rule => rules::texts(nsys, &plan, table.rows.len()),
-            _ => (String::new(), String::new(), NO_ROWS.to_owned()),
+        let prose = match &query.header.nsys {
+            Some(nsys) if query.header.kind == Kind::Rule => rules::prose(nsys, &plan),
+            _ => Prose { instead: NO_ROWS.to_owned(), ..Prose::default() },
         };
-        Ok(Answer { title, table, before, after, instead })
+        self.prepared(title, prose, plan, &scope)
     }
 
-    /// The rows of a plan whose data is present.
-    fn rows(&self, plan: &Plan, scope: &Scope) -> Result<ResultTable> {
+    /// The plan of a report whose data is present.
+    fn plan(&self, invocation: &Invocation, layout: &Layout) -> Result<Plan> {
+        let plan = Plan::new(self.catalog, invocation, layout)?;
+        plan.check_presence(&Presence::new(self.schema, self.catalog), &self.report.path)?;
+        Ok(plan)
+    }
+
+    fn prepared(&self, title: String, prose: Prose, plan: Plan, scope: &Scope) -> Result<Answer> {
         let roots = plan.reads.iter().map(String::as_str);
         let installation = normalize::plan(self.schema, self.catalog, scope, roots)?;
         let limits = unlimited();
-        Session::begin(self.report.connect()?, &installation, &limits)?.table(plan, &limits)
+        let session = Session::begin(self.report.connect()?, &installation, &limits)?;
+        Ok(Answer { title, prose, plan, session, limits })
     }
 
     /// Why a report is skipped, in the words of nsys.
@@ -151,14 +164,13 @@ pub(in crate::cli) fn text_of(
     schema: &Schema,
     name: &str,
 ) -> Result<Vec<u8>> {
-    let plan = Plan::new(catalog, &Invocation::parse(name), &Layout::Nsys(NsysUnits::default()))?;
-    plan.check_presence(&Presence::new(schema, catalog), &report.path)?;
-    let table = Asked { catalog, report, schema }.rows(&plan, &Scope::default())?;
+    let asked = Asked { catalog, report, schema };
+    let plan = asked.plan(&Invocation::parse(name), &Layout::Nsys(NsysUnits::default()))?;
     let mut text = format!("Processing [{}] with [{name}]... \n", visible(&report.name())).into_bytes();
     let title = format!("{} ({name})", plan.title);
-    let prose = Prose { instead: NO_ROWS, ..Prose::default() };
-    let layout = NsysStyle::of(NsysFormat::Column);
-    nsys::write(&mut text, &layout, &title, &prose, &table, &Style::default())?;
+    let prose = Prose { instead: NO_ROWS.to_owned(), ..Prose::default() };
+    let answer = asked.prepared(title, prose, plan, &Scope::default())?;
+    answer.write(&mut text, &NsysStyle::of(NsysFormat::Column), &Style::default())?;
     text.push(b'\n');
     Ok(text)
 }

@@ -65,14 +65,13 @@ fn pipe(command: &str, produce: impl FnOnce(&mut render::Output) -> Result<()>) 
         words.next().ok_or_else(|| Error::usage("no command after `@`", "write -o '@grep cudaFree'"))?;
     let failed = |e| Error::io(Path::new(program), e);
     let mut child = Command::new(program).args(words).stdin(Stdio::piped()).spawn().map_err(failed)?;
-    if let Some(mut input) = child.stdin.take() {
-        match produce(&mut input) {
-            // A command such as `head` may stop reading early.
-            Err(Error::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
-            other => other?,
-        }
-    }
+    let produced = child.stdin.take().map_or(Ok(()), |mut input| produce(&mut input));
     let status = child.wait().map_err(failed)?;
+    match produced {
+        // A command such as `head` may stop reading early.
+        Err(Error::Output(e)) if e.kind() == std::io::ErrorKind::BrokenPipe => {}
+        other => other?,
+    }
     if status.success() {
         return Ok(());
     }

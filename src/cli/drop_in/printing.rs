@@ -1,7 +1,7 @@
 //! Prints the reports of a request, one by one.
 
 use super::args::DropInArgs;
-use super::asked::{Answer, Asked};
+use super::asked::Asked;
 use super::destination::Destination;
 use super::format::FormatSpec;
 use super::request::Request;
@@ -12,8 +12,8 @@ use crate::cli::output::{FORMULAS, must_differ, no_formulas, replace, say};
 use crate::cli::{complain, note};
 use crate::compile::Invocation;
 use crate::error::{EXIT_LACKS_DATA, Error, Result};
-use crate::render::nsys::{NsysFormat, NsysStyle};
-use crate::render::{self, Style, visible};
+use crate::render::nsys::NsysFormat;
+use crate::render::{Style, visible};
 use crate::report::{Listener, Report, export_to, is_database};
 use crate::schema::Schema;
 use std::io::IsTerminal;
@@ -202,12 +202,14 @@ impl Printing<'_> {
             for_spreadsheets: args.spreadsheet,
             ..Style::default()
         };
-        let write = |out: &mut render::Output| {
-            self.formulas += written(out, &answer, &job.format.style, &style)?;
+        let mut count = 0;
+        job.destination.write(|out| {
+            let (rows, formulas) = answer.write(out, &job.format.style, &style)?;
+            self.formulas += formulas;
+            count = rows;
             Ok(())
-        };
-        job.destination.write(write)?;
-        Ok(answer.table.rows.len())
+        })?;
+        Ok(count)
     }
 
     /// Skips a report. Missing data is an error only if the user named the report.
@@ -246,14 +248,4 @@ impl From<Error> for Failed {
     fn from(error: Error) -> Self {
         Self::By(error)
     }
-}
-
-/// Writes an answer; returns the number of texts that a spreadsheet would run as formulas.
-fn written(
-    out: &mut dyn std::io::Write,
-    answer: &Answer,
-    layout: &NsysStyle,
-    style: &Style,
-) -> Result<usize> {
-    render::nsys::write(out, layout, &answer.title, &answer.prose(), &answer.table, style)
 }

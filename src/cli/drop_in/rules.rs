@@ -2,6 +2,7 @@
 
 use crate::catalog::NsysReport;
 use crate::compile::Plan;
+use crate::render::nsys::Prose;
 use crate::render::wrapped;
 use crate::table::Value;
 
@@ -9,7 +10,7 @@ use crate::table::Value;
 const WIDTH: usize = 79;
 
 /// What stands before the rows, after them, and in place of them.
-pub(super) fn texts(nsys: &NsysReport, plan: &Plan, rows: usize) -> (String, String, String) {
+pub(super) fn prose(nsys: &NsysReport, plan: &Plan) -> Prose {
     let before = nsys
         .advice
         .as_ref()
@@ -18,7 +19,7 @@ pub(super) fn texts(nsys: &NsysReport, plan: &Plan, rows: usize) -> (String, Str
         Some(Value::Int(limit)) => *limit,
         _ => -1,
     };
-    let after = match limit {
+    let after = move |rows: usize| match limit {
         1 if rows == 1 => {
             "\nOnly the top result is displayed. More data may be available.\n\n".to_owned()
         }
@@ -32,7 +33,7 @@ pub(super) fn texts(nsys: &NsysReport, plan: &Plan, rows: usize) -> (String, Str
         (_, Some(text)) => paragraph(&filled_in(text, plan)),
         (_, None) => "There were no problems detected.\n".to_owned(),
     };
-    (before, after, instead)
+    Prose { before, after: Some(Box::new(after)), instead }
 }
 
 /// A text in lines, with the final newline.

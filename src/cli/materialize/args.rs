@@ -27,6 +27,9 @@ pub(in crate::cli) struct Args {
     /// Value of job=… [default: name of the folder that the report is in]
     #[arg(long, value_name = "NAME", requires = "parquet")]
     pub(super) job: Option<String>,
+    /// Write internal relations too: steps from which nsq computes others.
+    #[arg(long)]
+    pub(super) all: bool,
     /// Replace the output file if it exists.
     #[arg(long)]
     pub(super) force: bool,

@@ -2,14 +2,14 @@
 //! `DIR/RELATION/job=…/rank=…/part.parquet`.
 
 use super::args::Args;
-use super::relations::{Opened, STRINGS, referred_to};
+use super::relations::Source;
 use crate::catalog::Catalog;
 use crate::cli::{many, note};
 use crate::compile::Plan;
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
 use crate::render::{Encoder, Format, Heading};
-use crate::report::WorkFolder;
+use crate::report::{Report, WorkFolder};
 use crate::table::Value;
 use crate::threads::Threads;
 use std::collections::BTreeSet;
@@ -34,28 +34,30 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
     create_dir_all(&whole).map_err(|e| Error::io(folder, e))?;
     let (mut jobs, mut ranks, mut relations) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (place, path) in paths.iter().enumerate() {
-        let opened = Opened::new(args, &catalog, path, &limits)?;
+        let report = Report::open(path, &args.open.export_options())?;
+        let (name, mut rank) = (report.name(), None);
         let job = args.job.clone().unwrap_or_else(|| folder_name(path));
-        let known = opened.relations.iter().any(|relation| relation.header.name == "rank");
-        ranks.push(if known { only_rank(&opened.session, &catalog, &limits)? } else { None });
-        for relation in &opened.relations {
-            let name = relation.header.name.as_str();
-            let part = whole.join(name).join(job_folder(&job)).join(place.to_string());
-            create_dir_all(&part).map_err(|e| Error::io(&part, e))?;
-            let file = part.join("part.parquet");
-            let mut out = BufWriter::new(File::create_new(&file).map_err(|e| Error::io(&file, e))?);
-            let mut heading = Heading { title: relation.header.summary.clone(), ..Heading::default() };
-            let facts = [("relation", name), ("report", &opened.report), ("job", &job)];
-            heading.facts.extend(facts.map(|(key, fact)| (key.to_owned(), fact.into())));
-            heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
-            let condition =
-                if name == STRINGS { referred_to(&opened.relations) } else { "true".to_owned() };
-            let mut sink = encode(Format::Parquet, &heading, &mut out);
-            opened.session.read_relation(relation, name, &condition, &mut *sink, &limits)?;
-            drop(sink);
-            out.flush().map_err(|e| Error::io(&file, e))?;
-            relations.insert(name.to_owned());
-        }
+        Source::new(args, &catalog, report, &limits)?.each_group(&BTreeSet::new(), |group| {
+            if group.parts.iter().any(|part| part.name == "rank") {
+                rank = only_rank(&group.session, &catalog, &limits)?;
+            }
+            group.parts.iter().try_for_each(|part| {
+                let folder = whole.join(&part.name).join(job_folder(&job)).join(place.to_string());
+                create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
+                let file = folder.join("part.parquet");
+                let mut out = BufWriter::new(File::create_new(&file).map_err(|e| Error::io(&file, e))?);
+                let mut heading =
+                    Heading { title: part.relation.header.summary.clone(), ..Heading::default() };
+                let facts = [("relation", &part.name), ("report", &name), ("job", &job)];
+                let facts = facts.map(|(key, fact)| (key.to_owned(), fact.as_str().into()));
+                heading.facts.extend(facts);
+                heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
+                group.read(part, |feed| feed(&mut *encode(Format::Parquet, &heading, &mut out)))?;
+                relations.insert(part.name.clone());
+                out.flush().map_err(|e| Error::io(&file, e))
+            })
+        })?;
+        ranks.push(rank);
         jobs.push(job);
     }
     let places: Vec<i64> = (0..).take(paths.len()).collect();

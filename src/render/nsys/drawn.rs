@@ -1,82 +1,159 @@
 //! The formats `column` and `table`: text for people.
 
-use super::layout::{NsysFormat, NsysStyle, Width};
-use crate::render::{delimited, visible};
-use crate::table::{Column, ResultTable, Value};
+use super::layout::{NsysFormat, NsysStyle, Prose, Width};
+use crate::error::Result;
+use crate::render::{Output, delimited, put, visible};
+use crate::table::{Column, RowSink, Value};
 
-/// Draws a table that has rows.
-pub(super) fn drawn(table: &ResultTable, layout: &NsysStyle) -> String {
-    let is_framed = layout.format == NsysFormat::Table;
-    let shown: Vec<usize> = (0..table.columns.len())
-        .filter(|index| layout.widths.get(*index) != Some(&Width::Fixed(0)))
-        .collect();
-    let mut columns: Vec<Drawn> =
-        shown.into_iter().map(|index| Drawn::new(table, index, layout)).collect();
-    if columns.len() < table.columns.len() {
-        // nsys ends its lines with an empty column where others are hidden.
-        columns.push(Drawn { width: 0, is_number: false, header: String::new(), cells: Vec::new() });
-    }
-    let line = |parts: Vec<String>| match is_framed {
-        true => format!("| {} |\n", parts.join(" | ")),
-        false => format!(" {}\n", parts.join("  ")),
-    };
-    let dashes: Vec<String> = columns.iter().map(|column| "-".repeat(column.width)).collect();
-    let rule = match is_framed {
-        true => format!("+-{}-+\n", dashes.join("-+-")),
-        false => format!(" {}\n", dashes.join("  ")),
-    };
-    let mut text = String::new();
-    if is_framed {
-        text.push_str(&rule);
-    }
-    if !layout.no_header {
-        text.push_str(&line(columns.iter().map(Drawn::head).collect()));
-        text.push_str(&rule);
-    }
-    for row in 0..table.rows.len() {
-        text.push_str(&line(columns.iter().map(|column| column.cell(row)).collect()));
-    }
-    if is_framed {
-        text.push_str(&rule);
-    }
-    text
+/// Draws a table that has rows, under its title.
+///
+/// The first rows decide how wide the columns are, so they are kept until all of them are here; later rows are written as
+/// they come.
+pub(super) struct Drawn<'a> {
+    out: &'a mut Output,
+    layout: &'a NsysStyle,
+    title: &'a str,
+    prose: &'a Prose,
+    columns: Vec<Column>,
+    /// The rows that decide.
+    first: Vec<Vec<Value>>,
+    /// The columns that are shown, once the rows that decide are here.
+    shown: Vec<Shown>,
+    rows: usize,
 }
 
-/// A column as text.
-struct Drawn {
+/// How a column is drawn.
+struct Shown {
+    /// Its place in a row; `None` for the empty column at the end.
+    place: Option<usize>,
     width: usize,
     is_number: bool,
     header: String,
-    cells: Vec<String>,
 }
 
-impl Drawn {
-    fn new(table: &ResultTable, index: usize, layout: &NsysStyle) -> Self {
-        let column: &Column = &table.columns[index];
-        let values = || table.rows.iter().map(|row| &row[index]);
-        let cells: Vec<String> =
-            values().map(|value| visible(&delimited::plain(value, column))).collect();
-        let scanned = if layout.scanned_rows == 0 { usize::MAX } else { layout.scanned_rows };
-        let width = match layout.widths.get(index) {
+impl<'a> Drawn<'a> {
+    pub(super) fn new(
+        out: &'a mut Output,
+        layout: &'a NsysStyle,
+        title: &'a str,
+        prose: &'a Prose,
+    ) -> Self {
+        let (columns, first, shown) = (Vec::new(), Vec::new(), Vec::new());
+        Self { out, layout, title, prose, columns, first, shown, rows: 0 }
+    }
+
+    fn is_framed(&self) -> bool {
+        self.layout.format == NsysFormat::Table
+    }
+
+    fn line(&self, parts: &[String]) -> String {
+        match self.is_framed() {
+            true => format!("| {} |\n", parts.join(" | ")),
+            false => format!(" {}\n", parts.join("  ")),
+        }
+    }
+
+    fn rule(&self) -> String {
+        let dashes: Vec<String> = self.shown.iter().map(|column| "-".repeat(column.width)).collect();
+        match self.is_framed() {
+            true => format!("+-{}-+\n", dashes.join("-+-")),
+            false => format!(" {}\n", dashes.join("  ")),
+        }
+    }
+
+    /// Writes what stands over the rows, and the rows that decided the widths.
+    fn open(&mut self) -> Result<()> {
+        let (first, layout) = (std::mem::take(&mut self.first), self.layout);
+        self.shown = (0..self.columns.len())
+            .filter(|place| layout.widths.get(*place) != Some(&Width::Fixed(0)))
+            .map(|place| Shown::new(&self.columns[place], place, &first, layout))
+            .collect();
+        if self.shown.len() < self.columns.len() {
+            // nsys ends its lines with an empty column where others are hidden.
+            self.shown.push(Shown { place: None, width: 0, is_number: false, header: String::new() });
+        }
+        let mut text = format!("\n ** {}:\n\n{}", self.title, self.prose.before);
+        if self.is_framed() {
+            text.push_str(&self.rule());
+        }
+        if !layout.no_header {
+            text.push_str(&self.line(&self.shown.iter().map(Shown::head).collect::<Vec<_>>()));
+            text.push_str(&self.rule());
+        }
+        put(self.out, &text)?;
+        first.iter().try_for_each(|row| self.draw(row))
+    }
+
+    fn draw(&mut self, row: &[Value]) -> Result<()> {
+        let cell = |column: &Shown| match column.place {
+            Some(place) => column.cell(&text_of(&row[place], &self.columns[place])),
+            None => column.cell(""),
+        };
+        let line = self.line(&self.shown.iter().map(cell).collect::<Vec<_>>());
+        put(self.out, &line)
+    }
+
+    /// Whether the rows that decide the widths are all here.
+    fn is_decided(&self) -> bool {
+        self.layout.scanned_rows > 0 && self.rows >= self.layout.scanned_rows
+    }
+}
+
+impl RowSink for Drawn<'_> {
+    fn begin(&mut self, columns: &[Column]) -> Result<()> {
+        self.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        if self.is_decided() {
+            self.rows += 1;
+            return self.draw(row);
+        }
+        self.rows += 1;
+        self.first.push(row.to_vec());
+        if self.is_decided() { self.open() } else { Ok(()) }
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if !self.is_decided() {
+            self.open()?;
+        }
+        if self.is_framed() {
+            let rule = self.rule();
+            put(self.out, &rule)?;
+        }
+        self.prose.after.as_ref().map_or(Ok(()), |after| put(self.out, &after(self.rows)))
+    }
+}
+
+fn text_of(value: &Value, column: &Column) -> String {
+    visible(&delimited::plain(value, column))
+}
+
+impl Shown {
+    fn new(column: &Column, place: usize, first: &[Vec<Value>], layout: &NsysStyle) -> Self {
+        let values = || first.iter().map(|row| &row[place]);
+        let width = match layout.widths.get(place) {
             Some(Width::Fixed(width)) => *width,
             _ => {
                 let widest = if layout.widest == 0 { usize::MAX } else { layout.widest };
-                let longest = cells.iter().take(scanned).map(|cell| cell.chars().count()).max();
+                let longest = values().map(|value| text_of(value, column).chars().count()).max();
                 longest.unwrap_or(0).max(column.name.chars().count()).min(widest)
             }
         };
         // nsys decides by these values, too: a column whose values are all numbers is aligned to the right.
-        let is_number = values().take(scanned).all(|value| !matches!(value, Value::Text(_)))
-            && values().take(scanned).any(|value| *value != Value::Null);
-        Self { width, is_number, header: column.name.clone(), cells }
+        let is_number = values().all(|value| !matches!(value, Value::Text(_)))
+            && values().any(|value| *value != Value::Null);
+        Self { place: Some(place), width, is_number, header: column.name.clone() }
     }
 
     fn head(&self) -> String {
         format!("{:^width$}", self.clipped(&self.header), width = self.width)
     }
 
-    fn cell(&self, row: usize) -> String {
-        let cell = self.clipped(self.cells.get(row).map_or("", String::as_str));
+    fn cell(&self, text: &str) -> String {
+        let cell = self.clipped(text);
         match self.is_number {
             true => format!("{cell:>width$}", width = self.width),
             false => format!("{cell:<width$}", width = self.width),
@@ -96,6 +173,14 @@ impl Drawn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::ResultTable;
+
+    /// The table under its title, which stands alone.
+    fn drawn(table: &ResultTable, layout: &NsysStyle) -> String {
+        let (mut out, prose) = (Vec::new(), Prose::default());
+        table.replay(&mut Drawn::new(&mut out, layout, "T", &prose)).unwrap();
+        String::from_utf8(out).unwrap().strip_prefix("\n ** T:\n\n").unwrap().to_owned()
+    }
 
     fn sample() -> ResultTable {
         let mut time = Column::untyped("Time (%)");
@@ -136,5 +221,21 @@ mod tests {
     fn only_the_first_rows_decide_the_width() {
         let layout = NsysStyle { scanned_rows: 1, ..NsysStyle::of(NsysFormat::Column) };
         assert!(drawn(&sample(), &layout).ends_with("  xxx…\n"));
+    }
+
+    #[test]
+    fn rows_are_drawn_alike_on_both_sides_of_those_that_decide() {
+        let layout = NsysStyle { scanned_rows: 3, ..NsysStyle::of(NsysFormat::Table) };
+        let lines = |rows: usize| -> Vec<String> {
+            let mut table = sample();
+            table.rows = vec![table.rows[0].clone(); rows];
+            drawn(&table, &layout).lines().map(str::to_owned).collect()
+        };
+        for rows in [1, 2, 3, 4, 5] {
+            let (few, lines) = (lines(1), lines(rows));
+            assert_eq!(lines.len(), rows + 4, "{rows}");
+            assert!(lines[3..3 + rows].iter().all(|line| *line == few[3]), "{rows}");
+            assert_eq!((&lines[..3], lines.last()), (&few[..3], few.last()), "{rows}");
+        }
     }
 }

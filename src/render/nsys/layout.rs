@@ -1,5 +1,7 @@
 //! The formats, their arguments, and the texts around a table.
 
+use std::fmt;
+
 /// An output format of `nsys stats`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NsysFormat {
@@ -95,12 +97,21 @@ pub enum Width {
 }
 
 /// The texts around a table in `column` and `table`, each with its final newline.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Prose<'a> {
+#[derive(Default)]
+pub struct Prose {
     /// Stands over the rows.
-    pub before: &'a str,
-    /// Stands under the rows.
-    pub after: &'a str,
+    pub before: String,
+    /// Stands under this number of rows.
+    pub after: Option<Box<dyn Fn(usize) -> String + Sync>>,
     /// Stands in place of rows if there are none.
-    pub instead: &'a str,
+    pub instead: String,
+}
+
+impl fmt::Debug for Prose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prose")
+            .field("before", &self.before)
+            .field("instead", &self.instead)
+            .finish_non_exhaustive()
+    }
 }

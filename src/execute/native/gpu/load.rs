@@ -227,3 +227,25 @@ fn append(mut ops: Vec<Op>, into: &mut Vec<Op>) {
         ops.shrink_to_fit();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_any_length_are_joined() {
+        let ops = |from: i64, count: usize| -> Vec<Op> {
+            let activity = Activity::Compute;
+            let op =
+                |id| Op { start: 0, end: 0, kind: OpKind::Kernel, id, stream: 0, name: 0, activity };
+            (from..).take(count).map(op).collect()
+        };
+        for count in [0, 1, MOVED - 1, MOVED, MOVED + 1, 2 * MOVED + 1] {
+            let mut joined = ops(0, 3);
+            append(ops(3, count), &mut joined);
+            let mut ids: Vec<i64> = joined.iter().map(|op| op.id).collect();
+            ids.sort_unstable();
+            assert!(ids.into_iter().eq(0..count as i64 + 3), "{count}");
+        }
+    }
+}

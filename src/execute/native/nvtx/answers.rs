@@ -38,6 +38,7 @@ pub(in crate::execute::native) struct Answers {
     listed: OnceLock<Listed>,
     thread_ranks: OnceLock<Vec<u32>>,
     paths: OnceLock<Paths>,
+    pub(super) path_marks: OnceLock<Vec<[u8; 4]>>,
     shown_paths: OnceLock<Vec<u32>>,
     path_kernels: OnceLock<Vec<PathKernel>>,
     range_kernels: [OnceLock<RangeKernels>; 3],
@@ -93,6 +94,7 @@ impl Answers {
             listed: OnceLock::new(),
             thread_ranks: OnceLock::new(),
             paths: OnceLock::new(),
+            path_marks: OnceLock::new(),
             shown_paths: OnceLock::new(),
             path_kernels: OnceLock::new(),
             range_kernels: Default::default(),
@@ -374,17 +376,5 @@ impl Answers {
             let _ = write!(stack, ":{}", self.ranges()[index as usize].id);
         }
         stack
-    }
-
-    /// The folded names along a path, joined with slashes.
-    pub(super) fn path_text(&self, path: u32) -> String {
-        let mut chain = Vec::new();
-        let mut at = path;
-        while let Some(path) = self.paths().paths.get(at as usize) {
-            chain.push(self.layers().layers[path.layer as usize].as_str());
-            at = path.parent;
-        }
-        chain.reverse();
-        chain.join(" / ")
     }
 }

@@ -5,6 +5,7 @@ mod cells;
 mod interner;
 mod load;
 mod names;
+mod path_text;
 mod ranges;
 mod scope;
 mod tables;
