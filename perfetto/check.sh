@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The checks of nsq-perfetto: lints, and traces decoded with Perfetto's own messages. They write only under
+# The checks of nsq-perfetto: lints, what runs leave, and traces decoded with Perfetto's own messages. They write only under
 # target/. .ci/run calls this.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,8 @@ if [ -z "${NSQ_BUILT:-}" ]; then
   step cargo clippy --locked -p nsq-perfetto --all-targets -- -D warnings
   step cargo build --locked -p nsys-query -p nsq-perfetto --bins
 fi
+
+step cargo test --quiet --locked -p nsq-perfetto
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/perfetto-venv

@@ -49,6 +49,14 @@ pub enum Error {
         /// What to do.
         help: String,
     },
+    /// A report could not be converted, because a disk is full.
+    #[error("{}: no space left for its export in {}", path.display(), folder.display())]
+    NoSpace {
+        /// The path as the user gave it.
+        path: PathBuf,
+        /// A folder on the disk.
+        folder: PathBuf,
+    },
     /// A file of the SQL library is malformed.
     #[error("{file}:{line}: {reason}")]
     Catalog {
@@ -174,9 +182,16 @@ impl Error {
         }
     }
 
-    /// Whether SQLite ran out of disk space.
+    /// Whether a disk is full.
     pub fn is_full_disk(&self) -> bool {
-        matches!(self, Self::Sqlite(e) if e.sqlite_error_code() == Some(ErrorCode::DiskFull))
+        match self {
+            Self::NoSpace { .. } => true,
+            Self::Sqlite(e) => e.sqlite_error_code() == Some(ErrorCode::DiskFull),
+            Self::Io { source, .. } | Self::Output(source) => {
+                matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+            }
+            _ => false,
+        }
     }
 
     /// What to do about the error; `None` if there is nothing to add to the message.
@@ -203,6 +218,10 @@ impl Error {
                 Some(ErrorCode::OutOfMemory) => MORE_MEMORY.to_owned(),
                 _ => String::new(),
             },
+            Self::NoSpace { .. } => {
+                "free space there, or choose a folder on another disk: set NSQ_CACHE, or TMPDIR with --no-cache"
+                    .to_owned()
+            }
             Self::Interrupted => String::new(),
         };
         (!help.is_empty()).then_some(help)

@@ -63,6 +63,9 @@ pub mod error;
 pub mod execute;
 #[doc(hidden)]
 pub mod glob;
+#[cfg(feature = "signals")]
+#[doc(hidden)]
+pub mod interrupt;
 #[doc(hidden)]
 pub mod interval;
 #[doc(hidden)]
@@ -97,6 +100,8 @@ pub mod table;
 pub mod threads;
 #[doc(hidden)]
 pub mod trace;
+#[doc(hidden)]
+pub mod whole_file;
 
 pub use door::{Answer, Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
 pub use error::{Error, Result};

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)]
 
 use nsq::error::{EXIT_FAILED, MORE_MEMORY};
-use nsq::report::remove_work_folders;
+use nsq::whole_file::remove_work_folders;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;

@@ -78,5 +78,6 @@ fn main() -> ExitCode {
         #[cfg(not(feature = "cluster"))]
         Command::Scheduler(_) | Command::Executor(_) => Err(without_cluster()),
     };
+    nsq::interrupt::disarm();
     ExitCode::from(done.unwrap_or_else(|error| output::complain(&error)))
 }

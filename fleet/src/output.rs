@@ -6,30 +6,32 @@ use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
 use nsq::render::{Format, Heading, Output, Style, Writer};
-use nsq::report::WorkFolder;
+use nsq::whole_file::{self, standard_output, tell};
 use nsq::{Column, Error, Library, Result, RowSink, Type, Value, visible};
 use nsq_arrow::value;
-use std::fs::{File, rename};
 use std::io::{BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) fn note(text: &str) {
-    eprintln!("note: {}", visible(text));
+    tell(&format!("note: {}", visible(text)));
 }
 
 pub(crate) fn complain(error: &Error) -> u8 {
-    eprintln!("error: {}", visible(&error.to_string()));
-    if let Some(help) = error.help() {
-        eprintln!("  help: {}", visible(&help));
+    let code = error.exit_code();
+    if code != 0 {
+        tell(&format!("error: {}", visible(&error.to_string())));
+        if let Some(help) = error.help() {
+            tell(&format!("  help: {}", visible(&help)));
+        }
     }
-    error.exit_code()
+    code
 }
 
 /// A query whose data a report lacks.
 pub(crate) fn complain_of(failure: &Failure) -> u8 {
-    eprintln!("error: {}", visible(&failure.message));
+    tell(&format!("error: {}", visible(&failure.message)));
     if let Some(help) = &failure.help {
-        eprintln!("  help: {}", visible(help));
+        tell(&format!("  help: {}", visible(help)));
     }
     failure.code
 }
@@ -37,7 +39,7 @@ pub(crate) fn complain_of(failure: &Failure) -> u8 {
 pub(crate) fn complain_about(report: &str, failure: &Failure) {
     let text = &failure.message;
     let name = if text.contains(report) { String::new() } else { format!("{}: ", visible(report)) };
-    eprintln!("error: {name}{}", visible(text));
+    tell(&format!("error: {name}{}", visible(text)));
 }
 
 pub(crate) fn format(args: &Args) -> Result<Format> {
@@ -145,19 +147,11 @@ fn write(
         writer.result(heading, produce)?;
         writer.finish()
     };
-    let Some(path) = &args.output else {
-        let written = fill(&mut BufWriter::new(std::io::stdout()));
-        return match written {
-            Err(Error::Output(e)) if nsq::render::is_closed_pipe(&e) => Ok(()),
-            written => written,
-        };
-    };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let own = WorkFolder::beside(folder.unwrap_or(Path::new(".")))?;
-    let fresh = own.path().join("whole");
-    let failed = |e| Error::io(path, e);
-    let mut out = BufWriter::new(File::create_new(&fresh).map_err(failed)?);
-    fill(&mut out)?;
-    out.flush().map_err(failed)?;
-    rename(&fresh, path).map_err(failed)
+    match &args.output {
+        Some(path) => whole_file::write(path, fill),
+        None => {
+            let mut out = BufWriter::new(standard_output()?);
+            fill(&mut out).and_then(|()| out.flush().map_err(Error::Output))
+        }
+    }
 }

@@ -7,11 +7,13 @@ use crate::output;
 use crate::place;
 use crate::workshop::{Contribution, Workshop};
 use nsq::error::EXIT_FAILED;
+use nsq::interrupt::{handle_signals, interrupt};
 use nsq::render::Format;
-use nsq::report::WorkFolder;
+use nsq::whole_file::WorkFolder;
 use nsq::{Cancel, Error, Library, Result, report_paths};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Ask a query about many reports, such as the ranks of a job
 #[derive(Debug, clap::Args)]
@@ -60,16 +62,18 @@ pub(crate) struct Args {
     scope: ScopeArgs,
 }
 
+/// Time that work has to stop by itself after Ctrl-C: a scheduler is told, which takes 3 s if it does not answer.
+const GRACE: Duration = Duration::from_secs(4);
+
 pub(crate) fn run(args: &Args) -> Result<u8> {
     let format = output::format(args)?;
     let library = match args.queries.as_slice() {
         [] => Library::built_in()?,
         folders => Library::load(folders)?,
     };
-    let cancel = Cancel::default();
-    let stop = cancel.clone();
-    // Without our handler, the system's default still ends the program.
-    let _ = ctrlc::set_handler(move || stop.cancel());
+    handle_signals(output::complain, GRACE);
+    let cancel = interrupt().clone();
+    let library = library.cancelled_by(&cancel);
     let paths = paths(&args.reports, &cancel)?;
     output::must_differ(args, &paths)?;
     let asks = asks(&library, args)?;

@@ -5,7 +5,7 @@ use crate::asked::{Ask, Failure, Source, text_path};
 use crate::contributions::{Part, contribute};
 use crate::place::{Place, Stamp};
 use crate::roots::Roots;
-use nsq::report::WorkFolder;
+use nsq::whole_file::WorkFolder;
 use nsq::{Cancel, Error, Library};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

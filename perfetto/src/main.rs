@@ -9,7 +9,9 @@ mod slices;
 mod tracks;
 
 use clap::Parser;
-use nsq::{Error, Library, Report, Result, Scope, report_paths};
+use nsq::interrupt::{disarm, handle_signals, interrupt};
+use nsq::whole_file::{self, tell};
+use nsq::{Error, Library, Report, Result, Scope, report_paths, visible};
 use output::Compressed;
 use packets::{Counts, Packets};
 use slices::{Clock, Counters, Slices, Target};
@@ -17,6 +19,7 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 use tracks::{Owner, Tracks, Unit};
 
 /// Statements whose rows are slices, and whether these begin flows. Calls come first.
@@ -79,27 +82,40 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match run(&Args::parse()) {
+    let args = Args::parse();
+    handle_signals(complain, GRACE);
+    let done = run(&args);
+    disarm();
+    match done {
         Ok(counts) => {
-            eprintln!(
+            tell(&format!(
                 "{} slices and {} counter values on {} tracks, {} flows",
                 counts.slices, counts.counter_values, counts.tracks, counts.flows
-            );
+            ));
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("error: {error}");
-            if let Some(help) = error.help() {
-                eprintln!("  help: {help}");
-            }
-            ExitCode::from(error.exit_code())
-        }
+        Err(error) => ExitCode::from(complain(&error)),
     }
+}
+
+/// Time that work has to stop by itself after Ctrl-C.
+const GRACE: Duration = Duration::from_secs(1);
+
+fn complain(error: &Error) -> u8 {
+    tell(&format!("error: {}", visible(&error.to_string())));
+    if let Some(help) = error.help() {
+        tell(&format!("  help: {}", visible(&help)));
+    }
+    error.exit_code()
+}
+
+fn note(text: &str) {
+    tell(&format!("note: {}", visible(text)));
 }
 
 fn run(args: &Args) -> Result<Counts> {
     let (paths, notes) = report_paths(&args.reports)?;
-    notes.iter().for_each(|note| eprintln!("note: {note}"));
+    notes.iter().for_each(|text| note(text));
     if paths.len() > MOST_REPORTS {
         return Err(Error::Usage {
             reason: format!(
@@ -118,22 +134,22 @@ fn run(args: &Args) -> Result<Counts> {
             help: "give another file to --output".to_owned(),
         });
     }
-    let library = Library::built_in()?;
+    let library = Library::built_in()?.cancelled_by(interrupt());
     let reports = paths.iter().map(|path| library.open(path)).collect::<Result<Vec<_>>>()?;
-    let failed = |source| Error::Io { path: args.output.clone(), source };
-    let file = output::create(&args.output).map_err(failed)?;
-    let mut packets = Packets::new(Compressed::new(file, &args.output));
     let clocks = clocks(&library, &reports)?;
-    for (place, (report, clock)) in reports.iter().zip(clocks).enumerate() {
-        let prefix = if reports.len() > 1 { format!("{}: ", report.name()) } else { String::new() };
-        let mut tracks = Tracks::new(place as u64, prefix, names(report)?);
-        let mut target =
-            Target { packets: &mut packets, tracks: &mut tracks, clock, place: place as u64 };
-        write(report, args, &mut target)?;
-    }
-    let counts = packets.counts;
-    let file = packets.into_inner().finish().map_err(failed)?;
-    file.persist(&args.output).map_err(|e| failed(e.error))?;
+    let mut counts = Counts::default();
+    whole_file::write(&args.output, |out| {
+        let mut packets = Packets::new(Compressed::new(out, &args.output));
+        for (place, (report, clock)) in reports.iter().zip(clocks).enumerate() {
+            let prefix = if reports.len() > 1 { format!("{}: ", report.name()) } else { String::new() };
+            let mut tracks = Tracks::new(place as u64, prefix, names(report)?);
+            let mut target =
+                Target { packets: &mut packets, tracks: &mut tracks, clock, place: place as u64 };
+            write(report, args, &mut target)?;
+        }
+        counts = packets.counts;
+        packets.into_inner().finish().map_err(Error::Output)
+    })?;
     Ok(counts)
 }
 
@@ -146,7 +162,7 @@ fn clocks(library: &Library, reports: &[Report]) -> Result<Vec<Clock>> {
     let aligned = match library.query("rank_clocks", reports).run() {
         Ok(aligned) => aligned,
         Err(Error::LacksData { .. }) => {
-            eprintln!("note: the clocks of the reports are not aligned: they have no collectives");
+            note("the clocks of the reports are not aligned: they have no collectives");
             return Ok(clocks);
         }
         Err(error) => return Err(error),
@@ -162,7 +178,7 @@ fn clocks(library: &Library, reports: &[Report]) -> Result<Vec<Clock>> {
         }
     }
     for (report, _) in reports.iter().zip(is_known).skip(1).filter(|(_, is_known)| !is_known) {
-        eprintln!("note: {}: its clock is not aligned with that of the first report", report.name());
+        note(&format!("{}: its clock is not aligned with that of the first report", report.name()));
     }
     // No time may be negative.
     let earliest = clocks.iter().map(|clock| clock.offset_ns).min().unwrap_or(0).min(0);

@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let class = match error {
         Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
-        Error::Report { .. } | Error::Export { .. } | Error::Io { .. } => "ReportError",
+        Error::Report { .. } | Error::Export { .. } | Error::NoSpace { .. } | Error::Io { .. } => {
+            "ReportError"
+        }
         Error::Unknown { .. } => "UnknownName",
         Error::Usage { .. } => "UsageError",
         Error::LacksData { .. } => "LacksData",

@@ -7,6 +7,7 @@ use crate::catalog::lock::{FILE, Lock, LockEntry};
 use crate::catalog::{BUILT_IN, Catalog, FileKind, Query};
 use crate::error::{EXIT_FAILED, Error, Result};
 use crate::lint::{self, Finding};
+use crate::whole_file;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -148,7 +149,9 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
         }
     }
     if args.bless && findings.is_empty() {
-        std::fs::write(&file, current.render()).map_err(|e| Error::io(&file, e))?;
+        whole_file::write(&file, |out| {
+            out.write_all(current.render().as_bytes()).map_err(Error::Output)
+        })?;
     }
     Ok(findings)
 }

@@ -14,6 +14,7 @@ use crate::normalize::{Presence, Scope};
 use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
 use crate::render::{Format, quotable, visible};
 use crate::table::ResultTable;
+use crate::whole_file::tell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -356,7 +357,7 @@ impl Args {
         }
         let outcome = answer.facts.get("outcome").and_then(serde_json::Value::as_str);
         if outcome != Some("passed") {
-            eprint!("{}", answer.layout("gate")?);
+            tell(answer.layout("gate")?.trim_end());
         }
         Ok(match outcome {
             Some("passed") => 0,

@@ -2,9 +2,11 @@
 //! runs `nsq-perfetto`.
 
 use crate::error::{Error, Result};
+use crate::whole_file::has_standard_output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::env::{consts::EXE_SUFFIX, current_exe, split_paths, var_os};
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -99,7 +101,12 @@ fn is_executable(program: &Path) -> bool {
 #[cfg(unix)]
 fn execute(program: &Path, arguments: &[OsString]) -> std::io::Result<ExitCode> {
     use std::os::unix::process::CommandExt;
-    Err(Command::new(program).args(arguments).exec())
+    let mut command = Command::new(program);
+    if !has_standard_output() {
+        // By now it is a `/dev/null` that takes everything. This one takes nothing.
+        command.stdout(File::open("/dev/null")?);
+    }
+    Err(command.args(arguments).exec())
 }
 
 #[cfg(not(unix))]

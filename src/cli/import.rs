@@ -1,8 +1,8 @@
 //! `nsq import`: converts a PyTorch trace to a report file.
 
-use super::interrupt::interrupt;
 use super::{messages, note, output};
 use crate::error::Result;
+use crate::interrupt::interrupt;
 use crate::report::{self, Listener};
 use crate::trace::ImportOptions;
 use std::path::PathBuf;

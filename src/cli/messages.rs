@@ -5,6 +5,7 @@ use super::short::{short_line, short_quotes};
 use crate::error::Error;
 use crate::render::visible;
 use crate::report::Notice;
+use crate::whole_file::tell;
 
 /// Prints an error and its help on standard error, and returns the exit code.
 pub(super) fn complain(error: &Error) -> u8 {
@@ -14,9 +15,9 @@ pub(super) fn complain(error: &Error) -> u8 {
         let text = error.to_string();
         let text = if matches!(error, Error::Sql { .. }) { text } else { short_both(&text) };
         let lines: Vec<String> = text.lines().map(|line| short_line(&visible(line))).collect();
-        eprintln!("error: {}", lines.join("\n"));
+        tell(&format!("error: {}", lines.join("\n")));
         if let Some(help) = error.help() {
-            eprintln!("  help: {}", short_line(&visible(&help)));
+            tell(&format!("  help: {}", short_line(&visible(&help))));
         }
     }
     code
@@ -25,7 +26,7 @@ pub(super) fn complain(error: &Error) -> u8 {
 /// Prints a note on standard error.
 pub(super) fn note(text: &str) {
     progress::clear();
-    eprintln!("note: {}", short_line(&visible(&short_both(text))));
+    tell(&format!("note: {}", short_line(&visible(&short_both(text)))));
 }
 
 /// Shortens the text in quotes of both kinds: names in messages are in '...', commands in `...`.

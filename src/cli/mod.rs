@@ -13,7 +13,6 @@ mod cache;
 mod check;
 mod classes;
 mod completions;
-mod deadline;
 mod diff;
 mod drop_in;
 mod export;
@@ -22,7 +21,6 @@ mod failures;
 mod flame;
 mod gate;
 mod import;
-mod interrupt;
 mod kernels;
 mod list;
 mod many;
@@ -44,17 +42,19 @@ mod stats;
 mod timeline;
 
 use crate::error::{EXIT_USAGE, Error, Result};
-use crate::render::{Format, encoder, is_closed_pipe};
-use crate::report::{remove_work_folders, run_as_launcher};
+use crate::interrupt::{disarm, handle_signals};
+use crate::render::{Format, encoder};
+use crate::report::run_as_launcher;
+use crate::whole_file::{standard_output, tell};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
-use interrupt::interrupt;
 use messages::{complain, note};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
@@ -130,6 +130,9 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// Time that work has to stop by itself after Ctrl-C.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Runs the program and returns its exit code.
 pub fn main() -> ExitCode {
     if let Some(code) = run_as_launcher(std::env::args_os()) {
@@ -156,8 +159,7 @@ pub fn main() -> ExitCode {
         return external::hand_to_arrow(&arguments)
             .unwrap_or_else(|error| ExitCode::from(complain(&error)));
     }
-    // Without our handler, the system's default still ends the program on Ctrl-C.
-    let _ = ctrlc::set_handler(stop);
+    handle_signals(complain, GRACE);
     let cli = match parsed {
         Ok(cli) => cli,
         Err(e) => {
@@ -170,38 +172,28 @@ pub fn main() -> ExitCode {
                     let lines: Vec<String> = text.trim_end().lines().map(short_line).collect();
                     writeln!(io::stderr(), "{}", lines.join("\n"))
                 }
-                false => e.print(),
+                false => match standard_output().map(drop) {
+                    Err(error) if !e.use_stderr() => return ExitCode::from(complain(&error)),
+                    _ => e.print(),
+                },
             };
             if lacks_query(&e) {
-                eprintln!("  help: `nsq list` shows the queries; for a start: --query gpu_time");
+                tell("  help: `nsq list` shows the queries; for a start: --query gpu_time");
             }
             if let Some(message) = unknown {
-                eprintln!("  help: {message}");
+                tell(&format!("  help: {message}"));
             }
-            return match printed {
-                Err(e) if !is_closed_pipe(&e) => ExitCode::FAILURE,
-                _ => ExitCode::from(code),
-            };
+            return ExitCode::from(match printed {
+                Err(e) if code == 0 => complain(&Error::Output(e)),
+                _ => code,
+            });
         }
     };
     let ended = dispatch(cli.command);
     progress::end();
-    deadline::disarm();
+    disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
     ExitCode::from(code)
-}
-
-/// Handles Ctrl-C.
-///
-/// The first Ctrl-C asks the running work to stop, and ends the program a little later if it does not.
-/// The second ends the program at once.
-fn stop() {
-    if interrupt().is_cancelled() {
-        remove_work_folders();
-        std::process::exit(i32::from(Error::Interrupted.exit_code()));
-    }
-    interrupt().cancel();
-    deadline::arm_interrupt();
 }
 
 /// `nsq REPORT` means `nsq overview REPORT`.

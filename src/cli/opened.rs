@@ -1,11 +1,12 @@
 //! An open report, and the facts about it that accompany every result.
 
+use super::note;
 use super::options::{OpenArgs, no_instances};
-use super::{deadline, note};
 use crate::catalog::Catalog;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::execute::{Limits, Session};
+use crate::interrupt;
 use crate::normalize::Scope;
 use crate::render::Heading;
 use crate::table::ResultTable;
@@ -18,7 +19,7 @@ pub(super) use crate::open_report::OpenReport as Opened;
 impl Opened {
     /// Opens a report with the options of the command line. Time spent exporting it does not count.
     pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<Self> {
-        deadline::pause(|| Self::new(path, &args.export_options())).map_err(no_instances)
+        interrupt::pause(|| Self::new(path, &args.export_options())).map_err(no_instances)
     }
 
     /// The facts that accompany every result: versions of nsq, export schema and nsys; report and scope.

@@ -1,12 +1,12 @@
 //! Options that several verbs share.
 
-use super::interrupt::interrupt;
-use super::{deadline, messages, note, progress};
+use super::{messages, note, progress};
 use crate::catalog::{Catalog, ClassRule};
 use crate::classify::Pattern;
 use crate::compile::{parse_duration, words_in};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
+use crate::interrupt::{self, interrupt};
 use crate::normalize::{Attribute, Scope};
 use crate::report::{CacheOptions, ExportOptions, Listener, Temporaries};
 use crate::schema::Schema;
@@ -284,7 +284,7 @@ impl LimitArgs {
         let cancel = interrupt().clone();
         let mut limits = Limits { cancel, threads, ..Limits::with_timeout(self.timeout) };
         limits.progress.show = Some(progress::show_work);
-        deadline::arm(&limits);
+        interrupt::arm(&limits);
         limits
     }
 
@@ -304,7 +304,7 @@ impl Clock {
     /// Runs `work` without using up the time limit.
     pub(super) fn pause<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let begin = Instant::now();
-        let done = deadline::pause(work);
+        let done = interrupt::pause(work);
         if let Some((deadline, _)) = &mut self.limits.deadline {
             *deadline += begin.elapsed();
         }

@@ -4,9 +4,9 @@ use super::note;
 use super::progress::Unobstructed;
 use crate::error::{Error, Result};
 use crate::render::{self, Format, Heading, Style, Writer, wrapped};
-use crate::report::WorkFolder;
 use crate::table::ResultTable;
-use std::fs::File;
+pub(super) use crate::whole_file::replace;
+use crate::whole_file::{self, standard_output};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
@@ -135,28 +135,14 @@ pub(super) fn write_to(
     path: Option<&Path>,
     produce: impl FnOnce(&mut render::Output) -> Result<()>,
 ) -> Result<()> {
-    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
-        let mut out = BufWriter::with_capacity(BYTES, Unobstructed(io::stdout()));
-        produce(&mut out)?;
-        return out.flush().map_err(Error::Output);
-    };
-    if path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir()) {
-        // A pipe or a device cannot be replaced: write to it directly.
-        let file = std::fs::OpenOptions::new().write(true).open(path).map_err(|e| Error::io(path, e))?;
-        let mut out = BufWriter::with_capacity(BYTES, file);
-        produce(&mut out).map_err(|e| match e {
-            Error::Output(source) => Error::io(path, source),
-            e => e,
-        })?;
-        return out.flush().map_err(|e| Error::io(path, e));
+    match path.filter(|path| *path != Path::new("-")) {
+        Some(path) => whole_file::write(path, produce),
+        None => {
+            let mut out = BufWriter::with_capacity(BYTES, Unobstructed(standard_output()?));
+            produce(&mut out)?;
+            out.flush().map_err(Error::Output)
+        }
     }
-    replace(path, |fresh| {
-        let file =
-            std::fs::OpenOptions::new().write(true).open(fresh).map_err(|e| Error::io(path, e))?;
-        let mut out = BufWriter::with_capacity(BYTES, file);
-        produce(&mut out)?;
-        out.flush().map_err(|e| Error::io(path, e))
-    })
 }
 
 /// Prints a text on standard output.
@@ -194,49 +180,6 @@ pub(super) fn must_be_free(path: &Path, is_forced: bool) -> Result<()> {
     }
     Ok(())
 }
-
-/// Creates or replaces the file at `path` atomically: `produce` writes to a temporary file beside it.
-pub(super) fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    if path.is_dir() {
-        return Err(Error::usage(format!("{} is a directory", path.display()), "give a file name"));
-    }
-    if path.metadata().is_ok_and(|m| !m.is_file()) {
-        return Err(Error::usage(
-            format!("{} is not a regular file", path.display()),
-            "give the name of a regular file",
-        ));
-    }
-    // If `path` is a symbolic link, replace its target and keep the link.
-    let target = match path.canonicalize() {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        target => target.map_err(|e| Error::io(path, e))?,
-    };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let failed = |e: io::Error| Error::io(path, e.kind().into());
-    let own = WorkFolder::beside(folder).map_err(|e| match e {
-        Error::Io { source, .. } => failed(source),
-        e => e,
-    })?;
-    // A new file gets default permissions; a replacement keeps the permissions of the old file.
-    let fresh = own.path().join(FRESH);
-    let file = File::create_new(&fresh).map_err(failed)?;
-    if let Ok(replaced) = target.metadata() {
-        file.set_permissions(replaced.permissions()).map_err(failed)?;
-    }
-    drop(file);
-    produce(&fresh).map_err(|e| match e {
-        Error::Output(source) => failed(source),
-        e if e.is_full_disk() => failed(io::ErrorKind::StorageFull.into()),
-        e => e,
-    })?;
-    std::fs::rename(&fresh, &target).map_err(failed)
-}
-
-/// Name of a file while it is being written.
-const FRESH: &str = "whole";
 
 /// Wraps the lines of a text that are wider than the terminal. Further lines are indented by two more.
 pub(super) fn fitted(text: String) -> String {

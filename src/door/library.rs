@@ -1,6 +1,7 @@
 //! Libraries of queries, and the reports that they answer for.
 
 use super::rows::{Answer, Table};
+use crate::cancel::Cancel;
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
@@ -30,6 +31,7 @@ pub struct Library {
     catalog: Shared,
     /// The temporary databases of its reports, where there is no cache folder.
     temporaries: Temporaries,
+    pub(super) cancel: Cancel,
 }
 
 #[derive(Debug, Clone)]
@@ -51,13 +53,20 @@ impl Library {
     }
 
     fn of(catalog: Shared) -> Self {
-        Self { catalog, temporaries: Temporaries::default() }
+        Self { catalog, temporaries: Temporaries::default(), cancel: Cancel::default() }
+    }
+
+    /// The same library, but `cancel` stops the opening of its reports, and questions without a [`Cancel`] of their own.
+    #[must_use]
+    pub fn cancelled_by(self, cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..self }
     }
 
     /// Opens a report to be asked with this library.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Report> {
         let mut options = ExportOptions::default();
         options.cache.temporaries = self.temporaries.clone();
+        options.cache.cancel = self.cancel.clone();
         let open = OpenReport::new(path.as_ref(), &options)?;
         Ok(Report { library: self.clone(), open })
     }

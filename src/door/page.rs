@@ -59,6 +59,7 @@ pub struct PageQuestion<'r> {
 
 impl<'r> PageQuestion<'r> {
     fn new(library: Library, reports: Vec<&'r Report>, name: &str) -> Self {
+        let how = How::cancelled_by(&library.cancel);
         Self {
             library,
             reports,
@@ -67,7 +68,7 @@ impl<'r> PageQuestion<'r> {
             iterations: None,
             before: None,
             has_layouts: false,
-            how: How::default(),
+            how,
         }
     }
 

@@ -69,6 +69,10 @@ pub(super) struct How {
 }
 
 impl How {
+    pub(super) fn cancelled_by(cancel: &Cancel) -> Self {
+        Self { cancel: cancel.clone(), ..Self::default() }
+    }
+
     pub(super) fn limits(&self) -> Limits {
         Limits {
             max_rows: self.max_rows,
@@ -97,7 +101,8 @@ impl<'r> Question<'r> {
         is_statement: bool,
     ) -> Self {
         let (text, params, values) = (text.to_owned(), Vec::new(), Vec::new());
-        Self { library, reports, text, is_statement, params, values, how: How::default() }
+        let how = How::cancelled_by(&library.cancel);
+        Self { library, reports, text, is_statement, params, values, how }
     }
 
     /// Sets a parameter of the query, as on the command line: a number, `1.5ms`, `true`, `a,b`.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Checks that a file is a complete database. The error completes a sentence such as "its output …".
 pub(super) fn check_database(path: &Path, cancel: &Cancel) -> Result<(), String> {
-    let failed = |e: std::io::Error| e.to_string();
+    let failed = |e: std::io::Error| format!("cannot be read: {e}");
     match path.metadata() {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("is missing".to_owned()),
         Err(e) => return Err(failed(e)),
@@ -34,7 +34,7 @@ pub(super) fn check_database(path: &Path, cancel: &Cancel) -> Result<(), String>
     }
     let connection = open_read_only(path, cancel).map_err(|e| match e {
         Error::Report { reason, .. } => reason,
-        e => e.to_string(),
+        e => format!("cannot be read: {e}"),
     })?;
     let tables = "SELECT count(*) FROM main.sqlite_master WHERE type = 'table'";
     match connection.query_row(tables, [], |row| row.get(0)) {

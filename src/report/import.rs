@@ -4,7 +4,7 @@ use super::ExportOptions;
 use super::cache::{Cache, Derived, Kept};
 use super::notices::{Listener, Notice};
 use crate::cancel::Cancel;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::trace::{self, ImportOptions, Imported, Progress};
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
-        let imported =
-            import(trace, fresh, ImportOptions::default(), (listener, &options.cache.cancel))?;
+        let imported = import(trace, fresh, ImportOptions::default(), (listener, &options.cache.cancel))
+            .map_err(|error| without_fresh(error, trace, fresh))?;
         let odd = imported.repaired
             + imported.repaired_facts
             + imported.invalid_times
@@ -25,6 +25,20 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept>
         }
         Ok(())
     })
+}
+
+/// An error that names the folder of the new database, and not its random name in there: reports that fail for
+/// the same cause say the same.
+fn without_fresh(error: Error, trace: &Path, fresh: &Path) -> Error {
+    let folder = fresh.ancestors().nth(2).unwrap_or(fresh).to_owned();
+    match error {
+        full if full.is_full_disk() => Error::NoSpace { path: trace.to_owned(), folder },
+        Error::Report { path, reason, help } if path == fresh => {
+            let reason = reason.replace(&format!(": {}", fresh.display()), "");
+            Error::Report { path: folder, reason, help }
+        }
+        error => error,
+    }
 }
 
 /// Imports `trace` into a new database and reports progress to `listener`.

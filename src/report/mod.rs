@@ -16,8 +16,7 @@ mod notices;
 mod profiles;
 
 pub use cache::{
-    CacheEntry, CacheOptions, Cleared, Derived, Temporaries, WorkFolder, cache_entries, cache_folder,
-    clear_cache, remove_work_folders,
+    CacheEntry, CacheOptions, Cleared, Derived, Temporaries, cache_entries, cache_folder, clear_cache,
 };
 pub(crate) use database::{LONGEST, STEPS, path_of, plain_message, reopen};
 pub use export::{ExportOptions, run_as_launcher};

@@ -360,6 +360,9 @@ fn create<'c>(
 }
 
 fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+        return Error::io(path, std::io::ErrorKind::StorageFull.into());
+    }
     Error::Report {
         path: path.to_owned(),
         reason: format!("cannot be written: {}", error),

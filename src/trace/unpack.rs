@@ -31,9 +31,17 @@ struct Counted<'c> {
 
 impl Read for Counted<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
+        loop {
+            match self.file.read(buffer) {
+                // Not every caller tries again.
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Ok(read) => {
+                    self.read.fetch_add(read as u64, Ordering::Relaxed);
+                    return Ok(read);
+                }
+                failed => return failed,
+            }
+        }
     }
 }
 

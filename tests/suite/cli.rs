@@ -178,6 +178,54 @@ fn a_closed_pipe_is_success() {
     assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
 }
 
+/// Runs nsq in a shell that redirects its streams, and returns the exit code and standard error.
+#[cfg(unix)]
+fn redirected(arguments: &[&str], how: &str) -> (Option<i32>, String) {
+    let program = nsq().get_program().to_owned();
+    let output = std::process::Command::new("sh")
+        .args(["-c", &format!("exec \"$0\" \"$@\" {how}")])
+        .arg(program)
+        .args(arguments)
+        .env("HOME", "/nonexistent")
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[cfg(unix)]
+#[test]
+fn an_answer_that_standard_output_cannot_take_is_an_error() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let run: &[&str] = &["run", &report, "-q", "top_kernels"];
+    let verbs: [&[&str]; 6] =
+        [run, &["list"], &["--help"], &["--version"], &["show", "top_kernels"], &["stats", &report]];
+    for arguments in verbs {
+        for (how, reason) in [(">&-", "Bad file descriptor"), ("1</dev/null", "Bad file descriptor")] {
+            // The one that reads is written with std's own stream, which counts it as written.
+            if how != ">&-" && arguments[0].starts_with("--") {
+                continue;
+            }
+            let (code, error) = redirected(arguments, how);
+            let expected = format!("error: cannot write the output: {reason}");
+            assert!(
+                code == Some(1) && error.starts_with(&expected),
+                "{arguments:?} {how}: {code:?} {error}"
+            );
+            assert_eq!(error.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{error}");
+        }
+    }
+    // What prints nothing needs no standard output, and a full standard error changes no exit code.
+    let file = fixtures.path().join("out.csv");
+    let with_file = [run, &["-f", "csv", "-o", file.to_str().unwrap()]].concat();
+    assert_eq!(redirected(&with_file, ">&-"), (Some(0), String::new()));
+    assert!(file.metadata().unwrap().len() > 10);
+    if Path::new("/dev/full").exists() {
+        assert_eq!(redirected(&["run", &report, "-q", "nosuch"], "2>/dev/full").0, Some(2));
+        let (code, error) = redirected(run, ">/dev/full");
+        assert!(code == Some(1) && error.contains("No space left on device"), "{error}");
+    }
+}
+
 /// Compares scopes by window, device, stream and process with a brute-force filter of the raw rows.
 #[test]
 fn scopes_keep_overlapping_kernels() {
@@ -433,6 +481,16 @@ fn output_devices_and_links_keep_their_type() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(fs::read_to_string(&target).unwrap().starts_with("rank,"));
     assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o600);
+    // The target of a link may not exist yet; a new file has the permissions that the user asked for.
+    let (target, link) = (fixtures.path().join("new.csv"), fixtures.path().join("far.csv"));
+    symlink("new.csv", &link).unwrap();
+    let arguments = ["run", &report, "-q", "top_kernels", "-o", link.to_str().unwrap()];
+    let program = nsq().get_program().to_owned();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "umask 027; exec \"$0\" \"$@\""]).arg(program).args(arguments);
+    assert!(command.env("HOME", "/nonexistent").status().unwrap().success());
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[test]

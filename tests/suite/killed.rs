@@ -255,6 +255,51 @@ fn the_next_run_removes_a_killed_export_but_not_a_live_one() {
     assert_eq!(bench.names("out"), ["top.csv"]);
 }
 
+#[test]
+fn a_signal_ends_a_write_with_one_sentence_and_nothing_left() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let bench = Bench::new();
+    let trace = bench.trace("run", 150_000);
+    let target = bench.path("out/run.sqlite");
+    let import = || bench.nsq(&["import", trace.to_str().unwrap(), "-o", target.to_str().unwrap()]);
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let run = import().spawn().unwrap();
+        let begin = Instant::now();
+        while bench.names("out").is_empty() {
+            assert!(begin.elapsed() < Duration::from_secs(20), "timed out waiting for the import");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        kill_process(Pid::from_child(&run), signal).unwrap();
+        let ended = failure(&run.wait_with_output().unwrap());
+        assert_eq!(ended, (130, "error: interrupted\n".to_owned()), "{signal:?}");
+        assert!(bench.names("out").is_empty(), "{signal:?}");
+    }
+}
+
+#[test]
+fn any_later_run_removes_what_a_killed_one_left() {
+    let bench = Bench::new();
+    let trace = bench.trace("run", 150_000);
+    let target = bench.path("out/run.sqlite");
+    let mut run =
+        bench.nsq(&["import", trace.to_str().unwrap(), "-o", target.to_str().unwrap()]).spawn().unwrap();
+    let begin = Instant::now();
+    while names(&bench.path("out"))
+        .first()
+        .is_none_or(|folder| bench.names(&format!("out/{folder}")).len() < 2)
+    {
+        assert!(begin.elapsed() < Duration::from_secs(20), "timed out waiting for the import");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // It writes elsewhere, and the other run still lives.
+    answer(&bench.nsq(&["list"]).output().unwrap());
+    assert_eq!(bench.names("out").len(), 1);
+    run.kill().unwrap();
+    run.wait().unwrap();
+    answer(&bench.nsq(&["list"]).output().unwrap());
+    assert!(bench.names("out").is_empty() && bench.names("cache").is_empty());
+}
+
 /// A small tmpfs, mounted if this user may do so.
 struct Disk(PathBuf);
 
@@ -331,6 +376,60 @@ fn a_full_disk_is_reported_and_no_file_is_left() {
         let mut command = bench.ask(Path::new(report));
         let (code, error) = failure(&command.args(["-o", "/dev/full"]).output().unwrap());
         assert!(code == 1 && error.contains("/dev/full: No space left"), "{error}");
+    }
+}
+
+#[test]
+fn a_full_cache_disk_does_not_fail_a_run() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::new(bench.path("disk"), "256k") else { return };
+    let trace = bench.trace("run", 5_000);
+    let capture = bench.path("run.nsys-rep");
+    fs::write(&capture, "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n").unwrap();
+    let report = bench.path("report.sqlite");
+    let import = ["import", trace.to_str().unwrap(), "-o", report.to_str().unwrap()];
+    answer(&bench.nsq(&import).output().unwrap());
+    let truth = answer(&bench.ask(&report).output().unwrap());
+    let ask = |input: &Path| {
+        let mut command = bench.ask(input);
+        command.env_remove("NSQ_CACHE").env("XDG_CACHE_HOME", &disk.0).env("FAKE_EXPORT", &report);
+        let output = command.output().unwrap();
+        assert_eq!(answer(&output), truth);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.contains("note: the cache folder ") && said.contains("kept for this run only"),
+            "{said}"
+        );
+        assert_eq!(said.lines().filter(|line| line.contains("cache")).count(), 1, "{said}");
+        assert!(bench.names("tmp").is_empty() && bench.names("disk/nsq/traces").is_empty());
+        assert!(bench.names("disk/nsq/exports").is_empty());
+    };
+    ask(&trace);
+    ask(&capture);
+}
+
+#[test]
+fn a_full_scratch_disk_is_one_error_for_all_reports() {
+    let bench = Bench::new();
+    let Some(disk) = Disk::new(bench.path("disk"), "256k") else { return };
+    let traces = ["a", "bb", "ccc", "dddd"].map(|name| bench.trace(name, 5_000));
+    // First the disk gets full on the way, then it is full.
+    for fill in [0, 256 << 10] {
+        let _ = fs::write(disk.0.join("all"), vec![1; fill]);
+        let mut command = bench.nsq(&["run"]);
+        command
+            .args(&traces)
+            .args(["-q", "top_kernels", "-f", "csv", "--no-cache"])
+            .env("TMPDIR", &disk.0);
+        let (code, error) = failure(&command.output().unwrap());
+        assert_eq!(code, 1, "{error}");
+        assert_eq!(error.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{error}");
+        assert!(
+            error.contains(disk.0.to_str().unwrap()) && error.contains("help: free space there"),
+            "{error}"
+        );
+        assert!(error.lines().count() <= 4, "{error}");
+        assert_eq!(bench.names("disk"), ["all"]);
     }
 }
 

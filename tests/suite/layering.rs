@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 27] = [
+const MAY_USE: [(&str, &[&str]); 29] = [
     ("error", &[]),
     ("cancel", &["error"]),
     ("threads", &[]),
@@ -19,7 +19,8 @@ const MAY_USE: [(&str, &[&str]); 27] = [
     ("table", &["error"]),
     ("seed", &["error", "classify", "table"]),
     ("trace", &["error", "classify"]),
-    ("report", &["error", "cancel", "trace"]),
+    ("whole_file", &["error"]),
+    ("report", &["error", "cancel", "trace", "whole_file"]),
     ("schema", &["error", "report"]),
     ("catalog", &["error", "bounded_file", "classify", "table"]),
     ("manual", &["error", "classify", "table", "catalog", "render"]),
@@ -45,6 +46,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
             "compile",
         ],
     ),
+    ("interrupt", &["error", "cancel", "execute", "whole_file"]),
     ("scope", &["error", "schema", "normalize", "compile"]),
     (
         "open_report",
@@ -115,6 +117,8 @@ const MAY_USE: [(&str, &[&str]); 27] = [
             "seed",
             "lint",
             "manual",
+            "interrupt",
+            "whole_file",
         ],
     ),
 ];

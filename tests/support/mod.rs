@@ -264,7 +264,7 @@ pub fn queries() -> Vec<String> {
 }
 
 /// Writes to standard error directly: the test harness captures what passing tests print.
-fn say(text: &str) {
+pub fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -10,7 +10,7 @@ use crate::workshop::Workshop;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
-use nsq::report::WorkFolder;
+use nsq::whole_file::WorkFolder;
 use nsq::{Error, Library, Result};
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     });
     runtime.shutdown_background();
     // Its threads may still hold the workshop, so it is not dropped.
-    nsq::report::remove_work_folders();
+    nsq::whole_file::remove_work_folders();
     done.map(|()| 0)
 }
 
@@ -132,10 +132,13 @@ pub(super) async fn asked_to_stop() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut end) = signal(SignalKind::terminate()) {
+        if let (Ok(mut end), Ok(mut hangup)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        {
             tokio::select! {
                 _ = tokio::signal::ctrl_c() => {}
                 _ = end.recv() => {}
+                _ = hangup.recv() => {}
             }
             return;
         }

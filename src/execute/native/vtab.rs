@@ -192,6 +192,15 @@ pub(super) struct Cursor<'vtab, R: Answered> {
     vtab: PhantomData<&'vtab NativeTable<R>>,
 }
 
+/// Fails if a part of the data could not be read, or was stopped halfway.
+fn must_be_whole<R: Answered>(answers: &R::Answers) -> Result<()> {
+    match R::failure(answers) {
+        Some(failure) => Err(Error::ModuleError(failure.to_owned())),
+        None if R::is_stopped(answers) => Err(interrupted()),
+        None => Ok(()),
+    }
+}
+
 impl<R: Answered> Cursor<'_, R> {
     /// Sets `index` to that of the current row.
     fn update_index(&mut self) {
@@ -221,6 +230,8 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
             self.rows = self.relation.find(&answers, &self.key);
         }
         self.natives.check_limits()?;
+        // Data that could not be read has no rows, so no cell would tell.
+        must_be_whole::<R>(&answers)?;
         self.answers = Some(answers);
         self.update_index();
         Ok(())
@@ -248,12 +259,7 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
         };
         let row = self.row.get_or_init(|| self.relation.row(answers, self.index, &self.key));
         let cell = self.relation.cell(answers, place, self.index, row);
-        if let Some(failure) = R::failure(answers) {
-            return Err(Error::ModuleError(failure.to_owned()));
-        }
-        if R::is_stopped(answers) {
-            return Err(interrupted());
-        }
+        must_be_whole::<R>(answers)?;
         match cell {
             Cell::Null => context.set_result(Null),
             Cell::Int(int) => context.set_result(int),

@@ -1,10 +1,10 @@
 //! One database in the cache, and its facts file.
 
 use super::key::Key;
-use super::lock::{KeyLock, is_at};
-use super::place::is_mine;
+use super::lock::KeyLock;
 use super::{Hold, Kept};
 use crate::error::{Error, Result};
+use crate::whole_file::{is_at, is_mine};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;

@@ -1,6 +1,6 @@
 //! What the cache keeps.
 
-use super::work_folder::WorkFolder;
+use crate::whole_file::WorkFolder;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;

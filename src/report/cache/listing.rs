@@ -3,8 +3,9 @@
 use super::entry::{Entry, remove};
 use super::key::Key;
 use super::lock::KeyLock;
-use super::{Derived, PART, place};
+use super::{Derived, PART};
 use crate::error::{Error, Result};
+use crate::whole_file::find_cache;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub struct Cleared {
 
 /// All entries of the cache, most recently used first.
 pub fn cache_entries() -> Result<Vec<CacheEntry>> {
-    match place::folder()? {
+    match find_cache()? {
         Some(root) => entries(&root.path).map_err(|e| Error::io(&root.path, e)),
         None => Ok(Vec::new()),
     }
@@ -50,7 +51,7 @@ pub fn cache_entries() -> Result<Vec<CacheEntry>> {
 /// Removes all entries that no run is using, and the leftovers of killed runs.
 pub fn clear_cache() -> Result<Cleared> {
     let mut cleared = Cleared::default();
-    let Some(root) = place::folder()? else { return Ok(cleared) };
+    let Some(root) = find_cache()? else { return Ok(cleared) };
     for found in entries(&root.path).map_err(|e| Error::io(&root.path, e))? {
         if found.entry.evict().map_err(|e| Error::io(&found.database, e))? {
             cleared.entries += 1;

@@ -2,6 +2,7 @@
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};
+use crate::whole_file::is_at;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,23 +67,5 @@ impl Drop for KeyLock {
         if is_at(&self.file, &self.path) {
             let _ = std::fs::remove_file(&self.path);
         }
-    }
-}
-
-/// Whether the open file is still the one at `path`.
-pub(super) fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-        match (file.metadata(), path.metadata()) {
-            (Ok(open), Ok(there)) => identity(open) == identity(there),
-            _ => false,
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        path.exists()
     }
 }

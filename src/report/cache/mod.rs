@@ -23,17 +23,14 @@ mod key;
 mod listing;
 mod lock;
 mod options;
-mod place;
 mod temporary;
-mod work_folder;
 
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
-pub use place::cache_folder;
-pub(super) use place::private_folder;
 pub use temporary::Temporaries;
-pub use work_folder::{WorkFolder, remove_work_folders};
 
 use crate::error::{Error, Result};
+pub use crate::whole_file::cache_folder;
+use crate::whole_file::{CacheFolder, find_cache, prepare, private_folder};
 use entry::{Entry, Wanted};
 pub use kept::Derived;
 pub(crate) use kept::Kept;
@@ -42,7 +39,7 @@ use key::Key;
 use lock::KeyLock;
 pub use options::CacheOptions;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The user's cache folder. Without a folder, all databases are temporary.
 #[derive(Debug, Clone)]
@@ -65,38 +62,45 @@ impl Cache {
         source: &Path,
         kind: Derived,
         recipe: &str,
-        make: impl FnOnce(&Path) -> Result<()>,
+        mut make: impl FnMut(&Path) -> Result<()>,
     ) -> Result<Kept> {
         let key = Key::of(source, kind, recipe)?;
         if self.options.off {
             return self.options.temporaries.derive(source, &key, make);
         }
+        let for_this_run = |reason: &str, make: &mut dyn FnMut(&Path) -> Result<()>| {
+            let what = describe(kind, source);
+            self.options.listener.note(&format!("{reason}: {what} is kept for this run only"));
+            self.options.temporaries.derive(source, &key, make)
+        };
         let limit = listing::limit()?;
         let wanted = self.wanted(source)?;
-        let (folder, lock) = match self.open(kind, &key, &wanted)? {
+        let (root, lock) = match self.open(kind, &key, &wanted)? {
             Opened::Kept(kept) => return Ok(kept),
-            Opened::Locked(folder, lock) => (folder, lock),
-            Opened::Unusable(reason) => {
-                self.options
-                    .listener
-                    .note(&format!("{reason}: {} is kept for this run only", describe(kind, source)));
-                return self.options.temporaries.derive(source, &key, make);
-            }
+            Opened::Locked(root, lock) => (root, lock),
+            Opened::Unusable(reason) => return for_this_run(&reason, &mut make),
         };
+        let folder = root.path.join(kind.folder());
         let entry = Entry::new(&folder, &key);
         listing::sweep(&folder, Some((&key, &lock)));
         // In a separate folder: `make` may leave side files next to the database.
-        let part = private_folder(&format!("{key}."), PART, &folder)?;
-        let fresh = part.path().join(FRESH);
-        make(&fresh)?;
-        key.check_unchanged(source)?;
-        entry.put(part.path(), &fresh, source, recipe, wanted.sha256)?;
+        let mut put = || {
+            let part = private_folder(&format!("{key}."), PART, &folder)?;
+            let fresh = part.path().join(FRESH);
+            make(&fresh)?;
+            key.check_unchanged(source)?;
+            entry.put(part.path(), &fresh, source, recipe, wanted.sha256.clone())
+        };
+        if let Err(error) = put() {
+            let fault = fault_in(&root.path, &error).filter(|_| !root.was_named).ok_or(error)?;
+            drop(lock);
+            return for_this_run(&unusable_for(&root.path, &fault), &mut make);
+        }
         let kept = entry.take(&Wanted::default())?.ok_or_else(|| Error::Report {
             path: entry.database.clone(),
             reason: "disappeared from the cache right after it was written".to_owned(),
             help: "run it again, or use --no-cache".to_owned(),
         })?;
-        drop(part);
         drop(lock);
         listing::shrink(&folder, &key, limit)?;
         Ok(kept)
@@ -105,9 +109,9 @@ impl Cache {
     /// The cached database for `source`, if there is one.
     pub(crate) fn find(&self, source: &Path, kind: Derived, recipe: &str) -> Result<Option<Kept>> {
         let key = Key::of(source, kind, recipe)?;
-        let (Some(folder), false) = (place::folder()?, self.options.off) else { return Ok(None) };
+        let (Some(folder), false) = (find_cache()?, self.options.off) else { return Ok(None) };
         let folder = folder.path.join(kind.folder());
-        if !folder.is_dir() || place::prepare(&folder).is_err() {
+        if !folder.is_dir() || prepare(&folder).is_err() {
             return Ok(None);
         }
         Entry::new(&folder, &key).take(&self.wanted(source)?)
@@ -115,29 +119,29 @@ impl Cache {
 
     /// Waits until no other run is making the entry. Returns the entry, or the lock to make it.
     fn open(&self, kind: Derived, key: &Key, wanted: &Wanted) -> Result<Opened> {
-        let Some(root) = place::folder()? else {
+        let Some(root) = find_cache()? else {
             return Ok(Opened::Unusable(
                 "there is no cache folder (no home folder, and NSQ_CACHE is not set)".to_owned(),
             ));
         };
         let folder = root.path.join(kind.folder());
         let unusable = |e: io::Error| {
-            let reason = format!("the cache folder {} cannot be used ({e})", root.path.display());
             // If the user named the folder, do not silently use another one.
-            if root.was_named || !place::is_refusal(&e) {
+            if root.was_named {
                 return Err(Error::Report {
                     path: root.path.clone(),
                     reason: format!("cannot be used as the cache folder: {e}"),
                     help: "set NSQ_CACHE to another folder, or use --no-cache".to_owned(),
                 });
             }
-            Ok(Opened::Unusable(reason))
+            Ok(Opened::Unusable(unusable_for(&root.path, &e)))
         };
-        if let Err(e) = place::prepare(&folder) {
+        if let Err(e) = prepare(&folder) {
             return unusable(e);
         }
         let entry = Entry::new(&folder, key);
         if let Some(kept) = entry.take(wanted)? {
+            listing::sweep(&folder, None);
             return Ok(Opened::Kept(kept));
         }
         let waiting = || {
@@ -151,7 +155,7 @@ impl Cache {
         };
         Ok(match entry.take(wanted)? {
             Some(kept) => Opened::Kept(kept),
-            None => Opened::Locked(folder, lock),
+            None => Opened::Locked(root, lock),
         })
     }
 
@@ -171,10 +175,26 @@ impl Cache {
 enum Opened {
     /// The entry is in the cache.
     Kept(Kept),
-    /// The entry must be made: its folder and the lock of its key.
-    Locked(PathBuf, KeyLock),
+    /// The entry must be made: the cache folder and the lock of its key.
+    Locked(CacheFolder, KeyLock),
     /// No cache folder can be used, with the reason.
     Unusable(String),
+}
+
+fn unusable_for(folder: &Path, reason: &dyn std::fmt::Display) -> String {
+    format!("the cache folder {} cannot be used ({reason})", folder.display())
+}
+
+/// What is wrong with the folder, if that is the error.
+fn fault_in(folder: &Path, error: &Error) -> Option<String> {
+    match error {
+        Error::NoSpace { folder: full, .. } if full.starts_with(folder) => {
+            Some("no space left".to_owned())
+        }
+        Error::Io { path, source } if path.starts_with(folder) => Some(source.to_string()),
+        Error::Report { path, reason, .. } if path.starts_with(folder) => Some(reason.clone()),
+        _ => None,
+    }
 }
 
 fn describe(kind: Derived, source: &Path) -> String {

@@ -1,9 +1,9 @@
 //! Temporary databases, each made once for all who share them.
 
 use super::key::Key;
-use super::work_folder::{Names, WorkFolder};
 use super::{FRESH, Hold, Kept};
 use crate::error::Result;
+use crate::whole_file::{TEMPORARY, WorkFolder};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,9 +15,6 @@ pub struct Temporaries(Arc<Mutex<BTreeMap<String, Slot>>>);
 
 /// Locked while the database is being made, so that other threads wait for it.
 type Slot = Arc<Mutex<Option<Arc<WorkFolder>>>>;
-
-/// Names of the work folders in the system's temporary folder.
-const NAMES: Names = Names { prefix: "nsq-run-", suffix: "", lock: "nsq-run.lock" };
 
 impl Temporaries {
     pub(super) fn derive(
@@ -34,7 +31,7 @@ impl Temporaries {
         let folder = match slot.as_ref() {
             Some(folder) => folder.clone(),
             None => {
-                let folder = WorkFolder::new(&std::env::temp_dir(), NAMES)?;
+                let folder = WorkFolder::new(&std::env::temp_dir(), TEMPORARY)?;
                 make(&folder.path().join(FRESH))?;
                 key.check_unchanged(source)?;
                 slot.insert(Arc::new(folder)).clone()

@@ -14,9 +14,10 @@ mod options;
 pub use launch::run_as_launcher;
 pub use options::ExportOptions;
 
-use super::cache::{Cache, Derived, Kept, private_folder};
+use super::cache::{Cache, Derived, Kept};
 use super::{Notice, check_database, check_pages};
 use crate::error::{Error, Result};
+use crate::whole_file::private_folder;
 use nsys::{Nsys, Version};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -120,8 +121,6 @@ enum Refused {
     Status(ExitStatus, String),
     /// `nsys` succeeded, but its output is not a complete database. The reason follows "its output".
     Broken(String),
-    /// This folder has no space left for the export.
-    Full(PathBuf),
 }
 
 impl Refused {
@@ -146,11 +145,6 @@ impl Refusal {
         };
         let help = match (&self.refused, captured_by) {
             (Refused::Start(_), _) => "give the path of a working `nsys` with --nsys".to_owned(),
-            (Refused::Full(..), _) => {
-                "free space there, or choose a folder on another disk: set NSQ_CACHE, or TMPDIR with \
-                 --no-cache"
-                    .to_owned()
-            }
             (_, Some(needed)) if self.may_be_too_old => format!(
                 "it was captured by nsys {needed}: install that version or a newer one, or give its \
                  path with --nsys"
@@ -173,7 +167,6 @@ impl Refusal {
             Refused::Status(status, messages) => {
                 format!("{name} could not export it ({status}): {messages}")
             }
-            Refused::Full(folder) => format!("no space left for its export in {}", folder.display()),
             Refused::Broken(reason) => format!("{name} reported success, but its output {reason}"),
         };
         refusal(capture, reason, help)
@@ -224,7 +217,8 @@ fn export_by(nsys: &Nsys, capture: &Path, options: &ExportOptions, fresh: &Path)
     let refused = match checked {
         Ok(()) if ended.status.success() => return Ok(Outcome::Written),
         _ if ended.messages().contains("disk is full") || is_full(fresh) => {
-            Refused::Full(fresh.ancestors().nth(2).unwrap_or(fresh).to_owned())
+            let folder = fresh.ancestors().nth(2).unwrap_or(fresh).to_owned();
+            return Err(Error::NoSpace { path: capture.to_owned(), folder });
         }
         Ok(()) => Refused::Status(ended.status, ended.messages()),
         Err(reason) => Refused::Broken(reason),

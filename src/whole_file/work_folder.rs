@@ -1,12 +1,14 @@
 //! A private folder for unfinished files, which is removed even if the run is killed.
 //!
 //! It has a lock file that is locked while the folder is used. A killed run leaves the folder but loses
-//! the lock. The next run that makes a work folder in the same place removes the old one.
+//! the lock. The next run that makes a work folder in the same place removes the old one, and so does any later run of
+//! this user that finds the record of the place.
 
-use super::lock::is_at;
-use super::place::{is_mine, private_folder};
+use super::leftovers::{discard, sweep};
+use super::names::{BESIDE, Names};
+use super::owned::{is_at, private_folder};
+use super::record::Record;
 use crate::error::Result;
-use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,32 +20,22 @@ use tempfile::TempDir;
 pub struct WorkFolder {
     // Declared before the lock, so that it is removed before the lock ends.
     folder: TempDir,
-    _lock: Option<File>,
+    lock: &'static str,
+    _held: Option<File>,
+    record: Option<Record>,
 }
 
-/// The work folders of this process.
-static OWN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The work folders of this process, and the names of their lock files.
+static OWN: Mutex<Vec<(PathBuf, &'static str)>> = Mutex::new(Vec::new());
 
 /// Removes all work folders of this process, for an exit that drops no values.
 ///
 /// The next run removes those that cannot be removed now.
 pub fn remove_work_folders() {
-    for folder in OWN.try_lock().iter().flat_map(|own| own.iter()) {
-        let _ = std::fs::remove_dir_all(folder);
+    for (folder, lock) in OWN.try_lock().iter().flat_map(|own| own.iter()) {
+        discard(folder, lock);
     }
 }
-
-/// The naming scheme of work folders in one place.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Names {
-    pub(super) prefix: &'static str,
-    pub(super) suffix: &'static str,
-    /// Name of the lock file in the folder.
-    pub(super) lock: &'static str,
-}
-
-/// Work folders next to an output file.
-const BESIDE: Names = Names { prefix: ".nsq-", suffix: ".part", lock: "nsq.lock" };
 
 /// Attempts to make a folder that no other run removes as a leftover.
 const ATTEMPTS: usize = 100;
@@ -55,25 +47,27 @@ impl WorkFolder {
     }
 
     /// Makes a folder in `place`, and removes the folders of killed runs there.
-    pub(super) fn new(place: &Path, names: Names) -> Result<Self> {
+    pub(crate) fn new(place: &Path, names: Names) -> Result<Self> {
         sweep(place, names);
+        let record = Record::of(place);
         for _ in 0..ATTEMPTS {
             let folder = private_folder(names.prefix, names.suffix, place)?;
             match hold(&folder.path().join(names.lock)) {
-                Ok(Some(lock)) => return Ok(Self::register(folder, Some(lock))),
+                Ok(Some(held)) => return Ok(Self::register(folder, names, Some(held), record)),
                 // Another run took it for a leftover.
                 Ok(None) => {}
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                // Go on without a lock. The folder is then left over if this run is killed.
-                Err(_) => return Ok(Self::register(folder, None)),
+                // Go on without a lock. If this run is killed, the folder is left over for a day.
+                Err(_) => return Ok(Self::register(folder, names, None, record)),
             }
         }
-        Ok(Self::register(private_folder(names.prefix, names.suffix, place)?, None))
+        Ok(Self::register(private_folder(names.prefix, names.suffix, place)?, names, None, record))
     }
 
-    fn register(folder: TempDir, lock: Option<File>) -> Self {
-        OWN.lock().unwrap_or_else(PoisonError::into_inner).push(folder.path().to_owned());
-        Self { folder, _lock: lock }
+    fn register(folder: TempDir, names: Names, held: Option<File>, record: Option<Record>) -> Self {
+        let own = (folder.path().to_owned(), names.lock);
+        OWN.lock().unwrap_or_else(PoisonError::into_inner).push(own);
+        Self { folder, lock: names.lock, _held: held, record }
     }
 
     /// The path of the folder.
@@ -84,8 +78,12 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
+        discard(self.folder.path(), self.lock);
+        if self.folder.path().exists() {
+            self.record.take().into_iter().for_each(Record::keep);
+        }
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-        own.retain(|folder| folder != self.folder.path());
+        own.retain(|(folder, _)| folder != self.folder.path());
     }
 }
 
@@ -97,45 +95,6 @@ fn hold(path: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(e)) => Err(e),
     }
-}
-
-/// Removes the work folders of killed runs: those whose lock is free, and those that are still empty.
-/// A live run whose new folder is removed this way makes another one.
-fn sweep(place: &Path, names: Names) {
-    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-        // Follow no links, and leave folders of other users alone.
-        if !is_named(&entry.file_name(), names)
-            || !entry.metadata().is_ok_and(|metadata| metadata.is_dir() && is_mine(&metadata))
-        {
-            continue;
-        }
-        let lock = entry.path().join(names.lock);
-        // Opening a pipe would wait for its reader.
-        if lock.symlink_metadata().is_ok_and(|metadata| !metadata.is_file()) {
-            continue;
-        }
-        // Errors are ignored: the folder then stays for the next run.
-        match OpenOptions::new().write(true).open(lock) {
-            Ok(lock) if lock.try_lock().is_ok() => {
-                let _ = std::fs::remove_dir_all(entry.path());
-            }
-            Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                let _ = std::fs::remove_dir(entry.path());
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Whether the name is one that [`private_folder`] makes.
-fn is_named(name: &OsStr, names: Names) -> bool {
-    let random = name
-        .to_str()
-        .and_then(|name| name.strip_prefix(names.prefix))
-        .and_then(|name| name.strip_suffix(names.suffix));
-    random.is_some_and(|random| {
-        random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-    })
 }
 
 #[cfg(test)]

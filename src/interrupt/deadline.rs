@@ -6,17 +6,23 @@
 //!
 //! Statements that do check stop by themselves: see `execute::Limits`.
 
-use super::complain;
 use crate::error::Error;
 use crate::execute::Limits;
-use crate::report::remove_work_folders;
+use crate::whole_file::remove_work_folders;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time that the work has to stop by itself.
+/// Time that the work has to stop by itself after its deadline.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// How a program ends that has not said how.
+fn say_nothing(error: &Error) -> u8 {
+    error.exit_code()
+}
+
 static WATCH: Mutex<Watch> = Mutex::new(Watch {
+    complain: say_nothing,
+    grace: GRACE,
     last: None,
     pauses: 0,
     paused_at: None,
@@ -29,6 +35,10 @@ static CHANGED: Condvar = Condvar::new();
 /// The state that the watchdog thread reads.
 #[derive(Debug)]
 struct Watch {
+    /// Prints the error that ends the program, and returns its exit code.
+    complain: fn(&Error) -> u8,
+    /// Time that the work has to stop by itself after a signal.
+    grace: Duration,
     /// The latest deadline, and the timeout that led to it.
     last: Option<(Instant, Duration)>,
     /// Number of pauses in progress, and when the first began.
@@ -42,8 +52,14 @@ struct Watch {
     is_disarmed: bool,
 }
 
+/// Sets how the program ends.
+pub(super) fn configure(complain: fn(&Error) -> u8, grace: Duration) {
+    let mut watch = lock();
+    (watch.complain, watch.grace) = (complain, grace);
+}
+
 /// Sets the watchdog to the deadline of `limits`, if there is one.
-pub(super) fn arm(limits: &Limits) {
+pub fn arm(limits: &Limits) {
     if let Some(deadline) = limits.deadline {
         change(|watch| watch.last = watch.last.max(Some(deadline)));
     }
@@ -55,12 +71,12 @@ pub(super) fn arm_interrupt() {
 }
 
 /// Stops the watchdog: the program is about to exit by itself.
-pub(super) fn disarm() {
+pub fn disarm() {
     lock().is_disarmed = true;
 }
 
 /// Runs `work` and moves the deadline back by the time it took.
-pub(super) fn pause<T>(work: impl FnOnce() -> T) -> T {
+pub fn pause<T>(work: impl FnOnce() -> T) -> T {
     lock().pause();
     let done = work();
     lock().resume();
@@ -88,7 +104,7 @@ impl Watch {
     fn end(&self) -> Option<(Instant, Error)> {
         let deadline = self.last.filter(|_| self.pauses == 0);
         match (self.interrupted_at, deadline) {
-            (Some(pressed), _) => Some((pressed + GRACE, Error::Interrupted)),
+            (Some(pressed), _) => Some((pressed + self.grace, Error::Interrupted)),
             (None, Some((deadline, allowed))) => Some((deadline + GRACE, Limits::passed(allowed))),
             (None, None) => None,
         }
@@ -119,7 +135,7 @@ fn wait() {
                 // The lock stays held, so that `disarm` blocks and the main thread prints nothing more.
                 Duration::ZERO => {
                     exit_if_blocked(error.exit_code());
-                    exit(complain(&error));
+                    exit((watch.complain)(&error));
                 }
                 left => CHANGED.wait_timeout(watch, left).unwrap_or_else(PoisonError::into_inner).0,
             },
@@ -147,8 +163,16 @@ mod tests {
 
     fn watch() -> Watch {
         let last = Some((Instant::now(), Duration::from_secs(3)));
-        let (paused_at, interrupted_at) = (None, None);
-        Watch { last, pauses: 0, paused_at, interrupted_at, has_thread: false, is_disarmed: false }
+        Watch {
+            complain: say_nothing,
+            grace: GRACE,
+            last,
+            pauses: 0,
+            paused_at: None,
+            interrupted_at: None,
+            has_thread: false,
+            is_disarmed: false,
+        }
     }
 
     #[test]

@@ -1,21 +1,20 @@
-//! The location of the cache folder, and private folders.
+//! The location of the user's cache folder.
 
+use super::owned::is_mine;
 use crate::error::{Error, Result};
-use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// The cache folder. It may not exist yet.
-pub(super) struct CacheFolder {
-    pub(super) path: PathBuf,
+pub(crate) struct CacheFolder {
+    pub(crate) path: PathBuf,
     /// The user named it, so no other folder is used instead.
-    pub(super) was_named: bool,
+    pub(crate) was_named: bool,
 }
 
 /// The cache folder: `$NSQ_CACHE`, `$XDG_CACHE_HOME/nsq`, or the platform's usual folder in the home
 /// folder. `None` if there is no home folder either.
-pub(super) fn folder() -> Result<Option<CacheFolder>> {
+pub(crate) fn find_cache() -> Result<Option<CacheFolder>> {
     let from =
         |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = from("NSQ_CACHE") {
@@ -39,11 +38,11 @@ pub(super) fn folder() -> Result<Option<CacheFolder>> {
 
 /// The path of the cache folder, which may not exist yet. `None` if there is no place for it.
 pub fn cache_folder() -> Result<Option<PathBuf>> {
-    Ok(folder()?.map(|place| place.path))
+    Ok(find_cache()?.map(|place| place.path))
 }
 
 /// Makes a folder that only the user can read: exports contain the captured environment.
-pub(super) fn prepare(folder: &Path) -> io::Result<()> {
+pub(crate) fn prepare(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -63,40 +62,4 @@ pub(super) fn prepare(folder: &Path) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether a file or folder belongs to the user. Always true on systems without file owners.
-pub(super) fn is_mine(metadata: &Metadata) -> bool {
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::MetadataExt::uid(metadata) == rustix::process::geteuid().as_raw()
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = metadata;
-        true
-    }
-}
-
-/// Makes a folder in `inside` that only the user can read. It is removed with the value.
-pub(in crate::report) fn private_folder(prefix: &str, suffix: &str, inside: &Path) -> Result<TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(suffix);
-    // Unlike temporary files, temporary folders are not private by default.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    builder.tempdir_in(inside).map_err(|e| Error::io(inside, e))
-}
-
-/// Whether the folder cannot be made or written. A full or broken disk does not count.
-pub(super) fn is_refusal(error: &io::Error) -> bool {
-    use io::ErrorKind as Kind;
-    matches!(
-        error.kind(),
-        Kind::PermissionDenied
-            | Kind::ReadOnlyFilesystem
-            | Kind::NotFound
-            | Kind::NotADirectory
-            | Kind::AlreadyExists
-    )
 }
