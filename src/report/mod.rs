@@ -14,6 +14,7 @@ mod kind;
 mod named;
 mod notices;
 mod profiles;
+mod written;
 
 pub use cache::{
     CacheEntry, CacheOptions, Cleared, Derived, Temporaries, WorkFolder, cache_entries, cache_folder,
@@ -25,6 +26,7 @@ pub use import::import;
 pub use named::{report_paths, sort_by_numbers};
 pub use notices::{Listener, Notice};
 pub use profiles::{Found, Profile, find};
+pub use written::{must_differ, replace};
 
 use crate::cancel::Cancel;
 use crate::error::{Error, Result};

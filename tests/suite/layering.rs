@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 27] = [
+const MAY_USE: [(&str, &[&str]); 28] = [
     ("error", &[]),
     ("cancel", &["error"]),
     ("threads", &[]),
@@ -50,6 +50,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
         "open_report",
         &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
     ),
+    ("materialize", &["error", "report", "schema", "catalog", "normalize", "execute"]),
     (
         "page",
         &[
@@ -81,6 +82,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
             "execute",
             "scope",
             "open_report",
+            "materialize",
             "page",
             "manual",
             "render",
@@ -109,6 +111,7 @@ const MAY_USE: [(&str, &[&str]); 27] = [
             "execute",
             "scope",
             "open_report",
+            "materialize",
             "page",
             "door",
             "render",

@@ -2,12 +2,13 @@
 //! `DIR/RELATION/job=…/rank=…/part.parquet`.
 
 use super::args::Args;
-use super::relations::{Opened, STRINGS, referred_to};
+use super::relations::Opened;
 use crate::catalog::Catalog;
 use crate::cli::{many, note};
 use crate::compile::Plan;
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
+use crate::materialize::{STRINGS, referred_to};
 use crate::render::{Encoder, Format, Heading};
 use crate::report::WorkFolder;
 use crate::table::Value;
