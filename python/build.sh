@@ -3,13 +3,17 @@
 #
 #   python/build.sh [PROFILE]        PROFILE: dist (default, as released) or release (fast to build)
 #
-# With ZIG=x86_64 or ZIG=aarch64, it is for every Linux of that kind with glibc 2.17 or later. Writes only under target/.
+# On Linux, zig links it for every system of the same kind with glibc 2.17 or later, such as RHEL 8 and Ubuntu 20.04, and
+# the wheel says so. ZIG=x86_64 or ZIG=aarch64 chooses the kind. ZIG=no links with the C library of this machine: the wheel
+# is then for systems that are as new. Writes only under target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-dist}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/wheel-venv
 wheels=$target/wheels/$profile
+# The oldest glibc: what `manylinux2014` means.
+glibc=2.17
 
 if ! "$venv/bin/python" -c 'import wheel, ziglang' 2>/dev/null; then
   python3 -m venv --clear "$venv"
@@ -19,10 +23,14 @@ export PATH="$venv/bin:$PATH"
 # The same commit gives the same bytes.
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 
+case $(uname -s)-$(uname -m) in
+  Linux-x86_64 | Linux-aarch64) zig=${ZIG:-$(uname -m)} ;;
+  *) zig=${ZIG:-no} ;;
+esac
 rm -rf "$wheels"
-if [ -n "${ZIG:-}" ]; then
-  triple=$ZIG-unknown-linux-gnu
-  cargo zigbuild --locked --profile "$profile" --bin nsq --target "$triple.2.17" >&2
+if [ "$zig" != no ]; then
+  triple=$zig-unknown-linux-gnu
+  cargo zigbuild --locked --profile "$profile" --bin nsq --target "$triple.$glibc" >&2
   maturin build --locked --profile "$profile" --zig --target "$triple" --compatibility manylinux2014 \
     --manifest-path python/Cargo.toml --out "$wheels/package" >&2
   program=$target/$triple/$profile/nsq
@@ -38,6 +46,10 @@ folder=$(echo "$wheels"/unpacked/*)
 scripts=$folder/$(basename "$folder").data/scripts
 mkdir -p "$scripts"
 cp "$program" "$scripts/nsq"
+if [ "$zig" != no ]; then
+  # The tag is about the module and the program: neither may need a newer glibc.
+  python/glibc.sh "$glibc" "$scripts/nsq" "$folder"/nsys_query/_native*.so >&2
+fi
 wheel pack --dest-dir "$wheels" "$folder" >&2
 rm -r "$wheels/package" "$wheels/unpacked"
 echo "$wheels"/*.whl

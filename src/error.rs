@@ -25,6 +25,9 @@ pub const EXIT_INTERRUPTED: u8 = 130;
 /// A gate neither failed nor passed: too little could be compared.
 pub const EXIT_INCONCLUSIVE: u8 = 4;
 
+/// The reason of [`Error::Report`] for a file that does not exist.
+pub(crate) const NO_FILE: &str = "no such file";
+
 /// An error of one of the stages. The variants are in the order of the data flow.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -179,6 +182,15 @@ impl Error {
             Self::Interrupted => EXIT_INTERRUPTED,
             Self::Output(source) if source.kind() == io::ErrorKind::BrokenPipe => 0,
             _ => EXIT_FAILED,
+        }
+    }
+
+    /// Whether the file does not exist that the error is about.
+    pub fn is_missing_file(&self) -> bool {
+        match self {
+            Self::Report { reason, .. } => reason == NO_FILE,
+            Self::Io { source, .. } => source.kind() == io::ErrorKind::NotFound,
+            _ => false,
         }
     }
 

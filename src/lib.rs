@@ -73,6 +73,8 @@ pub mod lint;
 #[doc(hidden)]
 pub mod manual;
 #[doc(hidden)]
+pub mod materialize;
+#[doc(hidden)]
 pub mod normalize;
 #[doc(hidden)]
 pub mod occupancy;
@@ -103,7 +105,8 @@ pub mod trace;
 #[doc(hidden)]
 pub mod whole_file;
 
-pub use door::{Answer, Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
+pub use door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion};
+pub use door::{Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
 pub use render::visible;

@@ -4,10 +4,11 @@ use crate::catalog::{Catalog, ClassMaps};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Loads, Session};
-use crate::normalize::{self, Installation, Scope};
+use crate::normalize::{self, Installation, Presence, Scope};
 use crate::report::{ExportOptions, Report};
 use crate::schema::Schema;
-use crate::table::{ResultTable, Value};
+use crate::table::{Column, ResultTable, Value};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,6 +83,44 @@ impl OpenReport {
         Ok((session, notes))
     }
 
+    /// Lists every query, whether it can run on this report, and what it lacks.
+    pub fn askable(&self, catalog: &Catalog) -> Result<ResultTable> {
+        let presence = Presence::new(&self.schema, catalog);
+        let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
+        let mut table = ResultTable {
+            columns: vec![
+                column("query", "Name of the query."),
+                column("can_run", "yes or no."),
+                column(
+                    "record_with",
+                    "The `nsys profile` flags (for a PyTorch trace, the activities) that record the missing data; empty if they were on.",
+                ),
+                column("missing", "The tables that are missing."),
+            ],
+            rows: Vec::new(),
+        };
+        for query in catalog.readable_queries() {
+            let header = &query.header;
+            let (mut missing, mut flags) = (Vec::new(), Vec::new());
+            for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
+                if let Some(lack) = presence.lack(requirement)? {
+                    missing.extend(lack.tables);
+                    // If the flag was on, recording again would not help: there was nothing to record.
+                    if !lack.was_recorded {
+                        flags.extend(lack.flags);
+                    }
+                }
+            }
+            let (missing, flags) = (unique(missing), unique(flags));
+            let can_run = if missing.is_empty() { "yes" } else { "no" };
+            let cells = [header.name.clone(), can_run.to_owned(), flags.join(" "), missing.join(", ")];
+            table.rows.push(cells.map(Value::Text).to_vec());
+        }
+        // Queries that can run come first.
+        table.rows.sort_by_key(|row| row[1] == Value::Text("no".to_owned()));
+        Ok(table)
+    }
+
     fn plan<'a>(
         &self,
         catalog: &'a Catalog,
@@ -139,4 +178,10 @@ fn ints(table: &ResultTable, column: &str) -> Vec<i64> {
         _ => None,
     };
     table.rows.iter().filter_map(int).collect()
+}
+
+/// The texts in their order, each once.
+fn unique(texts: Vec<String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
 }

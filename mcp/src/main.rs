@@ -4,6 +4,7 @@
 
 mod arguments;
 mod compact;
+mod connections;
 mod failure;
 mod http;
 mod playbook;
@@ -11,6 +12,7 @@ mod reports;
 mod roots;
 mod server;
 mod tools;
+mod wording;
 
 use clap::Parser;
 use rmcp::ServiceExt;
@@ -48,6 +50,8 @@ struct Args {
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = http::address, requires = "token_file")]
     http: Option<SocketAddr>,
     /// File with the token that requests over HTTP must show, as `Authorization: Bearer TOKEN`.
+    ///
+    /// Only its owner may be able to read it (chmod 600).
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
     /// Also load queries from this folder; may be repeated.

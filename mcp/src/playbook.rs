@@ -4,6 +4,7 @@
 use crate::compact;
 use crate::failure::Failure;
 use crate::roots::quoted;
+use crate::wording;
 use nsq::Cancel;
 use serde_json::{Map, Value as Json, json};
 use std::env::{consts::EXE_SUFFIX, current_exe};
@@ -87,12 +88,16 @@ pub(crate) fn answer(
     let Ok(document) = serde_json::from_slice::<Json>(&output) else {
         let message = String::from_utf8_lossy(&errors);
         let message = message.trim().trim_start_matches("error: ");
+        let (text, help) = match message.split_once("\n  help: ") {
+            Some((text, help)) => (text, Some(help.to_owned())),
+            None => (message, None),
+        };
         return Err(Failure {
-            text: match message.is_empty() {
+            text: match text.is_empty() {
                 true => format!("nsq ended with {status} and without an answer"),
-                false => message.to_owned(),
+                false => text.to_owned(),
             },
-            help: None,
+            help,
         });
     };
     Ok(shortened(&document, bytes))
@@ -121,6 +126,11 @@ fn shortened(document: &Json, bytes: usize) -> Json {
                 let mut short = Map::new();
                 for key in ["about", "status", "text", "reason"] {
                     if let Some(text) = answer[key].as_str() {
+                        let text = match key {
+                            "reason" => wording::help(text).unwrap_or_else(|| wording::message(text)),
+                            "text" => wording::message(text),
+                            _ => text.to_owned(),
+                        };
                         let lines: Vec<String> =
                             text.lines().map(|line| compact::text(line, true)).collect();
                         short.insert(key.to_owned(), lines.join("\n").into());

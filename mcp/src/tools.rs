@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::playbook;
 use crate::reports::{Reports, replaced};
 use crate::roots::{Located, quoted};
+use crate::wording;
 use nsq::{Cancel, Library, Report, Row, Table, Value};
 use serde_json::{Map, Value as Json, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -514,7 +515,8 @@ fn named(answer: &mut Map<String, Json>, table: &Table) {
 
 fn notes(answer: &mut Map<String, Json>, notes: &[String]) {
     if !notes.is_empty() {
-        let notes: Vec<String> = notes.iter().map(|note| nsq::visible(note)).collect();
+        let notes: Vec<String> =
+            notes.iter().map(|note| nsq::visible(&wording::message(note))).collect();
         answer.insert("notes".to_owned(), json!(notes));
     }
 }

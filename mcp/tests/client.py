@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -102,6 +103,29 @@ class Case(unittest.IsolatedAsyncioTestCase):
             self.assertFalse(any(is_unsafe(c) and c != "\n" for c in text), repr(text))
             return text
         self.fail(f"{tool} answered {answer[:300]}")
+
+    async def ask_everything(self, client):
+        """Answers and errors of all tools about the report."""
+        one = {"report": "example.sqlite"}
+        for tool, arguments in [("list_reports", {}), ("overview", one), ("overview", {**one, "top": 60}),
+                                ("diff", {"before": "example.sqlite", "after": "example.sqlite", "top": 100}),
+                                ("answer", one), ("list_queries", one)]:
+            with contextlib.suppress(Refused):
+                await client.text(tool, **arguments)
+        names = (await client.call("list_queries", about="", limit=1000))["rows"]
+        for name, _ in names:
+            for tool, more in [("run_query", {"limit": 1000, "whole_text": True}), ("explain", {})]:
+                with contextlib.suppress(Refused):
+                    await client.text(tool, **one, query=name, **more)
+        for relation in (await client.call("list_queries"))["relations_for_run_sql"]:
+            with contextlib.suppress(Refused):
+                await client.text("run_sql", **one, sql=f"SELECT * FROM {relation}", limit=1000, whole_text=True)
+        for table in ["META_DATA_CAPTURE", "META_DATA_EXPORT", "TARGET_INFO_SYSTEM_ENV", "ProcessStreams", "StringIds",
+                      "ANALYSIS_FILE", "DIAGNOSTIC_EVENT", "src_capture_meta", "src_string_id", "string", "all_string",
+                      "main.StringIds", "sqlite_master"]:
+            with contextlib.suppress(Refused):
+                await client.text("run_sql", **one, sql=f"SELECT * FROM {table}", limit=1000, whole_text=True)
+        return [text for _, _, text in client.log]
 
     def same(self, own, other, where):
         """A cell of an answer, and the cell of `nsq run --format json`."""
@@ -250,6 +274,19 @@ class Answers(Case):
             page = await client.call("run_sql", report="example.sqlite", sql=statement, offset=2, limit=2)
             self.assertEqual((len(page["rows"]), page["next_offset"]), (2, 4))
 
+    async def test_a_report_above_16_mib_answers(self):
+        """Its times are checked beside the statement."""
+        with contextlib.closing(sqlite3.connect(self.report)) as connection:
+            connection.execute("CREATE TABLE padding (x)")
+            connection.execute("INSERT INTO padding VALUES (zeroblob(17 << 20))")
+            connection.commit()
+        async with server(self.root) as client:
+            statement = "SELECT short_name FROM kernel"
+            answer = await client.call("run_sql", report="example.sqlite", sql=statement, limit=1000)
+            self.assertEqual((len(answer["rows"]), answer["total_rows"]), (1000, 1304))
+            gaps = await client.call("run_query", report="example.sqlite", query="gpu_gaps", params={"gap_ms": 0})
+            self.assertGreater(len(gaps["rows"]), 0)
+
     async def test_diff_answers_as_nsq_diff(self):
         other = self.root / "slower.sqlite"
         shutil.copy(self.report, other)
@@ -331,6 +368,78 @@ class Answers(Case):
             for uri in ["nsq://manual/../../etc/passwd", "file:///etc/passwd", "nsq://manual/", "nsq://x"]:
                 with self.assertRaises(Exception):
                     await client.session.read_resource(uri)
+
+
+class Words(Case):
+    """Errors are about the tools: an agent has no command line."""
+
+    def assert_sayable(self, text):
+        # Flags of nsys say how to capture again: nsq writes them with their value, or in a command.
+        text = re.sub(r"`nsys [^`]*`|--[a-z-]+=[a-z-]+", "", text)
+        self.assertNotRegex(text, r"(^|[\s`(])--[a-z]|(^|[\s`(])-[pq] |nsq [a-z]+ [-A-Z`]|`nsq ")
+
+    async def test_errors_name_arguments_and_tools(self):
+        (self.root / "bad.sqlite").write_text("not a database")
+        (self.root / "bad.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report")
+        one = {"report": "example.sqlite"}
+        top = {**one, "query": "top_kernels"}
+        asked = [
+            ("run_sql", {**one, "sql": "SELECT * FROM META_DATA_CAPTURE"}, ["is not shown"]),
+            ("run_sql", {**one, "sql": "SELECT * FROM StringIds"}, ["`string`"]),
+            ("run_sql", {**one, "sql": "SELECT * FROM kernels"}, ["did you mean 'kernel'", "list_queries"]),
+            ("run_sql", {**one, "sql": "SELECT * FROM zzzz"}, ["list_queries"]),
+            ("run_sql", {**one, "sql": "SELECT dur FROM kernel"}, ["'dur_ns'"]),
+            ("run_sql", {**one, "sql": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) "
+                                       "SELECT i FROM n"}, ["LIMIT"]),
+            ("run_query", {**one, "query": "top_kernel"}, ["'top_kernels'", "list_queries"]),
+            ("run_query", {**one, "query": "openmp_sum"}, ["`nsys profile --trace=openmp", "list_queries"]),
+            ("run_query", {**top, "params": {"n": 1}}, ["limit"]),
+            ("run_query", {**top, "params": {"limit": "x"}}, ["limit"]),
+            ("run_query", {**top, "scope": {"devices": [9]}}, ["run_query", "scope_ids"]),
+            ("run_query", {**top, "scope": {"time": "x"}}, ["write time"]),
+            ("run_query", {**top, "scope": {"time": "2s/1s"}}, ["time 2s/1s is empty"]),
+            ("run_query", {**top, "scope": {"nvtx": ["absent"]}}, ["range_names"]),
+            ("run_query", {**top, "scope": {"iterations": ["step *//9..1"]}}, []),
+            ("run_query", {**top, "scope": {"iterations": ["step *//9..1", "/", "@", "step/5..1"]}}, []),
+            ("describe", {"name": "top_kernel"}, ["'top_kernels'", "list_queries"]),
+            ("answer", {**one, "parts": ["z"]}, []),
+            ("answer", {**one, "playbook": "nope"}, []),
+            ("answer", {**one, "params": {"nope": 1}}, []),
+            ("answer", {**one, "params": {"model": "nope"}}, []),
+            ("diff", {"before": "example.sqlite", "after": "example.sqlite", "iterations": "zz"}, ["range_names"]),
+            ("overview", {"report": "bad.sqlite"}, []),
+            ("overview", {"report": "bad.nsys-rep"}, []),
+        ]
+        async with server(self.root) as client:
+            for tool, arguments, wanted in asked:
+                text = await self.refused(client, tool, **arguments)
+                self.assert_sayable(text)
+                for part in wanted:
+                    self.assertIn(part, text, (tool, arguments))
+        async with server(self.root, "--timeout", "0.5") as client:
+            for report in ["example.sqlite"] * 2:
+                self.assert_sayable(await self.refused(client, "run_sql", report=report, sql=ENDLESS))
+
+    async def test_no_answer_leads_to_hidden_data(self):
+        with contextlib.closing(sqlite3.connect(self.report)) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS DIAGNOSTIC_EVENT (timestamp INTEGER, timestampType INTEGER, "
+                               "source INTEGER, severity INTEGER, text TEXT, globalPid INTEGER)")
+            connection.execute("INSERT INTO DIAGNOSTIC_EVENT VALUES (0, 0, 1, 3, 'failed', 0)")
+            connection.commit()
+        async with server(self.root, "--max-bytes", "4000000") as client:
+            texts = await self.ask_everything(client)
+            names = await client.call("list_queries")
+            names = [*sum(names["queries_by_subject"].values(), []), *names["relations_for_run_sql"]]
+            for name in [*names, "overview", "diff", "cs336", "default"]:
+                texts.append(await client.text("describe", name=name))
+            for name in ["guide", *(f"manual/{name}" for name in names)]:
+                texts.append((await client.session.read_resource(f"nsq://{name}")).contents[0].text)
+            self.assertTrue(any("nsq hides their texts" in text for text in texts))
+            for text in texts:
+                self.assertNotIn("allow-environment", text)
+                self.assertNotIn("allow_environment", text)
+                if text.startswith("error: "):
+                    self.assert_sayable(text)
 
 
 class Hostile(Case):
@@ -522,29 +631,6 @@ class Hostile(Case):
             self.assertEqual(far["rows"], [])
             self.assertIn("gpus", await client.call("overview", report="example.sqlite"))
 
-    async def ask_everything(self, client):
-        """Answers and errors of all tools about the report."""
-        one = {"report": "example.sqlite"}
-        for tool, arguments in [("list_reports", {}), ("overview", one), ("overview", {**one, "top": 60}),
-                                ("diff", {"before": "example.sqlite", "after": "example.sqlite", "top": 100}),
-                                ("answer", one), ("list_queries", one)]:
-            with contextlib.suppress(Refused):
-                await client.text(tool, **arguments)
-        names = (await client.call("list_queries", about="", limit=1000))["rows"]
-        for name, _ in names:
-            for tool, more in [("run_query", {"limit": 1000, "whole_text": True}), ("explain", {})]:
-                with contextlib.suppress(Refused):
-                    await client.text(tool, **one, query=name, **more)
-        for relation in (await client.call("list_queries"))["relations_for_run_sql"]:
-            with contextlib.suppress(Refused):
-                await client.text("run_sql", **one, sql=f"SELECT * FROM {relation}", limit=1000, whole_text=True)
-        for table in ["META_DATA_CAPTURE", "META_DATA_EXPORT", "TARGET_INFO_SYSTEM_ENV", "ProcessStreams", "StringIds",
-                      "ANALYSIS_FILE", "DIAGNOSTIC_EVENT", "src_capture_meta", "src_string_id", "string", "all_string",
-                      "main.StringIds", "sqlite_master"]:
-            with contextlib.suppress(Refused):
-                await client.text("run_sql", **one, sql=f"SELECT * FROM {table}", limit=1000, whole_text=True)
-        return [text for _, _, text in client.log]
-
     async def test_captured_secrets_stay_hidden(self):
         with contextlib.closing(sqlite3.connect(self.report)) as connection:
             connection.execute(f"INSERT INTO META_DATA_CAPTURE VALUES ('PROCESS_0:ENVIRONMENT', 'TOKEN={SECRET}_1')")
@@ -677,6 +763,7 @@ class Http(Case):
         super().setUp()
         token_file = pathlib.Path(self.folder.name) / "token"
         token_file.write_text(self.TOKEN + "\n")
+        token_file.chmod(0o600)
         command = [NSQ, "mcp", "--root", str(self.root), "--http", "0", "--token-file", str(token_file)]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
         self.addCleanup(self.process.stderr.close)
@@ -746,17 +833,50 @@ class Http(Case):
             pass
         self.assertEqual(await status(**right), 200)
 
-    async def test_idle_connections_do_not_stop_others(self):
-        address = self.url.split("//")[1].strip("/").split(":")
-        idle = [await asyncio.open_connection(address[0], int(address[1])) for _ in range(40)]
+    async def connections(self, count, sent=b""):
+        """Connections that send only the beginning of a request."""
+        host, port = self.url.split("//")[1].strip("/").split(":")
+        connections = [await asyncio.open_connection(host, int(port)) for _ in range(count)]
+        for _, writer in connections:
+            writer.write(sent)
+        self.addCleanup(lambda: [writer.close() for _, writer in connections])
+        return connections
+
+    async def assert_answers_soon(self):
+        started = time.monotonic()
         async with self.client() as client:
             self.assertEqual((await client.call("list_reports"))["rows"][0][0], "example.sqlite")
-        for _, writer in idle:
-            writer.close()
+        self.assertLess(time.monotonic() - started, 4)
+
+    async def test_strangers_do_not_stop_others(self):
+        head = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n"
+        for sent in [b"", b"POST /", head, head + b"\r\n{", head + b"Authorization: Bearer x\r\n\r\n{"]:
+            await self.connections(80, sent)
+            await self.assert_answers_soon()
+        await self.connections(300)
+        await self.assert_answers_soon()
+
+    async def test_unfinished_bodies_of_clients_do_not_stop_others(self):
+        head = f"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.TOKEN}\r\nContent-Length: 1000\r\n\r\n"
+        for _ in range(2):
+            await self.connections(64, head.encode() + b"{")
+            await self.assert_answers_soon()
+
+    def test_a_token_that_others_can_read_is_refused(self):
+        token = pathlib.Path(self.folder.name) / "shared token"
+        token.write_text(self.TOKEN + "\n")
+        command = [NSQ, "mcp", "--root", str(self.root), "--http", "0", "--token-file", str(token)]
+        for mode in [0o644, 0o640, 0o604]:
+            token.chmod(mode)
+            done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=20)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"chmod 600 {token}", done.stderr)
+            self.assertNotIn(self.TOKEN, done.stderr)
 
     def test_options_are_checked(self):
         short = pathlib.Path(self.folder.name) / "short"
         short.write_text("secret\n")
+        short.chmod(0o600)
         for options in [["--http", "0"], ["--token-file", str(short)], ["--http", "0", "--token-file", str(short)],
                         ["--http", "0", "--token-file", "/no/such/file"], ["--http", "here", "--token-file", str(short)]]:
             done = subprocess.run([NSQ, "mcp", "--root", str(self.root), *options], capture_output=True, text=True,

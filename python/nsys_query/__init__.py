@@ -8,25 +8,33 @@
 ``report.overview()`` shows what to look at first, ``report.queries()`` what can be asked.
 """
 
-from ._errors import Error, LacksData, LimitReached, ReportError, SqlError, UnknownName, UsageError
-from ._report import Report, describe, diff, queries
+from ._errors import Error, LacksData, LimitReached, ReportError, ReportNotFound, SqlError, UnknownName, UsageError
+from ._native import __version__
+from ._report import Report, describe, diff, pages, playbooks, queries, relations
 from ._report import open_report as open
-from ._table import Column, Page, Table
+from ._table import Answers, Column, Failure, Page, Table
 
 __all__ = [
+    "Answers",
     "Column",
     "Error",
+    "Failure",
     "LacksData",
     "LimitReached",
     "Page",
     "Report",
     "ReportError",
+    "ReportNotFound",
     "SqlError",
     "Table",
     "UnknownName",
     "UsageError",
+    "__version__",
     "describe",
     "diff",
     "open",
+    "pages",
+    "playbooks",
     "queries",
+    "relations",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import Optional
 
 
@@ -26,6 +28,16 @@ class LacksData(Error):
 
 class ReportError(Error):
     """The file cannot be used as a report."""
+
+
+class ReportNotFound(ReportError, FileNotFoundError):
+    """There is no such file."""
+
+    def __init__(self, message: str, help: Optional[str] = None, filename: Optional["os.PathLike[str]"] = None) -> None:
+        super().__init__(message, help)
+        self.errno = errno.ENOENT
+        self.strerror = os.strerror(errno.ENOENT)
+        self.filename = None if filename is None else os.fspath(filename)
 
 
 class UnknownName(Error, LookupError):

@@ -8,8 +8,8 @@ import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _native
-from ._errors import UsageError
-from ._table import Page, Table
+from ._errors import ReportError, UsageError
+from ._table import Answers, Failure, Page, Table
 
 Path = Union[str, "os.PathLike[str]"]
 Texts = Union[str, Sequence[str]]
@@ -38,13 +38,30 @@ class Report:
         self._given = ([os.fspath(path) for path in paths], [os.fspath(folder) for folder in queries])
         if not self._given[0]:
             raise UsageError("no report given", "give a path, a list of paths, a folder or a pattern such as 'rank*.sqlite'")
-        found, notes = _native.report_paths(self._given[0])
-        self.notes: List[str] = notes
-        """Files that were skipped, and why."""
         self._library = _native.Library(self._given[1])
-        self._reports = [_native.Report(self._library, path) for path in found]
-        self.paths: List[str] = [os.fspath(path) for path in found]
-        """The files, in the order in which they are asked."""
+        self._reports: List[_native.Report] = []
+        self.paths: List[str] = []
+        """The files that are asked, in this order."""
+        self.notes: List[str] = []
+        """Files that were skipped, and why."""
+        self.failures: List[Failure] = []
+        """The reports of a folder or pattern that could not be opened. The others are asked."""
+        first: Optional[ReportError] = None
+        for given in self._given[0]:
+            found, notes = _native.report_paths([given])
+            self.notes += notes
+            for path in map(os.fspath, found):
+                try:
+                    self._reports.append(_native.Report(self._library, path))
+                    self.paths.append(path)
+                except ReportError as error:
+                    # A file that the caller names must be there.
+                    if path == given:
+                        raise
+                    first = first or error
+                    self.failures.append(Failure(path, error.message, error.help))
+        if first is not None and not self._reports:
+            raise first
 
     def __repr__(self) -> str:
         return f"nsys_query.open({', '.join(map(repr, self.paths))})"
@@ -87,7 +104,8 @@ class Report:
         - ``classes``: the class map of GPU operations, a name or a file
         - ``timeout`` in seconds and ``max_rows``: limits that raise :class:`LimitReached`
 
-        Rows of several reports begin with the column ``report``, unless the query compares reports.
+        Rows of several reports begin with the column ``report``, unless the query compares reports. A report that
+        cannot be read does not stop the others: it is among the ``failures`` of the table.
 
         >>> import nsys_query as nq
         >>> report = nq.open("fixtures/example.sqlite")
@@ -95,7 +113,7 @@ class Report:
         [13861895]
         """
         how = _how(locals())
-        return Table(_native.ask(self._library, self._reports, query, False, _params(params, more), how))
+        return Table(_native.ask(self._library, self._reports, query, False, _params(params, more), how), self.failures)
 
     def sql(
         self,
@@ -118,7 +136,9 @@ class Report:
     ) -> Table:
         """Asks a SELECT over the relations, such as ``kernel``; reports are read-only.
 
-        ``params`` are values for ``:name`` in the statement. The keywords are those of :meth:`run`.
+        ``params`` are values for ``:name`` in the statement. The keywords are those of :meth:`run`. A column of a
+        relation keeps its type, unit and meaning, also under another name. The unit of a computed column comes from
+        the end of its name, such as ``_ns``.
 
         >>> import nsys_query as nq
         >>> report = nq.open("fixtures/example.sqlite")
@@ -126,7 +146,8 @@ class Report:
         [54]
         """
         how = _how(locals())
-        return Table(_native.ask(self._library, self._reports, statement, True, list((params or {}).items()), how))
+        values = list((params or {}).items())
+        return Table(_native.ask(self._library, self._reports, statement, True, values, how), self.failures)
 
     def page(
         self,
@@ -173,13 +194,113 @@ class Report:
         """The manual page of a query, relation or page: purpose, parameters, columns with units, limits."""
         return Manual(self._library.manual(name))
 
+    def relations(self) -> Table:
+        """The relations that the report has data for, which :meth:`sql` reads.
+
+        Columns: ``domain``, ``name``, ``summary``, ``present_if`` and ``columns``, all text.
+        """
+        names = self._reports[0].relations()
+        for report in self._reports[1:]:
+            known = set(report.relations())
+            names = [name for name in names if name in known]
+        return Table(self._library.relations(names))
+
+    def pages(self) -> Table:
+        """The pages that :meth:`page` asks. Columns: ``domain``, ``name``, ``summary``, ``version`` and ``queries``."""
+        return Table(self._library.pages())
+
+    def playbooks(self) -> Table:
+        """The playbooks that :meth:`answer` asks.
+
+        Columns: ``domain``, ``name``, ``summary``, ``version`` and ``files``.
+        """
+        return Table(self._library.playbooks())
+
+    def schema(self) -> Table:
+        """Every query, whether the report has the data for it, and what would record the missing data.
+
+        Columns: ``query``, ``can_run``, ``record_with`` and ``missing``, all text. Rows of several reports begin with the
+        column ``report``. What was captured is in the query ``report_info``.
+
+        >>> import nsys_query as nq
+        >>> schema = nq.open("fixtures/example.sqlite").schema()
+        >>> schema[0]["can_run"], schema[-1]["can_run"]
+        ('yes', 'no')
+        """
+        return Table(_native.schema(self._reports), self.failures)
+
+    def timeline(self, params: Optional[Mapping[str, Any]] = None, **scope: Any) -> Page:
+        """The capture over time, as a page to zoom and search: ``report.timeline(time="1s/1.2s").save("t.html")``.
+
+        The keywords are those of :meth:`page`.
+        """
+        return self.page("timeline", params, **scope)
+
+    def materialize(
+        self,
+        path: Path,
+        *,
+        overwrite: bool = False,
+        iter: Optional[Iteration] = None,
+        nvtx: Optional[Texts] = None,
+        exclude: Optional[Texts] = None,
+        window: Optional[Texts] = None,
+        time: Optional[str] = None,
+        device: Optional[Numbers] = None,
+        stream: Optional[Numbers] = None,
+        process: Optional[Numbers] = None,
+        attribute: Optional[str] = None,
+        keep_names: bool = False,
+    ) -> List[str]:
+        """Writes the relations of the report to a SQLite file for ``sqlite3``, DuckDB or nsq; returns notes.
+
+        The file is written whole or not at all. Captured environments and command lines are left out. The keywords
+        are those of :meth:`run`.
+        """
+        if len(self._reports) != 1:
+            raise UsageError("a SQLite file holds one report", "open the reports one by one")
+        if os.path.exists(path) and not overwrite:
+            raise UsageError(f"{os.fspath(path)} already exists", "give another name, or overwrite=True")
+        return self._reports[0].materialize(os.fspath(path), _how(locals()))
+
+    def answer(
+        self,
+        playbook: str = "cs336",
+        params: Optional[Mapping[str, Any]] = None,
+        *,
+        parts: Optional[Texts] = None,
+        files: Optional[Mapping[str, Path]] = None,
+        iter: Optional[Iteration] = None,
+        exclude: Optional[Texts] = None,
+        time: Optional[str] = None,
+        device: Optional[Numbers] = None,
+        process: Optional[Numbers] = None,
+        timeout: Optional[float] = None,
+        **more: Any,
+    ) -> Answers:
+        """Answers the questions of a playbook in sentences, for one report or for two where a question compares.
+
+        ``parts`` are the questions to answer, all by default. Parameters of the playbook, and names of ranges for its
+        patterns, are keywords or in ``params``; ``files`` are its CSV files. The other keywords are those of :meth:`run`.
+        """
+        nvtx = window = stream = None
+        keep_names = False
+        how = _how(locals())
+        named = [(name, os.fspath(path)) for name, path in (files or {}).items()]
+        given = _params(params, more)
+        answered = _native.answer(self._library, self._reports, playbook, _listed(parts), given, named, how)
+        return Answers(json.loads(answered[0]), answered[1])
+
 
 def open_report(report: Union[Path, Sequence[Path]], *, queries: Union[Path, Sequence[Path]] = ()) -> Report:
     """Opens a report: a SQLite export of nsys, a ``.nsys-rep``, or a PyTorch trace.
 
     A ``.nsys-rep`` is exported with your own ``nsys``, a trace is imported, both once: they are kept in nsq's cache
-    folder. A list, a folder or a pattern such as ``"rank*.sqlite"`` gives several reports, which are asked together.
-    ``queries`` are folders with queries of your own.
+    folder. Ctrl-C stops it. A list, a folder or a pattern such as ``"rank*.sqlite"`` gives several reports, which are
+    asked together. Reports of a folder or pattern are in the order of the numbers in their names; if one cannot be
+    opened, it is among the ``failures``. ``queries`` are folders with queries of your own.
+
+    A missing file raises :class:`ReportNotFound`, which is also a ``FileNotFoundError``.
 
     >>> import nsys_query as nq
     >>> report = nq.open("fixtures/example.sqlite")
@@ -239,6 +360,21 @@ def queries(words: str = "") -> Table:
 def describe(name: str) -> Manual:
     """The manual page of a query, relation or page: purpose, parameters, columns with units, limits."""
     return Manual(_native.Library([]).manual(name))
+
+
+def relations() -> Table:
+    """All relations, with a summary and the names of their columns."""
+    return Table(_native.Library([]).relations(None))
+
+
+def pages() -> Table:
+    """All pages."""
+    return Table(_native.Library([]).pages())
+
+
+def playbooks() -> Table:
+    """All playbooks."""
+    return Table(_native.Library([]).playbooks())
 
 
 def _page(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import html
+import os
 import shutil
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
 
 from . import _native
+from ._errors import UsageError
 
 # The tables of nsq's HTML pages, inside a notebook.
 _STYLE = """<style>
@@ -32,7 +35,18 @@ class Column(NamedTuple):
     unit: Optional[str]
     """The unit of its values, such as ``ns`` or ``bytes``; ``None``: none."""
     doc: str
-    """What it means, in a sentence; empty for a column of a statement."""
+    """What it means, in a sentence; empty for a column that a statement computes."""
+
+
+class Failure(NamedTuple):
+    """A report that failed while others answered."""
+
+    path: str
+    """The file."""
+    message: str
+    """What is wrong."""
+    help: Optional[str]
+    """What to do; ``None`` if there is nothing more to say."""
 
 
 class Table:
@@ -53,10 +67,11 @@ class Table:
     ``duckdb.sql("FROM t")``. Unit, type and meaning of a column are in the metadata of its field.
     """
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_failures", "_rows")
 
-    def __init__(self, rows: _native.Rows) -> None:
+    def __init__(self, rows: _native.Rows, failures: Sequence[Failure] = ()) -> None:
         self._rows = rows
+        self._failures = failures
 
     @property
     def title(self) -> str:
@@ -75,6 +90,12 @@ class Table:
         return self._rows.notes
 
     @property
+    def failures(self) -> List[Failure]:
+        """The reports of a folder or pattern that have no rows here, because they could not be opened or read."""
+        more = [Failure(os.fspath(path), message, help) for path, message, help in self._rows.failures]
+        return [*self._failures, *more]
+
+    @property
     def columns(self) -> List[Column]:
         """The columns, with units and meanings."""
         return [Column(*column) for column in self._rows.columns]
@@ -90,12 +111,18 @@ class Table:
     def __iter__(self) -> Iterator[Dict[str, Any]]:
         return (self[index] for index in range(len(self)))
 
+    def __contains__(self, key: object) -> bool:
+        """Whether there is a column of this name, or a row like this dict."""
+        if isinstance(key, str):
+            return any(key == column[0] for column in self._rows.columns)
+        return any(key == row for row in self)
+
     def __getitem__(self, key: Union[int, slice, str]) -> Any:
         """A row as a dict, rows as a list of dicts, or a column as a list of values."""
         names = [column[0] for column in self._rows.columns]
         if isinstance(key, str):
             if key not in names:
-                raise KeyError(f"no column {key!r}: the columns are {', '.join(names)}")
+                raise KeyError(_unknown("column", key, names))
             return self._rows.column(names.index(key))
         if isinstance(key, slice):
             return [self[index] for index in range(*key.indices(len(self)))]
@@ -150,6 +177,7 @@ class Table:
         if len(self) > most:
             lines.append(f"… {len(self) - most:,} more rows")
         lines.extend(f"note: {note}" for note in self.notes)
+        lines.extend(f"failed: {failure.message}" for failure in self.failures)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -158,6 +186,7 @@ class Table:
         if len(self) > most:
             parts.append(f"<p>… {len(self) - most:,} more rows</p>")
         parts.extend(f"<p>note: {html.escape(note)}</p>" for note in self.notes)
+        parts.extend(f"<p>failed: {html.escape(failure.message)}</p>" for failure in self.failures)
         return "\n".join([*parts, "</div>"])
 
 
@@ -187,8 +216,27 @@ class Page:
 
     def __getitem__(self, name: str) -> Table:
         if name not in self.tables:
-            raise KeyError(f"no table {name!r}: the tables are {', '.join(self.tables)}")
+            raise KeyError(_unknown("table", name, list(self.tables)))
         return self.tables[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a table of this name."""
+        return name in self.tables
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the tables."""
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the page to a file: as an HTML document if the name ends in ``.html``, else as text."""
+        is_html = os.fspath(path).lower().endswith((".html", ".htm"))
+        if is_html and self.html is None:
+            raise UsageError("this page has no HTML layout", "save it under a name that does not end in .html")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html if is_html and self.html is not None else self.text)
 
     @property
     def text(self) -> str:
@@ -211,3 +259,51 @@ class Page:
             f'<iframe srcdoc="{html.escape(self.html)}" sandbox="allow-scripts allow-popups"'
             ' style="width: 100%; height: 40rem; border: 0" title="nsq"></iframe>'
         )
+
+
+class Answers:
+    """The answers of a playbook, in sentences.
+
+    >>> import nsys_query as nq
+    >>> answers = nq.open("fixtures/example.sqlite").answer(parts="b")
+    >>> answers["b"]["status"]
+    'answered'
+
+    ``print(answers)`` shows them as the program does.
+    """
+
+    def __init__(self, parts: List[Dict[str, Any]], text: str) -> None:
+        self.parts = parts
+        """The parts: ``part``, ``question``, ``status``, and ``answers``, each with its ``text``, ``facts`` and the rows
+        behind it, or the ``reason`` why there is none."""
+        self.text = text
+        """All answers as text."""
+
+    def __getitem__(self, name: str) -> Dict[str, Any]:
+        for part in self.parts:
+            if part["part"] == name:
+                return part
+        raise KeyError(_unknown("part", name, [part["part"] for part in self.parts]))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a part of this name."""
+        return any(part["part"] == name for part in self.parts)
+
+    def __iter__(self) -> Iterator[Dict[str, Any]]:
+        return iter(self.parts)
+
+    def __len__(self) -> int:
+        return len(self.parts)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _unknown(what: str, name: object, known: List[str]) -> str:
+    """What is said about a name that does not exist."""
+    near = difflib.get_close_matches(str(name), known) or [other for other in known if str(name) and str(name) in other][:3]
+    guess = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return f"no {what} {name!r}: {guess}the {what}s are {', '.join(known)}"

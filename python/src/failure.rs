@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 /// The exception for an error: the same text, with its help as an attribute.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let class = match error {
+        _ if error.is_missing_file() => "ReportNotFound",
         Error::Interrupted => return PyKeyboardInterrupt::new_err(()),
         Error::Report { .. } | Error::Export { .. } | Error::NoSpace { .. } | Error::Io { .. } => {
             "ReportError"
@@ -22,7 +23,13 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         let class = py.import("nsys_query._errors")?.getattr(class)?;
         // Names in a report are untrusted, and a traceback goes to a terminal.
         let shown = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join("\n");
-        class.call1((shown(&error.to_string()), error.help().map(|help| shown(&help))))
+        let (text, help) = (shown(&error.to_string()), error.help().map(|help| shown(&help)));
+        match error {
+            Error::Report { path, .. } | Error::Io { path, .. } if error.is_missing_file() => {
+                class.call1((text, help, path))
+            }
+            _ => class.call1((text, help)),
+        }
     };
     raised().map_or_else(|failed| failed, PyErr::from_value)
 }

@@ -13,7 +13,11 @@ use pyo3::prelude::*;
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]
-    use super::report::{Library, Report, ask, ask_page, report_paths};
+    use super::report::{Library, Report, answer, ask, ask_page, report_paths, schema};
     #[pymodule_export]
     use super::rows::Rows;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python gives it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

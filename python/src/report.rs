@@ -5,7 +5,7 @@ use crate::failure::OrRaise;
 use crate::rows::Rows;
 use crate::scope::How;
 use crate::wait::attended;
-use nsq::{Answer, Cancel, Page, Question, Row, RowSink, Table, Value, visible};
+use nsq::{Answer, Cancel, Column, Page, Question, Row, RowSink, Table, Value, visible};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
@@ -29,15 +29,23 @@ impl Library {
     /// The queries about these words, only those of `names` if it is given.
     fn find(&self, py: Python<'_>, words: &str, names: Option<Vec<String>>) -> PyResult<Rows> {
         let found = self.0.find(words).or_raise(py)?;
-        let Some(names) = names else { return kept(&found) };
-        let is_wanted = |row: &Row<'_>| {
-            row.text("name").is_some_and(|name| names.iter().any(|wanted| wanted == name))
-        };
-        let wanted: Vec<bool> = found.iter().map(|row| is_wanted(&row)).collect();
-        let rows = found.rows().iter().zip(wanted).filter(|(_, wanted)| *wanted);
-        let rows = rows.map(|(row, _)| row.clone()).collect();
-        let answer = Answer { title: found.title.clone(), ..Answer::default() };
-        kept(&Table::of(answer, found.columns().to_vec(), rows))
+        only(&found, names)
+    }
+
+    /// The relations, only those of `names` if it is given.
+    fn relations(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<Rows> {
+        let relations = self.0.list_relations().or_raise(py)?;
+        only(&relations, names)
+    }
+
+    /// The pages.
+    fn pages(&self) -> PyResult<Rows> {
+        kept(&self.0.list_pages())
+    }
+
+    /// The playbooks.
+    fn playbooks(&self) -> PyResult<Rows> {
+        kept(&self.0.list_playbooks())
     }
 
     /// The manual page of a query, relation or page.
@@ -59,8 +67,10 @@ pub(crate) struct Report(nsq::Report);
 impl Report {
     #[new]
     fn new(py: Python<'_>, library: &Library, path: PathBuf) -> PyResult<Self> {
-        let library = &library.0;
-        py.detach(|| library.open(path)).map(Self).or_raise(py)
+        let (library, cancel) = (&library.0, Cancel::default());
+        attended(py, &cancel, || library.clone().cancelled_by(&cancel).open(path))?
+            .map(Self)
+            .or_raise(py)
     }
 
     #[getter]
@@ -72,6 +82,68 @@ impl Report {
     fn answerable(&self, py: Python<'_>) -> PyResult<Vec<&str>> {
         py.detach(|| self.0.answerable()).or_raise(py)
     }
+
+    /// The names of the relations that it has data for.
+    fn relations(&self, py: Python<'_>) -> PyResult<Vec<&str>> {
+        py.detach(|| self.0.relations()).or_raise(py)
+    }
+
+    /// Writes the relations to a SQLite file, and returns notes.
+    fn materialize(&self, py: Python<'_>, output: PathBuf, how: How) -> PyResult<Vec<String>> {
+        let (scope, cancel) = (how.scope()?, Cancel::default());
+        let written = attended(py, &cancel, || self.0.materialize(output, &scope, &cancel))?;
+        Ok(written.or_raise(py)?.iter().map(|note| visible(note)).collect())
+    }
+}
+
+/// Every query, whether the reports have the data for it, and what would record it.
+#[pyfunction]
+pub(crate) fn schema(py: Python<'_>, reports: Vec<PyRef<'_, Report>>) -> PyResult<Rows> {
+    let (mut columns, mut rows, mut title) = (Vec::new(), Vec::new(), String::new());
+    for report in &reports {
+        let table = report.0.askable().or_raise(py)?;
+        let name = (reports.len() > 1).then(|| Value::Text(report.0.name()));
+        rows.extend(table.rows().iter().map(|row| name.iter().chain(row).cloned().collect()));
+        columns = table.columns().to_vec();
+        title = table.title;
+    }
+    if reports.len() > 1 {
+        columns.insert(0, Column { doc: "Name of the report.".to_owned(), ..Column::untyped("report") });
+    }
+    kept(&Table::of(Answer { title, ..Answer::default() }, columns, rows))
+}
+
+/// Asks a playbook: its parts as JSON, and their text.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "the Python package alone calls it")]
+pub(crate) fn answer(
+    py: Python<'_>,
+    library: &Library,
+    reports: Vec<PyRef<'_, Report>>,
+    playbook: &str,
+    parts: Vec<String>,
+    params: Vec<(String, Bound<'_, PyAny>)>,
+    files: Vec<(String, PathBuf)>,
+    how: How,
+) -> PyResult<(String, String)> {
+    let scope = how.scope()?;
+    let reports: Vec<&nsq::Report> = reports.iter().map(|report| &report.0).collect();
+    let cancel = Cancel::default();
+    let mut question = library.0.answer(playbook, reports).scope(&scope).cancel(&cancel);
+    for part in &parts {
+        question = question.part(part);
+    }
+    for (name, value) in params {
+        question = question.param(&name, spelled(&value)?);
+    }
+    for (name, path) in files {
+        question = question.file(&name, path);
+    }
+    if let Some(timeout) = how.timeout()? {
+        question = question.timeout(timeout);
+    }
+    let answers = attended(py, &cancel, || question.run())?.or_raise(py)?;
+    Ok((serde_json::Value::from(answers.parts).to_string(), answers.text))
 }
 
 /// The files that paths, folders and patterns name, and notes about files that were skipped.
@@ -98,7 +170,8 @@ pub(crate) fn ask(
     let reports: Vec<&nsq::Report> = reports.iter().map(|report| &report.0).collect();
     let cancel = Cancel::default();
     let ask = if is_statement { nsq::Library::sql } else { nsq::Library::query };
-    let mut question: Question<'_> = ask(&library.0, text, reports).scope(&scope).cancel(&cancel);
+    let mut question: Question<'_> =
+        ask(&library.0, text, reports).scope(&scope).cancel(&cancel).go_on();
     for (name, value) in params {
         question = match is_statement {
             true => question.bind(&name, bound(&value)?),
@@ -180,7 +253,19 @@ fn kept(table: &Table) -> PyResult<Rows> {
     };
     Python::attach(|py| fill(&mut columns).or_raise(py))?;
     let (title, query, notes) = (table.title.clone(), table.query.clone(), table.notes.clone());
-    Rows::new(Answer { title, query, notes }, columns)
+    Rows::new(Answer { title, query, notes, ..Answer::default() }, columns)
+}
+
+/// The rows of a table whose `name` is among `names`; all of them without `names`.
+fn only(table: &Table, names: Option<Vec<String>>) -> PyResult<Rows> {
+    let Some(names) = names else { return kept(table) };
+    let is_wanted =
+        |row: &Row<'_>| row.text("name").is_some_and(|name| names.iter().any(|wanted| wanted == name));
+    let wanted: Vec<bool> = table.iter().map(|row| is_wanted(&row)).collect();
+    let rows = table.rows().iter().zip(wanted).filter(|(_, wanted)| *wanted);
+    let rows = rows.map(|(row, _)| row.clone()).collect();
+    let answer = Answer { title: table.title.clone(), ..Answer::default() };
+    kept(&Table::of(answer, table.columns().to_vec(), rows))
 }
 
 /// A parameter of a query, as the command line spells it.

@@ -6,11 +6,12 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, Schema};
-use nsq::{Answer, Column, Table, Value, visible};
+use nsq::{Answer, Column, Failure, Table, Value, visible};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The rows of an answer.
@@ -64,6 +65,16 @@ impl Rows {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.answer.notes.iter().map(|note| visible(note)).collect()
+    }
+
+    /// Path, message and help of each report that failed while others answered.
+    #[getter]
+    fn failures(&self) -> Vec<(PathBuf, String, Option<String>)> {
+        let shown = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join("\n");
+        let failure = |Failure { report, message, help }: &Failure| {
+            (report.clone(), shown(message), help.as_deref().map(shown))
+        };
+        self.answer.failures.iter().map(failure).collect()
     }
 
     /// Name, type, unit and meaning of each column.

@@ -275,7 +275,7 @@ problem (rank, severity, problem, detail, remedy) AS (
         ''
       )
     ),
-    'nsq sql REPORT --allow-environment "SELECT text FROM DIAGNOSTIC_EVENT WHERE severity IN (2, 3)"'
+    'open the report in Nsight Systems to read them'
   FROM told
   WHERE about = 'other'
   UNION ALL

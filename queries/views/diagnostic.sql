@@ -12,8 +12,7 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID of the process that the message is about; null if none."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs; null if the message is about no process."}
 limits: >-
-  Messages may name files and commands, so only known messages have a text. `nsq sql --allow-environment` reads the
-  others. No scope option filters the rows.
+  Messages may name files and commands, so only known messages have a text. No scope option filters the rows.
 ---*/
 SELECT
   row_id AS diagnostic_id,

@@ -8,7 +8,7 @@ columns:
   - {name: text, type: text, doc: "Text of the string."}
 limits: >-
   Your own statements see only the texts that events refer to. To find these, nsq reads the names of all events once.
-  Other texts, such as paths and command lines, need `nsq sql --allow-environment`.
+  Other texts, such as paths and command lines, are hidden from them.
 ---*/
 SELECT id AS string_id, value AS text
 FROM src_string_id

@@ -3,7 +3,6 @@
 mod args;
 mod dataset;
 mod one_file;
-mod relations;
 
 use crate::error::{Error, Result};
 use crate::render::encoder;

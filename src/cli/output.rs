@@ -5,8 +5,8 @@ use super::progress::Unobstructed;
 use crate::error::{Error, Result};
 use crate::render::{self, Format, Heading, Style, Writer, wrapped};
 use crate::table::ResultTable;
-pub(super) use crate::whole_file::replace;
 use crate::whole_file::{self, standard_output};
+pub(super) use crate::whole_file::{must_differ, replace};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;
@@ -148,23 +148,6 @@ pub(super) fn write_to(
 /// Prints a text on standard output.
 pub(super) fn say(text: &str) -> Result<()> {
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))
-}
-
-/// Refuses an output file that is one of the inputs.
-pub(super) fn must_differ<'a>(
-    output: Option<&Path>,
-    inputs: impl IntoIterator<Item = &'a Path>,
-) -> Result<()> {
-    let Some(target) = output.and_then(|path| path.canonicalize().ok()) else { return Ok(()) };
-    for input in inputs {
-        if input.canonicalize().is_ok_and(|input| input == target) {
-            return Err(Error::usage(
-                format!("the output is the report itself: {}", input.display()),
-                "give another file name: nsq never overwrites a report",
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Refuses a database path that is standard output, or that exists without `--force`.

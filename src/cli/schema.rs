@@ -3,16 +3,13 @@
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs};
 use super::output::{OutputArgs, must_differ};
-use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
 use crate::execute::Limits;
 use crate::normalize::{Presence, Scope};
 use crate::render::{Format, Heading};
-use crate::schema::Schema;
-use crate::table::{Column, ResultTable, Value};
+use crate::table::{ResultTable, Value};
 use crate::threads::Threads;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
     let opened = Opened::open(&args.report, &args.open)?;
-    let answers = answers(&catalog, &opened.schema)?;
+    let answers = opened.askable(&catalog)?;
     let [captured, trust] =
         [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));
     let (captured, trust) = (captured?, trust?);
@@ -89,50 +86,6 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         }
     })?;
     Ok(0)
-}
-
-/// Lists every query, whether it can run on this report, and what it lacks.
-fn answers(catalog: &Catalog, schema: &Schema) -> Result<ResultTable> {
-    let presence = Presence::new(schema, catalog);
-    let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
-    let mut table = ResultTable {
-        columns: vec![
-            column("query", "Name of the query."),
-            column("can_run", "yes or no."),
-            column(
-                "record_with",
-                "The `nsys profile` flags (for a PyTorch trace, the activities) that record the missing data; empty if they were on.",
-            ),
-            column("missing", "The tables that are missing."),
-        ],
-        rows: Vec::new(),
-    };
-    for query in catalog.readable_queries() {
-        let header = &query.header;
-        let (mut missing, mut flags) = (Vec::new(), Vec::new());
-        for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
-            if let Some(lack) = presence.lack(requirement)? {
-                missing.extend(lack.tables);
-                // If the flag was on, recording again would not help: there was nothing to record.
-                if !lack.was_recorded {
-                    flags.extend(lack.flags);
-                }
-            }
-        }
-        let (missing, flags) = (unique(missing), unique(flags));
-        let can_run = if missing.is_empty() { "yes" } else { "no" };
-        let cells = [header.name.clone(), can_run.to_owned(), flags.join(" "), missing.join(", ")];
-        table.rows.push(cells.map(Value::Text).to_vec());
-    }
-    // Queries that can run come first.
-    table.rows.sort_by_key(|row| row[1] == Value::Text("no".to_owned()));
-    Ok(table)
-}
-
-/// The texts in their order, each once.
-fn unique(texts: Vec<String>) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
 }
 
 /// The queries that can run, and the others by what they lack.

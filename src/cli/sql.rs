@@ -5,9 +5,8 @@ use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use crate::bounded_file::{self, Origin};
-use crate::catalog::Catalog;
-use crate::compile::{Plan, split_statements, words_in};
-use crate::error::{Error, Result, did_you_mean, nearest};
+use crate::compile::{Plan, split_statements, with_similar_relations, words_in};
+use crate::error::{Error, Result};
 use crate::execute::Session;
 use crate::normalize::{self, Plans};
 use crate::threads::Threads;
@@ -127,27 +126,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     args.output.write(questions.len(), |writer| {
         for question in questions {
             let answer = writer.result(&heading, |sink| session.run(question, &limits, sink));
-            answer.map_err(|error| suggest(error, &catalog))?;
+            answer.map_err(|error| with_similar_relations(error, &catalog))?;
         }
         Ok(())
     })?;
     Ok(0)
-}
-
-/// For an unknown table, suggests relations with a similar name.
-fn suggest(error: Error, catalog: &Catalog) -> Error {
-    match error {
-        Error::Sql { message, excerpt, help } => {
-            let missing = message.strip_prefix("no such table: ").unwrap_or_default();
-            let near = nearest(missing, catalog.relation_names());
-            let help = match near.as_slice() {
-                [] => help,
-                near => format!("{} `nsq list --relations` lists all tables", did_you_mean(near)),
-            };
-            Error::Sql { message, excerpt, help }
-        }
-        other => other,
-    }
 }
 
 /// The text to run, and its origin for error messages.

@@ -6,6 +6,7 @@
 mod dialect;
 mod invocation;
 mod layout;
+mod origins;
 mod params;
 mod relations;
 mod standalone;
@@ -14,8 +15,9 @@ mod statements;
 pub use dialect::parse;
 pub use invocation::Invocation;
 pub use layout::{ByteUnit, Layout, NsysUnits, TimeUnit};
+pub use origins::Origin;
 pub use params::{names_ranges, parse_duration, parse_param, scalar};
-pub use relations::{functions_in, relations_in, words_in};
+pub use relations::{functions_in, relations_in, with_similar_relations, words_in};
 pub use standalone::script;
 pub use statements::split_statements;
 
@@ -76,6 +78,8 @@ pub struct Plan {
     pub bindings: Vec<(String, Value)>,
     /// The columns it returns. Empty for a user's statement: its column names are used.
     pub columns: Vec<Column>,
+    /// For a user's statement, which of its columns are those of relations; empty if that is not known.
+    pub origins: Vec<Origin>,
     /// The relations that it and the queries of `asks` read, and those that its findings require.
     pub reads: Vec<String>,
     /// The queries whose answers it reads. If there are any, it reads no relation itself.
@@ -150,6 +154,7 @@ impl Plan {
             origin: (query.file.clone(), query.sql_line),
             bindings,
             columns,
+            origins: Vec::new(),
             reads: header
                 .reads
                 .iter()
@@ -241,6 +246,7 @@ impl Plan {
             origin,
             bindings: Vec::new(),
             columns: Vec::new(),
+            origins: origins::origins(sql, catalog),
             asks: Vec::new(),
             findings: None,
             across: false,
@@ -294,7 +300,25 @@ impl Plan {
     }
 }
 
-/// The columns of a user's statement. Types and units come from the suffixes of the names.
+/// The columns of a user's statement, by the names that SQLite gives them. A column of a relation has its type, unit
+/// and meaning; those of others come from the suffixes of their names.
+pub fn columns_of_statement(names: &[&str], origins: &[Origin]) -> Vec<Column> {
+    let mut columns = columns_by_suffix(names);
+    if columns.len() == origins.len() {
+        for ((column, origin), name) in columns.iter_mut().zip(origins).zip(names) {
+            let is_named = origin.name.as_ref().is_some_and(|known| known.eq_ignore_ascii_case(name));
+            if let Some(known) = origin.column.as_ref().filter(|_| is_named) {
+                // People see the name that they gave, unless it ends with a unit.
+                column.label = (column.kind == Type::Any).then(|| column.name.clone());
+                (column.kind, column.unit) = (known.kind, known.unit);
+                column.doc.clone_from(&known.doc);
+            }
+        }
+    }
+    columns
+}
+
+/// The columns of these names. Types and units come from their suffixes.
 ///
 /// A repeated name gets its position appended, so that no column hides another in JSON.
 pub fn columns_by_suffix(names: &[&str]) -> Vec<Column> {

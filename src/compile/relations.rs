@@ -3,6 +3,8 @@
 //! This is for the library's SQL. For a user's statement, SQLite's authorizer decides what it may read.
 
 use super::dialect::parse;
+use crate::catalog::Catalog;
+use crate::error::{Error, did_you_mean, nearest};
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -27,6 +29,22 @@ pub fn functions_in(sql: &str) -> Result<BTreeSet<String>, String> {
         let _ = statement.visit(&mut names);
     }
     Ok(names.functions)
+}
+
+/// For an unknown table in a user's statement, suggests relations with a similar name.
+pub fn with_similar_relations(error: Error, catalog: &Catalog) -> Error {
+    match error {
+        Error::Sql { message, excerpt, help } => {
+            let missing = message.strip_prefix("no such table: ").unwrap_or_default();
+            let near = nearest(missing, catalog.relation_names());
+            let help = match near.as_slice() {
+                [] => help,
+                near => format!("{} `nsq list --relations` lists all tables", did_you_mean(near)),
+            };
+            Error::Sql { message, excerpt, help }
+        }
+        other => other,
+    }
 }
 
 /// All words in a text, in lower case: a superset of the relations that the statement names.

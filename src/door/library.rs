@@ -5,11 +5,14 @@ use crate::cancel::Cancel;
 use crate::catalog::Catalog;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
-use crate::manual::{Form, manual, queries, search, words_of};
+use crate::execute::Limits;
+use crate::manual::{self, Form, queries, search, words_of};
+use crate::materialize::{Source, materialize};
 use crate::normalize::Presence;
 use crate::open_report::OpenReport;
 use crate::report::{ExportOptions, Temporaries};
-use crate::table::Column;
+use crate::scope::ScopeText as Scope;
+use crate::table::{Column, ResultTable};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -85,8 +88,7 @@ impl Library {
         if !words.is_empty() {
             search(&mut found, &words, self.catalog())?;
         }
-        let title = "Queries".to_owned();
-        Ok(Table::new(Answer { title, ..Answer::default() }, found))
+        Ok(listed("Queries", found))
     }
 
     /// The manual page of a query, relation, page, class map or playbook, as `nsq show` prints it: purpose,
@@ -96,7 +98,7 @@ impl Library {
     ///
     /// [`Error::Unknown`] for a name that the library does not have.
     pub fn manual(&self, name: &str) -> Result<String> {
-        manual(self.catalog(), name, Form::Text)
+        manual::manual(self.catalog(), name, Form::Text)
     }
 
     /// The statement of a query, as in its file. [`Library::manual`] says what it computes.
@@ -148,12 +150,33 @@ impl Library {
         self.catalog().relation_names()
     }
 
+    /// The relations, with a summary and the names of the columns of each. Columns: `domain`, `name`, `summary`,
+    /// `present_if`, `columns`, all text.
+    pub fn list_relations(&self) -> Result<Table> {
+        Ok(listed("Relations", manual::relations(self.catalog())?))
+    }
+
+    /// The pages, which [`Report::page`] asks. Columns: `domain`, `name`, `summary`, `version`, `queries`, all text.
+    pub fn list_pages(&self) -> Table {
+        listed("Pages", manual::pages(self.catalog()))
+    }
+
+    /// The playbooks, which [`Library::answer`] asks. Columns: `domain`, `name`, `summary`, `version`, `files`, all
+    /// text.
+    pub fn list_playbooks(&self) -> Table {
+        listed("Playbooks", manual::playbooks(self.catalog()))
+    }
+
     pub(super) fn catalog(&self) -> &Catalog {
         match &self.catalog {
             Shared::BuiltIn(catalog) => catalog,
             Shared::Own(catalog) => catalog,
         }
     }
+}
+
+fn listed(title: &str, rows: ResultTable) -> Table {
+    Table::new(Answer { title: title.to_owned(), ..Answer::default() }, rows)
 }
 
 /// An open report. Any number of threads can ask it at the same time.
@@ -197,5 +220,32 @@ impl Report {
             }
         }
         Ok(names)
+    }
+
+    /// Every query, whether the report has the data for it, and what would record the missing data. Columns: `query`,
+    /// `can_run`, `record_with`, `missing`, all text.
+    pub fn askable(&self) -> Result<Table> {
+        Ok(listed("What can be asked", self.open.askable(self.library.catalog())?))
+    }
+
+    /// The names of the relations that it has data for.
+    pub fn relations(&self) -> Result<Vec<&str>> {
+        let present = Source::relations(self.library.catalog(), &self.open.schema)?;
+        Ok(present.into_iter().map(|relation| relation.header.name.as_str()).collect())
+    }
+
+    /// Writes its relations to a SQLite file, whole or not at all, as `nsq materialize` does. Replaces a file there, but
+    /// never the report. Returns notes, where the scope could not be applied.
+    pub fn materialize(
+        &self,
+        output: impl AsRef<Path>,
+        scope: &Scope,
+        cancel: &Cancel,
+    ) -> Result<Vec<String>> {
+        let OpenReport { report, schema, .. } = &self.open;
+        let limits = Limits { cancel: cancel.clone(), ..Limits::default() };
+        let (catalog, scope) = (self.library.catalog(), scope.resolve(schema)?);
+        let source = Source { report, schema, catalog, scope: &scope, limits: &limits, internal: false };
+        Ok(materialize(&source, output.as_ref())?.notes)
     }
 }

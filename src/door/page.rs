@@ -166,7 +166,7 @@ impl<'r> PageQuestion<'r> {
         let (text, html) = (layout(&request.page().text)?, layout(&request.page().html)?);
         let table = |table: &PageTableAnswer<'_>| {
             let (title, query) = (table.title.clone(), table.plan.query.clone());
-            let about = Answer { title, query, notes: Vec::new() };
+            let about = Answer { title, query, ..Answer::default() };
             (table.name.to_owned(), Table::new(about, table.table.clone()))
         };
         let tables = answer.tables.iter().map(table).collect();

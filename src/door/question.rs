@@ -1,9 +1,9 @@
 //! Questions to a report: parameters, scope, limits.
 
 use super::library::{Library, Report};
-use super::rows::{Answer, Table};
+use super::rows::{Answer, Failure, Table};
 use crate::catalog::ClassMaps;
-use crate::compile::{Invocation, Layout, Plan};
+use crate::compile::{Invocation, Layout, Plan, with_similar_relations};
 use crate::error::{Error, Result};
 use crate::execute::Limits;
 use crate::normalize::Presence;
@@ -64,6 +64,7 @@ pub(super) struct How {
     pub(super) timeout: Option<Duration>,
     max_rows: Option<usize>,
     max_bytes: Option<usize>,
+    goes_on: bool,
     pub(super) cancel: Cancel,
     pub(super) threads: Threads,
 }
@@ -154,6 +155,13 @@ impl<'r> Question<'r> {
         self
     }
 
+    /// Goes on where one of several reports fails, such as one with a damaged page: [`Answer::failures`] lists it. If
+    /// all fail, the first error is returned.
+    pub fn go_on(mut self) -> Self {
+        self.how.goes_on = true;
+        self
+    }
+
     /// Uses at most this many threads; 0 means one per core. The answer is the same for every number.
     pub fn threads(mut self, most: usize) -> Self {
         self.how.threads = Threads::at_most(NonZeroUsize::new(most));
@@ -179,20 +187,37 @@ impl<'r> Question<'r> {
         let (limits, maps) = (self.how.limits(), self.how.class_maps(&self.library)?);
         let partials = Partials::of([&plan]);
         let gathering = partials.gather(&[&plan])?;
-        let (mut notes, mut count) = (Vec::new(), 0);
-        for (place, Report { open, .. }) in self.reports.iter().enumerate() {
-            plan.check_presence(&Presence::new(&open.schema, catalog), &open.report.path)?;
-            let scope = self.how.scope.resolve(&open.schema)?;
-            let roots = plan.reads.iter().map(String::as_str);
-            let (session, more) = open.begin_with(catalog, &maps, &scope, roots, &limits)?;
-            notes.extend(more);
-            if self.reports.len() == 1 && !plan.across {
-                count = session.run(&plan, &limits, sink)?;
-                continue;
+        let (mut notes, mut count, mut failures) = (Vec::new(), 0, Vec::new());
+        for (place, report) in self.reports.iter().enumerate() {
+            let Report { open, .. } = report;
+            let mut ask = || -> Result<()> {
+                plan.check_presence(&Presence::new(&open.schema, catalog), &open.report.path)?;
+                let scope = self.how.scope.resolve(&open.schema)?;
+                let roots = plan.reads.iter().map(String::as_str);
+                let (session, more) = open.begin_with(catalog, &maps, &scope, roots, &limits)?;
+                if self.reports.len() == 1 && !plan.across {
+                    notes.extend(more);
+                    count = session.run(&plan, &limits, sink)?;
+                    return Ok(());
+                }
+                let tables = partials.plans().iter().map(|one| session.table(one, &limits).map(Some));
+                let tables = tables.collect::<Result<_>>()?;
+                notes.extend(more);
+                gathering.add(place, Some(ReportAnswers { name: open.report.name(), tables }))
+            };
+            match ask() {
+                Err(error) if self.how.goes_on && self.reports.len() > 1 && is_of_report(&error) => {
+                    failures.push(Failure::new(&open.report.path, &error));
+                    gathering.add(place, None)?;
+                    if failures.len() == self.reports.len() {
+                        return Err(error);
+                    }
+                }
+                asked => asked.map_err(|error| match self.is_statement {
+                    true => with_similar_relations(error, catalog),
+                    false => error,
+                })?,
             }
-            let tables = partials.plans().iter().map(|one| session.table(one, &limits).map(Some));
-            let tables = tables.collect::<Result<_>>()?;
-            gathering.add(place, Some(ReportAnswers { name: open.report.name(), tables }))?;
         }
         if self.reports.len() != 1 || plan.across {
             let several = self.reports.len() > 1;
@@ -206,7 +231,7 @@ impl<'r> Question<'r> {
         {
             notes.push(format!("{name} returned no rows: {reason}"));
         }
-        Ok(Answer { title: plan.title, query: plan.query, notes })
+        Ok(Answer { title: plan.title, query: plan.query, notes, failures })
     }
 
     fn plan(&self) -> Result<Plan> {
@@ -239,4 +264,9 @@ impl<'r> Question<'r> {
     pub fn value(&self, column: &str) -> Result<Option<Value>> {
         Ok(self.run()?.first().and_then(|row| row.get(column).cloned()))
     }
+}
+
+/// Whether the report itself is the reason of an error: others can still answer.
+fn is_of_report(error: &Error) -> bool {
+    matches!(error, Error::Report { .. } | Error::Export { .. } | Error::Io { .. } | Error::Sqlite(_))
 }

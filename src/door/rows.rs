@@ -1,8 +1,27 @@
 //! Rows that can be read by the names of their columns.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::render::{Format, Heading, Output, Style, Writer};
 use crate::table::{Column, ResultTable, Row, Value};
+use std::path::{Path, PathBuf};
+
+/// A report that failed, while others answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The report, as it was named.
+    pub report: PathBuf,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// The failure of a report.
+    pub fn new(report: &Path, error: &Error) -> Self {
+        Self { report: report.to_owned(), message: error.to_string(), help: error.help() }
+    }
+}
 
 /// What an answer is about, beside its rows.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,6 +32,8 @@ pub struct Answer {
     pub query: Option<(String, u32)>,
     /// What a user must know about the rows, such as options that could not be applied.
     pub notes: Vec<String>,
+    /// The reports without rows because they failed; see [`Question::go_on`](super::Question::go_on).
+    pub failures: Vec<Failure>,
 }
 
 /// The answer to a question: typed, documented columns, and rows in the order of the query.
@@ -24,13 +45,15 @@ pub struct Table {
     pub query: Option<(String, u32)>,
     /// What a user must know about the rows, such as options that could not be applied.
     pub notes: Vec<String>,
+    /// The reports without rows because they failed; see [`Question::go_on`](super::Question::go_on).
+    pub failures: Vec<Failure>,
     rows: ResultTable,
 }
 
 impl Table {
     pub(super) fn new(answer: Answer, rows: ResultTable) -> Self {
-        let Answer { title, query, notes } = answer;
-        Self { title, query, notes, rows }
+        let Answer { title, query, notes, failures } = answer;
+        Self { title, query, notes, failures, rows }
     }
 
     /// A table of rows that [`Question::run_into`](super::Question::run_into) has passed on.

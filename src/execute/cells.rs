@@ -2,7 +2,7 @@
 
 use super::guard::NOT_FROM_NSYS;
 use super::native::texts::readable;
-use crate::compile::{Plan, columns_by_suffix};
+use crate::compile::{Plan, columns_of_statement};
 use crate::error::{Error, Result};
 use crate::table::{Column, Value};
 use rusqlite::Statement;
@@ -36,12 +36,12 @@ pub(super) fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// The plan's columns; for a user's statement, columns with units inferred from their names.
+/// The plan's columns; for a user's statement, those of relations, and columns with units inferred from their names.
 pub(super) fn columns(statement: &Statement<'_>, plan: &Plan) -> Vec<Column> {
     if !plan.columns.is_empty() {
         return plan.columns.clone();
     }
-    columns_by_suffix(&statement.column_names().collect::<Vec<_>>())
+    columns_of_statement(&statement.column_names().collect::<Vec<_>>(), &plan.origins)
 }
 
 /// Stores a cell in `value`. A text reuses the memory of the text from the row before.

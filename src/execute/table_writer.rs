@@ -70,6 +70,7 @@ impl Session {
             findings: None,
             across: false,
             columns: relation.header.columns.iter().map(|spec| spec.to_column()).collect(),
+            origins: Vec::new(),
             reads: vec![name.to_owned()],
             requires: Vec::new(),
             known_by: None,

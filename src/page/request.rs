@@ -46,7 +46,7 @@ impl<'a> PageRequest<'a> {
         if page.tables.is_empty() {
             return Err(Error::usage(
                 format!("page {name} has questions, and no tables"),
-                format!("ask them: nsq answer REPORT --playbook {name}"),
+                format!("ask them with `nsq answer REPORT --playbook {name}`"),
             ));
         }
         let params = bind(page, given)?;

@@ -1,6 +1,6 @@
 //! The type of a file, from its first bytes.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, NO_FILE, Result};
 use crate::trace::looks_like_trace;
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ impl Kind {
             Ok(metadata) => metadata,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
                 return refuse(
-                    "no such file".to_owned(),
+                    NO_FILE.to_owned(),
                     "give the path of a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`)",
                 );
             }

@@ -16,6 +16,6 @@ pub(crate) use cache_folder::{CacheFolder, find_cache, prepare};
 pub use leftovers::remove_leftovers;
 pub(crate) use names::TEMPORARY;
 pub(crate) use owned::{is_at, is_mine, private_folder};
-pub use replace::{replace, write};
+pub use replace::{must_differ, replace, write};
 pub use standard_streams::{has_standard_output, standard_output, tell};
 pub use work_folder::{WorkFolder, remove_work_folders};

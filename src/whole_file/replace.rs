@@ -38,6 +38,20 @@ pub fn write(path: &Path, produce: impl FnOnce(&mut Output) -> Result<()>) -> Re
     }
 }
 
+/// Refuses an output file that is one of the inputs.
+pub fn must_differ<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
+    let Some(target) = output.and_then(|path| path.canonicalize().ok()) else { return Ok(()) };
+    for input in inputs {
+        if input.canonicalize().is_ok_and(|input| input == target) {
+            return Err(Error::usage(
+                format!("the output is the report itself: {}", input.display()),
+                "give another file name: nsq never overwrites a report",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Creates or replaces the file at `path` atomically: `produce` fills the empty file that it is given. A new file
 /// has the usual permissions, a replaced one keeps its own. The target of a symbolic link is replaced, not the link.
 ///

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// What other programs can use. A change here is a change of the library's interface.
 const SURFACE: &str = "\
-pub use door::{Answer, Cancel, Library, Page, PageQuestion, Question, Report, Scope, Table, open};
+pub use door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion};
+pub use door::{Question, Report, Scope, Table, open};
 pub use error::{Error, Result};
 pub use normalize::Attribute;
 pub use render::visible;
@@ -353,4 +354,105 @@ fn comparisons_and_layouts_are_those_of_the_program() {
     assert_eq!(text, stdout(&["run", path, "-q", "top_kernels"]));
     let html = kernels.to_html().unwrap();
     assert!(html.starts_with("<section>") && html.trim_end().ends_with("</section>"), "{html}");
+}
+
+/// Units of the columns of a statement, in turn; `-` for a column without a meaning, `(ns)` for one with a unit by its
+/// name alone.
+fn units(report: &nsq::Report, sql: &str) -> String {
+    let table = report.sql(&format!("SELECT * FROM ({sql}) LIMIT 1")).run().unwrap();
+    let direct = report.sql(sql).max_rows(1_000_000).run().unwrap();
+    let unit = |column: &Column| {
+        let unit = column.unit.map_or("none", nsq::Unit::name);
+        match (column.doc.is_empty(), column.unit) {
+            (false, _) => unit.to_owned(),
+            (true, None) => "-".to_owned(),
+            (true, Some(_)) => format!("({unit})"),
+        }
+    };
+    let said = |table: &Table| table.columns().iter().map(unit).collect::<Vec<_>>().join(" ");
+    assert_eq!(said(&table), said(&direct), "{sql}");
+    said(&direct)
+}
+
+#[test]
+fn a_column_of_a_relation_keeps_its_meaning_and_a_computed_one_gets_none() {
+    let fixtures = Fixtures::new();
+    let report = nsq::open(fixtures.trace("training_steps")).unwrap();
+    for (sql, wanted) in [
+        ("SELECT dur_ns, stream_id FROM kernel", "ns none"),
+        (
+            "SELECT dur_ns AS x, sum(dur_ns) / 2 AS dur_ns, -dur_ns AS y, (dur_ns) AS z FROM kernel",
+            "ns (ns) - -",
+        ),
+        ("SELECT K.DUR_NS, m.size_bytes AS x FROM kernel k JOIN memcpy AS m ON true", "ns bytes"),
+        ("SELECT dur_ns FROM (SELECT size_bytes AS dur_ns FROM memcpy)", "bytes"),
+        ("SELECT x FROM (SELECT avg(size_bytes) AS x FROM memcpy)", "-"),
+        ("WITH kernel AS (SELECT 1 AS stream_id) SELECT stream_id FROM kernel", "-"),
+        ("WITH a AS (SELECT x FROM b), b AS (SELECT dur_ns AS x FROM kernel) SELECT x FROM a", "-"),
+        ("WITH t(a, b) AS (SELECT dur_ns, size_bytes FROM all_memcpy) SELECT b, a FROM t", "bytes ns"),
+        ("SELECT stream_id AS x FROM kernel UNION SELECT size_bytes FROM memcpy", "-"),
+        ("SELECT dur_ns AS x FROM kernel UNION SELECT 7", "-"),
+        ("SELECT dur_ns AS x FROM kernel, CUPTI_ACTIVITY_KIND_MEMCPY", "ns"),
+        ("SELECT stream_id FROM kernel JOIN (SELECT 7 AS stream_id) USING (stream_id)", "-"),
+        ("SELECT k.dur_ns AS x FROM kernel k NATURAL JOIN (SELECT 1 AS y)", "ns"),
+        ("SELECT (SELECT dur_ns FROM kernel LIMIT 1) AS x", "-"),
+        ("SELECT k.*, 1 AS x FROM (SELECT dur_ns AS y FROM kernel) AS k, memcpy", "ns -"),
+        ("SELECT m.start, dur_ns AS x FROM kernel, CUPTI_ACTIVITY_KIND_MEMCPY AS m", "- ns"),
+        ("SELECT x FROM ((((SELECT dur_ns AS x FROM kernel))))", "ns"),
+    ] {
+        assert_eq!(units(&report, sql), wanted, "{sql}");
+    }
+    let table = report.sql("SELECT * FROM kernel").run().unwrap();
+    assert!(table.columns().iter().all(|column| !column.doc.is_empty()));
+}
+
+#[test]
+fn a_report_that_fails_does_not_stop_others() {
+    let fixtures = Fixtures::new();
+    let (good, bad) = (fixtures.trace("training_steps"), fixtures.path().join("bad.sqlite"));
+    let connection = rusqlite::Connection::open(&good).unwrap();
+    let page: i64 = connection
+        .query_row(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'CUPTI_ACTIVITY_KIND_KERNEL'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    let size: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    let mut bytes = fs::read(&good).unwrap();
+    let start = usize::try_from((page - 1) * size).unwrap();
+    bytes[start..start + 64].fill(0xee);
+    fs::write(&bad, bytes).unwrap();
+    let library = Library::built_in().unwrap();
+    let reports = [&bad, &good, &bad].map(|path| library.open(path).unwrap());
+    let ask = |reports: &[nsq::Report]| library.query("top_kernels", reports).go_on().run();
+    let table = ask(&reports).unwrap();
+    let alone = reports[1].query("top_kernels").run().unwrap();
+    assert_eq!(table.rows().len(), alone.rows().len());
+    assert_eq!(table.failures.iter().map(|failure| &failure.report).collect::<Vec<_>>(), [&bad, &bad]);
+    assert!(table.failures[0].message.contains("bad.sqlite") && table.failures[0].help.is_some());
+    library.query("top_kernels", &reports).run().unwrap_err();
+    ask(&reports[..1]).unwrap_err();
+    assert!(ask(&[library.open(&bad).unwrap(), library.open(&bad).unwrap()]).is_err());
+}
+
+#[test]
+fn a_playbook_and_a_file_are_those_of_the_program() {
+    let fixtures = Fixtures::new();
+    let path = fixtures.trace("training_steps");
+    let library = Library::built_in().unwrap();
+    let report = library.open(&path).unwrap();
+    let answers = library.answer("cs336", [&report]).run().unwrap();
+    let printed = stdout(&["answer", path.to_str().unwrap()]);
+    assert_eq!(answers.text.trim(), printed.trim());
+    let (own, other) = (fixtures.path().join("own.sqlite"), fixtures.path().join("other.sqlite"));
+    report.materialize(&own, &Scope::default(), &Cancel::default()).unwrap();
+    stdout(&["materialize", path.to_str().unwrap(), "-o", other.to_str().unwrap()]);
+    assert_eq!(fs::read(&own).unwrap(), fs::read(&other).unwrap());
+    let refused = report.materialize(&path, &Scope::default(), &Cancel::default()).unwrap_err();
+    assert!(refused.to_string().contains("the output is the report itself"), "{refused}");
+    let stopped = Cancel::default();
+    stopped.cancel();
+    let trace = library.clone().cancelled_by(&stopped).open(project("fixtures/trace.json.gz"));
+    assert!(matches!(trace, Err(Error::Interrupted)), "{trace:?}");
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 29] = [
+const MAY_USE: [(&str, &[&str]); 30] = [
     ("error", &[]),
     ("cancel", &["error"]),
     ("threads", &[]),
@@ -53,6 +53,10 @@ const MAY_USE: [(&str, &[&str]); 29] = [
         &["error", "table", "report", "schema", "catalog", "normalize", "compile", "execute"],
     ),
     (
+        "materialize",
+        &["error", "report", "schema", "catalog", "normalize", "execute", "render", "whole_file"],
+    ),
+    (
         "page",
         &[
             "error",
@@ -83,6 +87,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "execute",
             "scope",
             "open_report",
+            "materialize",
             "page",
             "manual",
             "render",
@@ -111,6 +116,7 @@ const MAY_USE: [(&str, &[&str]); 29] = [
             "execute",
             "scope",
             "open_report",
+            "materialize",
             "page",
             "door",
             "render",

@@ -39,7 +39,7 @@ pub(super) fn answer<'a>(
         facts.shift_remove("nsq");
         facts.into()
     });
-    Ok((facts.collect(), questions.answer(&opened, &clock.limits())?))
+    Ok((facts.collect(), questions.answer(&opened.iter().collect::<Vec<_>>(), &clock.limits())?))
 }
 
 impl<'a> Profile<'a> {
@@ -119,15 +119,11 @@ impl<'a> Profile<'a> {
             Some(Ok(written)) => (written.files.as_slice(), written.lacking.as_slice()),
             _ => (&[][..], &[][..]),
         };
-        // A report of a trace has no version of nsys.
-        let report = |facts: &Json| json!({ "report": facts["report"], "nsys": facts.get("nsys") });
-        Ok(json!({
-            "name": self.name,
-            "reports": facts.iter().map(report).collect::<Vec<_>>(),
-            "files": shown(files),
-            "lacking": lacking,
-            "parts": PartAnswer::views(answers, format, style, args.output.rows.is_some())?,
-        }))
+        let rows = args.output.rows.is_some();
+        let mut view = PartAnswer::profile(&self.name, facts, answers, format, style, rows)?;
+        view.insert("files".to_owned(), shown(files).into());
+        view.insert("lacking".to_owned(), lacking.into());
+        Ok(view.into())
     }
 }
 

@@ -2,14 +2,15 @@
 //! `DIR/RELATION/job=…/rank=…/part.parquet`.
 
 use super::args::Args;
-use super::relations::Source;
 use crate::catalog::Catalog;
 use crate::cli::{many, note};
 use crate::compile::Plan;
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Session};
+use crate::materialize::Source;
 use crate::render::{Encoder, Format, Heading};
 use crate::report::Report;
+use crate::schema::Schema;
 use crate::table::Value;
 use crate::threads::Threads;
 use crate::whole_file::WorkFolder;
@@ -38,7 +39,16 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
         let report = Report::open(path, &args.open.export_options())?;
         let (name, mut rank) = (report.name(), None);
         let job = args.job.clone().unwrap_or_else(|| folder_name(path));
-        Source::new(args, &catalog, report, &limits)?.each_group(&BTreeSet::new(), |group| {
+        let schema = Schema::detect(&report)?;
+        let source = Source {
+            report: &report,
+            schema: &schema,
+            catalog: &catalog,
+            scope: &args.scope.resolve(&schema)?,
+            limits: &limits,
+            internal: args.all,
+        };
+        let notes = source.each_group(&BTreeSet::new(), |group| {
             if group.parts.iter().any(|part| part.name == "rank") {
                 rank = only_rank(&group.session, &catalog, &limits)?;
             }
@@ -58,6 +68,7 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
                 out.flush().map_err(|e| Error::io(&file, e))
             })
         })?;
+        notes.iter().for_each(|text| note(text));
         ranks.push(rank);
         jobs.push(job);
     }

@@ -1,54 +1,42 @@
 //! The relations of one report as a SQLite file.
 
 use super::args::Args;
-use super::relations::Source;
 use crate::cli::{note, output};
 use crate::error::Result;
-use crate::execute::TableWriter;
+use crate::materialize::{Source, materialize};
 use crate::report::Report;
+use crate::schema::Schema;
 use crate::table::{Column, Type, Unit, Value, humanize};
 use crate::threads::Threads;
-use std::collections::BTreeSet;
 use std::path::Path;
 
 pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
     output::must_be_free(output, args.force)?;
     let catalog = args.library.load()?;
     let report = Report::open(report, &args.open.export_options())?;
-    output::must_differ(Some(output), [report.path.as_path(), report.database.as_path()])?;
+    let schema = Schema::detect(&report)?;
+    let scope = args.scope.resolve(&schema)?;
     let limits = args.limits.limits(Threads::default());
-    let source = Source::new(args, &catalog, report, &limits)?;
-    let (scope, schema) = (&source.scope, &source.schema);
-    let beyond = if scope.is_whole() { BTreeSet::new() } else { source.read_beyond() };
-    output::replace(output, |path| {
-        let mut writer = TableWriter::create(path)?;
-        writer.describe(&[
-            ("NSQ_VERSION", Some(env!("CARGO_PKG_VERSION").to_owned())),
-            ("NSQ_REPORT", Some(source.report.name())),
-            ("NSQ_SCOPE_START_NS", scope.start_ns.map(|ns| ns.to_string())),
-            ("NSQ_SCOPE_END_NS", scope.end_ns.map(|ns| ns.to_string())),
-            ("NSQ_SCOPE", (!scope.is_whole()).then(|| serde_json::to_string(scope).unwrap_or_default())),
-            ("EXPORT_SCHEMA_VERSION", schema.export_version.clone()),
-            ("EXPORT_PRODUCT_VERSION", schema.nsys_version.clone()),
-        ])?;
-        source.each_group(&beyond, |group| {
-            group
-                .parts
-                .iter()
-                .try_for_each(|part| group.read(part, |feed| feed(&mut writer.table(&part.name))))
-        })?;
-        writer.finish()
-    })?;
+    let source = Source {
+        report: &report,
+        schema: &schema,
+        catalog: &catalog,
+        scope: &scope,
+        limits: &limits,
+        internal: args.all,
+    };
+    let written = materialize(&source, output)?;
+    written.notes.iter().for_each(|text| note(text));
     let size = |path: &Path| path.metadata().map_or(0, |metadata| metadata.len());
-    let (read, written) = (size(&source.report.database), size(output));
+    let (read, bytes_written) = (size(&report.database), size(output));
     note(&format!(
         "wrote {}: {} in {} relations, from a report of {}",
         output.display(),
-        bytes(written),
-        source.relations.len(),
+        bytes(bytes_written),
+        written.relations,
         bytes(read)
     ));
-    if written / FEW_TIMES > read {
+    if bytes_written / FEW_TIMES > read {
         note(
             "names are repeated in every row; to keep less, use --time, --device or other scope options",
         );

@@ -58,11 +58,13 @@ struct Ready<'a> {
 impl<'q, 'a> Asking<'q, 'a> {
     pub(super) fn new(
         questions: &'q Questions<'a>,
-        opened: &'q [OpenReport],
+        opened: &[&'q OpenReport],
         limits: &'q Limits,
     ) -> Self {
-        let asked =
-            |open| Asked { open, sessions: Sessions::new(open), ranges: None, found: BTreeMap::new() };
+        let asked = |open: &&'q OpenReport| {
+            let (sessions, found) = (Sessions::new(open), BTreeMap::new());
+            Asked { open, sessions, ranges: None, found }
+        };
         let reports = opened.iter().map(asked).collect();
         let mut asking = Self { questions, reports, limits, memo: BTreeMap::new() };
         asking.announce_all();

@@ -29,7 +29,7 @@ use asking::Asking;
 
 impl<'a> Questions<'a> {
     /// The answers for one report, or for two where a question needs both.
-    pub fn answer(&self, reports: &[OpenReport], limits: &Limits) -> Result<Vec<PartAnswer<'a>>> {
+    pub fn answer(&self, reports: &[&OpenReport], limits: &Limits) -> Result<Vec<PartAnswer<'a>>> {
         let mut asking = Asking::new(self, reports, limits);
         self.parts.iter().map(|part| part::answer(&mut asking, part)).collect()
     }

@@ -22,9 +22,27 @@ impl PartAnswer<'_> {
         }))
     }
 
+    /// The answers of a profile as the layout sees them. `reports`: the facts of each report. `rows`: as for the views.
+    pub fn profile(
+        name: &str,
+        reports: &[Json],
+        answers: &[Self],
+        format: Format,
+        style: &Style,
+        rows: bool,
+    ) -> Result<Map<String, Json>> {
+        // A report of a trace has no version of nsys.
+        let report = |facts: &Json| json!({ "report": facts["report"], "nsys": facts.get("nsys") });
+        let mut view = Map::new();
+        view.insert("name".to_owned(), name.into());
+        view.insert("reports".to_owned(), reports.iter().map(report).collect());
+        view.insert("parts".to_owned(), Self::views(answers, format, style, rows)?);
+        Ok(view)
+    }
+
     /// All parts as the layout sees them: blocks of text, tables for people, and how each was asked.
     /// `rows`: the user says how many rows of a table are shown.
-    pub fn views(answers: &[Self], format: Format, style: &Style, rows: bool) -> Result<Json> {
+    fn views(answers: &[Self], format: Format, style: &Style, rows: bool) -> Result<Json> {
         let view = |(nth, answer): (usize, &Self)| -> Result<Json> {
             let asked = replies(&answer.pieces).map(|reply| asked(reply, format, style, rows));
             Ok(json!({

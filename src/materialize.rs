@@ -1,74 +1,114 @@
-//! The relations of a report that are written, in groups.
+//! Reads the relations of a report to be written elsewhere, and writes them as tables of a plain SQLite file, for `sqlite3`,
+//! datasette, DuckDB or nsq.
 
-use super::args::Args;
 use crate::catalog::{Catalog, Relation};
-use crate::cli::note;
 use crate::error::Result;
-use crate::execute::{Limits, Session};
+use crate::execute::{Limits, Session, TableWriter};
 use crate::normalize::{self, Installation, Presence, Scope, UNSCOPED};
 use crate::render::{Feed, in_background};
 use crate::report::Report;
 use crate::schema::Schema;
+use crate::whole_file::{must_differ, replace};
 use std::collections::BTreeSet;
+use std::path::Path;
 
-/// A report whose relations are written.
-pub(super) struct Source<'c> {
-    pub(super) report: Report,
-    pub(super) schema: Schema,
-    pub(super) scope: Scope,
-    pub(super) relations: Vec<&'c Relation>,
-    catalog: &'c Catalog,
-    limits: Limits,
+/// What was written.
+#[derive(Debug)]
+pub struct Materialized {
+    /// The number of relations.
+    pub relations: usize,
+    /// Where the scope could not be applied.
+    pub notes: Vec<String>,
+}
+
+/// Writes the relations of a report to `output`, whole or not at all.
+pub fn materialize(source: &Source<'_>, output: &Path) -> Result<Materialized> {
+    let Source { report, schema, scope, .. } = source;
+    must_differ(Some(output), [report.path.as_path(), report.database.as_path()])?;
+    let relations = source.wanted()?;
+    let beyond = if scope.is_whole() { BTreeSet::new() } else { source.read_beyond(&relations) };
+    let mut notes = BTreeSet::new();
+    replace(output, |path| {
+        let mut writer = TableWriter::create(path)?;
+        writer.describe(&[
+            ("NSQ_VERSION", Some(env!("CARGO_PKG_VERSION").to_owned())),
+            ("NSQ_REPORT", Some(report.name())),
+            ("NSQ_SCOPE_START_NS", scope.start_ns.map(|ns| ns.to_string())),
+            ("NSQ_SCOPE_END_NS", scope.end_ns.map(|ns| ns.to_string())),
+            ("NSQ_SCOPE", (!scope.is_whole()).then(|| serde_json::to_string(scope).unwrap_or_default())),
+            ("EXPORT_SCHEMA_VERSION", schema.export_version.clone()),
+            ("EXPORT_PRODUCT_VERSION", schema.nsys_version.clone()),
+        ])?;
+        notes = source.each_group(&beyond, |group| {
+            let write = |part: &Part<'_>| group.read(part, |feed| feed(&mut writer.table(&part.name)));
+            group.parts.iter().try_for_each(write)
+        })?;
+        writer.finish()
+    })?;
+    Ok(Materialized { relations: relations.len(), notes: notes.into_iter().collect() })
 }
 
 /// Rows that are written as a table.
-pub(super) struct Part<'c> {
+#[derive(Debug)]
+pub struct Part<'c> {
     /// The relation.
-    pub(super) relation: &'c Relation,
+    pub relation: &'c Relation,
     /// Name of the table: that of the relation, or its `all_…` version, which ignores the scope.
-    pub(super) name: String,
+    pub name: String,
     /// The SQL condition of the rows.
     condition: String,
 }
 
 /// Parts of a report that need the same data, and the session that reads them.
-pub(super) struct Group<'c> {
-    pub(super) parts: Vec<Part<'c>>,
-    pub(super) session: Session,
-    limits: Limits,
+#[derive(Debug)]
+pub struct Group<'c> {
+    /// The parts.
+    pub parts: Vec<Part<'c>>,
+    /// Reads them.
+    pub session: Session,
+    limits: &'c Limits,
+}
+
+/// A report whose relations are written, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'c> {
+    /// The report.
+    pub report: &'c Report,
+    /// Its schema.
+    pub schema: &'c Schema,
+    /// The relations that it may have.
+    pub catalog: &'c Catalog,
+    /// The rows that are written.
+    pub scope: &'c Scope,
+    /// The time that reading may take, and the threads.
+    pub limits: &'c Limits,
+    /// Whether internal relations are written, too.
+    pub internal: bool,
 }
 
 impl<'c> Source<'c> {
-    /// The relations of a report that it has data for. As in an export, data that was not captured has no table.
-    pub(super) fn new(
-        args: &Args,
-        catalog: &'c Catalog,
-        report: Report,
-        limits: &Limits,
-    ) -> Result<Self> {
-        let schema = Schema::detect(&report)?;
-        let scope = args.scope.resolve(&schema)?;
-        let presence = Presence::new(&schema, catalog);
-        let mut relations = Vec::new();
+    /// The relations that a report has data for. As in an export, data that was not captured has no table.
+    pub fn relations(catalog: &'c Catalog, schema: &Schema) -> Result<Vec<&'c Relation>> {
+        let presence = Presence::new(schema, catalog);
+        let mut present = Vec::new();
         for relation in catalog.relations()? {
-            let is_wanted = args.all || !relation.header.internal;
-            if is_wanted && presence.is_present(&relation.header.name)? {
-                relations.push(relation);
+            if presence.is_present(&relation.header.name)? {
+                present.push(relation);
             }
         }
-        Ok(Self { report, schema, scope, relations, catalog, limits: limits.clone() })
+        Ok(present)
     }
 
-    /// Passes on the relations, and those of `beyond` without the scope, group by group: what a group keeps in memory is
-    /// freed before the next one is read.
-    pub(super) fn each_group(
+    /// Passes on the relations group by group: what a group keeps in memory is freed before the next one is read. Those in
+    /// `beyond` are passed on without the scope, too. Returns notes, where the scope could not be applied.
+    pub fn each_group(
         &self,
         beyond: &BTreeSet<String>,
         mut take: impl FnMut(Group<'c>) -> Result<()>,
-    ) -> Result<()> {
-        let (mut raw, mut told) = (Vec::new(), BTreeSet::new());
+    ) -> Result<BTreeSet<String>> {
+        let (mut raw, mut notes) = (Vec::new(), BTreeSet::new());
         let mut groups: Vec<(Needs, Vec<Part<'c>>)> = Vec::new();
-        for relation in &self.relations {
+        for relation in self.wanted()? {
             let name = &relation.header.name;
             for name in [name.clone(), format!("{UNSCOPED}{name}")] {
                 if name != relation.header.name && !beyond.contains(&name) {
@@ -90,12 +130,17 @@ impl<'c> Source<'c> {
         let computed = groups.into_iter().map(|(_, parts)| parts);
         for parts in std::iter::once(raw).chain(computed).filter(|parts| !parts.is_empty()) {
             let installation = self.plan(parts.iter().map(|part| part.name.as_str()))?;
-            let notes = installation.notes.iter().filter(|text| told.insert((*text).clone()));
-            notes.for_each(|text| note(text));
-            let session = Session::begin(self.report.connect()?, &installation, &self.limits)?;
-            take(Group { parts, session, limits: self.limits.clone() })?;
+            let session = Session::begin(self.report.connect()?, &installation, self.limits)?;
+            notes.extend(installation.notes);
+            take(Group { parts, session, limits: self.limits })?;
         }
-        Ok(())
+        Ok(notes)
+    }
+
+    fn wanted(&self) -> Result<Vec<&'c Relation>> {
+        let mut relations = Self::relations(self.catalog, self.schema)?;
+        relations.retain(|relation| self.internal || !relation.header.internal);
+        Ok(relations)
     }
 
     /// The data that a relation needs in memory: that of the native relations behind it.
@@ -113,14 +158,14 @@ impl<'c> Source<'c> {
     }
 
     fn plan<'a>(&self, roots: impl IntoIterator<Item = &'a str>) -> Result<Installation> {
-        normalize::plan(&self.schema, self.catalog, &self.scope, roots)
+        normalize::plan(self.schema, self.catalog, self.scope, roots)
     }
 
     /// The `all_…` relations that queries read: look-ups that ignore the scope.
-    pub(super) fn read_beyond(&self) -> BTreeSet<String> {
+    fn read_beyond(&self, relations: &[&Relation]) -> BTreeSet<String> {
         let is_here = |read: &&String| {
             let name = read.strip_prefix(UNSCOPED);
-            name.is_some_and(|name| self.relations.iter().any(|relation| relation.header.name == name))
+            name.is_some_and(|name| relations.iter().any(|relation| relation.header.name == name))
         };
         let queries = self.catalog.readable_queries();
         queries.iter().flat_map(|query| query.header.reads.iter().filter(is_here).cloned()).collect()
@@ -129,13 +174,13 @@ impl<'c> Source<'c> {
 
 impl<'c> Group<'c> {
     /// Reads the rows of a part, and passes them to `consume` on another thread.
-    pub(super) fn read(
+    pub fn read(
         &self,
         part: &Part<'c>,
         consume: impl FnOnce(Feed<'_>) -> Result<()> + Send,
     ) -> Result<()> {
         in_background(self.limits.threads, consume, |sink| {
-            self.session.read_relation(part.relation, &part.name, &part.condition, sink, &self.limits)
+            self.session.read_relation(part.relation, &part.name, &part.condition, sink, self.limits)
         })
     }
 }
