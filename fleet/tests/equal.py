@@ -114,6 +114,14 @@ def main():
         assert empty() is True, empty()
         corrupt.write_bytes(whole)
 
+        # A replaced file keeps its permissions, and a link stays a link.
+        answer, link = folder / "answer.csv", folder / "link.csv"
+        answer.write_text("before")
+        answer.chmod(0o640)
+        link.symlink_to(answer.name)
+        subprocess.run([FLEET, "run", reports, "--query", "stragglers", "-o", link], check=True, capture_output=True)
+        assert link.is_symlink() and answer.stat().st_mode & 0o777 == 0o640 and answer.read_text() != "before"
+
         # A full disk: an error that names the file, and nothing left.
         done = subprocess.run(["bash", "-c", f"trap '' XFSZ; ulimit -f 1; exec '{FLEET}' run '{reports}' --query stragglers --scratch '{scratch}'"],
                               capture_output=True, text=True)

@@ -102,7 +102,9 @@ fn main() -> ExitCode {
 const GRACE: Duration = Duration::from_secs(1);
 
 fn complain(error: &Error) -> u8 {
-    tell(&format!("error: {}", visible(&error.to_string())));
+    let text = error.to_string();
+    let lines: Vec<_> = text.lines().map(visible).collect();
+    tell(&format!("error: {}", lines.join("\n")));
     if let Some(help) = error.help() {
         tell(&format!("  help: {}", visible(&help)));
     }

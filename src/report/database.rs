@@ -5,7 +5,7 @@ use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -94,10 +94,14 @@ pub(super) fn open_resolved(path: &Path, database: &Path, cancel: &Cancel) -> Re
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let broken = |e: rusqlite::Error| Error::Report {
-        path: path.to_owned(),
-        reason: format!("cannot be read as a database: {}", plain_message(&e)),
-        help: "the file is damaged or still being written: export the report again".to_owned(),
+    let broken = |e: rusqlite::Error| match (e.sqlite_error_code(), File::open(database)) {
+        // SQLite does not say why.
+        (Some(ErrorCode::CannotOpen), Err(reason)) => Error::io(path, reason),
+        _ => Error::Report {
+            path: path.to_owned(),
+            reason: format!("cannot be read as a database: {}", plain_message(&e)),
+            help: "the file is damaged or still being written: export the report again".to_owned(),
+        },
     };
     let mut connection = Connection::open_with_flags(&uri, flags).map_err(broken)?;
     // A deadline replaces this handler.

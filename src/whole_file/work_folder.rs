@@ -79,7 +79,7 @@ impl WorkFolder {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         discard(self.folder.path(), self.lock);
-        if self.folder.path().exists() {
+        if !matches!(self.folder.path().try_exists(), Ok(false)) {
             self.record.take().into_iter().for_each(Record::keep);
         }
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
