@@ -2,10 +2,12 @@
 #![no_main]
 
 #[path = "../../tests/random/fuzz/asking.rs"]
+#[allow(dead_code)]
 mod asking;
 #[path = "../../tests/random/fuzz/damage.rs"]
 #[allow(dead_code)]
 mod damage;
+mod support;
 
 use asking::Asker;
 use damage::{Pages, Random, flip_database};
@@ -14,18 +16,19 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use tempfile::TempDir;
 
-static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
+static FOLDER: LazyLock<TempDir> = LazyLock::new(support::folder);
+
+/// Each input is asked one in this many queries, so that many inputs are tried.
+const SHARE: usize = 128;
 
 thread_local! {
-    static ASKER: Asker = Asker::new();
+    static ASKER: Asker = Asker::new(SHARE);
 }
 
 fuzz_target!(|data: &[u8]| {
     let report: PathBuf = FOLDER.path().join("report.sqlite");
     std::fs::write(&report, data).unwrap();
-    // The bytes determine which queries run and how, so a run is reproducible.
-    let variant = data.iter().fold(0u64, |sum, &byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-    ASKER.with(|asker| asker.ask(&report, variant)).unwrap();
+    ASKER.with(|asker| asker.ask(&report, support::sum_of(data))).unwrap();
 });
 
 // Half of the mutations target the parts of the file that SQLite reads first.

@@ -3,7 +3,9 @@
 #![no_main]
 
 #[path = "../../tests/random/fuzz/asking.rs"]
+#[allow(dead_code)]
 mod asking;
+mod support;
 
 use asking::Asker;
 use libfuzzer_sys::fuzz_target;
@@ -12,10 +14,13 @@ use nsq::trace::{ImportOptions, import};
 use std::sync::LazyLock;
 use tempfile::TempDir;
 
-static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().unwrap());
+static FOLDER: LazyLock<TempDir> = LazyLock::new(support::folder);
+
+/// Each input is asked one in this many queries, so that many inputs are tried.
+const SHARE: usize = 128;
 
 thread_local! {
-    static ASKER: Asker = Asker::new();
+    static ASKER: Asker = Asker::new(SHARE);
 }
 
 fuzz_target!(|data: &[u8]| {
@@ -23,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
     std::fs::write(&trace, data).unwrap();
     let _ = std::fs::remove_file(&database);
     match import(&trace, &database, ImportOptions::default(), &|_| true) {
-        Ok(_) => drop(ASKER.with(|asker| asker.ask(&database, data.len() as u64)).unwrap()),
+        Ok(_) => drop(ASKER.with(|asker| asker.ask(&database, support::sum_of(data))).unwrap()),
         Err(Error::Report { .. }) => {}
         Err(other) => panic!("unexpected import error: {other:?}"),
     }

@@ -63,7 +63,19 @@ pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml
     }
 }
 
+/// Longest YAML text in bytes. The parser looks at all open brackets for each new one: a mebibyte of them takes seconds.
+const LONGEST: usize = 1 << 20;
+
 fn parse_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
+    if yaml.len() > LONGEST {
+        let reason = format!("too much YAML: {} bytes (the limit is {LONGEST})", yaml.len());
+        return Err(Error::catalog(
+            file,
+            first_line,
+            reason,
+            "split the file, or write a class map as JSON",
+        ));
+    }
     serde_yaml::from_str(yaml).map_err(|e| {
         let line = e.location().map_or(first_line, |at| first_line + at.line().saturating_sub(1));
         let text = e.to_string();
@@ -154,6 +166,14 @@ mod tests {
             }
         }
         assert!(compared > 300, "{compared}");
+    }
+
+    #[test]
+    fn a_long_yaml_text_is_refused_before_it_is_parsed() {
+        let read = |text: String| read_yaml::<Document>("f.yml", 1, &text).map_err(|e| e.to_string());
+        let error = read("[".repeat(LONGEST + 1)).unwrap_err();
+        assert_eq!(error, "f.yml:1: too much YAML: 1048577 bytes (the limit is 1048576)");
+        assert!(read(format!("a: {}", "x".repeat(LONGEST - 3))).is_ok());
     }
 
     #[test]

@@ -118,11 +118,17 @@ impl ClassMap {
     }
 }
 
-/// Finds the rule that caused a compile error.
+/// Finds the rule that caused a compile error, if one rule alone did.
 fn broken_rule(sources: &[String], text_rules: &[usize], error: &regex::Error) -> BrokenRule {
-    let build = |source: &String| RegexBuilder::new(source).size_limit(COMPILED_LIMIT).build();
-    let broken =
-        sources.iter().zip(text_rules).find_map(|(source, &index)| Some((index, build(source).err()?)));
+    let build = |place: usize, limit| RegexBuilder::new(&sources[place]).size_limit(limit).build().err();
+    let place = match error {
+        // Syntax is checked before the size.
+        regex::Error::Syntax(_) => {
+            (0..sources.len()).find(|&place| matches!(build(place, 0), Some(regex::Error::Syntax(_))))
+        }
+        _ => too_large(sources.len(), |place, limit| build(place, limit).is_some()),
+    };
+    let broken = place.and_then(|place| Some((text_rules[place], build(place, COMPILED_LIMIT)?)));
     // The last line of a syntax error is the message; the lines above it point at the position.
     let reason = |error: &regex::Error| {
         let text = error.to_string();
@@ -132,6 +138,22 @@ fn broken_rule(sources: &[String], text_rules: &[usize], error: &regex::Error) -
         Some((index, error)) => BrokenRule { index: Some(index), reason: reason(&error) },
         None => BrokenRule { index: None, reason: reason(error) },
     }
+}
+
+/// The only rule that is larger than [`COMPILED_LIMIT`]. `is_larger` tells whether a rule is larger than a limit, and
+/// takes time up to this limit: to ask it for each rule and the limit of all would take minutes.
+fn too_large(rules: usize, is_larger: impl Fn(usize, usize) -> bool) -> Option<usize> {
+    /// Each takes as long as compiling all rules. A map in which they find nothing has many large rules.
+    const ROUNDS: usize = 3;
+    let mut large: Vec<usize> = (0..rules).collect();
+    for _ in 0..ROUNDS {
+        let share = COMPILED_LIMIT / large.len().max(1);
+        large.retain(|&rule| is_larger(rule, share));
+        if share == COMPILED_LIMIT {
+            return large.pop();
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -250,5 +272,24 @@ mod tests {
         let broken = broken_rule(&["a".to_owned(), "b".to_owned()], &[0, 1], &error);
         assert_eq!(broken.index, None, "{}", broken.reason);
         assert!(ClassMap::compile(Vec::new()).unwrap().classify("x").rule.is_none());
+    }
+
+    #[test]
+    fn a_rule_that_is_too_large_is_found_without_compiling_all() {
+        let find = |sizes: &[usize]| {
+            let work = std::cell::Cell::new(0);
+            let found = too_large(sizes.len(), |rule, limit| {
+                work.set(work.get() + sizes[rule].min(limit));
+                sizes[rule] > limit
+            });
+            assert!(work.get() <= 3 * COMPILED_LIMIT, "{}", work.get());
+            found
+        };
+        let (small, large, huge) = (100, 10 << 20, 100 << 20);
+        assert_eq!(find(&[small; 2_000]), None);
+        assert_eq!(find(&[large; 2_000]), None);
+        assert_eq!(find(&[small, small, huge, small]), Some(2));
+        assert_eq!(find(&[large, large, small, small, small, huge, small, small]), Some(5));
+        assert_eq!(find(&[huge]), Some(0));
     }
 }

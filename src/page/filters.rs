@@ -1,5 +1,6 @@
 //! The filters of templates: numbers with their units, and names.
 
+use super::bounds::at_most;
 use crate::classify::FunctionName;
 use crate::table::{Column, Type, Unit, Value as Cell, humanize};
 use minijinja::value::{Value, ValueKind};
@@ -62,7 +63,7 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
         })
     });
     environment.add_filter("number", |value: Value, decimals: Option<usize>| {
-        Ok::<_, Fault>(format!("{:.*}", decimals.unwrap_or(2), number(&value)?))
+        Ok::<_, Fault>(format!("{:.*}", at_most(decimals.unwrap_or(2))?, number(&value)?))
     });
     environment.add_filter("flop", |value: Value| Ok::<_, Fault>(scaled(number(&value)?, "FLOP")));
     environment

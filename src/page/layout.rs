@@ -1,5 +1,6 @@
 //! The filters that lay out columns of fixed width.
 
+use super::bounds::at_most;
 use super::filters::{laid_out, number};
 use minijinja::value::Value;
 use minijinja::{Environment, Error as Fault, ErrorKind, State};
@@ -10,7 +11,7 @@ const ARROW: &str = " → ";
 /// Adds the filters. `visible` makes text from a report safe to print.
 pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> String) {
     environment.add_filter("us", |value: Value, decimals: Option<usize>| {
-        Ok::<_, Fault>(format!("{:.*}", decimals.unwrap_or(2), number(&value)? / 1e3))
+        Ok::<_, Fault>(format!("{:.*}", at_most(decimals.unwrap_or(2))?, number(&value)? / 1e3))
     });
     environment.add_filter("short_us", |value: Value| {
         let text = format!("{:.3}", number(&value)? / 1e3);
@@ -21,12 +22,14 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
         move |state: &State, value: Value, width: usize, gap: Option<usize>| {
             let text = shown(&value, visible)?;
             // A cell wider than its column is followed by one space.
-            let pad = width.saturating_sub(text.chars().count()).max(gap.unwrap_or(1));
+            let pad = at_most(width)?.saturating_sub(text.chars().count());
+            let pad = pad.max(at_most(gap.unwrap_or(1))?);
             Ok::<_, Fault>(laid_out(state, text + &" ".repeat(pad)))
         },
     );
     environment.add_filter("right", move |state: &State, value: Value, width: usize| {
-        Ok::<_, Fault>(laid_out(state, format!("{:>width$}", shown(&value, visible)?)))
+        let (text, width) = (shown(&value, visible)?, at_most(width)?);
+        Ok::<_, Fault>(laid_out(state, format!("{text:>width$}")))
     });
     environment.add_filter("cut", move |state: &State, value: Value, width: usize| {
         let text = shown(&value, visible)?;
@@ -37,7 +40,7 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
         Ok::<_, Fault>(laid_out(state, cut))
     });
     environment.add_filter("bar", |value: Value, most: Value, cells: usize| {
-        let full = (cells as f64 * number(&value)? / number(&most)?.max(1.0)) as usize;
+        let full = (at_most(cells)? as f64 * number(&value)? / number(&most)?.max(1.0)) as usize;
         let cell = |cell| if cell < full { '█' } else { '░' };
         Ok::<_, Fault>((0..cells).map(cell).collect::<String>())
     });

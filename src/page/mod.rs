@@ -5,6 +5,7 @@
 //!
 //! A layout never computes. The numbers that it shows are columns of rows, or facts of the manifest.
 
+mod bounds;
 mod chart;
 mod filters;
 mod iterations;

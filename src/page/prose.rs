@@ -1,5 +1,6 @@
 //! The filters of running text: lines of a width, commands, and Markdown.
 
+use super::bounds::at_most;
 use super::filters::laid_out;
 use crate::render::{bold, filled, markdown_code, markdown_text, visible, wrapped};
 use minijinja::value::{Kwargs, Value};
@@ -20,7 +21,8 @@ pub(super) fn add(environment: &mut Environment<'static>) {
         |state: &State, words: Vec<String>, width: Option<usize>, indent: usize| {
             let room = width.unwrap_or(usize::MAX).saturating_sub(indent);
             // The lines after the first are indented by two more.
-            laid_out(state, command_lines(&words, room).join(&format!("\n{:1$}", "", indent + 2)))
+            let margin = " ".repeat(at_most(indent)? + 2);
+            Ok::<_, Error>(laid_out(state, command_lines(&words, room).join(&format!("\n{margin}"))))
         },
     );
 }

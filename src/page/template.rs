@@ -2,7 +2,7 @@
 
 use super::limited_buffer::LimitedBuffer;
 use super::values::cell;
-use super::{chart, filters, layout, prose};
+use super::{bounds, chart, filters, layout, prose};
 use crate::catalog::PageLayout;
 use crate::table::Value as Cell;
 use minijinja::syntax::SyntaxConfig;
@@ -229,6 +229,7 @@ fn environment(visible: fn(&str) -> String, keeps_end: bool) -> Environment<'sta
     if let Ok(syntax) = syntax.build() {
         environment.set_syntax(syntax);
     }
+    bounds::add(&mut environment);
     filters::add(&mut environment, visible);
     chart::add(&mut environment, visible);
     layout::add(&mut environment, visible);

@@ -3,7 +3,8 @@
 //!
 //! The damage is the same in every run. `NSQ_TEST_DEPTH=8` damages 40 copies of each file;
 //! `NSQ_TEST_DEPTH=200 cargo test --release --test random fuzz -- --nocapture` damages 1000.
-//! `NSQ_COPY=NAME#SEED` repeats one copy. `fuzz/` has a coverage-guided fuzzer.
+//! `NSQ_TEST_SEED=N` damages them in other ways. `NSQ_COPY=NAME#SEED` repeats one copy, with the same N.
+//! `fuzz/` has a coverage-guided fuzzer.
 
 mod asking;
 mod damage;
@@ -27,14 +28,23 @@ use tempfile::TempDir;
 /// Limit of the address space of the whole test, in bytes.
 const MEMORY: u64 = 8 << 30;
 
+/// Each copy is asked one in this many queries.
+const SHARE: usize = 8;
+
 /// Seeds of the damaged copies of the `nth` file.
 ///
 /// A seed also selects the queries, their scope and their format. Each file gets the seeds that follow
 /// those of the previous file, so that a shallow run still tries every seed on some file.
 fn seeds(nth: usize) -> impl Iterator<Item = u64> {
     const ALL: usize = 40;
+    /// More than any run tries, so that runs with other numbers have no seed in common.
+    const RUN: u64 = 1_000_000;
+    let run = std::env::var("NSQ_TEST_SEED")
+        .map_or(0, |text| text.parse::<u64>().expect("NSQ_TEST_SEED must be a number"));
     let copies = depth_of(ALL);
-    (0..copies).map(move |copy| ((nth * copies + copy) % copies.max(ALL)) as u64)
+    (0..copies).map(move |copy| {
+        run.wrapping_mul(RUN).wrapping_add(((nth * copies + copy) % copies.max(ALL)) as u64)
+    })
 }
 
 /// The copy that `NSQ_COPY` selects.
@@ -107,7 +117,7 @@ fn try_all(
     std::thread::scope(|threads| {
         for _ in 0..2 {
             threads.spawn(|| {
-                let (asker, folder) = (Asker::new(), folder());
+                let (asker, folder) = (Asker::new(SHARE), folder());
                 loop {
                     let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                     let Some((file, seed)) = work.get(index) else { break };

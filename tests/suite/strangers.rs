@@ -228,16 +228,18 @@ fn profiles_with_similar_names_keep_separate_results() {
     assert_eq!([0xfe, 0xff].map(|byte| names.iter().filter(|name| of(byte, name)).count()), [3, 3]);
 }
 
+/// A playbook with one answer: a text, over one fact.
+fn playbook(text: &str, fact: &str) -> String {
+    format!(
+        "name: p\nversion: 1\ntitle: T\ndoc: D\npatterns: []\nparts:\n  - part: '1'\n    question: Q?\n    \
+         answers:\n      - about: it\n        facts:\n          - {{name: f, is: '{fact}'}}\n        text: '{text}'\n"
+    )
+}
+
 #[test]
 fn a_template_that_loops_too_long_is_stopped() {
     let folder = Folder::new();
     folder.report("r.sqlite", "training_steps", "");
-    let playbook = |text: &str, fact: &str| {
-        format!(
-            "name: p\nversion: 1\ntitle: T\ndoc: D\npatterns: []\nparts:\n  - part: '1'\n    question: Q?\n    \
-             answers:\n      - about: it\n        facts:\n          - {{name: f, is: '{fact}'}}\n        text: '{text}'\n"
-        )
-    };
     let loops = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}x";
     folder.put("p.yml", playbook(loops, "1"));
     let (code, _, error) = folder.ask(&["answer", "r.sqlite", "--playbook", "./p.yml"]);
@@ -248,6 +250,36 @@ fn a_template_that_loops_too_long_is_stopped() {
     folder.put("p.yml", playbook("{{ f }}", "1"));
     let (code, out, error) = folder.ask(&["answer", "r.sqlite", "--playbook", "./p.yml"]);
     assert!(code == 0 && out.contains('1'), "{code} {error}");
+}
+
+/// Rust panics at a width or a precision above 65535, and a longer text fills the memory.
+#[test]
+fn a_template_that_asks_for_a_wide_text_is_rejected() {
+    let folder = Folder::new();
+    folder.report("r.sqlite", "training_steps", "");
+    for text in ["{{ f|number(70000) }}", "{{ f|right(70000) }}", "{{ f|left(1000000000000000) }}"] {
+        folder.put("p.yml", playbook(text, "1"));
+        let (code, _, error) = folder.ask(&["answer", "r.sqlite", "--playbook", "./p.yml"]);
+        assert!(code == 1 && error.contains("above 10000"), "{text}: {code} {error}");
+    }
+}
+
+/// To compile each pattern alone would take minutes. `ask` waits for a minute.
+#[test]
+fn a_class_map_with_many_large_patterns_is_rejected_soon() {
+    let folder = Folder::new();
+    folder.report("r.sqlite", "training_steps", "");
+    let rules = |last: &str| -> String {
+        let rule = |pattern: String| format!("    - {{class: c, match: '{pattern}'}}\n");
+        (0..1_999).map(|n| rule(format!("k{n}\\w{{500}}"))).chain([rule(last.to_owned())]).collect()
+    };
+    for (last, reason) in
+        [("x", "cannot compile all rules together"), ("x(", "m.yml:2002: class map m: invalid pattern")]
+    {
+        folder.put("m.yml", format!("m:\n  rules:\n{}", rules(last)));
+        let (code, _, error) = folder.ask(&["classes", "r.sqlite", "--classes", "m.yml"]);
+        assert!(code != 0 && error.contains(reason), "{last}: {code} {error}");
+    }
 }
 
 #[test]

@@ -15,9 +15,6 @@ use std::time::Duration;
 /// Time limit for all queries on one database.
 pub const ALLOWED: Duration = Duration::from_secs(60);
 
-/// Each copy runs one in this many queries, so that as many copies together run every query.
-const SHARE: usize = 8;
-
 /// How often each outcome occurred.
 #[derive(Debug, Clone, Default)]
 pub struct Outcomes {
@@ -65,10 +62,12 @@ impl Outcomes {
 pub struct Asker {
     catalog: Catalog,
     plans: Vec<Plan>,
+    share: usize,
 }
 
 impl Asker {
-    pub fn new() -> Self {
+    /// Each database is asked one in `share` queries, so that as many databases together are asked all.
+    pub fn new(share: usize) -> Self {
         let catalog = Catalog::load(&[]).unwrap();
         let plan = |query: &Query| {
             Plan::new(&catalog, &Invocation::parse(&query.header.name), &Layout::Own).unwrap()
@@ -76,7 +75,7 @@ impl Asker {
         let mut queries = catalog.queries().unwrap();
         queries.retain(|query| query.header.params.iter().all(|param| !param.required));
         let plans = queries.into_iter().map(plan).collect();
-        Self { catalog, plans }
+        Self { catalog, plans, share }
     }
 
     /// Runs a share of the queries; `variant` selects them, the format and the scope.
@@ -98,7 +97,7 @@ impl Asker {
         };
         let presence = Presence::new(&schema, &self.catalog);
         let mut answerable = Vec::new();
-        for plan in self.plans.iter().skip(variant as usize % SHARE).step_by(SHARE) {
+        for plan in self.plans.iter().skip(variant as usize % self.share).step_by(self.share) {
             match plan.check_presence(&presence, database) {
                 Ok(()) => answerable.push(plan),
                 Err(error) => outcomes.count(&error)?,
