@@ -211,7 +211,6 @@ fn plain(error: ParquetError) -> ArrowError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_array::RecordBatchReader;
     use nsq::{Error, Type};
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -236,12 +235,12 @@ mod tests {
         spool.end().unwrap();
         let mut file = tempfile::tempfile().unwrap();
         spool.write_parquet(&mut file).unwrap();
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap().build().unwrap();
-        let schema = reader.schema();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let schema = Arc::clone(reader.schema());
         assert_eq!(schema.metadata()["key"], "fact");
         let types = schema.fields().iter().map(|field| field.data_type().clone()).collect();
         let mut read = Vec::new();
-        for batch in reader {
+        for batch in reader.build().unwrap() {
             let batch = batch.unwrap();
             let cell = |row, place: usize| crate::value(batch.column(place), row);
             read.extend((0..batch.num_rows()).map(|row| [0, 1, 2].map(|place| cell(row, place))));
