@@ -414,10 +414,13 @@ fn what_is_written_is_noted() {
     let out = folder.path().join("plain.sqlite");
     let (code, _, error) = outcome(&["materialize", report, "-o", out.to_str().unwrap()]);
     assert!(
-        code == 0 && error.contains("plain.sqlite: 5.") && error.contains("from a report of"),
+        code == 0 && error.contains("plain.sqlite: 3.") && error.contains("from a report of"),
         "{error}"
     );
     assert!(error.contains("names are repeated in every row"), "{error}");
+    let all = ["materialize", report, "--all", "--force", "-o", out.to_str().unwrap()];
+    let (code, _, error) = outcome(&all);
+    assert!(code == 0 && error.contains("plain.sqlite: 5."), "{error}");
     let breakdown = ["breakdown", report, "--out-dir", folder.path().to_str().unwrap()];
     assert_eq!(outcome(&breakdown).2, "");
     let (_, _, error) = outcome(&breakdown);
