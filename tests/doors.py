@@ -5,7 +5,8 @@
 
 The answer of `nsq run` to the report as it is must be that of the program, the Python package, the MCP server and the
 fleet engine to the padded copy. Rows and exit codes are compared; the table that is printed counts the outcomes. The
-Rust library is the door of the Python package. NSQ_DOORS_QUERIES names some queries instead of all. Needs target/debug/nsq with its members, and the wheel: CI builds both.
+Rust library is the door of the Python package. NSQ_DOORS_QUERIES names some queries instead of all. Needs
+target/debug/nsq with its members, and the wheel: CI builds both.
 """
 
 import collections
