@@ -63,6 +63,8 @@ pub mod error;
 pub mod execute;
 #[doc(hidden)]
 pub mod glob;
+#[doc(hidden)]
+pub mod integers;
 #[cfg(feature = "signals")]
 #[doc(hidden)]
 pub mod interrupt;
@@ -74,6 +76,9 @@ pub mod lint;
 pub mod manual;
 #[doc(hidden)]
 pub mod materialize;
+#[cfg(feature = "signals")]
+#[doc(hidden)]
+pub mod memory;
 #[doc(hidden)]
 pub mod normalize;
 #[doc(hidden)]

@@ -1,8 +1,8 @@
 //! Finds the innermost range of each launch, and how ranges nest.
 
-use super::groups::{gather, order_in_groups, run_shared, sort_in_groups, split};
+use super::groups::{order_in_groups, run_shared, split};
 use super::nesting::Sweep;
-use super::{Capture, Launch, NONE, Op, OpKind, Range, Stop};
+use super::{Capture, NONE, Op, OpKind, Range, Ranges, Stop};
 use crate::threads::Threads;
 use std::cmp::Reverse;
 use std::ops;
@@ -62,48 +62,74 @@ pub struct Attribution {
     pub parent: Vec<u32>,
     /// Number of ancestors of each range.
     pub depth: Vec<u32>,
+    /// The innermost range around each launch, or [`NONE`].
+    innermost: Vec<u32>,
+    /// For each launch without a range: whether another thread of the process had one open. Empty if none had.
+    in_other_thread: Vec<bool>,
 }
 
 impl Attribution {
     /// Sorts the capture and finds the nesting of ranges and launches. `None` if it was stopped.
     pub fn new(mut capture: Capture, reach: Reach, stop: Stop<'_>) -> Option<Self> {
         let (threads, share) = (capture.threads.len(), stop.threads());
-        let order = |range: &Range| (range.start, Reverse(range.end), range.id);
-        let ranges = std::mem::take(&mut capture.ranges);
-        let ((ranges, bounds), launched) = share.both(
-            || sort_in_groups(ranges, threads, |range| range.thread, order, share),
-            || sort_launches(&mut capture, Reach::Thread, share),
+        let mut ranges = std::mem::take(&mut capture.ranges);
+        let (bounds, launched) = share.both(
+            || sort_ranges(&mut ranges, threads, share),
+            || sort_launches(&mut capture, Reach::Thread, share).1,
         );
         capture.ranges = ranges;
-        let mut parent = vec![NONE; capture.ranges.len()];
-        let (ranges, launches) = (&capture.ranges, &mut capture.launches);
+        let (ranges, launches) = (&capture.ranges, &capture.launches);
+        let (mut parent, mut innermost) = (vec![NONE; ranges.len()], vec![NONE; launches.len()]);
+        let pieces = split(&mut parent, &bounds).into_iter().zip(split(&mut innermost, &launched));
+        let pieces = pieces.zip(bounds.iter().zip(&launched)).collect();
         let size = ranges.len() + launches.len();
-        let pieces = split(&mut parent, &bounds).into_iter().zip(split(launches, &launched));
-        run_shared(pieces.zip(&bounds).collect(), (size, share), |((parent, launches), &base)| {
+        run_shared(pieces, (size, share), |((parent, innermost), (&base, &first))| {
             if stop.is_over() {
                 return;
             }
             let order = order_of(ranges, base..base + parent.len(), |_| true);
             let mut sweep = Sweep::new(ranges, &order, stop);
             let mut found = |index: u32, above: u32| parent[index as usize - base] = above;
-            for launch in launches {
+            for (innermost, place) in innermost.iter_mut().zip(first..) {
+                let launch = launches.at(place);
                 sweep.advance(launch.start, &mut found);
-                launch.innermost = sweep.innermost(launch.end);
+                *innermost = sweep.innermost(launch.end);
             }
             sweep.advance(i64::MAX, &mut found);
         });
         if stop.is_over() {
             return None;
         }
+        let mut in_other_thread = Vec::new();
         match reach {
-            Reach::Thread => mark_other_threads(&mut capture, &parent),
+            Reach::Thread => in_other_thread = other_threads(&capture, &parent, &innermost),
             Reach::Process => {
-                sort_launches(&mut capture, reach, share);
-                attribute_by_process(&mut capture, &mut parent, stop)?;
+                let (order, _) = sort_launches(&mut capture, reach, share);
+                innermost = order.iter().map(|&launch| innermost[launch as usize]).collect();
+                attribute_by_process(&capture, &mut parent, &mut innermost, stop)?;
             }
         }
         let depth = depths(&capture, reach, &parent);
-        Some(Self { capture, reach, parent, depth })
+        Some(Self { capture, reach, parent, depth, innermost, in_other_thread })
+    }
+
+    /// The innermost range around each launch, or [`NONE`].
+    pub fn innermost_of(&self) -> &[u32] {
+        &self.innermost
+    }
+
+    /// Whether a launch is in no range of its own thread, while another thread of the process had one open.
+    pub fn is_in_other_thread(&self, launch: u32) -> bool {
+        self.in_other_thread.get(launch as usize) == Some(&true)
+    }
+
+    /// Removes launches that no operation points to. The projection needs every launch to have operations.
+    pub(super) fn drop_unused_launches(&mut self) {
+        let used = self.capture.drop_unused_launches();
+        self.innermost = used.iter().map(|&launch| self.innermost[launch as usize]).collect();
+        if !self.in_other_thread.is_empty() {
+            self.in_other_thread = used.iter().map(|&launch| self.is_in_other_thread(launch)).collect();
+        }
     }
 
     /// Parents and depths among the ranges for which `takes_part` is true, thread by thread. `None` if it
@@ -112,7 +138,7 @@ impl Attribution {
         let ranges = &self.capture.ranges;
         let mut parent = vec![NONE; ranges.len()];
         for thread in 0..self.capture.threads.len() as u32 {
-            let order = order_of(ranges, slice_of(ranges, thread, |range| range.thread), &takes_part);
+            let order = order_of(ranges, slice_of(ranges.threads(), thread), &takes_part);
             let mut sweep = Sweep::new(ranges, &order, stop);
             sweep.advance(i64::MAX, |index, above| parent[index as usize] = above);
             if stop.is_over() {
@@ -134,21 +160,29 @@ impl Attribution {
         group_of(&self.capture, reach, thread)
     }
 
+    /// The launches that can be in ranges of this thread: its own, or those of its process by [`Reach::Process`].
+    pub(super) fn launches_of(&self, thread: u32) -> ops::Range<usize> {
+        let (capture, group) = (&self.capture, self.group_of(thread));
+        match self.reach {
+            Reach::Thread => slice_of(capture.launches.threads(), group),
+            Reach::Process => slice_of_process(capture, capture.launches.threads(), group),
+        }
+    }
+
     /// Why the operation is not in a range; `None` if it is in one.
     pub fn unattributed(&self, op: &Op) -> Option<Unattributed> {
-        let launch = self.capture.launches.get(op.launch as usize);
-        match launch {
-            Some(launch) if launch.innermost != NONE => None,
+        match self.innermost.get(op.launch as usize) {
+            Some(&innermost) if innermost != NONE => None,
             _ if op.kind == OpKind::Graph => Some(Unattributed::GraphLevel),
             None => Some(Unattributed::NoCall),
-            Some(launch) if launch.is_in_other_thread => Some(Unattributed::OtherThread),
+            Some(_) if self.is_in_other_thread(op.launch) => Some(Unattributed::OtherThread),
             Some(_) => Some(Unattributed::NoRange),
         }
     }
 
     /// The innermost range around the operation's launch, or [`NONE`].
     pub fn innermost(&self, op: &Op) -> u32 {
-        self.capture.launches.get(op.launch as usize).map_or(NONE, |launch| launch.innermost)
+        self.innermost.get(op.launch as usize).copied().unwrap_or(NONE)
     }
 }
 
@@ -161,55 +195,80 @@ fn group_of(capture: &Capture, reach: Reach, thread: u32) -> u32 {
 
 /// The ranges among `indices` that take part in the nesting of their thread, as indices.
 fn order_of(
-    ranges: &[Range],
+    ranges: &Ranges,
     indices: ops::Range<usize>,
     takes_part: impl Fn(&Range) -> bool,
 ) -> Vec<u32> {
-    let nests = |index: &usize| !ranges[*index].is_cross_thread && takes_part(&ranges[*index]);
-    indices.filter(nests).map(|index| index as u32).collect()
+    let nests = |range: Range| !range.is_cross_thread && takes_part(&range);
+    indices.filter(|&index| nests(ranges.at(index))).map(|index| index as u32).collect()
 }
 
-/// Sorts launches by (group, start, end descending, call), and updates the operations' indices. Returns the
-/// bounds of the groups.
-fn sort_launches(capture: &mut Capture, reach: Reach, share: Threads) -> Vec<usize> {
-    let groups = match reach {
-        Reach::Thread => capture.threads.len(),
-        Reach::Process => capture.processes.len(),
-    };
-    let (order, bounds) = order_in_groups(
-        &capture.launches,
-        groups,
-        |launch| group_of(capture, reach, launch.thread),
-        |launch| (launch.start, Reverse(launch.end), launch.call),
-        share,
-    );
-    capture.launches = gather(&capture.launches, &order);
-    let mut places = vec![NONE; order.len()];
-    for (place, index) in (0u32..).zip(order) {
-        places[index as usize] = place;
+/// Sorts ranges by (thread, start, end descending, row). Returns the bounds of the threads.
+fn sort_ranges(ranges: &mut Ranges, threads: usize, share: Threads) -> Vec<usize> {
+    let key = |range: Range| (range.start, Reverse(range.end), range.id);
+    if ranges.iter().is_sorted_by_key(|range| (range.thread, key(range))) {
+        let begin = |group| ranges.threads().partition_point(|&thread| thread < group);
+        return (0..=threads as u32).map(begin).collect();
     }
-    for op in capture.ops.iter_mut().filter(|op| op.launch != NONE) {
-        op.launch = places[op.launch as usize];
-    }
+    let key_at = |index: u32| key(ranges.at(index as usize));
+    let (order, bounds) = order_in_groups(ranges.threads(), threads, key_at, share);
+    ranges.reorder(&order);
     bounds
 }
 
-/// The indices of a group's elements, in a sequence that is sorted by group.
-pub(super) fn slice_of<T>(sorted: &[T], group: u32, of: impl Fn(&T) -> u32) -> ops::Range<usize> {
-    let from = sorted.partition_point(|element| of(element) < group);
-    from..from + sorted[from..].partition_point(|element| of(element) == group)
+/// Sorts launches by (group, start, end descending, call), and updates the operations' indices. Returns the former places
+/// of the launches, and the bounds of the groups.
+fn sort_launches(capture: &mut Capture, reach: Reach, share: Threads) -> (Vec<u32>, Vec<usize>) {
+    let launches = &capture.launches;
+    let key_at = |index: u32| {
+        let launch = launches.at(index as usize);
+        (launch.start, Reverse(launch.end), launch.call)
+    };
+    let (order, bounds) = match reach {
+        Reach::Thread => order_in_groups(launches.threads(), capture.threads.len(), key_at, share),
+        Reach::Process => {
+            let process_of = |&thread: &u32| group_of(capture, reach, thread);
+            let processes: Vec<u32> = launches.threads().iter().map(process_of).collect();
+            order_in_groups(&processes, capture.processes.len(), key_at, share)
+        }
+    };
+    capture.launches = launches.gather(&order);
+    let mut places = vec![NONE; order.len()];
+    for (place, &index) in (0u32..).zip(&order) {
+        places[index as usize] = place;
+    }
+    for launch in capture.ops.launches_mut().iter_mut().filter(|launch| **launch != NONE) {
+        *launch = places[*launch as usize];
+    }
+    (order, bounds)
 }
 
-/// Sets `is_in_other_thread` for launches without a range, if another thread of the process had one open.
-fn mark_other_threads(capture: &mut Capture, parent: &[u32]) {
-    let (ranges, threads) = (&capture.ranges, &capture.threads);
+/// The places of a group, in a sequence of groups in order.
+pub(super) fn slice_of(sorted: &[u32], group: u32) -> ops::Range<usize> {
+    let from = sorted.partition_point(|&of| of < group);
+    from..from + sorted[from..].partition_point(|&of| of == group)
+}
+
+/// The places of a process, in a sequence of threads in order: the threads of a process are consecutive.
+fn slice_of_process(capture: &Capture, sorted: &[u32], process: u32) -> ops::Range<usize> {
+    let process_of = |&thread: &u32| capture.threads[thread as usize].process;
+    let from = sorted.partition_point(|thread| process_of(thread) < process);
+    from..from + sorted[from..].partition_point(|thread| process_of(thread) == process)
+}
+
+/// For each launch: whether it is in no range, and another thread of the process had one open. Empty if none is.
+fn other_threads(capture: &Capture, parent: &[u32], innermost: &[u32]) -> Vec<bool> {
+    let Capture { ranges, threads, launches, .. } = capture;
     let process_of = |thread: u32| threads[thread as usize].process;
-    let mut alone: Vec<&mut Launch> =
-        capture.launches.iter_mut().filter(|launch| launch.innermost == NONE).collect();
+    let without_range = (0u32..).zip(innermost).filter(|(_, innermost)| **innermost == NONE);
+    let mut alone: Vec<u32> = without_range.map(|(launch, _)| launch).collect();
     if alone.is_empty() {
-        return;
+        return Vec::new();
     }
-    alone.sort_by_key(|launch| (process_of(launch.thread), launch.start));
+    alone.sort_by_key(|&launch| {
+        let launch = launches.at(launch as usize);
+        (process_of(launch.thread), launch.start)
+    });
     // A launch inside a range is also inside its outermost range, so only those need checking.
     let mut outermost: Vec<(u32, i64, i64)> = ranges
         .iter()
@@ -220,31 +279,40 @@ fn mark_other_threads(capture: &mut Capture, parent: &[u32]) {
     outermost.sort_unstable();
     let mut ahead = outermost.into_iter().peekable();
     let mut reached = (0, i64::MIN);
-    for launch in alone {
+    let mut found = Vec::new();
+    for place in alone {
+        let launch = launches.at(place as usize);
         let process = process_of(launch.thread);
         while let Some((of, _, end)) =
             ahead.next_if(|&(of, start, _)| (of, start) <= (process, launch.start))
         {
             reached = if reached.0 == of { (of, reached.1.max(end)) } else { (of, end) };
         }
-        launch.is_in_other_thread = reached.0 == process && reached.1 >= launch.end;
+        if reached.0 == process && reached.1 >= launch.end {
+            found.resize(launches.len(), false);
+            found[place as usize] = true;
+        }
     }
+    found
 }
 
 /// Attributes launches and ranges that are in no range on their own thread to ranges on other threads of
 /// the process.
-fn attribute_by_process(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_>) -> Option<()> {
-    let (ranges, launches, threads) = (&capture.ranges, &mut capture.launches, &capture.threads);
-    let process_of = |thread: u32| threads[thread as usize].process;
+fn attribute_by_process(
+    capture: &Capture,
+    parent: &mut [u32],
+    innermost: &mut [u32],
+    stop: Stop<'_>,
+) -> Option<()> {
+    let (ranges, launches) = (&capture.ranges, &capture.launches);
     for process in 0..capture.processes.len() as u32 {
         if stop.is_over() {
             return None;
         }
-        let mut order: Vec<u32> = slice_of(ranges, process, |range| process_of(range.thread))
-            .map(|index| index as u32)
-            .collect();
+        let of_process = slice_of_process(capture, ranges.threads(), process);
+        let mut order: Vec<u32> = of_process.map(|index| index as u32).collect();
         order.sort_by_key(|&index| {
-            let range = &ranges[index as usize];
+            let range = ranges.at(index as usize);
             (range.start, Reverse(range.end), range.id)
         });
         let mut sweep = Sweep::new(ranges, &order, stop);
@@ -252,11 +320,11 @@ fn attribute_by_process(capture: &mut Capture, parent: &mut [u32], stop: Stop<'_
             let parent = &mut parent[index as usize];
             *parent = if *parent == NONE { above } else { *parent };
         };
-        for index in slice_of(launches, process, |launch| process_of(launch.thread)) {
-            let launch = &mut launches[index];
-            if launch.innermost == NONE {
+        for place in slice_of_process(capture, launches.threads(), process) {
+            if innermost[place] == NONE {
+                let launch = launches.at(place);
                 sweep.advance(launch.start, &mut adopt);
-                launch.innermost = sweep.innermost(launch.end);
+                innermost[place] = sweep.innermost(launch.end);
             }
         }
         sweep.advance(i64::MAX, &mut adopt);
@@ -278,7 +346,7 @@ fn depths(capture: &Capture, reach: Reach, parent: &[u32]) -> Vec<u32> {
         Reach::Process => {
             let mut order: Vec<usize> = (0..parent.len()).collect();
             order.sort_by_key(|&index| {
-                let range = &capture.ranges[index];
+                let range = capture.ranges.at(index);
                 let process = capture.threads[range.thread as usize].process;
                 (process, range.start, Reverse(range.end), range.id)
             });

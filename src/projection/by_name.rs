@@ -43,10 +43,10 @@ pub(super) fn by_name(
     let mut threads: Vec<u32> = (0..listing.threads.len() as u32).collect();
     threads.sort_by_key(|&thread| listing.threads[thread as usize]);
     let all = || {
-        let of_thread = |&thread: &u32| slice_of(ranges, thread, |range| range.thread);
+        let of_thread = |&thread: &u32| slice_of(ranges.threads(), thread);
         threads.iter().flat_map(of_thread).filter(|&index| projection.has_work(index))
     };
-    let name_of = |index: usize| listing.printed[ranges[index].name as usize];
+    let name_of = |index: usize| listing.printed[ranges.at(index).name as usize];
     let mut next = vec![0u32; listing.printed.len() + 1];
     for index in all() {
         if check.must_stop() {
@@ -62,7 +62,7 @@ pub(super) fn by_name(
         if check.must_stop() {
             return None;
         }
-        let (range, span, name) = (&ranges[index], projection.span(index), name_of(index));
+        let (range, span, name) = (ranges.at(index), projection.span(index), name_of(index));
         let place = &mut next[name as usize];
         named[*place as usize] = Named {
             range: index as u32,

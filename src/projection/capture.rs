@@ -1,148 +1,6 @@
-//! What a capture holds: operations, calls, launches and ranges.
+//! What a capture holds.
 
-/// The index that means "none".
-pub const NONE: u32 = u32::MAX;
-
-/// Why a projection could not be computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// [`super::stop_check::Stop`] returned `true`.
-    Stopped,
-    /// The sum of the durations exceeds 64 bits.
-    Overflow,
-}
-
-/// The kind of a GPU operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OpKind {
-    /// A kernel.
-    Kernel,
-    /// A memory copy.
-    Memcpy,
-    /// A memory fill.
-    Memset,
-    /// A CUDA graph that was traced as a whole.
-    Graph,
-}
-
-impl OpKind {
-    /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Kernel, Self::Memcpy, Self::Memset, Self::Graph];
-
-    /// The kind with this word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
-
-    /// The word for this kind in relations.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Memcpy => "memcpy",
-            Self::Memset => "memset",
-            Self::Graph => "graph",
-        }
-    }
-}
-
-/// A GPU operation.
-#[derive(Debug, Clone, Copy)]
-pub struct Op {
-    /// Start on the GPU.
-    pub start: i64,
-    /// End on the GPU.
-    pub end: i64,
-    /// Row of the raw table that `kind` names.
-    pub id: i64,
-    /// Correlation id of the launching call, unique within its process; 0 if none.
-    pub correlation: i64,
-    /// Index into [`Capture::processes`].
-    pub process: u32,
-    /// Index into the launches, or [`NONE`].
-    pub launch: u32,
-    /// Index into [`Capture::kernels`], or [`NONE`].
-    pub kernel: u32,
-    /// What kind of operation it is.
-    pub kind: OpKind,
-}
-
-impl Op {
-    /// The duration in ns.
-    pub fn dur(&self) -> i64 {
-        self.end - self.start
-    }
-}
-
-/// A CUDA API call.
-#[derive(Debug, Clone, Copy)]
-pub struct Call {
-    /// Start of the call.
-    pub start: i64,
-    /// Return from the call.
-    pub end: i64,
-    /// Row of the raw table.
-    pub id: i64,
-    /// Index into [`Capture::threads`].
-    pub thread: u32,
-    /// A call of the runtime API; otherwise of the driver API.
-    pub is_runtime: bool,
-}
-
-/// A launch: the time on a thread by which operations are attributed to ranges.
-#[derive(Debug, Clone, Copy)]
-pub struct Launch {
-    /// Start.
-    pub start: i64,
-    /// End.
-    pub end: i64,
-    /// Index into [`Capture::threads`].
-    pub thread: u32,
-    /// The call behind it: index into [`Capture::calls`].
-    pub call: u32,
-    /// The innermost range around it, or [`NONE`].
-    pub innermost: u32,
-    /// Without a range on its own thread: another thread of the process had a range open.
-    pub is_in_other_thread: bool,
-}
-
-/// An NVTX range.
-#[derive(Debug, Clone, Copy)]
-pub struct Range {
-    /// Start on the CPU.
-    pub start: i64,
-    /// End on the CPU.
-    pub end: i64,
-    /// Row of the raw table.
-    pub id: i64,
-    /// Index into [`Capture::threads`].
-    pub thread: u32,
-    /// Index into the range names, which the maker of the capture keeps.
-    pub name: u32,
-    /// A push/pop range; otherwise a start/end range.
-    pub is_push_pop: bool,
-    /// Ended by another thread than the one that started it.
-    pub is_cross_thread: bool,
-}
-
-/// A thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Thread {
-    /// Index into [`Capture::processes`].
-    pub process: u32,
-    /// Thread id, unique across hosts and VMs.
-    pub global_tid: i64,
-}
-
-/// The three names of a kernel, as string ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kernel {
-    /// Demangled name.
-    pub name: i64,
-    /// Function name alone.
-    pub short: i64,
-    /// Mangled name.
-    pub mangled: i64,
-}
+use super::{Kernel, Launches, NONE, Ops, Ranges, Thread};
 
 /// The ranges, calls and operations of a report.
 #[derive(Debug, Clone, Default)]
@@ -154,29 +12,33 @@ pub struct Capture {
     /// Distinct names of kernels.
     pub kernels: Vec<Kernel>,
     /// GPU operations.
-    pub ops: Vec<Op>,
-    /// The calls that launched the operations.
-    pub calls: Vec<Call>,
-    /// One launch per call. With `--attribute capture`, one per graph node at its creation instead.
-    pub launches: Vec<Launch>,
+    pub ops: Ops,
+    /// The launches of the operations: one for each call. With `--attribute capture`, one for each graph node at
+    /// its creation instead.
+    pub launches: Launches,
     /// NVTX ranges.
-    pub ranges: Vec<Range>,
+    pub ranges: Ranges,
 }
 
 impl Capture {
-    /// Removes launches that no operation points to. The projection needs every launch to have operations.
-    pub fn drop_unused_launches(&mut self) {
+    /// Removes launches that no operation points to. Returns the former places of those that remain.
+    pub fn drop_unused_launches(&mut self) -> Vec<u32> {
         let mut is_used = vec![false; self.launches.len()];
-        for op in self.ops.iter().filter(|op| op.launch != NONE) {
-            is_used[op.launch as usize] = true;
+        for &mut launch in self.ops.launches_mut() {
+            if let Some(is_used) = is_used.get_mut(launch as usize) {
+                *is_used = true;
+            }
         }
+        let used = (0u32..).zip(&is_used).filter(|(_, is_used)| **is_used);
+        let used: Vec<u32> = used.map(|(launch, _)| launch).collect();
         let mut places = vec![NONE; is_used.len()];
-        let used = places.iter_mut().zip(&is_used).filter(|(_, is_used)| **is_used);
-        used.zip(0u32..).for_each(|((place, _), count)| *place = count);
-        for op in self.ops.iter_mut().filter(|op| op.launch != NONE) {
-            op.launch = places[op.launch as usize];
+        (0u32..).zip(&used).for_each(|(place, &launch)| places[launch as usize] = place);
+        for launch in self.ops.launches_mut() {
+            *launch = places.get(*launch as usize).copied().unwrap_or(NONE);
         }
-        let mut is_used = is_used.into_iter();
-        self.launches.retain(|_| is_used.next() == Some(true));
+        if used.len() < is_used.len() {
+            self.launches = self.launches.gather(&used);
+        }
+        used
     }
 }

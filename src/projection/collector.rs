@@ -215,13 +215,12 @@ impl Collector<'_> {
     /// Aggregates the kernels outside all ranges, by thread. Kernels without a call come last.
     pub(super) fn outside(&mut self) {
         let (capture, order) = (&self.projection.attribution.capture, self.projection.op_order());
-        let op_at = |place: usize| &capture.ops[order[place] as usize];
+        let op_at = |place: usize| capture.ops.at(order[place] as usize);
         let thread_of = |&place: &usize| {
-            let launch = capture.launches.get(op_at(place).launch as usize);
-            launch.map_or(NONE, |launch| launch.thread)
+            capture.launches.get(op_at(place).launch).map_or(NONE, |launch| launch.thread)
         };
         let mut outside: Vec<usize> = (0..order.len())
-            .filter(|&place| self.projection.attribution.innermost(op_at(place)) == NONE)
+            .filter(|&place| self.projection.attribution.innermost(&op_at(place)) == NONE)
             .collect();
         outside.sort_by_key(thread_of);
         for places in outside.chunk_by(|a, b| thread_of(a) == thread_of(b)) {

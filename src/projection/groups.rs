@@ -7,68 +7,44 @@ use std::thread;
 /// Below this number of elements, starting a second thread does not pay.
 const WORTH_SHARING: usize = 50_000;
 
-/// Sorts by group, and within each group by `key`. Also returns the start of each group and the end of the
-/// last.
-pub(super) fn sort_in_groups<T: Copy + Sync, K: Ord>(
-    elements: Vec<T>,
-    groups: usize,
-    group_of: impl Fn(&T) -> u32,
-    key: impl Fn(&T) -> K + Sync,
-    threads: Threads,
-) -> (Vec<T>, Vec<usize>) {
-    if elements.is_sorted_by_key(|element| (group_of(element), key(element))) {
-        let begin = |group| elements.partition_point(|element| group_of(element) < group);
-        let bounds = (0..=groups as u32).map(begin).collect();
-        return (elements, bounds);
-    }
-    let (order, bounds) = order_in_groups(&elements, groups, group_of, key, threads);
-    (gather(&elements, &order), bounds)
-}
-
-/// The order by group, and within each group by `key`, as indices. Also returns the start of each group and
-/// the end of the last.
+/// The order by group, and within each group by `key_at`, as indices. `groups_of` has the group of each element. Also returns
+/// the start of each group and the end of the last.
 ///
 /// Rows of a report are mostly sorted by time, so most groups are sorted already.
-pub(super) fn order_in_groups<T: Sync, K: Ord>(
-    elements: &[T],
+pub(super) fn order_in_groups<K: Ord>(
+    groups_of: &[u32],
     groups: usize,
-    group_of: impl Fn(&T) -> u32,
-    key: impl Fn(&T) -> K + Sync,
+    key_at: impl Fn(u32) -> K + Sync,
     threads: Threads,
 ) -> (Vec<u32>, Vec<usize>) {
-    let (mut order, bounds) = by_group(elements, groups, group_of);
+    let (mut order, bounds) = by_group(groups_of, groups);
     let size = order.len();
-    let key_at = |&index: &u32| key(&elements[index as usize]);
+    let key = |&index: &u32| key_at(index);
     run_shared(split(&mut order, &bounds), (size, threads), |group| {
-        if !group.is_sorted_by_key(key_at) {
-            group.sort_by_cached_key(key_at);
+        if !group.is_sorted_by_key(key) {
+            group.sort_by_cached_key(key);
         }
     });
     (order, bounds)
 }
 
 /// The stable order by group, as indices. Also returns the start of each group and the end of the last.
-fn by_group<T>(elements: &[T], groups: usize, group_of: impl Fn(&T) -> u32) -> (Vec<u32>, Vec<usize>) {
+fn by_group(groups_of: &[u32], groups: usize) -> (Vec<u32>, Vec<usize>) {
     let mut bounds = vec![0; groups + 1];
-    for element in elements {
-        bounds[group_of(element) as usize + 1] += 1;
+    for &group in groups_of {
+        bounds[group as usize + 1] += 1;
     }
     for group in 0..groups {
         bounds[group + 1] += bounds[group];
     }
     let mut next = bounds.clone();
-    let mut order = vec![0u32; elements.len()];
-    for (index, element) in (0u32..).zip(elements) {
-        let place = &mut next[group_of(element) as usize];
+    let mut order = vec![0u32; groups_of.len()];
+    for (index, &group) in (0u32..).zip(groups_of) {
+        let place = &mut next[group as usize];
         order[*place] = index;
         *place += 1;
     }
     (order, bounds)
-}
-
-/// The elements at these places.
-pub(super) fn gather<T: Copy>(elements: &[T], places: &[u32]) -> Vec<T> {
-    places.iter().map(|&place| elements[place as usize]).collect()
 }
 
 /// The elements of each group.

@@ -31,9 +31,9 @@ pub fn path_kernels(projection: &Projection, paths: &Paths) -> Vec<PathKernel> {
     let mut known: HashMap<(u32, Option<Unattributed>, u32), u32> = HashMap::default();
     let mut groups: Vec<PathKernel> = Vec::new();
     for op in attribution.capture.ops.iter().filter(|op| op.kind == OpKind::Kernel) {
-        let innermost = attribution.innermost(op);
+        let innermost = attribution.innermost(&op);
         let path = paths.of_range.get(innermost as usize).copied().unwrap_or(NONE);
-        let unattributed = attribution.unattributed(op);
+        let unattributed = attribution.unattributed(&op);
         let dur = op.dur();
         let fresh = groups.len() as u32;
         let place = *known.entry((path, unattributed, op.kernel)).or_insert(fresh);
@@ -119,7 +119,7 @@ impl RangeKernels {
             .iter()
             .map(|kernel| names.partition_point(|&name| name < naming.of(kernel)) as u32)
             .collect();
-        let execution = |&op: &u32| match capture.ops[op as usize] {
+        let execution = |&op: &u32| match capture.ops.at(op as usize) {
             op if op.kind == OpKind::Kernel => {
                 Execution { dur: op.dur(), name: group_of_kernel[op.kernel as usize] }
             }

@@ -1,6 +1,6 @@
 //! Finds the launching call of each operation by process and correlation id.
 
-use super::{Call, NONE, Op};
+use super::{Call, NONE, Ops};
 use foldhash::HashMap;
 use std::cmp::Reverse;
 
@@ -20,12 +20,12 @@ pub struct Links {
 
 impl Links {
     /// Sets `launch` of each operation with a correlation id to its slot.
-    pub fn of(ops: &mut [Op], processes: usize) -> Self {
+    pub fn of(ops: &mut Ops, processes: usize) -> Self {
         let ids = ops.iter().map(|op| (op.process, op.correlation));
         let mut links = Self::between(ids, processes);
-        for op in ops.iter_mut() {
-            op.launch = links.slot_for(op.process, op.correlation);
-        }
+        let slots = ops.iter().map(|op| links.slot_for(op.process, op.correlation));
+        let slots: Vec<u32> = slots.collect();
+        ops.launches_mut().copy_from_slice(&slots);
         links
     }
 
@@ -80,10 +80,10 @@ impl Links {
     }
 
     /// Picks the outermost call of each slot, and sets `launch` of the operations to it.
-    pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut [Op]) -> Vec<Call> {
+    pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut Ops) -> Vec<Call> {
         let (places, calls) = self.outermost(found, |call| call);
-        for op in ops.iter_mut().filter(|op| op.launch != NONE) {
-            op.launch = places[op.launch as usize];
+        for launch in ops.launches_mut().iter_mut().filter(|launch| **launch != NONE) {
+            *launch = places[*launch as usize];
         }
         calls
     }

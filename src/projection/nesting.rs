@@ -13,11 +13,11 @@
 //! [`FEW`] crossed ranges, a Fenwick tree over all ends replaces the list, so that a query takes O(log n)
 //! however ranges cross.
 
-use super::{NONE, Range, Stop, StopCheck};
+use super::{NONE, Range, Ranges, Stop, StopCheck};
 
 /// Adds ranges in order of time and answers queries about those added so far.
 pub(super) struct Sweep<'a> {
-    ranges: &'a [Range],
+    ranges: &'a Ranges,
     /// The ranges that take part, in order, as indices into `ranges`.
     order: &'a [u32],
     /// End and place in `order` of the added ranges that no later range outlasts.
@@ -39,7 +39,7 @@ enum Others {
 const FEW: usize = 32;
 
 impl<'a> Sweep<'a> {
-    pub(super) fn new(ranges: &'a [Range], order: &'a [u32], stop: Stop<'a>) -> Self {
+    pub(super) fn new(ranges: &'a Ranges, order: &'a [u32], stop: Stop<'a>) -> Self {
         let mut sweep = Self {
             ranges,
             order,
@@ -49,7 +49,8 @@ impl<'a> Sweep<'a> {
             check: StopCheck::new(stop),
         };
         // A range whose end is before its start may be contained in ranges that the list has dropped.
-        if order.iter().any(|&index| ranges[index as usize].end < ranges[index as usize].start) {
+        let is_backward = |range: Range| range.end < range.start;
+        if order.iter().any(|&index| is_backward(ranges.at(index as usize))) {
             sweep.remember_all();
         }
         sweep
@@ -60,10 +61,10 @@ impl<'a> Sweep<'a> {
     pub(super) fn advance(&mut self, time: i64, mut found: impl FnMut(u32, u32)) {
         while !self.check.must_stop()
             && let Some(&next) = self.order.get(self.added)
-            && self.ranges[next as usize].start <= time
+            && let range = self.ranges.at(next as usize)
+            && range.start <= time
         {
-            let ranges = self.ranges;
-            found(next, self.add(&ranges[next as usize]));
+            found(next, self.add(&range));
         }
     }
 
@@ -104,7 +105,7 @@ impl<'a> Sweep<'a> {
             Others::Few(crossed) if crossed.is_empty() => return from_stack,
             Others::Few(crossed) => crossed,
         };
-        let range_at = |place: u32| &self.ranges[self.order[place as usize] as usize];
+        let range_at = |place: u32| self.ranges.at(self.order[place as usize] as usize);
         crossed.retain(|&place| range_at(place).end >= range.start);
         let rank = |place: u32| (range_at(place).start - range_at(place).end, place);
         let holding = crossed.iter().copied().filter(|&place| range_at(place).end >= range.end);
@@ -127,7 +128,7 @@ impl<'a> Sweep<'a> {
     fn remember_all(&mut self) {
         let mut lengths = Lengths::new(self.ranges, self.order);
         for (place, &index) in self.order[..self.added].iter().enumerate() {
-            lengths.add(place, &self.ranges[index as usize]);
+            lengths.add(place, &self.ranges.at(index as usize));
         }
         self.others = Others::All(lengths);
     }
@@ -146,9 +147,9 @@ struct Lengths {
 const NOTHING: (i64, u32) = (i64::MIN, NONE);
 
 impl Lengths {
-    fn new(ranges: &[Range], order: &[u32]) -> Self {
+    fn new(ranges: &Ranges, order: &[u32]) -> Self {
         let mut by_end: Vec<(i64, u32)> =
-            (0u32..).zip(order).map(|(place, &index)| (ranges[index as usize].end, place)).collect();
+            (0u32..).zip(order).map(|(place, &index)| (ranges.at(index as usize).end, place)).collect();
         by_end.sort_unstable();
         let mut later_ends = vec![0; order.len()];
         let mut ends = 0;
@@ -198,7 +199,7 @@ mod tests {
     }
 
     /// Random ranges of at most `longest`, or ranges that never cross each other.
-    fn made(random: &mut Random, count: i64, longest: i64, is_nested: bool) -> Vec<Range> {
+    fn made(random: &mut Random, count: i64, longest: i64, is_nested: bool) -> Ranges {
         let span = 4 * count;
         let mut ranges: Vec<Range> = (0..count)
             .map(|id| {
@@ -216,7 +217,7 @@ mod tests {
             })
             .collect();
         ranges.sort_by_key(|range| (range.start, Reverse(range.end), range.id));
-        ranges
+        ranges.into_iter().collect()
     }
 
     #[test]
@@ -230,7 +231,7 @@ mod tests {
             // Leave some ranges out, so that places differ from indices.
             let taking_part = |index: &u32| !index.is_multiple_of(5) || round % 3 == 0;
             let order: Vec<u32> = (0..ranges.len() as u32).filter(taking_part).collect();
-            let range_at = |index: u32| &ranges[index as usize];
+            let range_at = |index: u32| ranges.at(index as usize);
             let mut sweep = Sweep::new(&ranges, &order, &|| false);
             let mut time = -50;
             while time < 10 * count {

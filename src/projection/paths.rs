@@ -54,7 +54,7 @@ impl Paths {
             while let Some(range) = chain.pop() {
                 let above = attribution.parent[range as usize];
                 let parent = of_range.get(above as usize).copied().unwrap_or(NONE);
-                let layer = layers[ranges[range as usize].name as usize];
+                let layer = layers[ranges.at(range as usize).name as usize];
                 let fresh = paths.len() as u32;
                 let path = *known.entry((parent, layer)).or_insert(fresh);
                 if path == fresh {
@@ -71,7 +71,8 @@ impl Paths {
             let path = &mut paths[path as usize];
             if is_shown(index) {
                 path.ranges += 1;
-                path.cpu_ns = path.cpu_ns.saturating_add(ranges[index].end - ranges[index].start);
+                let range = ranges.at(index);
+                path.cpu_ns = path.cpu_ns.saturating_add(range.end - range.start);
             }
             let own = projection.own(index);
             path.own.ops += own.ops;
@@ -136,11 +137,10 @@ impl Paths {
     /// Length of the union of the operations launched directly in the ranges of a path.
     pub fn own_busy(&self, projection: &Projection, path: usize) -> i64 {
         let mut intervals = Vec::new();
-        let launches = &projection.attribution.capture.launches;
+        let innermost = projection.attribution.innermost_of();
         for (from, to) in self.stretches(projection, path) {
-            let stretch = (from as usize..).zip(&launches[from as usize..to as usize]);
-            for (place, launch) in stretch {
-                if self.of_range.get(launch.innermost as usize) == Some(&(path as u32)) {
+            for place in from as usize..to as usize {
+                if self.of_range.get(innermost[place] as usize) == Some(&(path as u32)) {
                     intervals.extend_from_slice(projection.op_times(place, place + 1));
                 }
             }

@@ -155,7 +155,7 @@ impl Groups {
                     groups.of_range.push(NONE);
                     continue;
                 }
-                let range = &ranges[index];
+                let range = ranges.at(index);
                 let name = printed[range.name as usize];
                 let group = &mut known[2 * name as usize + usize::from(!range.is_push_pop)];
                 if *group == NONE {
@@ -217,7 +217,7 @@ impl Part {
             let (start, end) = projection.extent(index).unwrap_or_default();
             extents[next[group] as usize] = end - start;
             next[group] += 1;
-            let (range, work) = (&ranges[index], projection.work(index));
+            let (range, work) = (ranges.at(index), projection.work(index));
             *sum = sum.and(Total {
                 range_ns: range.end - range.start,
                 gpu_ns: work.gpu_ns,

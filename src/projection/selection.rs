@@ -35,25 +35,25 @@ impl Selected {
     ) -> Self {
         let ranges = &attribution.capture.ranges;
         let mut found: Vec<usize> =
-            (0..ranges.len()).filter(|&index| is_named(ranges[index].name)).collect();
-        found.sort_by_key(|&index| (ranges[index].start, ranges[index].id));
+            (0..ranges.len()).filter(|&index| is_named(ranges.at(index).name)).collect();
+        found.sort_by_key(|&index| (ranges.at(index).start, ranges.at(index).id));
         if let Some(wanted) = instances {
             let mut seen = vec![0; attribution.capture.threads.len()];
             found.retain(|&index| {
-                let counter = if wanted.by_thread { ranges[index].thread as usize } else { 0 };
+                let counter = if wanted.by_thread { ranges.at(index).thread as usize } else { 0 };
                 seen[counter] += 1;
                 (wanted.first..=wanted.last).contains(&(seen[counter] - 1))
             });
         }
         let mut on_thread = vec![0; attribution.capture.threads.len()];
-        found.iter().for_each(|&index| on_thread[ranges[index].thread as usize] += 1);
+        found.iter().for_each(|&index| on_thread[ranges.at(index).thread as usize] += 1);
         let most_on_a_thread = on_thread.into_iter().max().unwrap_or_default();
-        let spans = found.iter().map(|&index| (ranges[index].start, ranges[index].end)).collect();
+        let spans = found.iter().map(|&index| (ranges.at(index).start, ranges.at(index).end)).collect();
         let reached = |by: Reach| {
             // With attribution by thread, a range that another thread ended contains nothing.
-            let holds = |index: &&usize| by == Reach::Process || !ranges[**index].is_cross_thread;
+            let holds = |index: &&usize| by == Reach::Process || !ranges.at(**index).is_cross_thread;
             let spans = found.iter().filter(holds).map(|&index| {
-                let range = &ranges[index];
+                let range = ranges.at(index);
                 (attribution.group_by(by, range.thread), range.start, range.end)
             });
             reach(spans.collect())

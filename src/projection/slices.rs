@@ -1,9 +1,8 @@
 //! Totals of each range: its launches are a slice, and prefix sums give the totals of slices.
 
-use super::attribution::slice_of;
 use super::extremes::Extremes;
 use super::groups::{run_shared, split};
-use super::{Attribution, Failure, NONE, Op, OpKind, Reach, Stop, StopCheck};
+use super::{Attribution, Failure, NONE, Op, OpKind, Ops, Reach, Stop, StopCheck};
 use crate::interval::union_length;
 use std::sync::OnceLock;
 
@@ -36,7 +35,7 @@ pub struct Projection {
     /// Start and end of the operations, in the order of `op_order`: a union reads them in one go.
     op_times: OnceLock<Vec<(i64, i64)>>,
     /// For each range: the work launched directly in it, outside nested ranges.
-    own: OnceLock<Vec<Own>>,
+    direct: OnceLock<Direct>,
 }
 
 /// Prefix sums over launches.
@@ -63,6 +62,40 @@ pub struct Own {
     pub launches: u32,
     /// Sum of the operations' durations.
     pub gpu_ns: i64,
+}
+
+/// The launches that are directly in a range.
+#[derive(Debug)]
+struct Direct {
+    /// Launches by their innermost range.
+    launches: Vec<u32>,
+    /// Of each range, the end of its launches; they begin at the end of those before.
+    ends: Vec<u32>,
+}
+
+impl Direct {
+    fn new(innermost: &[u32], ranges: usize) -> Self {
+        let inside = |&innermost: &u32| (innermost as usize) < ranges;
+        let mut ends = vec![0u32; ranges];
+        innermost.iter().filter(|range| inside(range)).for_each(|&range| ends[range as usize] += 1);
+        let mut count = 0;
+        for end in &mut ends {
+            // The place of the first one, which moves on to the end below.
+            (*end, count) = (count, count + *end);
+        }
+        let mut launches = vec![0u32; count as usize];
+        for (launch, &range) in (0u32..).zip(innermost).filter(|(_, range)| inside(range)) {
+            let next = &mut ends[range as usize];
+            launches[*next as usize] = launch;
+            *next += 1;
+        }
+        Self { launches, ends }
+    }
+
+    fn launches_of(&self, range: usize) -> &[u32] {
+        let from = range.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.launches[from as usize..self.ends[range] as usize]
+    }
 }
 
 /// Work launched inside a range, including nested ranges.
@@ -92,7 +125,7 @@ impl Projection {
             let others = keep(&attribution, None);
             let is_kept = |op: &Op| kept.get(op.launch as usize).copied().unwrap_or(others);
             attribution.capture.ops.retain(is_kept);
-            attribution.capture.drop_unused_launches();
+            attribution.drop_unused_launches();
         }
         let (ops, launches) = (&attribution.capture.ops, attribution.capture.launches.len());
         let sliced = || {
@@ -102,8 +135,8 @@ impl Projection {
         };
         let (sliced, sums) = stop.threads().both(sliced, || sums(ops, launches, stop));
         let (sums, (slices, children)) = (sums?, sliced.ok_or(Failure::Stopped)?);
-        let (op_order, op_times, own) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Ok(Self { attribution, slices, children, sums, op_order, op_times, own })
+        let (op_order, op_times, direct) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Ok(Self { attribution, slices, children, sums, op_order, op_times, direct })
     }
 
     /// Indices of the operations in the order of their launches; those without a launch come last.
@@ -113,7 +146,7 @@ impl Projection {
             let mut next = self.sums.op_places.clone();
             let mut order = vec![0u32; ops.len()];
             let launches = next.len() - 1;
-            for (index, op) in (0u32..).zip(ops) {
+            for (index, op) in (0u32..).zip(ops.iter()) {
                 let place = &mut next[(op.launch as usize).min(launches)];
                 order[*place as usize] = index;
                 *place += 1;
@@ -132,8 +165,7 @@ impl Projection {
     pub(super) fn op_times(&self, from: usize, to: usize) -> &[(i64, i64)] {
         let times = self.op_times.get_or_init(|| {
             let ops = &self.attribution.capture.ops;
-            let times_of = |&index: &u32| (ops[index as usize].start, ops[index as usize].end);
-            self.op_order().iter().map(times_of).collect()
+            self.op_order().iter().map(|&index| ops.times(index as usize)).collect()
         });
         &times[self.op_places(from, to)]
     }
@@ -141,9 +173,9 @@ impl Projection {
     /// The launches inside a range.
     pub fn launches_in(&self, range: usize) -> impl Iterator<Item = usize> + '_ {
         let slice = self.slices[range];
-        let end = self.attribution.capture.ranges[range].end;
+        let end = self.attribution.capture.ranges.at(range).end;
         (slice.from as usize..slice.to as usize).filter(move |&launch| {
-            !slice.has_holes || self.attribution.capture.launches[launch].end <= end
+            !slice.has_holes || self.attribution.capture.launches.at(launch).end <= end
         })
     }
 
@@ -197,7 +229,13 @@ impl Projection {
 
     /// The work launched directly in a range.
     pub fn own(&self, range: usize) -> Own {
-        self.own.get_or_init(|| self.add_up_own())[range]
+        let direct = self.direct.get_or_init(|| {
+            Direct::new(self.attribution.innermost_of(), self.attribution.capture.ranges.len())
+        });
+        direct.launches_of(range).iter().fold(Own::default(), |sum, &launch| {
+            let work = self.work_of(launch as usize, launch as usize + 1);
+            Own { ops: sum.ops + work.ops, launches: sum.launches + 1, gpu_ns: sum.gpu_ns + work.gpu_ns }
+        })
     }
 
     /// The number of child ranges that launched work.
@@ -236,19 +274,6 @@ impl Projection {
         (!buffer.is_empty()).then(|| union_length(buffer))
     }
 
-    fn add_up_own(&self) -> Vec<Own> {
-        let mut all = vec![Own::default(); self.slices.len()];
-        for (index, launch) in self.attribution.capture.launches.iter().enumerate() {
-            if let Some(own) = all.get_mut(launch.innermost as usize) {
-                let work = self.work_of(index, index + 1);
-                own.ops += work.ops;
-                own.launches += 1;
-                own.gpu_ns += work.gpu_ns;
-            }
-        }
-        all
-    }
-
     /// Whether work was launched in the range.
     pub fn has_work(&self, range: usize) -> bool {
         // A slice that is not empty always ends with a launch inside the range.
@@ -263,14 +288,14 @@ impl Projection {
 }
 
 /// Computes the prefix sums over launches.
-fn sums(ops: &[Op], launches: usize, stop: Stop<'_>) -> Result<Sums, Failure> {
+fn sums(ops: &Ops, launches: usize, stop: Stop<'_>) -> Result<Sums, Failure> {
     let mut check = StopCheck::new(stop);
     let (mut op_places, mut gpu_before) = (vec![0u32; launches + 1], vec![0i64; launches + 1]);
     let mut graphs_before = Vec::new();
     let (mut first_start, mut last_end) = (vec![i64::MIN; launches], vec![i64::MIN; launches]);
     // Sum absolute values: negative durations must not hide an overflow of a partial sum.
     let mut total = 0u128;
-    for op in ops {
+    for op in ops.iter() {
         if check.must_stop() {
             return Err(Failure::Stopped);
         }
@@ -318,33 +343,32 @@ fn slices(attribution: &Attribution, stop: Stop<'_>) -> Option<Vec<Slice>> {
     let capture = &attribution.capture;
     let (ranges, launches) = (&capture.ranges, &capture.launches);
     let threads = capture.threads.len();
-    let bounds: Vec<usize> = (0..=threads as u32)
-        .map(|thread| ranges.partition_point(|range| range.thread < thread))
-        .collect();
+    let bounds: Vec<usize> =
+        (0..=threads as u32).map(|thread| ranges.threads().partition_point(|&of| of < thread)).collect();
     let mut slices = vec![Slice::default(); ranges.len()];
     let pieces = split(&mut slices, &bounds).into_iter().zip(&bounds).zip(0..threads as u32);
     run_shared(pieces.collect(), (ranges.len(), stop.threads()), |((slices, &first), thread)| {
-        let group = attribution.group_of(thread);
-        let places = slice_of(launches, group, |launch| attribution.group_of(launch.thread));
-        let here = &launches[places.clone()];
-        if here.is_empty() || slices.is_empty() || stop.is_over() {
+        let places = attribution.launches_of(thread);
+        let here = |place: usize| launches.at(places.start + place);
+        if places.is_empty() || slices.is_empty() || stop.is_over() {
             return;
         }
         // If the ends are sorted too, no slice can have holes.
-        let ends = (!here.is_sorted_by_key(|launch| launch.end))
-            .then(|| Extremes::new(here.iter().map(|launch| launch.end).collect()));
+        let ends = || places.clone().map(|place| launches.at(place).end);
+        let ends = (!ends().is_sorted()).then(|| Extremes::new(ends().collect()));
+        let starts = &launches.starts()[places.clone()];
         let mut check = StopCheck::new(stop);
         let mut from = 0;
-        for (slice, range) in slices.iter_mut().zip(&ranges[first..]) {
-            while here.get(from).is_some_and(|launch| launch.start < range.start) {
+        for (slice, range) in slices.iter_mut().zip((first..).map(|place| ranges.at(place))) {
+            while starts.get(from).is_some_and(|&start| start < range.start) {
                 from += 1;
             }
             if range.is_cross_thread && attribution.reach == Reach::Thread {
                 continue;
             }
-            let mut to = from + gallop(&here[from..], |launch| launch.start <= range.end);
+            let mut to = from + gallop(&starts[from..], |&start| start <= range.end);
             let reached = to;
-            while to > from && here[to - 1].end > range.end {
+            while to > from && here(to - 1).end > range.end {
                 to -= 1;
             }
             if check.must_stop_after(1 + reached - to) {

@@ -5,16 +5,17 @@ use std::path::Path;
 
 /// The modules that each module may use, in the order of the data flow in `lib.rs`.
 /// `error` and `table` are types that all stages share.
-const MAY_USE: [(&str, &[&str]); 30] = [
+const MAY_USE: [(&str, &[&str]); 32] = [
     ("error", &[]),
     ("cancel", &["error"]),
     ("threads", &[]),
     ("bounded_file", &["error"]),
     ("classify", &[]),
+    ("integers", &[]),
     ("interval", &[]),
     ("statistics", &[]),
     ("glob", &["error"]),
-    ("projection", &["interval", "statistics", "threads"]),
+    ("projection", &["integers", "interval", "statistics", "threads"]),
     ("occupancy", &["interval", "classify", "projection"]),
     ("table", &["error"]),
     ("seed", &["error", "classify", "table"]),
@@ -46,6 +47,7 @@ const MAY_USE: [(&str, &[&str]); 30] = [
             "compile",
         ],
     ),
+    ("memory", &["error", "whole_file"]),
     ("interrupt", &["error", "cancel", "execute", "whole_file"]),
     ("scope", &["error", "schema", "normalize", "compile"]),
     (

@@ -5,9 +5,9 @@ use nsq::classify::Activity;
 use nsq::occupancy;
 use nsq::occupancy::{Level, Occupancy, Stream, Window, Work};
 use nsq::projection::{
-    Attribution, Capture, Launch, NONE, Naming, Op, OpKind, Projection, Range, Reach, Stop,
+    Attribution, Capture, Launch, Naming, Op, OpKind, Projection, Range, Reach, Stop,
 };
-use nsq::projection::{Call, Kernel, Listing, RangeKernels, Thread, range_sums};
+use nsq::projection::{Kernel, Listing, RangeKernels, Thread, range_sums};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,21 +120,11 @@ fn capture_of(launched: i64) -> Capture {
         is_push_pop: true,
         is_cross_thread: false,
     };
-    let call = |index: i64| Call {
+    let launch = |index: i64| Launch {
         start: index * 50 + 10,
         end: index * 50 + if index % 100 == 0 { 5_000 } else { 20 },
-        id: index,
-        thread: 0,
-        is_runtime: true,
-    };
-    let calls: Vec<Call> = (0..launched).map(call).collect();
-    let launch = |(index, call): (u32, &Call)| Launch {
-        start: call.start,
-        end: call.end,
         thread: 0,
         call: index,
-        innermost: NONE,
-        is_in_other_thread: false,
     };
     let op = |index: i64| Op {
         start: index * 50 + 30,
@@ -150,9 +140,8 @@ fn capture_of(launched: i64) -> Capture {
         processes: vec![1],
         threads: vec![thread],
         kernels: vec![Kernel { name: 1, short: 2, mangled: 3 }],
-        ops: (0..launched).map(op).collect::<Vec<Op>>(),
-        launches: (0u32..).zip(&calls).map(launch).collect(),
-        calls,
+        ops: (0..launched).map(op).collect(),
+        launches: (0..launched).map(launch).collect(),
         ranges: (0..RANGES).map(range).collect(),
     }
 }

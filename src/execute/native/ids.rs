@@ -1,7 +1,8 @@
 //! Ids of an export: decoding global thread ids, and numbering distinct values.
 
-use foldhash::HashMap;
-use std::hash::Hash;
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hash};
 
 /// Mask for the process part of a global thread id.
 pub(super) const PROCESS: i64 = -16_777_216;
@@ -18,33 +19,41 @@ pub(super) fn tid(global: i64) -> Option<i64> {
     (global != NO_ID).then_some(global & 0xFF_FFFF)
 }
 
-/// Distinct values, numbered in order of appearance.
+/// Distinct values, numbered in order of appearance. Each is kept once.
 #[derive(Debug)]
 pub(super) struct Numbered<T> {
-    places: HashMap<T, u32>,
+    places: HashTable<u32>,
     pub(super) values: Vec<T>,
+    state: RandomState,
 }
 
 impl<T> Default for Numbered<T> {
     fn default() -> Self {
-        Self { places: HashMap::default(), values: Vec::new() }
+        Self { places: HashTable::new(), values: Vec::new(), state: RandomState::default() }
     }
 }
 
 impl<T: Copy + Eq + Hash> Numbered<T> {
     /// The number of a value that has one.
     pub(super) fn known(&self, value: T) -> Option<u32> {
-        self.places.get(&value).copied()
+        let is_it = |&place: &u32| self.values[place as usize] == value;
+        self.places.find(self.state.hash_one(value), is_it).copied()
+    }
+
+    /// Frees what only finds values by themselves.
+    pub(super) fn forget_places(&mut self) {
+        self.places = HashTable::new();
     }
 
     pub(super) fn place(&mut self, value: T) -> u32 {
-        // Not `entry()`: it reserves room for one more value on every call.
-        if let Some(&place) = self.places.get(&value) {
+        let Self { places, values, state } = self;
+        let hash = state.hash_one(value);
+        if let Some(&place) = places.find(hash, |&place| values[place as usize] == value) {
             return place;
         }
-        let fresh = self.values.len() as u32;
-        self.places.insert(value, fresh);
-        self.values.push(value);
+        let fresh = values.len() as u32;
+        values.push(value);
+        places.insert_unique(hash, fresh, |&place| state.hash_one(values[place as usize]));
         fresh
     }
 }

@@ -1,14 +1,15 @@
 //! The data behind the NVTX relations: a projection, and aggregates that are computed on first use.
 
 use super::names::{Layers, LazyRules, Names};
+use super::rows::Rows;
 use super::scope::{self, AttributedTime, RangeScope};
 use crate::error::Result;
 use crate::execute::guard::{self, Limits};
 use crate::execute::native::ids::{self, NO_ID};
 use crate::normalize::Scope;
 use crate::projection::{
-    Listing, NONE, Naming, Op, OpKind, PathKernel, Paths, Projection, Range, RangeKernel, RangeKernels,
-    RangeSum, StopCheck, path_kernels, range_sums,
+    Listing, NONE, Naming, OpKind, Ops, PathKernel, Paths, Projection, RangeKernel, RangeKernels,
+    RangeSum, Ranges, StopCheck, path_kernels, range_sums,
 };
 use foldhash::HashMap;
 use std::borrow::Cow;
@@ -44,8 +45,9 @@ pub(in crate::execute::native) struct Answers {
     range_kernels: [OnceLock<RangeKernels>; 3],
     push_pop: OnceLock<PushPop>,
     printed: OnceLock<Vec<u32>>,
-    pub(super) place_of_range: OnceLock<HashMap<i64, u32>>,
-    pub(super) place_of_op: OnceLock<HashMap<(OpKind, i64), u32>>,
+    pub(super) range_rows: OnceLock<Rows>,
+    /// For each kind of operation, the operations by row.
+    op_rows: OnceLock<[(usize, Rows); OpKind::ALL.len()]>,
 }
 
 /// Range names, sorted by their printed text.
@@ -100,22 +102,22 @@ impl Answers {
             range_kernels: Default::default(),
             push_pop: OnceLock::new(),
             printed: OnceLock::new(),
-            place_of_range: OnceLock::new(),
-            place_of_op: OnceLock::new(),
+            range_rows: OnceLock::new(),
+            op_rows: OnceLock::new(),
         }
     }
 
-    pub(super) fn ranges(&self) -> &[Range] {
+    pub(super) fn ranges(&self) -> &Ranges {
         &self.projection.attribution.capture.ranges
     }
 
-    pub(super) fn ops(&self) -> &[Op] {
+    pub(super) fn ops(&self) -> &Ops {
         &self.projection.attribution.capture.ops
     }
 
     /// Whether the range is in the scope, or an operation in the scope was launched in it.
     pub(super) fn is_shown(&self, index: usize) -> bool {
-        let range = &self.ranges()[index];
+        let range = self.ranges().at(index);
         let scope = &self.scope;
         let pid = self.tid(range.thread) >> 24 & 0xFF_FFFF;
         if !scope.processes.is_empty() && !scope.processes.contains(&pid) {
@@ -123,7 +125,7 @@ impl Answers {
         }
         let is_in_time = scope.start_ns.is_none_or(|from| range.end > from || range.start >= from)
             && scope.end_ns.is_none_or(|to| range.start < to);
-        let is_selected = is_in_time && self.selected.holds_range(&self.projection.attribution, range);
+        let is_selected = is_in_time && self.selected.holds_range(&self.projection.attribution, &range);
         is_selected || self.projection.has_work(index)
     }
 
@@ -184,6 +186,22 @@ impl Answers {
                 &self.limits,
             ))
         })
+    }
+
+    /// The place of the operation with a row of the raw table of its kind.
+    pub(super) fn place_of_op(&self, kind: OpKind, id: i64) -> Option<usize> {
+        let ops = self.ops();
+        let of_kinds = self.op_rows.get_or_init(|| {
+            let mut from = 0;
+            OpKind::ALL.map(|kind| {
+                // They were read kind by kind.
+                let begin = from;
+                from += (begin..ops.len()).take_while(|&place| ops.kind(place) == kind).count();
+                (begin, Rows::new(from - begin, |place| ops.id(begin + place)))
+            })
+        });
+        let (begin, rows) = &of_kinds[kind as usize];
+        Some(begin + rows.find(id, |place| ops.id(begin + place))?)
     }
 
     pub(super) fn tid(&self, thread: u32) -> i64 {
@@ -349,7 +367,7 @@ impl Answers {
                 }
             }
             let is_shown = |index: u32| {
-                let range = &ranges[index as usize];
+                let range = ranges.at(index as usize);
                 range.is_push_pop && !range.is_cross_thread && self.is_shown(index as usize)
             };
             PushPop {
@@ -373,7 +391,7 @@ impl Answers {
         let mut stack = String::new();
         for &index in chain.iter().rev() {
             // Writing to a String cannot fail.
-            let _ = write!(stack, ":{}", self.ranges()[index as usize].id);
+            let _ = write!(stack, ":{}", self.ranges().id(index as usize));
         }
         stack
     }

@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use crate::execute::native::ids::{self, NO_ID, PROCESS};
 use crate::execute::native::relation::Cell;
-use crate::projection::{Call, Kernel, Op};
+use crate::projection::{Caller, Kernel, Op};
 
 pub(super) fn range_kind<'a>(is_push_pop: bool) -> Cell<'a> {
     Some(if is_push_pop { "PushPop" } else { "StartEnd" }).into()
@@ -14,11 +14,11 @@ pub(super) fn range_name(answers: &Answers, name: u32) -> Cell<'_> {
 }
 
 pub(super) fn range_id(answers: &Answers, index: u32) -> Cell<'_> {
-    answers.ranges().get(index as usize).map(|range| range.id).into()
+    answers.ranges().get(index).map(|range| range.id).into()
 }
 
 pub(super) fn innermost(answers: &Answers, op: usize) -> u32 {
-    answers.projection.attribution.innermost(&answers.ops()[op])
+    answers.projection.attribution.innermost(&answers.ops().at(op))
 }
 
 pub(super) fn kernel(answers: &Answers, row: usize) -> Kernel {
@@ -26,13 +26,17 @@ pub(super) fn kernel(answers: &Answers, row: usize) -> Kernel {
 }
 
 /// The call that launched an operation.
-pub(super) fn call(answers: &Answers, op: usize) -> Option<&Call> {
-    let capture = &answers.projection.attribution.capture;
-    let launch = capture.launches.get(capture.ops[op].launch as usize)?;
-    capture.calls.get(launch.call as usize)
+pub(super) fn call(answers: &Answers, op: usize) -> Option<Caller> {
+    answers.projection.attribution.capture.launches.caller(answers.ops().at(op).launch)
 }
 
-pub(super) fn process(answers: &Answers, op: &Op) -> i64 {
+/// The row of the call that launched an operation.
+pub(super) fn call_id<'a>(answers: &Answers, op: usize) -> Cell<'a> {
+    let launches = &answers.projection.attribution.capture.launches;
+    launches.get(answers.ops().at(op).launch).map(|launch| launch.call).into()
+}
+
+pub(super) fn process(answers: &Answers, op: Op) -> i64 {
     answers.projection.attribution.capture.processes[op.process as usize]
 }
 

@@ -9,7 +9,7 @@ use crate::execute::native::ids::{NO_ID, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::{Attribute, Input, Scope};
 use crate::projection::{
-    Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Projection,
+    Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Ops, Projection,
     Reach,
 };
 use foldhash::{HashMap, HashMapExt};
@@ -93,7 +93,7 @@ fn read_launched(
 ) -> Result<(Capture, HashMap<i64, String>)> {
     let by_node = input.scope.attribute == Attribute::Capture;
     let more = Columns { names: input.kernel_names, nodes: by_node };
-    let (mut ops, mut nodes) = (Vec::new(), Vec::new());
+    let (mut ops, mut nodes) = (Ops::default(), Vec::new());
     for (relation, kind) in [
         ("kernel", OpKind::Kernel),
         ("memcpy", OpKind::Memcpy),
@@ -102,7 +102,8 @@ fn read_launched(
     ] {
         if input.reads(relation) {
             let (found, of_found) = read_ops(reader, relation, kind, more, ids)?;
-            (ops, nodes) = (joined(ops, found), joined(nodes, of_found));
+            ops.append(found);
+            nodes = joined(nodes, of_found);
         }
     }
     let links = Links::of(&mut ops, ids.processes.len());
@@ -111,17 +112,10 @@ fn read_launched(
         false => Vec::new(),
     };
     let calls = links.resolve(found, &mut ops);
-    let launches = calls.iter().zip(0u32..).map(|(call, index)| Launch {
-        start: call.start,
-        end: call.end,
-        thread: call.thread,
-        call: index,
-        innermost: NONE,
-        is_in_other_thread: false,
-    });
-    let launches = launches.collect();
+    let launch = |Call { start, end, id, thread, .. }| Launch { start, end, thread, call: id };
+    let launches = calls.into_iter().map(launch).collect();
     let kernels = ids.kernels.values();
-    let mut capture = Capture { kernels, ops, calls, launches, ..Capture::default() };
+    let mut capture = Capture { kernels, ops, launches, ..Capture::default() };
     let mut kernel_names = HashMap::new();
     for kernel in &capture.kernels {
         for id in [kernel.name, kernel.short, kernel.mangled] {
@@ -179,10 +173,10 @@ fn read_ops(
     kind: OpKind,
     more: Columns,
     ids: &Interners,
-) -> Result<(Vec<Op>, Vec<i64>)> {
+) -> Result<(Ops, Vec<i64>)> {
     #[derive(Default)]
     struct Part {
-        ops: Vec<Op>,
+        ops: Ops,
         nodes: Vec<i64>,
         processes: Known<i64>,
         kernels: Known<Kernel>,
@@ -223,9 +217,10 @@ fn read_ops(
         }
         Ok(())
     })?;
-    let (mut ops, mut nodes) = (Vec::new(), Vec::new());
+    let (mut ops, mut nodes) = (Ops::default(), Vec::new());
     for part in parts {
-        (ops, nodes) = (joined(ops, part.ops), joined(nodes, part.nodes));
+        ops.append(part.ops);
+        nodes = joined(nodes, part.nodes);
     }
     Ok((ops, nodes))
 }

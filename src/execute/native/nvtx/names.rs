@@ -117,6 +117,7 @@ impl Names {
                 }
             }
         }
+        self.names.forget_places();
         let first = |shown: &u32| first.get(shown).copied().unwrap_or(nothing);
         self.printed = self.shown.iter().map(first).collect();
     }

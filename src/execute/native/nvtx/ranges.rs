@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::execute::native::ids::{NO_ID, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
-use crate::projection::{Capture, Launch, NONE, Op, Range, Thread};
+use crate::projection::{Capture, Launch, NONE, Range, Ranges as Columns, Thread};
 use crate::threads::Threads;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::hash_map::Entry;
@@ -15,9 +15,6 @@ use std::mem;
 
 /// The event type of a domain's creation.
 const DOMAIN_CREATED: i64 = 75;
-
-/// Stands for the end of a range that has none in the export.
-const NO_END: i64 = i64::MAX;
 
 /// A range's name before registered messages are looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,7 +27,8 @@ pub(super) struct RawName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum RawText {
     None,
-    Registered(i64),
+    /// A place in the part's string IDs.
+    Registered(u32),
     /// A place in the part's texts.
     Given(u32),
 }
@@ -38,7 +36,7 @@ pub(super) enum RawText {
 /// Ranges in reading order.
 pub(super) struct Ranges {
     /// For each part: its ranges by thread, and its names as places in all names.
-    pub(super) parts: Vec<(Vec<Vec<Range>>, Vec<u32>)>,
+    pub(super) parts: Vec<(Vec<Columns>, Vec<u32>)>,
     /// The last start or end of any range.
     pub(super) last: i64,
 }
@@ -50,20 +48,22 @@ impl Ranges {
     /// All ranges with their final thread and name numbers, bucket by bucket in order of thread.
     ///
     /// A range without an end lasts until the last time of any range, as in NVIDIA's reports.
-    pub(super) fn renumbered(mut self, thread_of: &[u32]) -> Vec<Range> {
+    pub(super) fn renumbered(mut self, thread_of: &[u32]) -> Columns {
         let all = self.parts.iter().flat_map(|(threads, _)| threads);
-        let mut ranges = Vec::with_capacity(all.map(Vec::len).sum());
+        let mut ranges = Columns::with_capacity(all.map(Columns::len).sum());
         let mut order: Vec<usize> = (0..thread_of.len().min(BUCKETS)).collect();
         order.sort_unstable_by_key(|&thread| thread_of[thread]);
         for thread in order {
             for (threads, name_of) in &mut self.parts {
                 let here = threads.get_mut(thread).map(mem::take).unwrap_or_default();
-                ranges.extend(here.into_iter().map(|range| Range {
-                    thread: thread_of[range.thread as usize],
-                    name: name_of[range.name as usize],
-                    end: if range.end == NO_END { self.last } else { range.end },
-                    ..range
-                }));
+                for (place, range) in here.iter().enumerate() {
+                    ranges.push(Range {
+                        thread: thread_of[range.thread as usize],
+                        name: name_of[range.name as usize],
+                        end: if here.is_endless(place) { self.last } else { range.end },
+                        ..range
+                    });
+                }
             }
         }
         ranges
@@ -77,10 +77,12 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
     #[derive(Default)]
     struct Part {
         /// By thread.
-        ranges: Vec<Vec<Range>>,
+        ranges: Vec<Columns>,
         threads: Known<i64>,
         names: Numbered<RawName>,
         texts: Texts,
+        /// String IDs of registered names.
+        registered: Numbered<i64>,
         /// The last start or end of any range.
         last: Option<i64>,
         /// Domains of ranges.
@@ -95,7 +97,7 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
     let parts = reader.scan("all_nvtx_record", "record_id", columns, |part: &mut Part, cells| {
         let (event_type, thread) = (cells.int(3), cells.int(6).unwrap_or(NO_ID));
         let domain = cells.int(5).map(|domain| (thread >> 24 & 0xFF_FFFF, domain));
-        let registered = cells.int(4).map(RawText::Registered);
+        let registered = cells.int(4).map(|id| RawText::Registered(part.registered.place(id)));
         let mut given = || cells.text(8).map(|text| RawText::Given(part.texts.place(text)));
         if event_type == Some(DOMAIN_CREATED) {
             let name = match given() {
@@ -125,25 +127,30 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
         let thread = part.threads.place(thread, &ids.threads);
         let place = (thread as usize).min(BUCKETS - 1);
         if part.ranges.len() <= place {
-            part.ranges.resize_with(place + 1, Vec::new);
+            part.ranges.resize_with(place + 1, Columns::default);
         }
-        part.ranges[place].push(Range {
+        let range = Range {
             start,
-            end: end.unwrap_or(NO_END),
+            end: end.unwrap_or(start),
             id,
             thread,
             name: part.names.place(RawName { domain: domain.unwrap_or(NONE), text }),
             is_push_pop: matches!(event_type, Some(59 | 70)),
             is_cross_thread: cells.int(7).is_some(),
-        });
+        };
+        match end {
+            Some(_) => part.ranges[place].push(range),
+            None => part.ranges[place].push_endless(range),
+        }
         Ok(())
     })?;
     let mut names = Names::default();
-    let mut place_of = |names: &mut Names, texts: &Texts, text| match text {
+    let mut place_of = |names: &mut Names, part: &Part, text| match text {
         RawText::None => Ok(NONE),
-        RawText::Given(place) => Ok(names.place_text(texts.bytes(place))),
-        RawText::Registered(id) => {
-            Ok::<_, Error>(reader.text_of(id)?.map_or(NONE, |text| names.place_text(&text)))
+        RawText::Given(place) => Ok(names.place_text(part.texts.bytes(place))),
+        RawText::Registered(place) => {
+            let text = reader.text_of(part.registered.values[place as usize])?;
+            Ok::<_, Error>(text.map_or(NONE, |text| names.place_text(&text)))
         }
     };
     let mut domains: HashMap<DomainKey, u32> = HashMap::new();
@@ -153,19 +160,19 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
     created.sort_by_key(|&(_, (id, ..))| id);
     for (part, (_, domain, name)) in created {
         if let Entry::Vacant(unknown) = domains.entry(domain) {
-            unknown.insert(place_of(&mut names, &part.texts, name)?);
+            unknown.insert(place_of(&mut names, part, name)?);
         }
     }
     let last = parts.iter().filter_map(|part| part.last).max().unwrap_or_default();
     let mut ranges = Ranges { parts: Vec::new(), last };
     for part in parts {
         let mut name_of = Vec::with_capacity(part.names.values.len());
-        for RawName { domain, text } in part.names.values {
+        for &RawName { domain, text } in &part.names.values {
             let domain = part.domains.values.get(domain as usize).and_then(|key| domains.get(key));
             let name = Name {
                 domain: domain.copied().unwrap_or(NONE),
                 is_domain_nameless: domain == Some(&NONE),
-                text: place_of(&mut names, &part.texts, text)?,
+                text: place_of(&mut names, &part, text)?,
             };
             name_of.push(names.place(name));
         }
@@ -205,9 +212,10 @@ pub(super) fn place_at_creation(
     })?;
     let process_of_thread: Vec<i64> = ids.threads.values().iter().map(|id| id & PROCESS).collect();
     let mut placed: HashMap<(u32, i64), u32> = HashMap::new();
-    let of_graphs = |&(&mut Op { launch, .. }, &node): &(&mut Op, &i64)| node != 0 && launch != NONE;
-    for (op, &node) in capture.ops.iter_mut().zip(nodes).filter(of_graphs) {
-        let launch = capture.launches[op.launch as usize];
+    let Capture { ops, launches, .. } = capture;
+    let of_graphs = |(of_op, node): &(&mut u32, &i64)| **node != 0 && **of_op != NONE;
+    for (of_op, &node) in ops.launches_mut().iter_mut().zip(nodes).filter(of_graphs) {
+        let launch = launches.at(*of_op as usize);
         let process = Some(process_of_thread[launch.thread as usize]);
         // A node of an executable graph is a clone. Follow it to the node that was captured: its ranges
         // were open then.
@@ -219,13 +227,13 @@ pub(super) fn place_at_creation(
             (at, found) = (original, Some(above));
         }
         let Some(node) = found else { continue };
-        let key = (op.launch, at);
-        let fresh = capture.launches.len() as u32;
-        op.launch = *placed.entry(key).or_insert(fresh);
-        if op.launch == fresh {
+        let fresh = launches.len() as u32;
+        let place = *placed.entry((*of_op, at)).or_insert(fresh);
+        if place == fresh {
             let thread = ids.threads.place(node.thread.unwrap_or(NO_ID));
-            capture.launches.push(Launch { start: node.start, end: node.end, thread, ..launch });
+            launches.push_of(*of_op, Launch { start: node.start, end: node.end, thread, ..launch });
         }
+        *of_op = place;
     }
     // Calls whose operations all moved to their nodes launch nothing themselves.
     capture.drop_unused_launches();
@@ -250,11 +258,10 @@ pub(super) fn renumber(capture: &mut Capture, ranges: Ranges, ids: &Interners, s
     let process_of: Vec<u32> = processes.iter().map(|&id| process_at(id)).collect();
     let thread_of: Vec<u32> =
         unsorted.iter().map(|thread| sorted.partition_point(|known| known < thread) as u32).collect();
-    let Capture { ops, calls, launches, .. } = capture;
+    let Capture { ops, launches, .. } = capture;
     let renumber_rest = || {
-        ops.iter_mut().for_each(|op| op.process = process_of[op.process as usize]);
-        calls.iter_mut().for_each(|call| call.thread = thread_of[call.thread as usize]);
-        launches.iter_mut().for_each(|launch| launch.thread = thread_of[launch.thread as usize]);
+        ops.processes_mut().iter_mut().for_each(|process| *process = process_of[*process as usize]);
+        launches.threads_mut().for_each(|thread| *thread = thread_of[*thread as usize]);
     };
     (capture.ranges, ()) = share.both(|| ranges.renumbered(&thread_of), renumber_rest);
     (capture.processes, capture.threads) = (all, sorted);

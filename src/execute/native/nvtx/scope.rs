@@ -87,7 +87,7 @@ impl RangeScope {
             let add =
                 |sum: &mut i64, is_in: bool| *sum = sum.saturating_add(if is_in { op.dur() } else { 0 });
             add(&mut time.all_ns, true);
-            let Some(launch) = capture.launches.get(op.launch as usize) else { continue };
+            let Some(launch) = capture.launches.get(op.launch) else { continue };
             let (start, end) = (launch.start, launch.end);
             let (by_thread, by_process) = if selects {
                 let process = attribution.group_by(Reach::Process, launch.thread);
@@ -99,7 +99,8 @@ impl RangeScope {
                         && !held(&self.unwanted),
                 )
             } else {
-                (launch.innermost != NONE, launch.innermost != NONE || launch.is_in_other_thread)
+                let is_inside = attribution.innermost(&op) != NONE;
+                (is_inside, is_inside || attribution.is_in_other_thread(op.launch))
             };
             add(&mut time.thread_ns, by_thread);
             add(&mut time.process_ns, by_process);
@@ -111,7 +112,7 @@ impl RangeScope {
     ///
     /// An operation without a launch counts as outside all ranges.
     pub(super) fn holds_launch(&self, attribution: &Attribution, launch: Option<u32>) -> bool {
-        let launch = launch.and_then(|launch| attribution.capture.launches.get(launch as usize));
+        let launch = launch.and_then(|launch| attribution.capture.launches.get(launch));
         let Some(launch) = launch else { return self.holds_outside() };
         self.holds(attribution.group_of(launch.thread), launch.start, launch.end)
     }

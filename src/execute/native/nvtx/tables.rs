@@ -2,8 +2,9 @@
 
 use super::answers::Answers;
 use super::cells::{
-    call, global_pid, innermost, kernel, pid, process, range_id, range_kind, range_name, tid,
+    call, call_id, global_pid, innermost, kernel, pid, process, range_id, range_kind, range_name, tid,
 };
+use super::rows::Rows;
 use crate::execute::native::ids::NO_ID;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use crate::projection::{NONE, Naming, OpKind};
@@ -165,17 +166,14 @@ impl Relation for Table {
         };
         match self {
             Self::Projection => {
-                let places = answers.place_of_range.get_or_init(|| {
-                    answers.shown().iter().map(|&i| (answers.ranges()[i as usize].id, i)).collect()
-                });
-                one(key.number(0).and_then(|id| places.get(&id)).map(|&index| index as usize))
+                let row_at = |place: usize| answers.ranges().id(answers.shown()[place] as usize);
+                let rows = answers.range_rows.get_or_init(|| Rows::new(answers.shown().len(), row_at));
+                let place = key.number(0).and_then(|id| rows.find(id, row_at));
+                one(place.map(|place| answers.shown()[place] as usize))
             }
             Self::Op => {
-                let places = answers.place_of_op.get_or_init(|| {
-                    (0u32..).zip(answers.ops()).map(|(i, op)| ((op.kind, op.id), i)).collect()
-                });
                 let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
-                one(op.and_then(|op| places.get(&op)).map(|&index| index as usize))
+                one(op.and_then(|(kind, id)| answers.place_of_op(kind, id)))
             }
             Self::Path => one(within(answers.paths().paths.len())),
             Self::Name => one(within(answers.names.len())
@@ -208,13 +206,13 @@ impl Relation for Table {
 }
 
 const PROJECTION: &[Column] = &[
-    ("range_id", |a, i| a.ranges()[i].id.into()),
-    ("start_ns", |a, i| a.ranges()[i].start.into()),
-    ("end_ns", |a, i| a.ranges()[i].end.into()),
-    ("dur_ns", |a, i| (a.ranges()[i].end - a.ranges()[i].start).into()),
-    ("range_kind", |a, i| range_kind(a.ranges()[i].is_push_pop)),
-    ("name_id", |a, i| a.names.printed[a.ranges()[i].name as usize].into()),
-    ("range_name", |a, i| range_name(a, a.ranges()[i].name)),
+    ("range_id", |a, i| a.ranges().at(i).id.into()),
+    ("start_ns", |a, i| a.ranges().at(i).start.into()),
+    ("end_ns", |a, i| a.ranges().at(i).end.into()),
+    ("dur_ns", |a, i| (a.ranges().at(i).end - a.ranges().at(i).start).into()),
+    ("range_kind", |a, i| range_kind(a.ranges().at(i).is_push_pop)),
+    ("name_id", |a, i| a.names.printed[a.ranges().at(i).name as usize].into()),
+    ("range_name", |a, i| range_name(a, a.ranges().at(i).name)),
     ("path_id", |a, i| a.paths().of_range.get(i).map_or(Cell::Null, |&path| path.into())),
     ("parent_id", |a, i| range_id(a, a.projection.attribution.parent[i])),
     ("depth", |a, i| a.projection.attribution.depth[i].into()),
@@ -230,40 +228,40 @@ const PROJECTION: &[Column] = &[
     ("proj_start_ns", |a, i| a.projection.extent(i).map(|(start, _)| start).into()),
     ("proj_end_ns", |a, i| a.projection.extent(i).map(|(_, end)| end).into()),
     ("busy_ns", |a, i| a.projection.busy(i, &mut Vec::new()).into()),
-    ("pid", |a, i| pid(a.tid(a.ranges()[i].thread))),
-    ("tid", |a, i| tid(a.tid(a.ranges()[i].thread))),
-    ("global_pid", |a, i| global_pid(a.tid(a.ranges()[i].thread))),
-    ("global_tid", |a, i| given(a.tid(a.ranges()[i].thread))),
+    ("pid", |a, i| pid(a.tid(a.ranges().at(i).thread))),
+    ("tid", |a, i| tid(a.tid(a.ranges().at(i).thread))),
+    ("global_pid", |a, i| global_pid(a.tid(a.ranges().at(i).thread))),
+    ("global_tid", |a, i| given(a.tid(a.ranges().at(i).thread))),
 ];
 
 const OP: &[Column] = &[
-    ("op_kind", |a, i| Some(a.ops()[i].kind.as_str()).into()),
-    ("op_id", |a, i| a.ops()[i].id.into()),
-    ("start_ns", |a, i| a.ops()[i].start.into()),
-    ("end_ns", |a, i| a.ops()[i].end.into()),
-    ("dur_ns", |a, i| a.ops()[i].dur().into()),
-    ("pid", |a, i| pid(process(a, &a.ops()[i]))),
-    ("global_pid", |a, i| given(process(a, &a.ops()[i]))),
-    ("correlation_id", |a, i| Some(a.ops()[i].correlation).filter(|&number| number != 0).into()),
-    ("call_id", |a, i| call(a, i).map(|call| call.id).into()),
+    ("op_kind", |a, i| Some(a.ops().at(i).kind.as_str()).into()),
+    ("op_id", |a, i| a.ops().at(i).id.into()),
+    ("start_ns", |a, i| a.ops().at(i).start.into()),
+    ("end_ns", |a, i| a.ops().at(i).end.into()),
+    ("dur_ns", |a, i| a.ops().at(i).dur().into()),
+    ("pid", |a, i| pid(process(a, a.ops().at(i)))),
+    ("global_pid", |a, i| given(process(a, a.ops().at(i)))),
+    ("correlation_id", |a, i| Some(a.ops().at(i).correlation).filter(|&number| number != 0).into()),
+    ("call_id", |a, i| call_id(a, i)),
     ("call_start_ns", |a, i| call(a, i).map(|call| call.start).into()),
     ("call_end_ns", |a, i| call(a, i).map(|call| call.end).into()),
     ("tid", |a, i| call(a, i).map_or(Cell::Null, |call| tid(a.tid(call.thread)))),
     ("global_tid", |a, i| call(a, i).map_or(Cell::Null, |call| given(a.tid(call.thread)))),
     ("range_id", |a, i| range_id(a, innermost(a, i))),
     ("name_id", |a, i| {
-        let range = a.ranges().get(innermost(a, i) as usize);
+        let range = a.ranges().get(innermost(a, i));
         range.map_or(Cell::Null, |range| a.names.printed[range.name as usize].into())
     }),
     ("range_text", |a, i| {
-        let range = a.ranges().get(innermost(a, i) as usize);
+        let range = a.ranges().get(innermost(a, i));
         range.and_then(|range| a.names.text(range.name)).into()
     }),
     ("path_id", |a, i| {
         a.paths().of_range.get(innermost(a, i) as usize).map_or(Cell::Null, |&path| path.into())
     }),
     ("unattributed", |a, i| {
-        a.projection.attribution.unattributed(&a.ops()[i]).map(|reason| reason.as_str()).into()
+        a.projection.attribution.unattributed(&a.ops().at(i)).map(|reason| reason.as_str()).into()
     }),
 ];
 
@@ -350,18 +348,18 @@ const NAME: &[Column] = &[
 ];
 
 const PUSH_POP: &[Column] = &[
-    ("range_id", |a, i| a.ranges()[i].id.into()),
-    ("start_ns", |a, i| a.ranges()[i].start.into()),
-    ("end_ns", |a, i| a.ranges()[i].end.into()),
-    ("dur_ns", |a, i| (a.ranges()[i].end - a.ranges()[i].start).into()),
-    ("range_name", |a, i| range_name(a, a.ranges()[i].name)),
+    ("range_id", |a, i| a.ranges().at(i).id.into()),
+    ("start_ns", |a, i| a.ranges().at(i).start.into()),
+    ("end_ns", |a, i| a.ranges().at(i).end.into()),
+    ("dur_ns", |a, i| (a.ranges().at(i).end - a.ranges().at(i).start).into()),
+    ("range_name", |a, i| range_name(a, a.ranges().at(i).name)),
     ("parent_id", |a, i| range_id(a, a.push_pop().parent[i])),
     ("depth", |a, i| a.push_pop().depth[i].into()),
     ("range_stack", |a, i| Cell::Text(a.stack(&a.push_pop().parent, i as u32).into())),
     ("child_count", |a, i| a.push_pop().children[i].into()),
     ("child_ns", |a, i| a.push_pop().child_ns[i].into()),
-    ("pid", |a, i| pid(a.tid(a.ranges()[i].thread))),
-    ("tid", |a, i| tid(a.tid(a.ranges()[i].thread))),
-    ("global_pid", |a, i| global_pid(a.tid(a.ranges()[i].thread))),
-    ("global_tid", |a, i| given(a.tid(a.ranges()[i].thread))),
+    ("pid", |a, i| pid(a.tid(a.ranges().at(i).thread))),
+    ("tid", |a, i| tid(a.tid(a.ranges().at(i).thread))),
+    ("global_pid", |a, i| global_pid(a.tid(a.ranges().at(i).thread))),
+    ("global_tid", |a, i| given(a.tid(a.ranges().at(i).thread))),
 ];

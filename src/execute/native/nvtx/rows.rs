@@ -1,0 +1,44 @@
+//! Finds what has a row of a raw table.
+
+/// The order by row. Of `count` elements, `row_at` tells the row of each.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// The places in order of their rows; empty if the elements are in this order.
+    order: Vec<u32>,
+    count: usize,
+}
+
+impl Rows {
+    pub(super) fn new<K: Ord>(count: usize, row_at: impl Fn(usize) -> K) -> Self {
+        let mut order = Vec::new();
+        if !(0..count).is_sorted_by_key(&row_at) {
+            order = (0..count as u32).collect();
+            order.sort_by_cached_key(|&place| row_at(place as usize));
+        }
+        Self { order, count }
+    }
+
+    /// The place of the element with this row.
+    pub(super) fn find(&self, row: i64, row_at: impl Fn(usize) -> i64) -> Option<usize> {
+        let last = self.count.checked_sub(1)?;
+        let at = |rank: usize| self.order.get(rank).map_or(rank, |&place| place as usize);
+        // Rows are distinct, so the rank is at most the distance from the first one. It is little less: most rows
+        // of the raw table have an element.
+        let mut high = usize::try_from(row.checked_sub(row_at(at(0)))?).ok()?.min(last);
+        let mut width = 1;
+        let mut low = high;
+        while row_at(at(low)) > row {
+            high = low;
+            low = low.checked_sub(width)?;
+            width *= 2;
+        }
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match row_at(at(middle)) > row {
+                true => high = middle - 1,
+                false => low = middle,
+            }
+        }
+        (row_at(at(low)) == row).then_some(at(low))
+    }
+}
