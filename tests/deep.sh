@@ -5,4 +5,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 NSQ_TEST_DEPTH=${1:-8} exec cargo test --locked --test random --test suite -- \
-  fuzz projection kill a_fault_of_the_system a_trace_and_an_export not_mapped
+  fuzz projection kill a_fault_of_the_system a_trace_and_an_export

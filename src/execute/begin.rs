@@ -112,12 +112,6 @@ impl Session {
     }
 }
 
-/// For a connection beside another one. Mapped bytes count as memory of the process, for each connection, and reading is
-/// nearly as fast.
-pub(super) fn map_nothing(connection: &Connection) -> Result<()> {
-    Ok(connection.pragma_update(None, "mmap_size", 0)?)
-}
-
 /// The file behind a connection, as messages show it.
 fn file_of(connection: &Connection) -> String {
     match path_of(connection).to_string_lossy() {

@@ -1,6 +1,6 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
-use super::begin::{Known, map_nothing};
+use super::begin::Known;
 use super::guard::Limits;
 use super::native::Natives;
 use super::session::{Session, is_same};
@@ -46,7 +46,6 @@ enum End {
 impl Beside {
     fn begin(self) -> Result<Session> {
         let connection = reopen(&self.database, &self.limits.cancel)?;
-        map_nothing(&connection)?;
         Session::connect(
             connection,
             self.installation,
@@ -72,7 +71,6 @@ impl Session {
         if connections < 2 || self.installation.selecting.is_some() {
             return Ok(());
         }
-        self.rights.with_all(&self.connection, || map_nothing(&self.connection))?;
         let (queue, answers) = (Mutex::new(self.queue(&leaves)), Mutex::new(Vec::new()));
         let work = |session: &Session, end: End| {
             let take = || {

@@ -1,6 +1,5 @@
 //! Checks the times of raw tables: nothing that was calculated with others may leave a session.
 
-use super::begin::map_nothing;
 use super::guard::{self, Limits, NOT_FROM_NSYS};
 use super::session::Session;
 use crate::error::{Error, Result};
@@ -43,7 +42,6 @@ impl Check<'_> {
     /// The same on a connection of its own: a statement of the session may be running.
     fn on_another(&self) -> Result<Option<usize>> {
         let mut connection = reopen(self.database, &self.limits.cancel)?;
-        map_nothing(&connection)?;
         guard::watch(&mut connection, self.limits)?;
         self.on(&connection)
     }

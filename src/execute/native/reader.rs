@@ -52,8 +52,6 @@ impl Reader {
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
             let mut connection = reopen(&self.database, &self.limits.cancel)?;
-            // With a mapping per connection, a large report would count as several times its size.
-            connection.pragma_update(None, "mmap_size", 0)?;
             guard::watch(&mut connection, &self.limits)?;
             guard::make(&mut connection, &self.statements, false, &self.limits, &self.path)?;
             self.connections.push(connection);
