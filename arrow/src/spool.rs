@@ -17,10 +17,13 @@ use std::fs::File;
 use std::io::{Seek, Write};
 use std::sync::Arc;
 
-/// Rows in a batch, and in a row group of Parquet.
-const BATCH: usize = 1 << 16;
+/// Rows in a batch.
+const BATCH: usize = 1 << 13;
 /// Most bytes of text in a batch.
-const BATCH_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 4 << 20;
+/// Rows in a row group of Parquet, and most bytes: the encoded rows of a group wait in memory.
+const GROUP: usize = 1 << 16;
+const GROUP_BYTES: usize = 16 << 20;
 
 /// A sink that keeps rows as Arrow batches. The types of columns are known only when all rows are.
 #[derive(Default)]
@@ -176,10 +179,13 @@ fn parquet<W: Write + Send>(out: W, schema: &Arc<Schema>) -> Result<ArrowWriter<
     ArrowWriter::try_new(out, Arc::clone(schema), Some(properties)).map_err(plain)
 }
 
-/// Writes a batch as a row group of its own: memory is bounded by one.
+/// Writes a batch, and ends the row group if it is full: memory is bounded by one.
 fn write<W: Write + Send>(writer: &mut ArrowWriter<W>, batch: &RecordBatch) -> Result<(), ArrowError> {
     writer.write(batch).map_err(plain)?;
-    writer.flush().map_err(plain)
+    match writer.in_progress_rows() >= GROUP || writer.in_progress_size() >= GROUP_BYTES {
+        true => writer.flush().map_err(plain),
+        false => Ok(()),
+    }
 }
 
 /// A batch of these arrays, with the types of the schema.
@@ -251,7 +257,7 @@ mod tests {
     #[test]
     fn rows_on_both_sides_of_a_batch_are_read_back() {
         let none = usize::MAX;
-        for rows in [0, 1, BATCH - 1, BATCH, BATCH + 1, 3 * BATCH + 5] {
+        for rows in [0, 1, BATCH - 1, BATCH, BATCH + 1, GROUP, GROUP + 1, 2 * GROUP + BATCH + 5] {
             let (types, read) = written(rows, none);
             assert_eq!(types[0], DataType::Int64);
             assert!(

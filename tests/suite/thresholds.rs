@@ -3,7 +3,6 @@
 //! | threshold | what changes there | tried by |
 //! |---|---|---|
 //! | `execute/times.rs`: report of 16 MiB | times are checked beside the first statement | here |
-//! | `report/database.rs`: report of 256 MiB | the rest is not mapped into memory | here, at full depth |
 //! | `execute/stored.rs`: 100,000 rows | a stored relation is computed by each connection | here |
 //! | `native/reader.rs`: 20,000 rows | two connections read a relation | here |
 //! | `projection/groups.rs`: 50,000 items | two threads group | here |
@@ -16,9 +15,10 @@
 //! | `nsys/drawn.rs`: rows that decide widths | later rows are written as they come | its own test |
 //! | `cli/output.rs`: 100 rows | text shows the first ones | `cli` |
 //! | `trace/document.rs`, `trace/unpack.rs`: 4, 64, 256 MiB | what is repaired or refused | `trace` |
-//! | `nsq_arrow/spool.rs`: 65,536 rows, 16 MiB | a batch goes to a file | its own tests |
+//! | `integers.rs`: one of 32, or 64, that are far | all take eight bytes | its own test |
+//! | `nsq_arrow/spool.rs`: 8,192 rows, 4 MiB; 65,536, 16 MiB | a batch goes to a file; a row group ends | its own tests |
 
-use crate::support::{Fixtures, depth_of, nsq, outcome, queries, stdout};
+use crate::support::{Fixtures, nsq, outcome, queries, stdout};
 use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,21 +96,6 @@ fn the_program_answers_alike_on_both_sides_of_16_mib() {
         });
         assert_eq!(small, large, "{words:?}");
         assert!(small.0 == 0 && small.1.lines().count() > 2, "{words:?}: {small:?}");
-    }
-}
-
-#[test]
-fn a_report_that_is_not_mapped_as_a_whole_answers_alike() {
-    if depth_of(8) < 8 {
-        return;
-    }
-    let fixtures = Fixtures::new();
-    let small = fixtures.trace("training_steps");
-    let large = padded(&small, 257 << 20);
-    for query in ["top_kernels", "nvtx_gpu_proj_trace", "findings"] {
-        let [small, large] = [&small, &large]
-            .map(|path| stdout(&["run", path.to_str().unwrap(), "-q", query, "-f", "csv"]));
-        assert_eq!(small, large, "{query}");
     }
 }
 
