@@ -1,14 +1,12 @@
 //! The `nsq` program: parses the command line, runs it, reports errors, exits.
 
-mod memory;
-
+use nsq::memory::{self, ExitWhenOutOfMemory};
 use std::process::ExitCode;
 
 #[global_allocator]
-static MEMORY: memory::ExitWhenOutOfMemory = memory::ExitWhenOutOfMemory;
+static MEMORY: ExitWhenOutOfMemory = ExitWhenOutOfMemory;
 
 fn main() -> ExitCode {
-    memory::return_when_freed();
-    memory::do_not_count();
+    memory::prepare();
     nsq::cli::main()
 }

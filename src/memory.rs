@@ -4,8 +4,8 @@
 //! This needs `unsafe`, because every allocator does.
 #![allow(unsafe_code)]
 
-use nsq::error::{EXIT_FAILED, MORE_MEMORY};
-use nsq::whole_file::remove_work_folders;
+use crate::error::{EXIT_FAILED, MORE_MEMORY};
+use crate::whole_file::remove_work_folders;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::Write;
@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The system's allocator. If it fails, the program prints an error and exits.
-pub(crate) struct ExitWhenOutOfMemory;
+#[derive(Debug)]
+pub struct ExitWhenOutOfMemory;
 
 // SAFETY: all calls go to the system's allocator, and a null pointer is never returned.
 unsafe impl GlobalAlloc for ExitWhenOutOfMemory {
@@ -38,9 +39,15 @@ unsafe impl GlobalAlloc for ExitWhenOutOfMemory {
     }
 }
 
+/// Prepares the memory of a program. Call it before anything else.
+pub fn prepare() {
+    return_when_freed();
+    do_not_count();
+}
+
 /// Makes glibc return large blocks to the system when they are freed. By default it keeps blocks of up to 32 MiB
 /// once such a block was freed: after an import of many lists, a fifth more memory than nsq uses.
-pub(crate) fn return_when_freed() {
+fn return_when_freed() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         use std::ffi::c_int;
@@ -57,7 +64,7 @@ pub(crate) fn return_when_freed() {
 
 /// Stops SQLite from counting the memory that it uses, which nothing here asks for: the count is behind a lock that
 /// all connections share, and that each allocation takes.
-pub(crate) fn do_not_count() {
+fn do_not_count() {
     use rusqlite::ffi;
     const NO: std::ffi::c_int = 0;
     // If it cannot be set, all stays as it was.

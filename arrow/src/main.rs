@@ -1,17 +1,13 @@
 //! `nsq-arrow`: nsq that can also write Parquet and Arrow. `nsq` runs it for these formats.
 
-// Of the program nsq: each program has an allocator of its own.
-#[path = "../../src/memory.rs"]
-mod memory;
-
+use nsq::memory::{self, ExitWhenOutOfMemory};
 use std::process::ExitCode;
 
 #[global_allocator]
-static MEMORY: memory::ExitWhenOutOfMemory = memory::ExitWhenOutOfMemory;
+static MEMORY: ExitWhenOutOfMemory = ExitWhenOutOfMemory;
 
 fn main() -> ExitCode {
-    memory::return_when_freed();
-    memory::do_not_count();
+    memory::prepare();
     nsq::render::set_encoder(nsq_arrow::encoder);
     nsq::cli::main()
 }

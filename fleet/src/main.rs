@@ -23,6 +23,7 @@ mod stores;
 mod workshop;
 
 use clap::{Parser, Subcommand};
+use nsq::memory::{self, ExitWhenOutOfMemory};
 use std::process::ExitCode;
 
 /// Asks nsq's questions about the reports of a whole job
@@ -67,7 +68,11 @@ fn without_cluster() -> nsq::Error {
     )
 }
 
+#[global_allocator]
+static MEMORY: ExitWhenOutOfMemory = ExitWhenOutOfMemory;
+
 fn main() -> ExitCode {
+    memory::prepare();
     nsq::render::set_encoder(nsq_arrow::encoder);
     let done = match Cli::parse_from(nsq::scope::join_iterations(std::env::args_os())).command {
         Command::Run(args) => question::run(&args),

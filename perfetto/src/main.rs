@@ -10,6 +10,7 @@ mod tracks;
 
 use clap::Parser;
 use nsq::interrupt::{disarm, handle_signals, interrupt};
+use nsq::memory::{self, ExitWhenOutOfMemory};
 use nsq::whole_file::{self, tell};
 use nsq::{Error, Library, Report, Result, Scope, report_paths, visible};
 use output::Compressed;
@@ -81,7 +82,11 @@ struct Args {
     window: Vec<String>,
 }
 
+#[global_allocator]
+static MEMORY: ExitWhenOutOfMemory = ExitWhenOutOfMemory;
+
 fn main() -> ExitCode {
+    memory::prepare();
     let args = Args::parse();
     handle_signals(complain, GRACE);
     let done = run(&args);

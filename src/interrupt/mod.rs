@@ -25,8 +25,32 @@ pub fn interrupt() -> &'static Cancel {
 pub fn handle_signals(complain: fn(&Error) -> u8, grace: Duration) {
     deadline::configure(complain, grace);
     // Without our handler, the system's default still ends the program.
-    let _ = ctrlc::set_handler(stop);
+    keeping_ignored(|| _ = ctrlc::set_handler(stop));
     remove_leftovers();
+}
+
+/// Calls `install`, and goes on to ignore the signals that were ignored before: `nohup` does so with a hangup, and a shell with
+/// Ctrl-C for a command in the background.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn keeping_ignored(install: impl FnOnce()) {
+    use std::ffi::c_int;
+    unsafe extern "C" {
+        safe fn signal(number: c_int, handler: usize) -> usize;
+    }
+    // From signal.h: what to do instead of a handler, and SIGHUP, SIGINT, SIGTERM.
+    const IGNORE: usize = 1;
+    const SIGNALS: [c_int; 3] = [1, 2, 15];
+    let before = SIGNALS.map(|number| signal(number, IGNORE));
+    SIGNALS.into_iter().zip(before).for_each(|(number, handler)| _ = signal(number, handler));
+    install();
+    let ignored = SIGNALS.into_iter().zip(before).filter(|(_, handler)| *handler == IGNORE);
+    ignored.for_each(|(number, _)| _ = signal(number, IGNORE));
+}
+
+#[cfg(not(unix))]
+fn keeping_ignored(install: impl FnOnce()) {
+    install();
 }
 
 fn stop() {

@@ -277,6 +277,31 @@ fn a_signal_ends_a_write_with_one_sentence_and_nothing_left() {
 }
 
 #[test]
+fn a_signal_that_is_ignored_stays_ignored() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let bench = Bench::new();
+    let trace = bench.trace("run", 150_000);
+    let target = bench.path("out/run.sqlite");
+    let import = bench.nsq(&["import", trace.to_str().unwrap(), "-o", target.to_str().unwrap()]);
+    // As `nohup` starts a program.
+    let mut run = Command::new("sh");
+    run.args(["-c", "trap '' HUP INT TERM; exec \"$0\" \"$@\""]).arg(import.get_program());
+    run.args(import.get_args()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    run.envs(import.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let run = run.spawn().unwrap();
+    let begin = Instant::now();
+    while bench.names("out").is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "timed out waiting for the import");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for signal in [Signal::HUP, Signal::INT, Signal::TERM] {
+        kill_process(Pid::from_child(&run), signal).unwrap();
+    }
+    answer(&run.wait_with_output().unwrap());
+    assert_eq!(bench.names("out"), ["run.sqlite"]);
+}
+
+#[test]
 fn any_later_run_removes_what_a_killed_one_left() {
     let bench = Bench::new();
     let trace = bench.trace("run", 150_000);
