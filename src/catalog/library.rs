@@ -162,11 +162,16 @@ impl Catalog {
     /// Adds the query in the file at `path` and returns its name.
     pub fn add_file(&mut self, path: &Path) -> Result<String> {
         let text = bounded_file::read_text(path, Origin::Named)?;
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = Self::name_of_file(path);
         let (file, domain) = (path.to_string_lossy().into_owned(), "user".to_owned());
         let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
         self.queries.insert(name.clone(), entry);
         Ok(name)
+    }
+
+    /// The name of the query in a file.
+    pub fn name_of_file(path: &Path) -> String {
+        path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// The query with this name or alias. `name@3` requires version 3.

@@ -365,6 +365,35 @@ fn user_queries_replace_built_in_ones() {
 }
 
 #[test]
+fn one_name_stands_for_one_query() {
+    let fixtures = Fixtures::new();
+    let query = |folder: &str, name: &str, number: i64| {
+        let folder = fixtures.path().join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("{name}.sql"));
+        let header = "version: 1\ntitle: T\nsummary: S.\nwhy: W.\nkind: sum\ntags: [cuda]\nreads: []\nrequires: []\n\
+                      columns:\n  - {name: n, type: int, doc: \"N.\"}";
+        let text = format!("/*---\nname: {name}\n{header}\n---*/\nSELECT {number} AS n ORDER BY 1\n");
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let files = [query("a", "q", 1), query("b", "q", 2), query("c", "top_kernels", 3)];
+    let [first, second, other] = files.each_ref().map(String::as_str);
+    let ask = |queries: [&str; 2]| {
+        outcome(&["run", "fixtures/example.sqlite", "-q", queries[0], "-q", queries[1], "-f", "csv"])
+    };
+    for queries in [[first, second], [other, "top_kernels"], ["top_kernels", other]] {
+        let (code, text, error) = ask(queries);
+        assert!(code == 2 && text.is_empty(), "{queries:?}: {text}");
+        assert!(error.contains("have the same name") && error.contains(queries[0]), "{error}");
+    }
+    for queries in [[first, other], [first, first], [first, "q"]] {
+        let (code, text, error) = ask(queries);
+        assert!(code == 0 && text.lines().count() >= 3, "{queries:?}: {text} {error}");
+    }
+}
+
+#[test]
 fn materialize_overwrites_only_with_force() {
     let (fixtures, report) = fixture("two_streams_overlap");
     let plain = fixtures.path().join("plain.sqlite");

@@ -14,6 +14,7 @@ use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
 pub(super) use args::Args;
 use plans::{answerable, heading_of, roots};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
@@ -22,14 +23,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
-    let mut invocations = Vec::new();
-    for spelling in &args.query {
-        let mut invocation = Invocation::parse(spelling);
-        if let Some(path) = invocation.path().map(Path::to_owned) {
-            invocation.query = catalog.add_file(&path)?;
-        }
-        invocations.push(invocation);
-    }
+    let mut invocations = invocations(&mut catalog, &args.query)?;
     give_params(&catalog, &mut invocations, &args.param)?;
     // Report errors in the command line before any report is opened.
     let plans = invocations
@@ -42,6 +36,38 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         [report] => one_report(args, &catalog, &plans, chosen, report),
         reports => many_reports::run(args, &catalog, &plans, chosen, reports),
     }
+}
+
+/// The queries that the user named. Files among them join the catalogue.
+fn invocations(catalog: &mut Catalog, spelled: &[String]) -> Result<Vec<Invocation>> {
+    let mut named: Vec<Invocation> = spelled.iter().map(|text| Invocation::parse(text)).collect();
+    let mut sources: BTreeMap<String, String> = BTreeMap::new();
+    for invocation in &named {
+        let (name, source) = match invocation.path().map(Path::to_owned) {
+            Some(path) => (Catalog::name_of_file(&path), path.display().to_string()),
+            None => match catalog.query(&invocation.query) {
+                Ok(query) => (query.header.name.clone(), format!("the query {}", query.header.name)),
+                // It may be a file that is named, too.
+                Err(_) => continue,
+            },
+        };
+        // One name stands for one query, in output as well.
+        match sources.insert(name.clone(), source.clone()) {
+            Some(other) if other != source => {
+                return Err(Error::usage(
+                    format!("{other} and {source} have the same name, {name}"),
+                    "rename a file, or run them one after the other",
+                ));
+            }
+            _ => {}
+        }
+    }
+    for invocation in &mut named {
+        if let Some(path) = invocation.path().map(Path::to_owned) {
+            invocation.query = catalog.add_file(&path)?;
+        }
+    }
+    Ok(named)
 }
 
 /// The columns that the user chose. Each must be a column of at least one query.
