@@ -140,14 +140,19 @@ impl<'r> PageQuestion<'r> {
         let params: Vec<String> = self.params.iter().cloned().chain(more).collect();
         let request = Request::new(catalog, &self.name, &params, visible)?;
         let (limits, maps) = (self.how.limits(), self.how.class_maps(&self.library)?);
-        let mut answers = Vec::new();
+        let (mut answers, mut notes) = (Vec::new(), Vec::new());
         for report in &self.reports {
             let mut scope = self.how.scope.resolve(&report.open.schema)?;
             scope.iteration_name.clone_from(&self.iterations);
             let lacks = request.lacks(&report.open, catalog)?;
             let roots = request.roots(&lacks);
-            let (session, _) = report.open.begin_with(catalog, &maps, &scope, roots, &limits)?;
-            answers.push(request.ask(ReportInput::of(&report.open), &session, lacks, &limits)?);
+            let (session, more) = report.open.begin_with(catalog, &maps, &scope, roots, &limits)?;
+            let about = ReportInput::of(&report.open);
+            notes.extend(more.into_iter().map(|text| match self.reports.len() {
+                1 => text,
+                _ => format!("{}: {text}", about.name),
+            }));
+            answers.push(request.ask(about, &session, lacks, &limits)?);
         }
         let first = self.reports.first().map_or(Path::new(""), |report| &report.open.report.path);
         let (asker, is_whole) = (format!("page {}", self.name), self.how.scope == Scope::default());
@@ -170,7 +175,8 @@ impl<'r> PageQuestion<'r> {
             (table.name.to_owned(), Table::new(about, table.table.clone()))
         };
         let tables = answer.tables.iter().map(table).collect();
-        let page = Page { tables, facts: answer.facts.clone(), notes: answer.notes.clone(), text, html };
+        notes.extend(answer.notes.iter().cloned());
+        let page = Page { tables, facts: answer.facts.clone(), notes, text, html };
         Ok((page, why_not))
     }
 }

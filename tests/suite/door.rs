@@ -334,6 +334,24 @@ fn values_are_bound_with_their_types() {
 }
 
 #[test]
+fn notes_about_the_scope_are_those_of_the_program() {
+    let fixtures = Fixtures::new();
+    let paths = ["training_steps", "kernel_gaps"].map(|trace| fixtures.trace(trace));
+    let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+    let library = Library::built_in().unwrap();
+    let scope = Scope { devices: vec![0], ..Scope::default() };
+    for some in [&paths[..1], &paths] {
+        let reports: Vec<_> = some.iter().map(|path| nsq::open(path).unwrap()).collect();
+        let page = library.page("overview", reports.iter()).scope(&scope).run().unwrap();
+        let words = [&["page", "overview"], some, &["--device", "0"]].concat();
+        let (code, _, error) = outcome(&words);
+        let printed: Vec<&str> = error.lines().filter_map(|line| line.strip_prefix("note: ")).collect();
+        assert!(code == 0 && printed.len() > 3, "{words:?}: {error}");
+        assert_eq!(page.notes, printed, "{words:?}");
+    }
+}
+
+#[test]
 fn comparisons_and_layouts_are_those_of_the_program() {
     let fixtures = Fixtures::new();
     let paths = ["training_steps", "kernel_gaps"].map(|trace| fixtures.trace(trace));
