@@ -56,39 +56,10 @@ cut AS (
   JOIN gpu_parts USING (gpu_id)
   WHERE number.bit < 62
 ),
--- The intervals of a finding without the time that its earlier ones cover.
-piece AS (
-  SELECT bit, gpu_id, subject, max(start_ns, coalesce(reached_ns, start_ns)) AS start_ns, end_ns
-  FROM (
-    SELECT *, max(end_ns) OVER earlier AS reached_ns
-    FROM cut
-    WINDOW earlier AS (
-      PARTITION BY bit, gpu_id
-      ORDER BY start_ns, end_ns, subject
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    )
-  )
-  WHERE end_ns > max(start_ns, coalesce(reached_ns, start_ns))
-  -- Stores the rows, which four steps read.
-  LIMIT -1
-),
--- A running sum of powers of two tells which findings claim a time.
+-- How long each set of findings claims the same time, as a sum of powers of two.
 claimed AS (
-  SELECT mask, sum(dur_ns) AS dur_ns
-  FROM (
-    SELECT
-      sum(change) OVER to_next - last_value(change) OVER to_next AS mask,
-      last_value(at_ns) OVER to_next - at_ns AS dur_ns
-    FROM (
-      SELECT gpu_id, start_ns AS at_ns, 1 << bit AS change FROM piece
-      UNION ALL
-      SELECT gpu_id, end_ns, -(1 << bit) FROM piece
-    )
-    -- SQLite sorts once for each window, and lead() has a window of its own.
-    WINDOW to_next AS (PARTITION BY gpu_id ORDER BY at_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING)
-  )
-  WHERE dur_ns > 0 AND mask > 0
-  GROUP BY mask
+  SELECT value ->> 0 AS mask, value ->> 1 AS dur_ns
+  FROM json_each((SELECT overlap_times(gpu_id, bit, start_ns, end_ns) FROM cut))
   LIMIT -1
 ),
 -- The bits of the findings that narrow each broader finding.
@@ -148,24 +119,20 @@ added AS (
   FROM step
   WHERE best IS NOT NULL
 ),
-subject AS (
+total AS (
+  SELECT number.bit, sum(claimed.dur_ns) AS ceiling_ns
+  FROM number
+  JOIN claimed
+    ON claimed.mask >> number.bit & 1
+  GROUP BY number.bit
+),
+measured AS (
   SELECT
     bit,
-    subject,
-    sum(end_ns - start_ns) AS subject_ns,
-    count(*) OVER (PARTITION BY bit) AS subject_count,
-    row_number() OVER (PARTITION BY bit ORDER BY sum(end_ns - start_ns) DESC, subject) AS nth
-  FROM piece
-  GROUP BY bit, subject
-),
-row_count AS (
-  SELECT bit, count(*) AS intervals
+    count(*) AS intervals,
+    count(DISTINCT iif(end_ns > start_ns, gpu_id, NULL)) AS gpu_count,
+    top_share(gpu_id, start_ns, end_ns, subject) AS top
   FROM cut
-  GROUP BY bit
-),
-total AS (
-  SELECT bit, sum(end_ns - start_ns) AS ceiling_ns, count(DISTINCT gpu_id) AS gpu_count
-  FROM piece
   GROUP BY bit
 ),
 judged AS (
@@ -173,20 +140,17 @@ judged AS (
     finding_about.*,
     coalesce(added.adds_ns, 0) AS adds_ns,
     coalesce(total.ceiling_ns, 0) AS ceiling_ns,
-    coalesce(total.gpu_count, 0) AS gpu_count,
-    coalesce(row_count.intervals, 0) AS interval_count,
-    subject.subject AS top_subject,
-    100.0 * subject.subject_ns / nullif(total.ceiling_ns, 0) AS top_subject_pct,
-    coalesce(subject.subject_count, 0) AS subject_count,
+    coalesce(measured.gpu_count, 0) AS gpu_count,
+    coalesce(measured.intervals, 0) AS interval_count,
+    measured.top ->> 0 AS top_subject,
+    100.0 * (measured.top ->> 1) / nullif(total.ceiling_ns, 0) AS top_subject_pct,
+    coalesce(measured.top ->> 2, 0) AS subject_count,
     (SELECT sum(window_ns) FROM gpu_parts) AS window_ns
   FROM finding_about
   JOIN number USING (query)
   LEFT JOIN added USING (bit)
   LEFT JOIN total USING (bit)
-  LEFT JOIN row_count USING (bit)
-  LEFT JOIN subject
-    ON subject.bit = number.bit
-    AND subject.nth = 1
+  LEFT JOIN measured USING (bit)
 ),
 told AS (
   SELECT

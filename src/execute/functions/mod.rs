@@ -5,6 +5,7 @@
 //! numeric aggregate are an error; SQLite would count them as zero.
 
 mod arguments;
+mod claims;
 mod classes;
 mod mean_error;
 mod names;
@@ -30,7 +31,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 23] = [
+pub const FUNCTIONS: [Function; 25] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -108,6 +109,12 @@ pub const FUNCTIONS: [Function; 23] = [
               of intervals: `overlap_ns((SELECT time_set(start_ns, end_ns) FROM …), start_ns, end_ns)`.",
     },
     Function {
+        name: "overlap_times",
+        args: "lane, bit, start_ns, end_ns",
+        doc: "JSON list of [mask, ns]: how long intervals with exactly these bits, from 0 to 62, are open together, over \
+              all lanes. mask is the sum of 1 << bit.",
+    },
+    Function {
         name: "percentile",
         args: "x, p",
         doc: "Value below which p percent (0 to 100) of the values lie, interpolated linearly between the \
@@ -150,6 +157,12 @@ pub const FUNCTIONS: [Function; 23] = [
         doc: "Union of intervals, for overlap_ns. A blob, not for output.",
     },
     Function {
+        name: "top_share",
+        args: "lane, start_ns, end_ns, name",
+        doc: "JSON list of the name with the most time, this time in ns, and the number of names that have time. Where \
+              intervals of a lane overlap, the time counts for the first one; null without intervals.",
+    },
+    Function {
         name: "without_numbers",
         args: "name",
         doc: "The name with each number replaced by *, to compare names that differ in numbers only.",
@@ -158,6 +171,7 @@ pub const FUNCTIONS: [Function; 23] = [
 
 /// Adds the functions to a connection. Classes come from the chosen map.
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+    claims::register(connection)?;
     classes::register(connection, maps)?;
     mean_error::register(connection)?;
     names::register(connection)?;
