@@ -24,20 +24,20 @@ see_also: [scope_ids, report_info]
 ---*/
 WITH
 found AS (
-  SELECT pid, count(*) AS op_count, sum(dur_ns) AS gpu_ns, 0 AS call_count
+  SELECT pid, NULL AS process_name, count(*) AS op_count, sum(dur_ns) AS gpu_ns, 0 AS call_count
   FROM all_gpu_op
   GROUP BY pid
   UNION ALL
-  SELECT pid, 0, 0, count(*)
+  SELECT pid, NULL, 0, 0, count(*)
   FROM all_cuda_call
   GROUP BY pid
   UNION ALL
-  SELECT pid, 0, 0, 0
+  SELECT pid, process_name, 0, 0, 0
   FROM process
 )
 SELECT
   pid,
-  (SELECT min(process_name) FROM process AS named WHERE named.pid = found.pid) AS process_name,
+  min(process_name) AS process_name,
   sum(op_count) AS op_count,
   sum(gpu_ns) AS gpu_ns,
   sum(call_count) AS call_count
