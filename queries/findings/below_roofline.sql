@@ -6,8 +6,9 @@ summary: Time that operators would save if they reached 80 % of the GPU's roofli
 why: To find operators that take much longer than their FLOPs and bytes need.
 kind: finding
 tags: [gpu, kernel, nvtx]
-reads: [gpu_overlap, gpu_peak, op_work]
+reads: [gpu_overlap, gpu_peak, op_work, operator_work]
 requires: [gpu_overlap, op_work]
+rows_if: EXISTS (SELECT 1 FROM operator_work)
 finding:
   claim: Operators take far longer than the GPU needs for their FLOPs and bytes.
   ceiling: The part of their longest kernel that exceeds the operator's roofline time at 80 %, while nothing else ran.

@@ -86,6 +86,8 @@ pub struct QueryHeader {
     pub across: bool,
     /// Relations that the report must have data for, each `a` or `a | b`. Default: all of `reads`.
     pub requires: Option<Vec<String>>,
+    /// A condition over what it reads, without which it has no rows. It is quick to check, and changes no answer.
+    pub rows_if: Option<String>,
     /// Parameters: exactly the `:name`s in the statement.
     #[serde(default)]
     pub params: Vec<Param>,

@@ -90,6 +90,8 @@ pub struct Plan {
     pub across: bool,
     /// The relations that the report must have, each `a` or `a | b`.
     pub requires: Vec<String>,
+    /// A condition without which it has no rows.
+    pub rows_if: Option<String>,
     /// For a finding: the relation that must have rows.
     pub known_by: Option<KnownBy>,
     /// Whether the statement comes from the embedded library, not from a user.
@@ -165,6 +167,7 @@ impl Plan {
                 .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
                 .collect(),
             requires,
+            rows_if: header.rows_if.clone(),
             known_by: header.finding.as_ref().and_then(|finding| finding.known_by.clone()),
             is_built_in: is_built_in(&query.header.name, &query.text)
                 && asks.iter().all(|asked| asked.plan.is_built_in)
@@ -252,6 +255,7 @@ impl Plan {
             across: false,
             reads: words_in(sql).into_iter().filter(is_relation).collect(),
             requires: Vec::new(),
+            rows_if: None,
             known_by: None,
             is_built_in: false,
         }

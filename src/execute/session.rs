@@ -106,6 +106,13 @@ impl Session {
         sink: &mut dyn RowSink,
         wait: &mut dyn FnMut() -> Result<()>,
     ) -> Result<usize> {
+        if let Some(condition) = &plan.rows_if
+            && !self.holds(condition)?
+        {
+            wait()?;
+            sink.begin(&plan.columns)?;
+            return sink.end().map(|()| 0);
+        }
         self.store_for(&plan.sql)?;
         let mut statement = self.prepare(plan)?;
         bind(&mut statement, plan)?;
@@ -155,6 +162,14 @@ impl Session {
         }
         sink.end()?;
         Ok(count)
+    }
+
+    /// Whether a condition over relations is true.
+    fn holds(&self, condition: &str) -> Result<bool> {
+        let sql = format!("SELECT {condition}");
+        self.store_for(&sql)?;
+        let failed = |error| self.explain(&self.limits, error);
+        self.connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)
     }
 
     /// Runs the plan and returns its rows.

@@ -73,6 +73,7 @@ impl Session {
             origins: Vec::new(),
             reads: vec![name.to_owned()],
             requires: Vec::new(),
+            rows_if: None,
             known_by: None,
             is_built_in: is_built_in(&relation.header.name, &relation.text),
         };

@@ -13,7 +13,9 @@ pub(super) fn check_reads(
     catalog: &Catalog,
     findings: &mut Vec<Finding>,
 ) {
-    let used = match relations_in(&query.sql) {
+    let condition = query.header.rows_if.as_ref().map(|condition| format!("SELECT {condition}"));
+    let conditional = condition.map_or(Ok(BTreeSet::new()), |condition| relations_in(&condition));
+    let used = match relations_in(&query.sql).and_then(|used| Ok(&used | &conditional?)) {
         Ok(used) => used,
         Err(message) => {
             findings.push(place.finding(

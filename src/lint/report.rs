@@ -13,7 +13,7 @@ use crate::schema::Schema;
 use crate::table::Value;
 use std::path::Path;
 
-/// R11, R16: runs each query that the report at `path` has data for. Queries with required parameters
+/// R11, R16, R18: runs each query that the report at `path` has data for. Queries with required parameters
 /// are left out.
 pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
     let report = Report::open(path, &ExportOptions::default())?;
@@ -45,6 +45,16 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
                 help,
             ));
         };
+        if let Some(condition) = &plan.rows_if {
+            let count = |plan: &Plan| -> Result<usize> {
+                Ok(session.table(plan, &Limits::default())?.rows.len())
+            };
+            let hidden = count(&Plan { rows_if: None, ..plan.clone() })? - count(&plan)?;
+            if hidden > 0 {
+                let message = format!("`rows_if: {condition}` is false, but there are {hidden} rows");
+                add("R18", "rows_if:", message, "write a condition that is true for every row");
+            }
+        }
         let counts = audit_counts(&session, plan, &query.header.checks)?;
         let (ties, broken) = counts.split_first().unwrap_or((&0, &[]));
         for (check, broken) in query.header.checks.iter().zip(broken).filter(|(_, broken)| **broken > 0)
@@ -65,6 +75,7 @@ pub fn check_on_report(catalog: &Catalog, path: &Path) -> Result<Vec<Finding>> {
 fn audit_counts(session: &Session, mut plan: Plan, checks: &[String]) -> Result<Vec<i64>> {
     plan.sql = audit(&plan.sql, checks);
     plan.columns.clear();
+    plan.rows_if = None;
     let table = session.table(&plan, &Limits::default())?;
     let count = |value: &Value| match value {
         Value::Int(count) => *count,
