@@ -76,7 +76,7 @@ event AS (
   WHERE op_kind = 'kernel'
     AND call_start_ns IS NOT NULL
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     kernel_id,
     global_pid,
@@ -86,7 +86,6 @@ placed AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS place
   FROM event
-  LIMIT -1
 ),
 by_iteration AS (
   SELECT

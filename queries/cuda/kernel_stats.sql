@@ -49,16 +49,15 @@ named AS (
   SELECT name_id, calls, (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
   FROM by_id
 ),
-simplified AS (
+simplified AS MATERIALIZED (
   SELECT
     name_id,
     calls,
     kernel_name,
     coalesce(CASE :name WHEN 'simple' THEN simple_name(kernel_name) ELSE kernel_name END, '(no name)') AS simple_name
   FROM named
-  LIMIT -1
 ),
-grouped AS (
+grouped AS MATERIALIZED (
   SELECT
     name_id,
     kernel_name,
@@ -66,7 +65,6 @@ grouped AS (
     min(name_id) OVER (PARTITION BY simple_name) AS group_id,
     row_number() OVER (PARTITION BY simple_name ORDER BY calls DESC, kernel_name, name_id) AS nth
   FROM simplified
-  LIMIT -1
 ),
 counted AS (
   SELECT group_id, count(DISTINCT coalesce(kernel_name, '')) AS name_count

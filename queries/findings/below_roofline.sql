@@ -67,11 +67,10 @@ roof AS (
     AND work.graph_op_count = 0
     AND work.gpu_ns >= :at_least
 ),
-slow AS (
+slow AS MATERIALIZED (
   SELECT *
   FROM roof
   WHERE 100.0 * roofline_ns <= :at_most_pct * gpu_ns
-  LIMIT -1
 ),
 freed AS (
   SELECT

@@ -27,10 +27,9 @@ limits: >-
   generate. range_names lists the phases. Data that is loaded outside an NVTX range is host_work.
 see_also: [host_work, phases, range_names]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 -- The phase data also has names such as preprocess, h2d and batch_to_device, which do not load.
-loading AS (
+loading AS MATERIALIZED (
   SELECT name_id
   FROM nvtx_name
   WHERE phase = 'data'
@@ -43,15 +42,13 @@ loading AS (
       OR lower(layer_name) GLOB '*get[_ -]*'
       OR lower(layer_name) GLOB '*next[_ -]*'
     )
-  LIMIT -1
 ),
-range AS (
+range AS MATERIALIZED (
   SELECT range_id, start_ns, end_ns, global_tid, name_id
   FROM nvtx_projection
   WHERE name_id IN (SELECT name_id FROM loading)
-  LIMIT -1
 ),
-idle AS (
+idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
   FROM compute_gap_part
   WHERE part NOT IN ('queued', 'unknown')
@@ -59,15 +56,13 @@ idle AS (
     AND global_tid IN (SELECT global_tid FROM range)
     AND end_ns > (SELECT min(start_ns) FROM range)
     AND start_ns < (SELECT max(end_ns) FROM range)
-  LIMIT -1
 ),
-thread AS (
+thread AS MATERIALIZED (
   SELECT DISTINCT global_tid, gpu_id
   FROM idle
-  LIMIT -1
 ),
 -- What is left of each after the earlier ones of its thread: no two overlap.
-apart AS (
+apart AS MATERIALIZED (
   SELECT *
   FROM (
     SELECT
@@ -83,7 +78,6 @@ apart AS (
     )
   )
   WHERE end_ns > start_ns
-  LIMIT -1
 ),
 event AS (
   SELECT global_tid, gpu_id, start_ns AS at_ns, idle_id, 0 AS range_id

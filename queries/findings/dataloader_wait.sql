@@ -30,9 +30,8 @@ limits: >-
   count too. Short calls have no stack.
 see_also: [data_loading, host_work, gpu_idle_host]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-waited AS (
+waited AS MATERIALIZED (
   SELECT gpu_id, start_ns, end_ns, dur_ns, function_name, call_id, stack_id, tid, global_tid
   FROM idle_os_call
   WHERE dur_ns >= :least
@@ -45,18 +44,16 @@ waited AS (
       OR function_name GLOB 'sem_*wait'
       OR function_name GLOB 'pthread_cond_*wait'
     )
-  LIMIT -1
 ),
-loader AS (
+loader AS MATERIALIZED (
   SELECT stack_id
   FROM os_stack
   WHERE module_name GLOB 'select.*'
     OR module_name GLOB '_multiprocessing.*'
     OR module_name GLOB '_queue.*'
-  LIMIT -1
 ),
 -- The phase data also has names such as preprocess, h2d and batch_to_device, which do not load.
-loading AS (
+loading AS MATERIALIZED (
   SELECT name_id
   FROM nvtx_name
   WHERE phase = 'data'
@@ -69,14 +66,12 @@ loading AS (
       OR lower(layer_name) GLOB '*get[_ -]*'
       OR lower(layer_name) GLOB '*next[_ -]*'
     )
-  LIMIT -1
 ),
-range AS (
+range AS MATERIALIZED (
   SELECT global_tid, time_set(start_ns, end_ns) AS times
   FROM nvtx_projection
   WHERE name_id IN (SELECT name_id FROM loading)
   GROUP BY global_tid
-  LIMIT -1
 )
 SELECT
   waited.gpu_id,

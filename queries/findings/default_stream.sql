@@ -36,16 +36,14 @@ limits: >-
   streams, which imported PyTorch traces lack.
 see_also: [exposed_copies, stream_concurrency, cuda_memcpy_async]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-used AS (
+used AS MATERIALIZED (
   SELECT DISTINCT pid, context_id, stream_id
   FROM gpu_overlap
   WHERE EXISTS (SELECT 1 FROM stream WHERE stream_kind GLOB 'Null*')
     AND EXISTS (SELECT 1 FROM stream WHERE stream_kind GLOB 'Default*')
-  LIMIT -1
 ),
-blocking AS (
+blocking AS MATERIALIZED (
   SELECT DISTINCT used.pid, used.context_id, used.stream_id, stream.stream_kind GLOB 'Null*' AS is_default
   FROM used
   JOIN stream
@@ -54,16 +52,14 @@ blocking AS (
     AND stream.stream_id = used.stream_id
   WHERE stream.stream_kind GLOB 'Null*'
     OR stream.stream_kind GLOB 'Default*'
-  LIMIT -1
 ),
-mixed AS (
+mixed AS MATERIALIZED (
   SELECT pid, context_id
   FROM blocking
   GROUP BY pid, context_id
   HAVING min(is_default) < max(is_default)
-  LIMIT -1
 ),
-op AS (
+op AS MATERIALIZED (
   SELECT
     launch.op_kind,
     launch.op_id,
@@ -83,7 +79,6 @@ op AS (
     ON mixed.pid = launch.pid
     AND mixed.context_id = launch.context_id
   WHERE EXISTS (SELECT 1 FROM mixed)
-  LIMIT -1
 ),
 -- The end of the work before it on its own stream, and on the streams that the default stream waits for.
 swept AS (
@@ -103,13 +98,12 @@ swept AS (
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
   )
 ),
-waiting AS (
+waiting AS MATERIALIZED (
   SELECT *, max(call_end_ns, coalesce(own_end_ns, call_end_ns)) AS ready_ns
   FROM (SELECT *, iif(is_default, other_end_ns, default_end_ns) AS before_end_ns FROM swept)
   WHERE start_ns BETWEEN before_end_ns AND before_end_ns + :handover
-  LIMIT -1
 ),
-pair AS (
+pair AS MATERIALIZED (
   SELECT
     iif(waiting.op_kind = 'memcpy', waiting.op_id, before.op_id) AS memcpy_id,
     iif(waiting.op_kind = 'memcpy', before.op_id, waiting.op_id) AS kernel_id,
@@ -128,7 +122,6 @@ pair AS (
       waiting.op_kind = 'memcpy' AND before.op_kind = 'kernel'
       OR waiting.op_kind = 'kernel' AND before.op_kind = 'memcpy'
     )
-  LIMIT -1
 ),
 freed AS (
   SELECT

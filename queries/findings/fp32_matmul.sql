@@ -41,7 +41,7 @@ see_also: [top_kernels, class_sum, kernel_classes]
 ---*/
 WITH
 -- GPUs of the series GTX 16, T400 to T1200 and MX have compute capability 7.5 without tensor cores.
-tensor AS (
+tensor AS MATERIALIZED (
   SELECT
     gpu_id,
     coalesce(
@@ -59,14 +59,12 @@ tensor AS (
     WHERE gpu_id IN (SELECT device.gpu_id FROM device)
     GROUP BY gpu_id
   )
-  LIMIT -1
 ),
-fp32 AS (
+fp32 AS MATERIALIZED (
   SELECT string_id AS name_id, simple_name(text) AS simple_name
   FROM string
   WHERE (text GLOB '*sgemm*' OR text GLOB '*scudnn*' OR text GLOB '*f32f32_f32f32_f32*_ffma_*')
     AND NOT (text GLOB '*fp16*' OR text GLOB '*bf16*' OR text GLOB '*tf32*' OR text GLOB '*tensorop*')
-  LIMIT -1
 ),
 -- Less time than the peak rates allow, if something else ran meanwhile.
 saved AS (

@@ -31,10 +31,9 @@ limits: >-
   With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [gpu_idle_causes, cuda_api_sync]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 -- The last kernel, or in long gaps all work, ended while the thread waited for it.
-ended AS (
+ended AS MATERIALIZED (
   SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns AS gap_end_ns, api_name, global_tid, after_id, after_name
   FROM compute_gap_part
   WHERE start_ns = gap_start_ns
@@ -52,7 +51,6 @@ ended AS (
       part = 'host sync'
       OR part = 'other API call' AND before_kind = 'memcpy' AND api_name GLOB 'cu*Memcpy*Async*'
     )
-  LIMIT -1
 ),
 -- The thread began to wait for a GPU that was idle already.
 idle_wait AS (
@@ -62,17 +60,15 @@ idle_wait AS (
     AND start_ns > gap_start_ns
 ),
 -- When the next work had been launched.
-launched AS (
+launched AS MATERIALIZED (
   SELECT gpu_id, gap_start_ns, max(end_ns) AS launched_ns
   FROM compute_gap_part
   WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
   GROUP BY gpu_id, gap_start_ns
-  LIMIT -1
 ),
-function AS (
+function AS MATERIALIZED (
   SELECT name_id, (SELECT api_name FROM all_cuda_call WHERE call_id = any_call_id) AS api_name
   FROM (SELECT name_id, min(call_id) AS any_call_id FROM all_cuda_call GROUP BY name_id)
-  LIMIT -1
 ),
 event AS (
   SELECT call.global_tid, function.api_name, call.start_ns AS at_ns, call.start_ns AS call_start_ns, NULL AS gpu_id

@@ -31,29 +31,25 @@ limits: >-
   With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [gpu_idle_causes, data_loading, launch_bound]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-idle AS (
+idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, gap_ns, tid, global_tid
   FROM compute_gap_part
   WHERE part = 'outside CUDA API'
     AND gap_ns >= :least_gap
     AND end_ns - start_ns >= :least
-  LIMIT -1
 ),
-thread AS (
+thread AS MATERIALIZED (
   SELECT DISTINCT global_tid, gpu_id
   FROM idle
-  LIMIT -1
 ),
-range AS (
+range AS MATERIALIZED (
   SELECT range_id, parent_id, depth, start_ns, end_ns, global_tid, name_id
   FROM nvtx_projection
   WHERE range_kind = 'PushPop'
     AND end_ns > start_ns
     AND global_tid IN (SELECT global_tid FROM thread)
     AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM idle), start_ns, end_ns) > 0
-  LIMIT -1
 ),
 -- At the end of a range, the thread is in its parent again.
 event AS (

@@ -26,13 +26,11 @@ limits: >-
   Without them there are no rows. Gaps that begin after the host is already in the next iteration do not count.
 see_also: [iterations, data_loading, host_work]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-steady AS (
+steady AS MATERIALIZED (
   SELECT layer_name, global_tid, start_ns, end_ns, iteration, iteration_count
   FROM iteration
   WHERE iteration_count >= 3
-  LIMIT -1
 ),
 border AS (
   SELECT global_tid, start_ns AS at_ns
@@ -43,7 +41,7 @@ border AS (
   FROM steady
   WHERE iteration < iteration_count - 1
 ),
-gap AS (
+gap AS MATERIALIZED (
   SELECT
     row_number() OVER (ORDER BY gpu_id, gap_start_ns) AS gap_number,
     gpu_id,
@@ -55,7 +53,6 @@ gap AS (
   WHERE gap_ns >= :least
     AND global_tid IN (SELECT global_tid FROM border)
   GROUP BY gpu_id, gap_start_ns
-  LIMIT -1
 ),
 -- The number of borders up to both ends of each gap.
 event AS (

@@ -29,12 +29,11 @@ limits: >-
 see_also: [gpu_idle_causes, top_kernels]
 ---*/
 WITH
-first_kernel AS (
+first_kernel AS MATERIALIZED (
   -- kernel_id is that of the earliest: SQLite takes it from the row of min().
   SELECT kernel_id, min(start_ns) AS start_ns
   FROM kernel
   GROUP BY global_pid, context_id, name_id
-  LIMIT -1
 )
 SELECT
   gpu_id,

@@ -34,26 +34,22 @@ limits: >-
   does not show, unless the capture is system-wide.
 see_also: [host_work, thread_time, gpu_idle_host]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-waited AS (
+waited AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS wait_id, gpu_id, start_ns, end_ns, dur_ns, cause, tid
   FROM host_part
   WHERE cause IN ('runnable', 'off CPU')
     AND dur_ns >= :least
-  LIMIT -1
 ),
-running AS (
+running AS MATERIALIZED (
   SELECT cpu, start_ns, end_ns
   FROM all_thread_state
   WHERE state = 'running'
     AND EXISTS (SELECT 1 FROM waited WHERE cause = 'off CPU')
-  LIMIT -1
 ),
-machine AS (
+machine AS MATERIALIZED (
   SELECT count(DISTINCT cpu) AS cpu_count
   FROM running
-  LIMIT -1
 ),
 edge (sign) AS (
   VALUES (1), (-1)
@@ -71,12 +67,11 @@ swept AS (
   FROM event
 ),
 -- Times in which every CPU is busy: disjoint, and the neighbours of equal ends are one.
-full AS (
+full AS MATERIALIZED (
   SELECT start_ns, end_ns
   FROM swept
   WHERE running >= (SELECT cpu_count FROM machine)
     AND end_ns > start_ns
-  LIMIT -1
 ),
 place AS (
   SELECT gpu_id, iif(edge.sign = 1, start_ns, end_ns) AS at_ns, edge.sign * wait_id AS wait_id, 0 AS is_full

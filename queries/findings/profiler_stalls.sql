@@ -27,15 +27,13 @@ limits: >-
   thread, does not count. Rows named dlopen(…) do not count either: the program loads these libraries itself.
 see_also: [gpu_idle_causes]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-held AS (
+held AS MATERIALIZED (
   SELECT overhead_id, start_ns, end_ns, overhead_name, global_tid
   FROM all_profiler_overhead
   WHERE NOT coalesce(overhead_name GLOB 'dlopen(*', 0)
-  LIMIT -1
 ),
-idle AS (
+idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
   FROM compute_gap_part
   WHERE part NOT IN ('queued', 'unknown')
@@ -43,15 +41,13 @@ idle AS (
     AND global_tid IN (SELECT global_tid FROM held)
     AND end_ns > (SELECT min(start_ns) FROM held)
     AND start_ns < (SELECT max(end_ns) FROM held)
-  LIMIT -1
 ),
-thread AS (
+thread AS MATERIALIZED (
   SELECT DISTINCT global_tid, gpu_id
   FROM idle
-  LIMIT -1
 ),
 -- What is left of each after the earlier ones of its thread: no two overlap.
-apart AS (
+apart AS MATERIALIZED (
   SELECT *
   FROM (
     SELECT
@@ -67,7 +63,6 @@ apart AS (
     )
   )
   WHERE end_ns > start_ns
-  LIMIT -1
 ),
 event AS (
   SELECT global_tid, gpu_id, start_ns AS at_ns, idle_id, 0 AS overhead_id

@@ -38,7 +38,7 @@ limits: >-
 see_also: [exposed_communication, comm_overlap, nccl_sum]
 ---*/
 WITH
-call AS (
+call AS MATERIALIZED (
   SELECT
     gpu_id,
     op_id,
@@ -53,10 +53,9 @@ call AS (
   WHERE op_kind = 'kernel'
     AND activity = 'communication'
     AND collective(op_name) IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll')
-  LIMIT -1
 ),
 -- IDs of streams differ between processes, their order does not.
-stream AS (
+stream AS MATERIALIZED (
   SELECT
     gpu_id,
     name_id,
@@ -67,9 +66,8 @@ stream AS (
     row_number() OVER (PARTITION BY gpu_id, name_id ORDER BY min(start_ns), pid, context_id, stream_id) AS stream_number
   FROM call
   GROUP BY gpu_id, name_id, pid, context_id, stream_id
-  LIMIT -1
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT call.*, stream.stream_number, stream.calls
   FROM call
   JOIN stream
@@ -78,9 +76,8 @@ placed AS (
     AND stream.pid = call.pid
     AND stream.context_id = call.context_id
     AND stream.stream_id = call.stream_id
-  LIMIT -1
 ),
-collective_call AS (
+collective_call AS MATERIALIZED (
   SELECT
     name_id,
     stream_number,
@@ -92,10 +89,9 @@ collective_call AS (
     min(end_ns) AS first_end_ns
   FROM placed
   GROUP BY name_id, stream_number, nth
-  LIMIT -1
 ),
 -- A rank cannot finish these collectives before the last one joins, so matched calls overlap.
-matched AS (
+matched AS MATERIALIZED (
   SELECT name_id, stream_number
   FROM collective_call
   GROUP BY name_id, stream_number
@@ -103,9 +99,8 @@ matched AS (
     AND min(gpus) = max(gpus)
     AND min(fewest_calls) = max(most_calls)
     AND min(first_end_ns - last_start_ns) > 0
-  LIMIT -1
 ),
-wait AS (
+wait AS MATERIALIZED (
   SELECT
     placed.gpu_id,
     placed.op_id,
@@ -131,7 +126,6 @@ wait AS (
     AND last.nth = placed.nth
     AND last.start_ns = collective_call.last_start_ns
   WHERE collective_call.last_start_ns - placed.start_ns >= :least
-  LIMIT -1
 ),
 exposed AS (
   SELECT

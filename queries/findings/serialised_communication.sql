@@ -36,12 +36,11 @@ limits: >-
 see_also: [exposed_communication, comm_overlap, stream_concurrency]
 ---*/
 WITH
-compute AS (
+compute AS MATERIALIZED (
   SELECT gpu_id, pid, context_id, stream_id, start_ns, dur_ns
   FROM gpu_overlap
   WHERE activity = 'compute'
     AND EXISTS (SELECT 1 FROM exposed_part WHERE activity = 'communication')
-  LIMIT -1
 ),
 steady AS (
   SELECT start_ns
@@ -54,12 +53,11 @@ stream AS (
   FROM compute
   GROUP BY gpu_id, pid, context_id, stream_id
 ),
-shared AS (
+shared AS MATERIALIZED (
   SELECT gpu_id, coalesce(pid, -1) AS pid, coalesce(context_id, -1) AS context_id, stream_id, total_ns
   FROM (SELECT *, sum(compute_ns) OVER (PARTITION BY gpu_id) AS total_ns FROM stream)
   WHERE compute_ns > 0
     AND 100.0 * compute_ns >= :stream_pct * total_ns
-  LIMIT -1
 ),
 exposed AS (
   SELECT

@@ -36,10 +36,9 @@ limits: >-
   such as an evaluation every hundred steps, are slow too.
 see_also: [iterations, iteration_border, gpu_idle_causes]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 -- From the end of the GPU work of one iteration to that of the next.
-turn AS (
+turn AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY global_tid ORDER BY end_ns, range_id) AS nth
   FROM (
     SELECT
@@ -55,16 +54,14 @@ turn AS (
   )
   WHERE iterations >= :iterations
     AND end_ns > start_ns
-  LIMIT -1
 ),
 -- Threads, each with a GPU that it feeds.
-thread AS (
+thread AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, global_tid) AS thread_id, gpu_id, global_tid
   FROM (SELECT DISTINCT gpu_id, global_tid FROM idle_part)
   WHERE global_tid IN (SELECT global_tid FROM turn)
-  LIMIT -1
 ),
-timed AS (
+timed AS MATERIALIZED (
   SELECT
     thread.thread_id,
     thread.gpu_id,
@@ -82,14 +79,13 @@ timed AS (
     AND gpu.gpu_id = thread.gpu_id
     AND gpu.start_ns = turn.start_ns
     AND gpu.end_ns = turn.end_ns
-  LIMIT -1
 ),
 usual AS (
   SELECT thread_id, median(iteration_ns) AS median_ns, median(idle_ns) AS median_idle_ns
   FROM timed
   GROUP BY thread_id
 ),
-slow AS (
+slow AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY thread_id ORDER BY nth) - 1 AS place
   FROM (
     SELECT
@@ -107,7 +103,6 @@ slow AS (
   WHERE iteration_ns >= :slower * median_ns
     AND usual_before > 0
     AND excess_ns > 0
-  LIMIT -1
 ),
 -- The idle intervals that begin in a slow iteration.
 placed AS (

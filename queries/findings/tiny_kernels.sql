@@ -36,16 +36,14 @@ limits: >-
   the gaps come from slow launches, launch_bound has them too. A kernel that overlaps with other work ends a run.
 see_also: [few_blocks, gap_histogram, gap_pairs, kernel_stats]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step that is read twice.
 WITH
-elementwise AS (
+elementwise AS MATERIALIZED (
   SELECT text
   FROM string
   WHERE lower(text) GLOB '*elementwise*'
-  LIMIT -1
 ),
 -- Gaps of the whole GPU between two tiny kernels of one stream.
-gap AS (
+gap AS MATERIALIZED (
   SELECT
     gpu_id,
     start_ns,
@@ -62,10 +60,9 @@ gap AS (
     AND is_in_stream
     AND before_kind = 'kernel'
     AND after_kind = 'kernel'
-  LIMIT -1
 ),
 -- A gap continues a run if the kernel before it is the kernel after another gap.
-numbered AS (
+numbered AS MATERIALIZED (
   SELECT
     *,
     sum(before_id NOT IN (SELECT after_id FROM gap)) OVER (
@@ -74,14 +71,12 @@ numbered AS (
       ROWS UNBOUNDED PRECEDING
     ) AS run
   FROM gap
-  LIMIT -1
 ),
-run AS (
+run AS MATERIALIZED (
   SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns + iif(is_fused, before_ns, 0)) AS total_ns
   FROM numbered
   GROUP BY gpu_id, run
   HAVING count(*) + 1 >= :kernels
-  LIMIT -1
 ),
 gpu AS (
   SELECT run.gpu_id

@@ -37,7 +37,7 @@ name AS (
   WHERE :ops = 'all' OR op_kind = 'kernel'
   GROUP BY op_kind, name_id
 ),
-named_class AS (
+named_class AS MATERIALIZED (
   SELECT
     name.op_kind,
     name.name_id,
@@ -53,7 +53,6 @@ named_class AS (
       )
     END AS class
   FROM name
-  LIMIT -1
 ),
 classed AS (
   SELECT

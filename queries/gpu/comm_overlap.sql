@@ -44,7 +44,7 @@ by_name AS (
   WHERE activity = 'communication'
   GROUP BY gpu_id, op_kind, name_id
 ),
-named AS (
+named AS MATERIALIZED (
   SELECT
     *,
     coalesce(
@@ -59,7 +59,6 @@ named AS (
       'unknown'
     ) AS collective
   FROM by_name
-  LIMIT -1
 )
 SELECT
   gpu_id,

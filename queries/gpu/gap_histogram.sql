@@ -40,7 +40,7 @@ limits: >-
 see_also: [stream_gaps, gap_pairs]
 ---*/
 WITH RECURSIVE
-gap AS (
+gap AS MATERIALIZED (
   SELECT
     dur_ns,
     CASE
@@ -50,9 +50,8 @@ gap AS (
     END AS part
   FROM stream_gap
   WHERE among = iif(:memory, 'op', 'kernel')
-  LIMIT -1
 ),
-whole AS (
+whole AS MATERIALIZED (
   SELECT
     count(*) AS gap_count,
     sum(dur_ns) AS total_ns,
@@ -61,16 +60,14 @@ whole AS (
     percentile(dur_ns, 99) AS p99_ns,
     max(dur_ns) AS max_ns
   FROM gap
-  LIMIT -1
 ),
-range AS (
+range AS MATERIALIZED (
   SELECT least_ns, most_ns, iif(least_ns = most_ns, 1, :bins) AS bins
   FROM (
     SELECT min(dur_ns) AS least_ns, max(dur_ns) AS most_ns
     FROM gap
     WHERE part = 'bin'
   )
-  LIMIT -1
 ),
 -- On the log scale the digits of a gap give its bin: three bins per number of digits, from 1, from 2 and from 5.
 placed AS (
@@ -93,11 +90,10 @@ placed AS (
   FROM gap
   CROSS JOIN range
 ),
-filled AS (
+filled AS MATERIALIZED (
   SELECT part, bin, count(*) AS gap_count, sum(dur_ns) AS total_ns
   FROM placed
   GROUP BY part, bin
-  LIMIT -1
 ),
 bound AS (
   SELECT

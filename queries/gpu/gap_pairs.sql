@@ -81,18 +81,16 @@ named AS (
     END AS op_name
   FROM id
 ),
-simplified AS (
+simplified AS MATERIALIZED (
   SELECT
     op_kind,
     name_id,
     coalesce(iif(:name = 'simple' AND op_kind = 'kernel', simple_name(op_name), op_name), '(no name)') AS simple_name
   FROM named
-  LIMIT -1
 ),
-numbered AS (
+numbered AS MATERIALIZED (
   SELECT *, dense_rank() OVER (ORDER BY simple_name) AS name_number
   FROM simplified
-  LIMIT -1
 ),
 pair AS (
   SELECT

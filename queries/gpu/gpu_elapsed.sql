@@ -82,7 +82,7 @@ by_name AS (
     AND (NOT :several_gpus OR (SELECT count(*) FROM gpu_window) > 1)
   GROUP BY op.gpu_id, graph_number
 ),
-named AS (
+named AS MATERIALIZED (
   SELECT
     *,
     CASE op_kind
@@ -95,7 +95,6 @@ named AS (
       )
     END AS op_name
   FROM by_name
-  LIMIT -1
 )
 SELECT
   gpu_id,

@@ -47,7 +47,6 @@ limits: >-
   similar options, a gap is a time without work in the scope; see idle_ns.
 see_also: [gpu_idle_cause_sum, gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 longest AS (
   SELECT row_number() OVER (ORDER BY dur_ns DESC, start_ns, gpu_id) AS rank, *
@@ -56,7 +55,7 @@ longest AS (
   ORDER BY dur_ns DESC, start_ns, gpu_id
   LIMIT :limit
 ),
-part AS (
+part AS MATERIALIZED (
   SELECT
     longest.rank,
     sum(iif(part = 'host sync', idle_part.dur_ns, 0)) AS sync_ns,
@@ -73,7 +72,6 @@ part AS (
   WHERE longest.gpu_id = idle_part.gpu_id
     AND longest.start_ns = idle_part.gap_start_ns
   GROUP BY longest.rank
-  LIMIT -1
 ),
 called AS (
   SELECT

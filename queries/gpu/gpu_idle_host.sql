@@ -43,7 +43,6 @@ limits: >-
   options, a gap is a time without work in the scope, so other work may run in it.
 see_also: [gpu_idle_host_sum, gpu_idle_causes, cpu_hot]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 longest AS (
   SELECT row_number() OVER (ORDER BY dur_ns DESC, start_ns, gpu_id) AS rank, *
@@ -71,7 +70,7 @@ called AS (
     AND longest.start_ns = host_part.gap_start_ns
   GROUP BY longest.rank, host_part.cause, host_part.function_name
 ),
-gap AS (
+gap AS MATERIALIZED (
   SELECT
     called.rank,
     longest.gpu_id,
@@ -96,13 +95,11 @@ gap AS (
   JOIN longest
     ON longest.rank = called.rank
   GROUP BY called.rank
-  LIMIT -1
 ),
-thread AS (
+thread AS MATERIALIZED (
   SELECT DISTINCT gpu_id, global_tid
   FROM gap
   WHERE global_tid IS NOT NULL
-  LIMIT -1
 ),
 event AS (
   SELECT gpu_id, global_tid, start_ns AS at_ns, start_ns AS gap_ns, NULL AS sample_id
@@ -124,7 +121,7 @@ placed AS (
     max(gap_ns) OVER (PARTITION BY gpu_id, global_tid ORDER BY at_ns RANGE UNBOUNDED PRECEDING) AS gap_start_ns
   FROM event
 ),
-sampled AS (
+sampled AS MATERIALIZED (
   SELECT gap.rank, placed.sample_id
   FROM placed
   JOIN gap
@@ -132,7 +129,6 @@ sampled AS (
     AND gap.start_ns = placed.gap_start_ns
   WHERE placed.sample_id IS NOT NULL
     AND placed.at_ns < gap.end_ns
-  LIMIT -1
 ),
 leaf AS (
   SELECT

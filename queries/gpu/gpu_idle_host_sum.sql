@@ -36,28 +36,24 @@ limits: >-
   With --nvtx, --process and similar options, a gap is a time without work in the scope, so other work may run in it.
 see_also: [gpu_idle_host, gpu_idle_cause_sum, gpu_time, cpu_hot, thread_time]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-host AS (
+host AS MATERIALIZED (
   SELECT *
   FROM host_part
   WHERE gap_ns >= :at_least
-  LIMIT -1
 ),
-running AS (
+running AS MATERIALIZED (
   SELECT gpu_id, global_tid, time_set(start_ns, end_ns) AS times
   FROM host
   WHERE cause = 'running'
   GROUP BY gpu_id, global_tid
-  LIMIT -1
 ),
-sampled AS (
+sampled AS MATERIALIZED (
   SELECT running.gpu_id, cpu_sample.sample_id
   FROM running
   JOIN cpu_sample
     ON cpu_sample.global_tid = running.global_tid
   WHERE overlap_ns(running.times, cpu_sample.at_ns, cpu_sample.at_ns + 1) > 0
-  LIMIT -1
 ),
 leaf AS (
   SELECT

@@ -39,7 +39,7 @@ name AS (
   FROM gpu_overlap
   GROUP BY op_kind, name_id
 ),
-named_share AS (
+named_share AS MATERIALIZED (
   SELECT
     op_kind,
     name_id,
@@ -57,7 +57,6 @@ named_share AS (
       ELSE op_kind
     END AS share_name
   FROM name
-  LIMIT -1
 ),
 -- An operation that crosses an end of --time is busy up to that end.
 placed AS (

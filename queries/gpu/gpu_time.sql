@@ -60,7 +60,7 @@ most AS (
   WHERE nth = 1 AND part_ns > 0
 ),
 -- Group by name ID, not text: it is many times faster.
-op AS (
+op AS MATERIALIZED (
   SELECT
     gpu_id,
     activity,
@@ -77,7 +77,6 @@ op AS (
     ) AS op_bytes
   FROM gpu_overlap
   GROUP BY gpu_id, activity, op_kind, name_id
-  LIMIT -1
 ),
 named_op AS (
   SELECT

@@ -50,14 +50,13 @@ limits: >-
 see_also: [gpu_time, iterations, nvtx_gpu_proj_trace]
 ---*/
 WITH
-named AS (
+named AS MATERIALIZED (
   SELECT name_id, layer_name, dense_rank() OVER (ORDER BY layer_name) AS layer
   FROM nvtx_name
   WHERE layer_name GLOB :range
     OR range_name GLOB :range
     OR range_text GLOB :range
     OR range_text IS NULL AND :range = '*'
-  LIMIT -1
 ),
 instance AS (
   SELECT
@@ -70,15 +69,14 @@ instance AS (
   JOIN named
     ON named.name_id = range.name_id
 ),
-used AS (
+used AS MATERIALIZED (
   SELECT DISTINCT pid, gpu_id
   FROM gpu_busy
   WHERE level = 'process'
     AND activity = 'any'
-  LIMIT -1
 ),
 -- Of each range, only what decides on its place. The rest is looked up for the rows that are returned.
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     instance.layer,
     instance.range_id,
@@ -93,9 +91,8 @@ placed AS (
   WHERE gpu.start_ns = instance.from_ns
     AND gpu.end_ns = instance.to_ns
     AND gpu.gpu_id = used.gpu_id
-  LIMIT -1
 ),
-longest AS (
+longest AS MATERIALIZED (
   SELECT
     layer,
     max(window_ns) AS window_ns,
@@ -105,7 +102,6 @@ longest AS (
     ) AS rows_above
   FROM placed
   GROUP BY layer
-  LIMIT -1
 ),
 -- CROSS JOIN keeps the order of the tables. Otherwise SQLite would build an index of all instances.
 shown AS (
@@ -117,7 +113,7 @@ shown AS (
   ORDER BY longest_ns DESC, placed.layer, placed.from_ns, placed.to_ns DESC, placed.range_id, placed.gpu_id
   LIMIT :limit
 ),
-numbered AS (
+numbered AS MATERIALIZED (
   SELECT
     range.range_id,
     row_number() OVER (
@@ -128,7 +124,6 @@ numbered AS (
   JOIN named
     ON named.name_id = range.name_id
   WHERE named.layer IN (SELECT layer FROM shown)
-  LIMIT -1
 )
 SELECT
   numbered.instance,

@@ -36,16 +36,14 @@ total AS (
   FROM kernel
 ),
 -- Look up each name once, by its ID.
-named AS (
+named AS MATERIALIZED (
   SELECT name_id, (SELECT text FROM string WHERE string_id = name_id) AS kernel_name
   FROM (SELECT DISTINCT name_id FROM kernel)
-  LIMIT -1
 ),
-communication AS (
+communication AS MATERIALIZED (
   SELECT name_id, kernel_name, collective(kernel_name) AS collective
   FROM named
   WHERE collective(kernel_name) IS NOT NULL
-  LIMIT -1
 )
 SELECT
   communication.collective,

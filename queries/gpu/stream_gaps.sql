@@ -65,10 +65,9 @@ stream AS (
   FROM op
   GROUP BY global_pid, device_id, context_id, stream_id
 ),
-used AS (
+used AS MATERIALIZED (
   SELECT global_pid, device_id, gpu_id
   FROM process_device
-  LIMIT -1
 ),
 gap AS (
   SELECT

@@ -36,11 +36,10 @@ limits: >-
 see_also: [nvtx_tree, nvtx_layers, nvtx_kern_sum, top_kernels]
 ---*/
 WITH RECURSIVE
--- LIMIT -1 makes SQLite store these rows and index them. Otherwise it scans all paths at every step.
-named_path AS (
+-- Stored, the rows get an index. Otherwise SQLite scans all paths at every step.
+named_path AS MATERIALIZED (
   SELECT path_id, parent_path_id, layer_name GLOB :range OR path GLOB :range AS is_named
   FROM nvtx_path
-  LIMIT -1
 ),
 -- Paths that match by one of their names or as a whole, and all paths below them.
 selected (path_id) AS (

@@ -71,7 +71,7 @@ name AS (
   FROM named
 ),
 -- The sequence number is part of the name, or a value of its own in an imported trace.
-with_number AS (
+with_number AS MATERIALIZED (
   SELECT
     range.range_id,
     range.parent_id,
@@ -90,7 +90,6 @@ with_number AS (
   FROM name
   JOIN nvtx_projection AS range
     ON range.name_id = name.name_id
-  LIMIT -1
 ),
 -- Ranges with a sequence number. `place` counts the ranges that share one, by start.
 numbered AS (
@@ -167,11 +166,10 @@ autograd AS (
   FROM name
   WHERE is_autograd
 ),
--- LIMIT -1 makes SQLite store these rows and index them. Otherwise it scans all paths at every step.
-path AS (
+-- Stored, the rows get an index. Otherwise SQLite scans all paths at every step.
+path AS MATERIALIZED (
   SELECT path_id, parent_path_id, layer_name IN (SELECT layer_name FROM autograd) AS is_autograd
   FROM nvtx_path
-  LIMIT -1
 ),
 -- Paths outside autograd ranges, from the top down.
 forward (path_id) AS (

@@ -35,7 +35,7 @@ limits: >-
 see_also: [nvtx_layers, iterations, nvtx_gpu_proj_sum]
 ---*/
 WITH
-by_path AS (
+by_path AS MATERIALIZED (
   SELECT
     path_id,
     count(*) AS range_count,
@@ -50,7 +50,6 @@ by_path AS (
     sum(op_count) AS op_count
   FROM nvtx_projection
   GROUP BY path_id
-  LIMIT -1
 )
 SELECT
   path.layer_name,

@@ -45,13 +45,12 @@ phase (phase) AS (
   SELECT phase
   FROM layer
 ),
--- LIMIT -1 makes SQLite store these rows and index them. Otherwise it scans all paths at every step.
-own AS (
+-- Stored, the rows get an index. Otherwise SQLite scans all paths at every step.
+own AS MATERIALIZED (
   SELECT nvtx_path.path_id, nvtx_path.parent_path_id, layer.phase
   FROM nvtx_path
   LEFT JOIN layer
     ON layer.layer_name = nvtx_path.layer_name
-  LIMIT -1
 ),
 -- From the top down: a path without a phase inherits the phase of its parent.
 phased (path_id, phase, above) AS (

@@ -58,22 +58,20 @@ candidate AS (
   WHERE (range_text GLOB :tag OR range_name GLOB :tag)
     AND coalesce(domain_name, '') <> 'gpu_user_annotation'
 ),
-step AS (
+step AS MATERIALIZED (
   SELECT
     *,
     row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, end_ns DESC, range_id) AS of_thread,
     row_number() OVER (PARTITION BY global_pid ORDER BY start_ns, end_ns DESC, range_id) AS of_process
   FROM candidate
   WHERE done_ns IS NULL OR end_ns > done_ns
-  LIMIT -1
 ),
 -- When the steps of each thread and of each process run. A call may end when its step ends.
-place AS (
+place AS MATERIALIZED (
   SELECT
     time_places(global_tid, start_ns, end_ns + 1) AS of_thread,
     time_places(global_pid, start_ns, end_ns + 1) AS of_process
   FROM step
-  LIMIT -1
 ),
 -- A launch belongs to the last step that its thread, or else its process, has begun.
 placed AS (
@@ -98,7 +96,7 @@ placed AS (
     AND other.end_ns >= op.call_end_ns
   WHERE EXISTS (SELECT 1 FROM step)
 ),
-summed AS (
+summed AS MATERIALIZED (
   SELECT
     range_id,
     CASE
@@ -117,7 +115,6 @@ summed AS (
     max(end_ns) AS proj_end_ns
   FROM placed
   GROUP BY 1, 2, 3
-  LIMIT -1
 ),
 shown AS (
   SELECT

@@ -26,7 +26,7 @@ limits: >-
 see_also: [nvtx_sum, nvtx_tree, range_time]
 ---*/
 WITH
-by_name AS (
+by_name AS MATERIALIZED (
   SELECT
     name_id,
     count(*) AS range_count,
@@ -35,7 +35,6 @@ by_name AS (
     min(depth) AS depth
   FROM nvtx_projection
   GROUP BY name_id
-  LIMIT -1
 )
 SELECT
   by_name.range_count,

@@ -45,7 +45,7 @@ limits: >-
 see_also: [range_time_sum, iterations, gpu_time_by_range, range_names]
 ---*/
 WITH
-wanted AS (
+wanted AS MATERIALIZED (
   SELECT name_id
   FROM nvtx_name
   WHERE :ranges IS NULL
@@ -56,13 +56,11 @@ wanted AS (
         OR range_text GLOB value
         OR layer_name GLOB value
     )
-  LIMIT -1
 ),
-open AS (
+open AS MATERIALIZED (
   SELECT range_id
   FROM nvtx_range
   WHERE is_open
-  LIMIT -1
 ),
 owned AS (
   SELECT range.*, iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid) AS owner
@@ -87,18 +85,16 @@ reached AS (
     ) AS reached_ns
   FROM owned
 ),
-outermost AS (
+outermost AS MATERIALIZED (
   SELECT *, row_number() OVER (PARTITION BY owner ORDER BY start_ns) - 1 AS nth
   FROM reached
   WHERE reached_ns IS NULL
     OR end_ns > reached_ns
-  LIMIT -1
 ),
-place AS (
+place AS MATERIALIZED (
   -- A call may end when its range ends.
   SELECT time_places(owner, start_ns, end_ns + 1) AS of_owner
   FROM outermost
-  LIMIT -1
 ),
 -- A launch belongs to the range that started last, if it has not ended.
 waiting AS (
@@ -127,14 +123,13 @@ waiting AS (
   WHERE op.call_end_ns <= outermost.end_ns
 ),
 -- The GPU idles from free_ns to op_start_ns. Until call_end_ns, the next operation was not launched yet.
-waited AS (
+waited AS MATERIALIZED (
   SELECT
     range_id,
     sum(iif(op_start_ns > free_ns, max(min(op_start_ns, call_end_ns) - free_ns, 0), 0)) AS unlaunched_ns,
     max(min(op_start_ns) - min(call_end_ns), 0) AS queued_ns
   FROM waiting
   GROUP BY range_id
-  LIMIT -1
 ),
 instance AS (
   SELECT

@@ -36,30 +36,26 @@ limits: >-
   inside ranges of the sampled thread.
 see_also: [thread_time, gpu_idle_host_sum, osrt_sum]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-idle AS (
+idle AS MATERIALIZED (
   SELECT time_set(start_ns, end_ns) AS times
   FROM all_gpu_gap
   WHERE level = 'gpu'
     AND :idle
-  LIMIT -1
 ),
-sample AS (
+sample AS MATERIALIZED (
   SELECT sample_id, at_ns, coalesce(global_tid, -1) AS global_tid
   FROM cpu_sample
   WHERE (:tid IS NULL OR tid = :tid)
     AND (NOT :idle OR overlap_ns((SELECT times FROM idle), at_ns, at_ns + 1) > 0)
-  LIMIT -1
 ),
-range AS (
+range AS MATERIALIZED (
   SELECT range_id, parent_id, depth, start_ns, end_ns, global_tid, name_id
   FROM nvtx_projection
   WHERE range_kind = 'PushPop'
     AND end_ns > start_ns
     AND :by = 'range'
     AND global_tid IN (SELECT global_tid FROM sample)
-  LIMIT -1
 ),
 -- At the end of a range, the thread is in its parent again.
 event AS (
@@ -96,12 +92,11 @@ placed AS (
     ) AS name_id
   FROM counted
 ),
-layer AS (
+layer AS MATERIALIZED (
   SELECT name_id, min(name_id) OVER (PARTITION BY layer_name) AS layer_id
   FROM nvtx_name
-  LIMIT -1
 ),
-member AS (
+member AS MATERIALIZED (
   SELECT sample_id, iif(:by = 'thread', global_tid, 0) AS group_id
   FROM sample
   WHERE :by <> 'range'
@@ -111,7 +106,6 @@ member AS (
   LEFT JOIN layer
     ON layer.name_id = placed.name_id
   WHERE placed.sample_id IS NOT NULL
-  LIMIT -1
 ),
 size AS (
   SELECT group_id, count(*) AS sample_count

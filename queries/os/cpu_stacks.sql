@@ -30,21 +30,18 @@ limits: >-
   inside ranges of the sampled thread.
 see_also: [cpu_hot, gpu_idle_host_sum]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-idle AS (
+idle AS MATERIALIZED (
   SELECT time_set(start_ns, end_ns) AS times
   FROM all_gpu_gap
   WHERE level = 'gpu'
     AND :idle
-  LIMIT -1
 ),
-sample AS (
+sample AS MATERIALIZED (
   SELECT sample_id, iif(:by = 'thread', coalesce(global_tid, -1), 0) AS group_id
   FROM cpu_sample
   WHERE (:tid IS NULL OR tid = :tid)
     AND (NOT :idle OR overlap_ns((SELECT times FROM idle), at_ns, at_ns + 1) > 0)
-  LIMIT -1
 ),
 -- Stacks are compared by IDs: names are looked up for one sample of each.
 path AS (

@@ -28,9 +28,8 @@ limits: >-
   The collectives before are those of all communicators on this GPU. Only collectives that ran a kernel in the capture.
 see_also: [collectives, straggler_causes, gpu_time]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-op AS (
+op AS MATERIALIZED (
   SELECT
     kernel_id,
     communicator,
@@ -45,16 +44,14 @@ op AS (
     ) AS reached_ns
   FROM collective_op
   WHERE kernel_id IS NOT NULL
-  LIMIT -1
 ),
-iteration AS (
+iteration AS MATERIALIZED (
   SELECT gpu_id, min(iteration) AS iteration, start_ns, min(end_ns) AS end_ns
   FROM iteration_window
   WHERE EXISTS (SELECT 1 FROM op)
   GROUP BY gpu_id, start_ns
-  LIMIT -1
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     *,
     min(coalesce(reached_ns, start_ns), start_ns) AS from_ns,
@@ -67,7 +64,6 @@ placed AS (
       LIMIT 1
     ) AS iteration
   FROM op
-  LIMIT -1
 )
 SELECT
   placed.kernel_id,

@@ -26,21 +26,18 @@ limits: >-
   that started first. With --iter or --time, the window is that of the scope.
 see_also: [pipeline_bubbles, gpu_time, point_to_point]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-p2p AS (
+p2p AS MATERIALIZED (
   SELECT gpu_id, sum(dur_ns) AS p2p_ns
   FROM exposed_part
   WHERE activity = 'communication'
     AND collective(op_name) = 'SendRecv'
   GROUP BY gpu_id
-  LIMIT -1
 ),
-owner AS (
+owner AS MATERIALIZED (
   SELECT gpu_id, iif(count(DISTINCT pid) = 1, min(pid), NULL) AS pid
   FROM process_device
   GROUP BY gpu_id
-  LIMIT -1
 )
 SELECT
   owner.pid,

@@ -21,32 +21,27 @@ limits: >-
   operation. Kernels count in full, also while others run. Class of a kernel from its name, by the class map of --classes.
 see_also: [rank_balance, gpu_time, class_sum]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-owner AS (
+owner AS MATERIALIZED (
   SELECT process_device.gpu_id, min(rank.rank) AS rank, count(DISTINCT process_device.pid) AS process_count
   FROM process_device
   LEFT JOIN rank
     ON rank.pid = process_device.pid
     AND rank.gpu_count = 1
   GROUP BY process_device.gpu_id
-  LIMIT -1
 ),
-gpu AS (
+gpu AS MATERIALIZED (
   SELECT *
   FROM gpu_window
-  LIMIT -1
 ),
-called AS (
+called AS MATERIALIZED (
   SELECT pid, device_id, name_id, sum(dur_ns) AS total_ns
   FROM kernel
   GROUP BY pid, device_id, name_id
-  LIMIT -1
 ),
-named AS (
+named AS MATERIALIZED (
   SELECT name_id, coalesce(op_class((SELECT text FROM string WHERE string_id = name_id)), 'others') AS class
   FROM (SELECT DISTINCT name_id FROM called)
-  LIMIT -1
 ),
 measured AS (
   SELECT gpu_id, 'window' AS measure, window_ns AS value_ns

@@ -65,12 +65,11 @@ nsys:
 ---*/
 WITH
 -- Few programs call such a function. Launches are not looked for if no name is there.
-name AS (
+name AS MATERIALIZED (
   SELECT string_id
   FROM string
   WHERE text GLOB 'cudaMemcpy*'
     AND NOT text GLOB '*Async*'
-  LIMIT -1
 )
 SELECT
   memcpy.start_ns,

@@ -150,11 +150,10 @@ work AS (
       'CUDA profiling overhead'
     )
 ),
-used AS (
+used AS MATERIALIZED (
   SELECT span_id, time_set(start_ns, end_ns) AS times
   FROM work
   GROUP BY span_id
-  LIMIT -1
 ),
 -- The chunk of each start and end, and how far inside the chunk it is. An interval within one chunk has no edges.
 edge AS (

@@ -37,10 +37,9 @@ limits: >-
 see_also: [serving_steps, serving_sum, gpu_idle_host]
 ---*/
 WITH
-annotated AS (
+annotated AS MATERIALIZED (
   SELECT range_id, global_tid, step, start_ns, end_ns, start_ns - host_gap_ns AS previous_end_ns
   FROM all_serving_annotation
-  LIMIT -1
 ),
 -- Steps, ranges and calls of their threads in order of time, with the number of steps that have begun.
 event AS (
@@ -56,7 +55,7 @@ event AS (
   FROM all_cuda_call
   WHERE global_tid IN (SELECT global_tid FROM annotated)
 ),
-begun AS (
+begun AS MATERIALIZED (
   SELECT
     *,
     sum(what = 'step') OVER (
@@ -65,10 +64,9 @@ begun AS (
       ROWS UNBOUNDED PRECEDING
     ) AS next_step
   FROM event
-  LIMIT -1
 ),
 -- What began between a step and the step before it, cut to the start of the step.
-inside AS (
+inside AS MATERIALIZED (
   SELECT
     annotated.range_id AS step_id,
     begun.what,
@@ -81,7 +79,6 @@ inside AS (
     AND annotated.step = begun.next_step
     AND annotated.previous_end_ns <= begun.start_ns
   WHERE begun.what <> 'step'
-  LIMIT -1
 ),
 called AS (
   SELECT step_id, busy_ns(start_ns, end_ns) AS call_ns

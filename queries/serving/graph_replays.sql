@@ -35,13 +35,12 @@ limits: >-
 see_also: [serving_steps, cuda_gpu_sum]
 ---*/
 WITH
-graph_call AS (
+graph_call AS MATERIALIZED (
   SELECT call_id, start_ns, dur_ns, pid, tid
   FROM all_cuda_call
   WHERE api_name GLOB '*GraphLaunch*'
-  LIMIT -1
 ),
-launched AS (
+launched AS MATERIALIZED (
   SELECT
     call_id,
     min(iif(op_kind = 'graph', (SELECT graph_exec_id FROM all_graph_trace WHERE graph_trace_id = op_id), NULL))
@@ -58,7 +57,6 @@ launched AS (
   FROM nvtx_op
   WHERE call_id IN (SELECT call_id FROM graph_call)
   GROUP BY call_id
-  LIMIT -1
 )
 SELECT
   graph_call.start_ns,

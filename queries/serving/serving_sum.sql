@@ -44,7 +44,7 @@ limits: >-
 see_also: [serving_steps, decode_gaps, class_sum]
 ---*/
 WITH
-step AS (
+step AS MATERIALIZED (
   SELECT
     *,
     CASE
@@ -58,22 +58,19 @@ step AS (
     END AS bucket
   FROM serving_step
   WHERE op_count > 0
-  LIMIT -1
 ),
-op AS (
+op AS MATERIALIZED (
   SELECT
     range_id,
     dur_ns,
     op_id,
     iif(op_kind = 'kernel', (SELECT name_id FROM all_kernel WHERE kernel_id = op_id), NULL) AS name_id
   FROM serving_op
-  LIMIT -1
 ),
 -- Look up each name and its class once, by the name's ID.
-named_class AS (
+named_class AS MATERIALIZED (
   SELECT name_id, op_class((SELECT kernel_name FROM all_kernel WHERE kernel_id = any_op_id)) AS class
   FROM (SELECT name_id, min(op_id) AS any_op_id FROM op WHERE name_id IS NOT NULL GROUP BY name_id)
-  LIMIT -1
 ),
 classed AS (
   SELECT

@@ -28,22 +28,20 @@ limits: >-
   call has the first one of its operation.
 ---*/
 WITH
-member AS (
+member AS MATERIALIZED (
   SELECT global_pid, communicator, rank, max(rank_count) AS rank_count, max(device_id) AS device_id
   FROM nccl_call
   WHERE rank IS NOT NULL
   GROUP BY global_pid, communicator, rank
-  LIMIT -1
 ),
 -- A process may have several ranks of a communicator, each on a device of its own.
-team AS (
+team AS MATERIALIZED (
   SELECT global_pid, communicator, count(*) AS member_count
   FROM member
   GROUP BY global_pid, communicator
-  LIMIT -1
 ),
 -- Calls of one operation in a group are one collective of each rank.
-call AS (
+call AS MATERIALIZED (
   SELECT
     min(nccl_call.range_id) AS range_id,
     nccl_call.communicator,
@@ -66,7 +64,6 @@ call AS (
     )
     AND nccl_call.communicator IS NOT NULL
   GROUP BY coalesce(nccl_call.group_id, nccl_call.range_id), nccl_call.communicator, nccl_call.operation
-  LIMIT -1
 ),
 launched AS (
   SELECT
@@ -190,30 +187,27 @@ by_trace AS (
   FROM named
   WHERE operation IS NOT NULL
 ),
-known AS (
+known AS MATERIALIZED (
   SELECT *
   FROM by_payload
   UNION ALL
   SELECT *
   FROM by_trace
-  LIMIT -1
 ),
-kind AS (
+kind AS MATERIALIZED (
   SELECT name_id, operation
   FROM (
     SELECT name_id, collective((SELECT text FROM string WHERE string_id = name_id)) AS operation
     FROM (SELECT DISTINCT name_id FROM kernel)
   )
   WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
-  LIMIT -1
 ),
-unknown AS (
+unknown AS MATERIALIZED (
   SELECT kernel.kernel_id, kernel.start_ns, kernel.pid, kernel.device_id, kernel.stream_id, kind.operation
   FROM kernel
   CROSS JOIN kind
   WHERE kind.name_id = kernel.name_id
     AND kernel.kernel_id NOT IN (SELECT kernel_id FROM known WHERE kernel_id IS NOT NULL)
-  LIMIT -1
 ),
 -- IDs of streams differ between processes, their order does not.
 used AS (

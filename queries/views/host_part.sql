@@ -26,15 +26,13 @@ limits: >-
   thread; of nested OS calls, the outermost counts. Without context switches, a thread counts as running for one sampling
   period around each of its CPU samples. The sampling period is the median time between two samples of a launching thread.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 -- SQLite also expands a step again wherever it is read, so each is read as few times as possible.
 WITH
-feeding AS (
+feeding AS MATERIALIZED (
   SELECT global_tid, gpu_id, time_set(start_ns, end_ns) AS times
   FROM idle_part
   WHERE part = 'outside CUDA API'
   GROUP BY global_tid, gpu_id
-  LIMIT -1
 ),
 -- What is left of each call after the earlier ones of its thread: no two overlap.
 call AS (
@@ -58,13 +56,12 @@ sample AS (
   WHERE global_tid IN (SELECT global_tid FROM feeding)
     AND (state = 'running' OR state IS NULL)
 ),
-period AS (
+period AS MATERIALIZED (
   SELECT cast(median(at_ns - before_ns) / 2 AS INTEGER) AS half_ns
   FROM sample
-  LIMIT -1
 ),
 -- The intervals of a thread that have the same source never overlap, so a sum of their codes is a code.
-busy AS (
+busy AS MATERIALIZED (
   SELECT global_tid, start_ns, end_ns, call_id, 0 AS code, 0 AS is_sampled
   FROM call
   UNION ALL
@@ -87,13 +84,11 @@ busy AS (
     1
   FROM sample
   CROSS JOIN period
-  LIMIT -1
 ),
-known AS (
+known AS MATERIALIZED (
   SELECT global_tid, time_set(start_ns, end_ns) AS times
   FROM busy
   GROUP BY global_tid
-  LIMIT -1
 ),
 edge (sign) AS (
   VALUES (1), (-1)

@@ -19,16 +19,14 @@ limits: >-
   The rows of host_part with the cause OS call, without the states of threads, which take longer to find. Of nested
   calls, the outermost counts.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-thread AS (
+thread AS MATERIALIZED (
   SELECT DISTINCT global_tid, gpu_id
   FROM idle_part
   WHERE part = 'outside CUDA API'
-  LIMIT -1
 ),
 -- What is left of each call after the earlier ones of its thread: no two overlap.
-call AS (
+call AS MATERIALIZED (
   SELECT *
   FROM (
     SELECT
@@ -46,14 +44,12 @@ call AS (
     )
   )
   WHERE end_ns > start_ns
-  LIMIT -1
 ),
-idle AS (
+idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, tid, global_tid
   FROM idle_part
   WHERE part = 'outside CUDA API'
     AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM call), start_ns, end_ns) > 0
-  LIMIT -1
 ),
 event AS (
   SELECT global_tid, gpu_id, start_ns AS at_ns, idle_id, 0 AS call_id

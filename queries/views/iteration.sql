@@ -29,8 +29,8 @@ WITH
 word (word, place) AS (
   VALUES ('iteration', 1), ('iter', 1), ('step', 2), ('profilerstep', 2), ('trainstep', 2), ('batch', 3), ('epoch', 4)
 ),
--- LIMIT -1 makes SQLite store the rows: looking for words takes longer than all else.
-worded AS (
+-- Looking for words takes longer than all else.
+worded AS MATERIALIZED (
   SELECT
     layer_name,
     (
@@ -40,13 +40,11 @@ worded AS (
     ) AS place
   FROM (SELECT DISTINCT layer_name FROM nvtx_path)
   WHERE instr(layer_name, '::') = 0
-  LIMIT -1
 ),
-likely AS (
+likely AS MATERIALIZED (
   SELECT layer_name, place
   FROM worded
   WHERE place IS NOT NULL
-  LIMIT -1
 ),
 likeliest AS (
   SELECT path.layer_name

@@ -28,7 +28,6 @@ limits: >-
   shares its process with other threads that have iterations has rows for the GPUs on which its iterations begin; else it
   has rows for all GPUs of its process.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 begun AS (
   SELECT
@@ -74,27 +73,24 @@ warm AS (
     nth < min(iif(from_to_ns <= 1.5 * usual_ns, nth, NULL)) OVER (PARTITION BY global_tid) AS is_warm_up
   FROM usual
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     *,
     row_number() OVER (PARTITION BY global_tid, is_warm_up ORDER BY from_to_ns, nth) AS steady_rank,
     count(*) OVER (PARTITION BY global_tid, is_warm_up) AS steady_count
   FROM warm
-  LIMIT -1
 ),
-process_gpu AS (
+process_gpu AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, gpu_id
   FROM gpu_busy
   WHERE level = 'process'
     AND activity = 'any'
-  LIMIT -1
 ),
 -- Where the iterations of processes with several threads begin.
-first_op AS (
+first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
   FROM gpu_op
   WHERE start_ns IN (SELECT proj_start_ns FROM placed WHERE thread_count > 1)
-  LIMIT -1
 ),
 on_gpu AS (
   SELECT

@@ -27,9 +27,8 @@ limits: >-
   NCCL records payloads from version 2.19 on, and an export has them with --include-json=true, the default of newer
   versions, or with --include-blobs=true.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-event AS (
+event AS MATERIALIZED (
   SELECT
     row_id AS range_id,
     coalesce(text, (SELECT text FROM string WHERE string_id = textId)) AS name,
@@ -39,10 +38,9 @@ event AS (
   FROM src_nvtx_event
   WHERE eventType IN (59, 60)
     AND (text GLOB 'nccl[A-Z]*' OR textId IN (SELECT string_id FROM string WHERE text GLOB 'nccl[A-Z]*'))
-  LIMIT -1
 ),
 -- Only numbers: the rows of a window are sorted.
-nested AS (
+nested AS MATERIALIZED (
   SELECT
     range_id,
     global_tid,
@@ -54,10 +52,9 @@ nested AS (
     name = 'ncclGroupEnd' AS is_end
   FROM event
   WHERE EXISTS (SELECT 1 FROM event WHERE name = 'ncclGroupEnd')
-  LIMIT -1
 ),
 -- Groups nest, and the end of the outermost one launches.
-counted AS (
+counted AS MATERIALIZED (
   SELECT
     range_id,
     global_tid,
@@ -65,9 +62,8 @@ counted AS (
     is_end AND depth = 0 AS launches,
     sum(is_end AND depth = 0) OVER (PARTITION BY global_tid ORDER BY start_ns DESC, range_id DESC) AS ends_to_come
   FROM nested
-  LIMIT -1
 ),
-grouped AS (
+grouped AS MATERIALIZED (
   SELECT
     range_id,
     iif(
@@ -76,9 +72,8 @@ grouped AS (
       NULL
     ) AS group_id
   FROM counted
-  LIMIT -1
 ),
-call AS (
+call AS MATERIALIZED (
   SELECT
     event.range_id,
     substr(event.name, 5) AS operation,
@@ -92,7 +87,6 @@ call AS (
     ON grouped.range_id = event.range_id
   LEFT JOIN nvtx_payload
     ON nvtx_payload.range_id = event.range_id
-  LIMIT -1
 )
 SELECT
   range_id,

@@ -13,14 +13,13 @@ limits: >-
   numbers, texts, arrays and nested layouts are left out. Layouts do not name their process: if those of two processes
   differ under one ID, fields are mixed.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 enumeration AS (
   SELECT domainId AS domain_id, schemaId AS type, max(size) AS byte_count
   FROM src_nvtx_payload_enum
   GROUP BY domainId, schemaId
 ),
-field AS (
+field AS MATERIALIZED (
   SELECT DISTINCT
     entry.domainId AS domain_id,
     entry.idx,
@@ -44,14 +43,12 @@ field AS (
     AND enumeration.type = entry.type
   WHERE entry.name IS NOT NULL
     AND coalesce(entry.flags, 0) = 0
-  LIMIT -1
 ),
-label AS (
+label AS MATERIALIZED (
   SELECT DISTINCT domainId AS domain_id, schemaId AS type, coalesce(value, 0) AS value, name
   FROM src_nvtx_payload_enum_entry
-  LIMIT -1
 ),
-event AS (
+event AS MATERIALIZED (
   SELECT
     row_id AS range_id,
     domainId AS domain_id,
@@ -64,9 +61,8 @@ event AS (
   WHERE jsonText IS NOT NULL
     OR jsonTextId IS NOT NULL
     OR binaryData IS NOT NULL
-  LIMIT -1
 ),
-layout AS (
+layout AS MATERIALIZED (
   SELECT
     range_id,
     domain_id,
@@ -75,10 +71,9 @@ layout AS (
   FROM event
   WHERE json IS NULL
     AND length(hex) >= 64
-  LIMIT -1
 ),
 -- A number is little-endian: its digits, from the last byte.
-digits AS (
+digits AS MATERIALIZED (
   SELECT
     layout.range_id,
     field.domain_id,
@@ -105,12 +100,11 @@ digits AS (
     ON field.domain_id = layout.domain_id
     AND field.schema_hex = layout.schema_hex
   WHERE length(layout.hex) >= field.place - 1 + 2 * field.byte_count
-  LIMIT -1
 ),
 digit (place) AS (
   VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12), (13), (14), (15), (16)
 ),
-number AS (
+number AS MATERIALIZED (
   SELECT
     range_id,
     domain_id,
@@ -122,9 +116,8 @@ number AS (
     (SELECT sum(instr('0123456789ABCDEF', substr(hex, place, 1)) - 1 << 4 * (16 - place)) FROM digit) AS value
   FROM digits
   ORDER BY range_id, idx
-  LIMIT -1
 ),
-decoded AS (
+decoded AS MATERIALIZED (
   SELECT
     number.range_id,
     json_group_object(
@@ -144,7 +137,6 @@ decoded AS (
     AND label.type = number.type
     AND label.value = number.value
   GROUP BY number.range_id
-  LIMIT -1
 )
 SELECT range_id, json AS payload, 'json' AS source
 FROM event

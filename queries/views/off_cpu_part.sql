@@ -20,9 +20,8 @@ limits: >-
   nsys records the switches of the profiled processes, unless it traces the whole system. So a CPU without a recorded
   thread was idle or ran another program. A thread may return to another CPU than the one it left.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-off AS (
+off AS MATERIALIZED (
   SELECT
     row_number() OVER (ORDER BY gpu_id, start_ns) AS part_id,
     gpu_id,
@@ -35,13 +34,11 @@ off AS (
     gap_start_ns
   FROM host_part
   WHERE cause IN ('runnable', 'blocked', 'off CPU')
-  LIMIT -1
 ),
-state AS (
+state AS MATERIALIZED (
   SELECT global_tid, start_ns, cpu
   FROM all_thread_state
   WHERE global_tid IN (SELECT global_tid FROM off)
-  LIMIT -1
 ),
 -- The states of a thread never overlap, so an interval is in the last one that began.
 begun AS (
@@ -57,7 +54,7 @@ begun AS (
     FROM off
   )
 ),
-part AS (
+part AS MATERIALIZED (
   SELECT off.*, state.cpu
   FROM off
   JOIN begun
@@ -65,16 +62,14 @@ part AS (
   JOIN state
     ON state.global_tid = begun.global_tid
     AND state.start_ns = begun.state_ns
-  LIMIT -1
 ),
-place AS (
+place AS MATERIALIZED (
   SELECT gpu_id, cpu, time_set(start_ns, end_ns) AS times
   FROM part
   GROUP BY gpu_id, cpu
-  LIMIT -1
 ),
 -- What is left of each run after the earlier ones on its CPU: no two overlap, even if a switch was lost.
-run AS (
+run AS MATERIALIZED (
   SELECT
     row_number() OVER (ORDER BY cpu, start_ns, end_ns, global_tid) AS run_id,
     cpu,
@@ -89,16 +84,14 @@ run AS (
     ORDER BY start_ns, end_ns, global_tid
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
   )
-  LIMIT -1
 ),
-taken AS (
+taken AS MATERIALIZED (
   SELECT place.gpu_id, run.run_id, run.cpu, run.start_ns, run.end_ns
   FROM run
   JOIN place
     ON place.cpu = run.cpu
   WHERE run.end_ns > run.start_ns
     AND overlap_ns(place.times, run.start_ns, run.end_ns) > 0
-  LIMIT -1
 ),
 event AS (
   SELECT gpu_id, cpu, start_ns AS at_ns, part_id, 0 AS run_id

@@ -41,12 +41,11 @@ limits: >-
 ---*/
 WITH
 -- Calls whose work is known. All ranges of a trace that hold inputs are rows of src_operator_input.
-given AS (
+given AS MATERIALIZED (
   SELECT rangeId AS range_id, inputsId AS inputs_id
   FROM src_operator_input
-  LIMIT -1
 ),
-described AS (
+described AS MATERIALIZED (
   SELECT
     projection.range_id,
     projection.parent_id,
@@ -75,13 +74,11 @@ described AS (
   WHERE work.name_id = projection.name_id
     AND work.inputs_id = coalesce(given.inputs_id, 0)
     AND projection.op_count > 0
-  LIMIT -1
 ),
-tree AS (
+tree AS MATERIALIZED (
   SELECT range_id, parent_id
   FROM nvtx_projection
   WHERE op_count > 0
-  LIMIT -1
 ),
 -- Ranges around calls with known work. If one of them has a rule, its work would count theirs again.
 around AS (
@@ -94,12 +91,11 @@ around AS (
   JOIN tree
     ON tree.range_id = around.range_id
 ),
-known AS (
+known AS MATERIALIZED (
   SELECT *
   FROM described
   WHERE source <> 'rule'
     OR range_id NOT IN (SELECT range_id FROM around WHERE range_id IS NOT NULL)
-  LIMIT -1
 ),
 -- Each range inside a call with known work, down to the next such call.
 owned AS (
@@ -112,17 +108,15 @@ owned AS (
     ON tree.parent_id = owned.range_id
   WHERE tree.range_id NOT IN (SELECT range_id FROM known)
 ),
-owner AS (
+owner AS MATERIALIZED (
   SELECT range_id, owner_id
   FROM owned
-  LIMIT -1
 ),
-step AS (
+step AS MATERIALIZED (
   -- Each token of a context has a key and a value.
   SELECT range_id, attended_pairs, 2 * (prefill_context_tokens + decode_context_tokens) AS cached
   FROM all_serving_annotation
   WHERE attended_pairs IS NOT NULL
-  LIMIT -1
 ),
 -- From each call of paged attention up to its step.
 above AS (
@@ -136,12 +130,11 @@ above AS (
     ON tree.range_id = above.range_id
   WHERE above.range_id NOT IN (SELECT range_id FROM step)
 ),
-batch AS (
+batch AS MATERIALIZED (
   SELECT above.call_id, step.attended_pairs, step.cached
   FROM above
   JOIN step
     ON step.range_id = above.range_id
-  LIMIT -1
 ),
 -- A path has the phase of its last name, or of the names before it.
 layer AS (
@@ -150,12 +143,11 @@ layer AS (
   WHERE phase IS NOT NULL
   GROUP BY layer_name
 ),
-path AS (
+path AS MATERIALIZED (
   SELECT nvtx_path.path_id, nvtx_path.parent_path_id, layer.phase
   FROM nvtx_path
   LEFT JOIN layer
     ON layer.layer_name = nvtx_path.layer_name
-  LIMIT -1
 ),
 phased AS (
   SELECT path_id, phase
@@ -167,11 +159,10 @@ phased AS (
   JOIN path
     ON path.parent_path_id = phased.path_id
 ),
-phase AS (
+phase AS MATERIALIZED (
   SELECT path_id, phase
   FROM phased
   WHERE phase IS NOT NULL
-  LIMIT -1
 ),
 graph_call AS (
   SELECT call_id
@@ -214,7 +205,7 @@ call AS (
   GROUP BY range_id, outside_tid
 ),
 -- What each rank reads and writes. Several ranks pass their shares on, so the device moves more.
-collective AS (
+collective AS MATERIALIZED (
   SELECT
     kernel_id,
     operation || ' of ' || size_bytes || ' B' || coalesce(' by ' || rank_count || ' ranks', '') AS shape,
@@ -223,7 +214,6 @@ collective AS (
   FROM collective_op
   WHERE kernel_id IS NOT NULL
     AND size_bytes IS NOT NULL
-  LIMIT -1
 ),
 only_gpu AS (
   SELECT min(gpu_id) AS gpu_id

@@ -24,7 +24,7 @@ recorded AS (
   CROSS JOIN nvtx_projection AS range
   WHERE range.range_id = input.rangeId
 ),
-traced AS (
+traced AS MATERIALIZED (
   SELECT
     recorded.name_id,
     recorded.inputs_id,
@@ -33,7 +33,6 @@ traced AS (
   FROM recorded
   CROSS JOIN nvtx_name
   WHERE nvtx_name.name_id = recorded.name_id
-  LIMIT -1
 ),
 -- aten::mm, seq = 5, op_id = 7, sizes = [[2, 3], [3, 4]], input_op_ids = [(5,0), (6,0)]
 named AS (

@@ -25,7 +25,7 @@ limits: >-
 ---*/
 WITH
 -- The two operands, and the settings that the work depends on.
-operand AS (
+operand AS MATERIALIZED (
   SELECT
     input.name_id,
     input.inputs_id,
@@ -62,7 +62,6 @@ operand AS (
     AND first.inputs_id = input.inputs_id
     AND first.place = 0
   WHERE formula.a_place IS NOT NULL
-  LIMIT -1
 ),
 matmul AS (
   SELECT
@@ -159,7 +158,7 @@ attention AS (
     iif(is_backward, a_elements + 2 * b_elements, batch * heads * m * value_width) AS written_elements
   FROM attended
 ),
-product AS (
+product AS MATERIALIZED (
   SELECT
     name_id,
     inputs_id,
@@ -196,7 +195,6 @@ product AS (
   WHERE layout = 'paged'
     AND a_rank = 3
     AND b_rank >= 3
-  LIMIT -1
 )
 SELECT *
 FROM product

@@ -31,7 +31,7 @@ limits: >-
   the operand, or of the largest input.
 ---*/
 WITH
-known AS (
+known AS MATERIALIZED (
   SELECT
     input.*,
     formula.kind,
@@ -43,7 +43,6 @@ known AS (
   FROM operator_input AS input
   JOIN operator_formula AS formula
     ON formula.op_name = input.op_name
-  LIMIT -1
 ),
 read AS (
   SELECT

@@ -25,7 +25,7 @@ limits: >-
   communicator has no rank here.
 ---*/
 WITH
-member AS (
+member AS MATERIALIZED (
   SELECT
     global_pid,
     communicator,
@@ -34,9 +34,8 @@ member AS (
   FROM nccl_call
   WHERE rank IS NOT NULL
   GROUP BY global_pid, communicator
-  LIMIT -1
 ),
-call AS (
+call AS MATERIALIZED (
   SELECT
     range_id,
     communicator,
@@ -55,7 +54,6 @@ call AS (
   WHERE operation IN ('Send', 'Recv')
     AND communicator IS NOT NULL
     AND peer IS NOT NULL
-  LIMIT -1
 ),
 launched AS (
   SELECT

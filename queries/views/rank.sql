@@ -18,7 +18,7 @@ limits: >-
   MV2_COMM_WORLD_RANK, SLURM_PROCID.
 ---*/
 WITH
-member AS (
+member AS MATERIALIZED (
   SELECT
     pid,
     communicator,
@@ -29,29 +29,25 @@ member AS (
   FROM nccl_call
   WHERE rank IS NOT NULL
   GROUP BY pid, communicator
-  LIMIT -1
 ),
-mpi AS (
+mpi AS MATERIALIZED (
   SELECT globalTid >> 24 & 16777215 AS pid, min(rank) AS rank
   FROM src_mpi_rank
   GROUP BY globalTid >> 24 & 16777215
-  LIMIT -1
 ),
-used AS (
+used AS MATERIALIZED (
   SELECT pid, min(gpu_id) AS gpu_id, count(DISTINCT gpu_id) AS gpu_count
   FROM process_device
   GROUP BY pid
-  LIMIT -1
 ),
-torch AS (
+torch AS MATERIALIZED (
   SELECT
     CAST(max(iif(fact = 'DISTRIBUTED_RANK', value, NULL)) AS INTEGER) AS rank,
     CAST(max(iif(fact = 'DISTRIBUTED_WORLD_SIZE', value, NULL)) AS INTEGER) AS rank_count
   FROM export_fact
   WHERE fact IN ('DISTRIBUTED_RANK', 'DISTRIBUTED_WORLD_SIZE')
-  LIMIT -1
 ),
-variable AS (
+variable AS MATERIALIZED (
   SELECT variable, iif(min(number) = max(number), CAST(min(number) AS INTEGER), NULL) AS number
   FROM (
     SELECT
@@ -63,9 +59,8 @@ variable AS (
   WHERE NOT (number GLOB '*[^0-9]*')
     AND length(number) BETWEEN 1 AND 7
   GROUP BY variable
-  LIMIT -1
 ),
-environment AS (
+environment AS MATERIALIZED (
   SELECT
     coalesce(
       max(iif(variable = 'RANK', number, NULL)),
@@ -84,9 +79,8 @@ environment AS (
       max(iif(variable = 'SLURM_NPROCS', number, NULL))
     ) AS rank_count
   FROM variable
-  LIMIT -1
 ),
-process AS (
+process AS MATERIALIZED (
   SELECT pid
   FROM used
   UNION
@@ -95,14 +89,12 @@ process AS (
   UNION
   SELECT pid
   FROM mpi
-  LIMIT -1
 ),
 -- The only process on a GPU: to whom the environment and the file name belong.
-only AS (
+only AS MATERIALIZED (
   SELECT max(pid) AS pid
   FROM used
   HAVING count(*) = 1
-  LIMIT -1
 )
 SELECT
   process.pid,

@@ -17,7 +17,7 @@ limits: >-
   other threads launch are in no step; --attribute has no effect here.
 ---*/
 WITH
-step AS (
+step AS MATERIALIZED (
   SELECT
     range_id,
     global_tid,
@@ -25,13 +25,11 @@ step AS (
     start_ns,
     step + 1 AS nth
   FROM all_serving_annotation
-  LIMIT -1
 ),
-op AS (
+op AS MATERIALIZED (
   SELECT op_kind, op_id, start_ns, end_ns, dur_ns, call_id, call_start_ns, call_end_ns, global_tid
   FROM nvtx_op
   WHERE global_tid IN (SELECT global_tid FROM step)
-  LIMIT -1
 ),
 -- Steps and launching calls in order of time. For each call, the number of steps of its thread that have begun.
 event AS (
@@ -41,12 +39,11 @@ event AS (
   SELECT DISTINCT global_tid, call_start_ns, 0, call_id
   FROM op
 ),
-begun AS (
+begun AS MATERIALIZED (
   SELECT
     call_id,
     sum(is_step) OVER (PARTITION BY global_tid ORDER BY at_ns, is_step DESC ROWS UNBOUNDED PRECEDING) AS nth
   FROM event
-  LIMIT -1
 ),
 graph_launch AS (
   SELECT call_id

@@ -41,7 +41,7 @@ limits: >-
   GPU work is what the thread of the step launched in it; see serving_op. In the gap before a step, other work may run.
 ---*/
 WITH
-summed AS (
+summed AS MATERIALIZED (
   SELECT
     range_id,
     min(start_ns) AS proj_start_ns,
@@ -54,7 +54,6 @@ summed AS (
     sum(iif(is_graph, dur_ns, 0)) AS graph_ns
   FROM serving_op
   GROUP BY range_id
-  LIMIT -1
 )
 SELECT
   step.range_id,

@@ -20,27 +20,23 @@ columns:
 limits: >-
   Threads have OS calls and states here if they call CUDA or have NVTX ranges; if no thread does, all threads have them.
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-activity AS (
+activity AS MATERIALIZED (
   SELECT name_id, op_activity((SELECT text FROM string WHERE string_id = name_id)) AS activity
   FROM (SELECT DISTINCT name_id FROM kernel)
-  LIMIT -1
 ),
 -- DISTINCT leaves few rows for UNION, which is slower.
-working_thread AS (
+working_thread AS MATERIALIZED (
   SELECT DISTINCT global_tid FROM cuda_call
   UNION
   SELECT DISTINCT global_tid FROM nvtx_span
-  LIMIT -1
 ),
-shown_thread AS (
+shown_thread AS MATERIALIZED (
   SELECT global_tid FROM working_thread
   UNION
   SELECT global_tid
   FROM (SELECT DISTINCT global_tid FROM os_call UNION SELECT DISTINCT global_tid FROM thread_state)
   WHERE NOT EXISTS (SELECT 1 FROM working_thread)
-  LIMIT -1
 )
 SELECT
   1 AS kind,

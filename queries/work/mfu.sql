@@ -55,7 +55,7 @@ assumed AS (
   FROM data_type
   WHERE type_name = lower(:data_type)
 ),
-peak AS (
+peak AS MATERIALIZED (
   SELECT
     gpu_peak.gpu_id,
     gpu_peak.data_type,
@@ -64,9 +64,8 @@ peak AS (
   FROM gpu_peak
   LEFT JOIN given
     ON given.data_type = gpu_peak.data_type
-  LIMIT -1
 ),
-slot AS (
+slot AS MATERIALIZED (
   SELECT
     gpu_id,
     iteration,
@@ -77,7 +76,6 @@ slot AS (
     row_number() OVER (PARTITION BY gpu_id ORDER BY start_ns, end_ns, range_id) AS nth,
     count(*) OVER (PARTITION BY iteration, global_tid) AS gpu_count
   FROM iteration_window
-  LIMIT -1
 ),
 work AS (
   SELECT

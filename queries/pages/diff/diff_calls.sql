@@ -31,14 +31,12 @@ limits: >-
   so a longer call is not always a slower one. A driver call inside a runtime call counts again.
 see_also: [cuda_api_costs, diff_gpu_work]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-iteration AS (
+iteration AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
   FROM iteration_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
-  LIMIT -1
 ),
 by_function AS (
   SELECT

@@ -38,7 +38,6 @@ limits: >-
   The errors of a run are taken as fully correlated, because a clock that drifts changes all of its work.
 see_also: [diff_strata, diff_rows]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 weighed AS (
   SELECT

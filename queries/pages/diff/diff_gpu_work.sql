@@ -31,27 +31,24 @@ limits: >-
   of work, which can be wrong: matrix products of one output size can differ in their inner dimension.
 see_also: [kernel_costs, kernel_iteration_costs, memory_op_sizes, diff_ranges, diff_calls]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 -- Windows of iterations by process and GPU.
-iteration AS (
+iteration AS MATERIALIZED (
   SELECT time_places(pid << 10 | device_id, start_ns, end_ns) AS places, max(iteration_count) AS iteration_count
   FROM iteration_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
-  LIMIT -1
 ),
-mode AS (
+mode AS MATERIALIZED (
   SELECT
     coalesce(iteration_count, 0) > 0 AS has_iterations,
     -- Noise comes from the spread over iterations if there are enough of them.
     coalesce(iteration_count, 0) >= 5 AS is_by_iteration,
     (SELECT count(*) BETWEEN 1 AND 1000 FROM nvtx_path) AS has_paths
   FROM iteration
-  LIMIT -1
 ),
--- LIMIT -1 here computes the place once, not again for each aggregate.
-kernel_placed AS (
+-- Stored, the place is computed once, not again for each aggregate.
+kernel_placed AS MATERIALIZED (
   SELECT
     kernel.name_id,
     kernel.grid_x,
@@ -75,7 +72,6 @@ kernel_placed AS (
     mode.is_by_iteration
   FROM kernel
   CROSS JOIN mode
-  LIMIT -1
 ),
 memory_op AS (
   SELECT 1 AS kind, copy_kind, src_kind, dst_kind, size_bytes, pid, device_id, start_ns, dur_ns
@@ -97,7 +93,7 @@ memory_placed AS (
   CROSS JOIN mode
 ),
 -- Kernels are many: sorted for themselves, each takes only the columns of its own.
-gpu_sum AS (
+gpu_sum AS MATERIALIZED (
   SELECT
     0 AS kind,
     name_id AS name_a,
@@ -137,7 +133,6 @@ gpu_sum AS (
   FROM memory_placed
   WHERE place IS NOT NULL
   GROUP BY kind, copy_kind, src_kind, dst_kind, size_bytes
-  LIMIT -1
 ),
 -- GPU timestamps are multiples of up to 32 ns, so a mean is at best as exact as that allows.
 known AS (
@@ -192,7 +187,7 @@ folded AS (
   WHERE NOT has_shape
   GROUP BY kind, name_a, name_b, name_c, path_id
 ),
-copy_name AS (
+copy_name AS MATERIALIZED (
   SELECT DISTINCT
     1 AS kind,
     copy_kind AS name_a,
@@ -203,7 +198,6 @@ copy_name AS (
   UNION
   SELECT DISTINCT 2, NULL, NULL, mem_kind, '[CUDA memset]' || coalesce(', ' || memory, '')
   FROM memset
-  LIMIT -1
 ),
 work AS (
   SELECT

@@ -30,7 +30,6 @@ limits: >-
   their sums are compared. Kernels of one class can still compute different things.
 see_also: [diff_rows]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 work AS (
   SELECT side, section, name, shape, path, class, collective, calls, total_ns, error_ns, freedom_ns, single_ns
@@ -42,7 +41,7 @@ work AS (
   SELECT side, section, name, shape, path, class, collective, calls, total_ns, error_ns, freedom_ns, single_ns
   FROM diff_calls
 ),
-item AS (
+item AS MATERIALIZED (
   SELECT
     section,
     name,
@@ -52,7 +51,6 @@ item AS (
     max(side >= :runs_a) AS in_b
   FROM work
   GROUP BY section, name, path
-  LIMIT -1
 ),
 named AS (
   SELECT

@@ -30,20 +30,17 @@ limits: >-
   A range belongs to the iteration of its process in which it starts. Ranges nest, so do not add them up.
 see_also: [nvtx_path_times, diff_gpu_work]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-iteration AS (
+iteration AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
   FROM iteration_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
-  LIMIT -1
 ),
-mode AS (
+mode AS MATERIALIZED (
   SELECT
     EXISTS (SELECT 1 FROM nvtx_path WHERE op_count > 0) AS is_on_gpu,
     (SELECT iteration_count FROM iteration) AS iteration_count
-  LIMIT -1
 ),
 by_path AS (
   SELECT

@@ -33,21 +33,18 @@ limits: >-
   the CPU gets faster.
 see_also: [diff_verdict, diff_rows]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-whole AS (
+whole AS MATERIALIZED (
   SELECT per, verdict, a_ns, b_ns, change_pct, noise_pct
   FROM diff_whole
   WHERE part = 'time'
-  LIMIT -1
 ),
-gpu_work AS (
+gpu_work AS MATERIALIZED (
   SELECT
     sum(total_ns) AS total_ns,
     coalesce(sum(total_ns) FILTER (WHERE section = 'memory'), 0) AS memory_ns
   FROM diff_costs
   WHERE section IN ('kernels', 'memory')
-  LIMIT -1
 ),
 slower AS (
   SELECT section, coalesce(name_b, name_a) AS name, mean_a_ns, mean_b_ns, cost_change_pct, noise_pct, row_id

@@ -49,23 +49,20 @@ limits: >-
   other rows; layers nest, so do not add them up.
 see_also: [diff_whole, diff_pairs, diff_strata]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-unit AS (
+unit AS MATERIALIZED (
   SELECT min(iteration_count) > 0 AS is_per_iteration
   FROM diff_runs
-  LIMIT -1
 ),
-pair AS (
+pair AS MATERIALIZED (
   SELECT
     pair_id,
     count(DISTINCT iif(in_a, name, NULL)) + count(DISTINCT iif(in_b, name, NULL)) AS name_count,
     max(match) AS match
   FROM diff_pairs
   GROUP BY pair_id
-  LIMIT -1
 ),
-pair_name AS (
+pair_name AS MATERIALIZED (
   SELECT
     pair_id,
     group_concat(iif(in_a, name, NULL), char(10)) AS name_a,
@@ -77,9 +74,8 @@ pair_name AS (
     ORDER BY pair_id, name
   )
   GROUP BY pair_id
-  LIMIT -1
 ),
-member AS (
+member AS MATERIALIZED (
   SELECT DISTINCT
     section,
     pair_id,
@@ -98,7 +94,6 @@ member AS (
   SELECT section, pair_id, 'total', section
   FROM diff_costs
   WHERE section IN ('kernels', 'memory')
-  LIMIT -1
 ),
 run_cost AS (
   SELECT

@@ -30,14 +30,12 @@ limits: >-
   Iterations are those of the relation iteration_window, without warm-up.
 see_also: [diff_side, diff_windows]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-iteration AS (
+iteration AS MATERIALIZED (
   SELECT side, min(layer_name) AS iteration_name, count(DISTINCT range_id) AS iteration_count
   FROM diff_windows
   WHERE kind = 'iteration'
   GROUP BY side
-  LIMIT -1
 )
 SELECT
   run.side,

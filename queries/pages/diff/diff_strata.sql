@@ -42,7 +42,6 @@ limits: >-
   Whether two reports without iterations do the same work is judged by call counts alone.
 see_also: [diff_pairs, diff_costs]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 work AS (
   SELECT side, section, name, shape, path, class, collective, calls, total_ns, error_ns, freedom_ns, single_ns
@@ -54,16 +53,15 @@ work AS (
   SELECT side, section, name, shape, path, class, collective, calls, total_ns, error_ns, freedom_ns, single_ns
   FROM diff_calls
 ),
-unit AS (
+unit AS MATERIALIZED (
   SELECT
     coalesce(sum(unit_count) FILTER (WHERE NOT is_b), 0) AS units_a,
     coalesce(sum(unit_count) FILTER (WHERE is_b), 0) AS units_b,
     count(*) AS runs,
     min(iteration_count) > 0 AS has_iterations
   FROM diff_runs
-  LIMIT -1
 ),
-pair AS (
+pair AS MATERIALIZED (
   SELECT
     *,
     max(in_a_name) OVER of_pair > 1 OR max(in_b_name) OVER of_pair > 1 AS is_several,
@@ -76,7 +74,6 @@ pair AS (
     FROM diff_pairs
   )
   WINDOW of_pair AS (PARTITION BY pair_id)
-  LIMIT -1
 ),
 -- A shape may come from several ranges of a run.
 stratum AS (

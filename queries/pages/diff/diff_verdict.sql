@@ -42,15 +42,13 @@ limits: >-
   The number of runs needed assumes that more runs vary as much as these.
 see_also: [diff_whole, diff_rows, diff_regressions]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-whole AS (
+whole AS MATERIALIZED (
   SELECT *
   FROM diff_whole
   WHERE part = 'time'
-  LIMIT -1
 ),
-cost AS (
+cost AS MATERIALIZED (
   SELECT
     cost.section,
     cost.is_b,
@@ -59,7 +57,6 @@ cost AS (
   FROM diff_costs AS cost
   LEFT JOIN diff_rows
     ON diff_rows.pair_id = cost.pair_id
-  LIMIT -1
 ),
 judged AS (
   SELECT min(100.0 * judged_ns / nullif(total_ns, 0)) AS judged_pct

@@ -38,7 +38,6 @@ limits: >-
   the operations. Start-up between the first GPU operations counts then.
 see_also: [diff_verdict, diff_windows]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 fact AS (
   SELECT
@@ -48,7 +47,7 @@ fact AS (
 part (rank, part) AS (
   VALUES (1, 'time'), (2, 'compute'), (3, 'exposed communication'), (4, 'exposed copies'), (5, 'idle')
 ),
-value AS (
+value AS MATERIALIZED (
   SELECT
     part.rank,
     part.part,
@@ -69,14 +68,12 @@ value AS (
   CROSS JOIN part
   CROSS JOIN fact
   WHERE (windows.kind = 'iteration') = fact.is_per_iteration
-  LIMIT -1
 ),
 -- The GPUs share the disturbances of an iteration, so that their mean is one measurement.
-placed AS (
+placed AS MATERIALIZED (
   SELECT rank, part, side, is_b, place, avg(value_ns) AS value_ns
   FROM value
   GROUP BY rank, part, side, is_b, place
-  LIMIT -1
 ),
 by_gpu AS (
   SELECT rank, part, side, is_b, gpu_id, avg(value_ns) AS mean_ns, sum(value_ns) AS sum_ns
@@ -135,7 +132,7 @@ gpu_count AS (
   FROM value
   GROUP BY side
 ),
-call_error AS (
+call_error AS MATERIALIZED (
   SELECT
     work.side >= :runs_a AS is_b,
     CASE
@@ -153,7 +150,6 @@ call_error AS (
   UNION ALL
   SELECT 0, 'idle', error_ns, freedom
   FROM idle_error
-  LIMIT -1
 ),
 source AS (
   SELECT

@@ -33,14 +33,12 @@ limits: >-
   work only if both ran the same operations in the same order. A CUDA graph traced as a whole is not an operation here.
 see_also: [iteration_times, gpu_time, diff_gpu_work]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-iteration AS (
+iteration AS MATERIALIZED (
   SELECT gpu_id, global_tid, iteration, start_ns, end_ns, range_id, layer_name
   FROM iteration_window
   WHERE :per_iteration
     AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
-  LIMIT -1
 ),
 op AS (
   SELECT
@@ -51,16 +49,14 @@ op AS (
   FROM gpu_overlap
   WHERE NOT EXISTS (SELECT 1 FROM iteration)
 ),
-border AS (
+border AS MATERIALIZED (
   SELECT gpu_id, nth * 20 / op_count AS place, min(start_ns) AS start_ns
   FROM op
   GROUP BY gpu_id, nth * 20 / op_count
-  LIMIT -1
 ),
-whole AS (
+whole AS MATERIALIZED (
   SELECT gpu_id, end_ns
   FROM gpu_window
-  LIMIT -1
 ),
 piece AS (
   SELECT

@@ -36,7 +36,6 @@ limits: >-
   the first one. Only collectives in which the ranks agree.
 see_also: [collective_arrivals, collective_work, straggler_causes]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 longest AS (
   SELECT communicator, sequence

@@ -57,10 +57,9 @@ cut AS (
   WHERE number.bit < 62
 ),
 -- How long each set of findings claims the same time, as a sum of powers of two.
-claimed AS (
+claimed AS MATERIALIZED (
   SELECT value ->> 0 AS mask, value ->> 1 AS dur_ns
   FROM json_each((SELECT overlap_times(gpu_id, bit, start_ns, end_ns) FROM cut))
-  LIMIT -1
 ),
 -- The bits of the findings that narrow each broader finding.
 narrower AS (
@@ -73,7 +72,7 @@ narrower AS (
   GROUP BY broad.bit
 ),
 -- Time that a narrower finding claims does not count for the broader one.
-counted AS (
+counted AS MATERIALIZED (
   SELECT
     claimed.mask & ~coalesce((
       SELECT sum(1 << narrower.bit)
@@ -83,7 +82,6 @@ counted AS (
     sum(claimed.dur_ns) AS dur_ns
   FROM claimed
   GROUP BY 1
-  LIMIT -1
 ),
 -- Each step takes the finding that adds most. `best` packs that time and the finding.
 step AS (

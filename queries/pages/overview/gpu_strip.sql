@@ -34,7 +34,7 @@ piece AS (
   UNION ALL
   SELECT piece + 1 FROM piece WHERE piece + 1 < :pieces
 ),
-bound AS (
+bound AS MATERIALIZED (
   SELECT
     piece,
     start_ns + piece * ((end_ns - start_ns) / :pieces) AS from_ns,
@@ -42,7 +42,6 @@ bound AS (
   FROM piece
   CROSS JOIN whole
   WHERE start_ns IS NOT NULL
-  LIMIT -1
 )
 SELECT
   gpu.gpu_id,

@@ -24,11 +24,10 @@ limits: >-
 see_also: [top_kernels, kernel_stats]
 ---*/
 WITH RECURSIVE
-whole_us AS (
+whole_us AS MATERIALIZED (
   SELECT dur_ns / 1000 AS dur_us, count(*) AS kernel_count, sum(dur_ns) AS total_ns
   FROM kernel
   GROUP BY dur_ns / 1000
-  LIMIT -1
 ),
 bin (from_us, below_us) AS (
   SELECT 0, 1
@@ -37,7 +36,7 @@ bin (from_us, below_us) AS (
   FROM bin
   WHERE below_us <= (SELECT max(dur_us) FROM whole_us)
 ),
-filled AS (
+filled AS MATERIALIZED (
   SELECT
     bin.from_us,
     bin.below_us,
@@ -48,7 +47,6 @@ filled AS (
     ON whole_us.dur_us >= bin.from_us
     AND whole_us.dur_us < bin.below_us
   GROUP BY bin.from_us, bin.below_us
-  LIMIT -1
 )
 SELECT
   row_number() OVER (ORDER BY from_us) AS rank,

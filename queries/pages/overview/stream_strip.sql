@@ -34,17 +34,15 @@ limits: >-
   less than `pieces` ns. Nothing is exposed here: what runs on other streams meanwhile does not matter.
 see_also: [gpu_strip, stream_concurrency]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH RECURSIVE
-whole AS (
+whole AS MATERIALIZED (
   SELECT from_ns, to_ns, (to_ns - from_ns) / :pieces AS piece_ns
   FROM (SELECT min(start_ns) AS from_ns, max(end_ns) AS to_ns FROM gpu_window)
   WHERE (to_ns - from_ns) / :pieces > 0
-  LIMIT -1
 ),
 -- Intervals that begin and end in the same pieces count together. Only one can leave a piece. One number as key sorts
 -- faster than three.
-part AS (
+part AS MATERIALIZED (
   SELECT
     gpu_id,
     pid,
@@ -76,7 +74,6 @@ part AS (
       AND busy.start_ns < busy.end_ns
   )
   GROUP BY gpu_id, pid, context_id, stream_id, span
-  LIMIT -1
 ),
 stream AS (
   SELECT
@@ -98,13 +95,12 @@ stream AS (
     GROUP BY gpu_id, pid, context_id, stream_id
   )
 ),
-shown AS (
+shown AS MATERIALIZED (
   SELECT *, row_number() OVER (ORDER BY gpu_id, nth) AS stream_rank
   FROM stream
   WHERE place <= :streams
-  LIMIT -1
 ),
-kept AS (
+kept AS MATERIALIZED (
   SELECT part.*, shown.stream_rank
   FROM part
   JOIN shown
@@ -112,7 +108,6 @@ kept AS (
     AND shown.pid IS NOT DISTINCT FROM part.pid
     AND shown.context_id IS NOT DISTINCT FROM part.context_id
     AND shown.stream_id IS NOT DISTINCT FROM part.stream_id
-  LIMIT -1
 ),
 -- An interval of several pieces: its two ends, and the pieces between, which it fills.
 inner_piece AS (

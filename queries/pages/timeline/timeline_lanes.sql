@@ -47,14 +47,12 @@ when_empty: "no event lies within the scope"
 limits: "See timeline_slices, which has the slices as a table, and timeline_pieces."
 see_also: [timeline_slices, timeline_names]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
-name AS (
+name AS MATERIALIZED (
   SELECT name_id, timeline_text
   FROM timeline_names
-  LIMIT -1
 ),
-piece AS (
+piece AS MATERIALIZED (
   SELECT
     row.lane_id,
     '[' || group_concat(
@@ -64,9 +62,8 @@ piece AS (
   JOIN name
     ON name.timeline_text = row.category
   GROUP BY row.lane_id
-  LIMIT -1
 ),
-slice AS (
+slice AS MATERIALIZED (
   SELECT
     row.lane_id,
     row_number() OVER lane - 1 AS place,
@@ -96,7 +93,6 @@ slice AS (
     ON range.timeline_text = row.range_text
   WINDOW lane AS (PARTITION BY row.lane_id ORDER BY row.start_ns, row.dur_ns DESC, row.event_id, row.category)
   ORDER BY row.lane_id, place
-  LIMIT -1
 ),
 packed AS (
   SELECT

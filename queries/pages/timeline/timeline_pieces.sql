@@ -25,7 +25,6 @@ when_empty: "no event lies within the scope"
 limits: See timeline_event for the threads that have lanes. Categories can overlap, so that their sum exceeds the piece.
 see_also: [timeline_slices, timeline_lanes, gpu_strip]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH RECURSIVE
 lane AS (
   SELECT *, max((to_ns - from_ns + :pieces - 1) / :pieces, 1) AS piece_ns
@@ -33,7 +32,7 @@ lane AS (
   ORDER BY nth, kind
   LIMIT :lanes
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     lane.lane_id,
     event.start_ns,
@@ -52,7 +51,6 @@ placed AS (
     AND lane.device_id IS NOT DISTINCT FROM event.device_id
     AND lane.context_id IS NOT DISTINCT FROM event.context_id
     AND lane.track IS NOT DISTINCT FROM event.track
-  LIMIT -1
 ),
 -- A slice that is longer than a piece has two ends, and fills the pieces between. Only the longest of those that start
 -- in a piece is needed to fill.

@@ -49,7 +49,6 @@ when_empty: "no event lies within the scope"
 limits: Events of timeline_event, with its limits. Ranges without GPU work are not on the GPU.
 see_also: [timeline_pieces, timeline_lanes, timeline_names, gpu_idle_causes]
 ---*/
--- LIMIT -1 makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
 lane AS (
   SELECT *, max((to_ns - from_ns + :pieces - 1) / :pieces, 1) AS piece_ns
@@ -57,7 +56,7 @@ lane AS (
   ORDER BY nth, kind
   LIMIT :lanes
 ),
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     lane.lane_id,
     lane.kind <= 2 AS is_gpu,
@@ -75,7 +74,6 @@ placed AS (
     AND lane.device_id IS NOT DISTINCT FROM event.device_id
     AND lane.context_id IS NOT DISTINCT FROM event.context_id
     AND lane.track IS NOT DISTINCT FROM event.track
-  LIMIT -1
 ),
 -- How many slices each half returns for each N: those of pieces with at most N slices, and N of every other piece.
 cell AS (
@@ -98,7 +96,7 @@ choice AS (
   FROM (SELECT * FROM cell UNION ALL VALUES (0, 0, 0), (1, 0, 0))
   WINDOW half AS (PARTITION BY is_gpu ORDER BY slice_count)
 ),
-rule AS (
+rule AS MATERIALIZED (
   SELECT
     is_gpu,
     max(
@@ -109,11 +107,10 @@ rule AS (
   FROM choice
   WHERE small_count + least * large_count <= :slices / 2
   GROUP BY is_gpu
-  LIMIT -1
 ),
 -- Most slices are shorter than the shortest that is kept of their piece of the lane: only the others are ranked.
 -- CROSS JOIN keeps the order of the tables. Otherwise SQLite would build an index of all slices.
-bound AS (
+bound AS MATERIALIZED (
   SELECT
     placed.lane_id,
     placed.first_piece,
@@ -122,9 +119,8 @@ bound AS (
   CROSS JOIN rule
   WHERE rule.is_gpu = placed.is_gpu
   GROUP BY placed.lane_id, placed.first_piece
-  LIMIT -1
 ),
-kept AS (
+kept AS MATERIALIZED (
   SELECT ranked.*, iif(rule.per_piece < rule.most, rule.per_piece, NULL) AS per_piece
   FROM (
     SELECT
@@ -148,7 +144,6 @@ kept AS (
   JOIN rule
     ON rule.is_gpu = ranked.is_gpu
   WHERE ranked.nth <= rule.per_piece
-  LIMIT -1
 )
 SELECT
   lane.lane_id,
