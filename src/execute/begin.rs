@@ -66,7 +66,7 @@ impl Session {
         };
         let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
         let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
-        let (asked, unknown, has_stored) = (RefCell::default(), RefCell::default(), RefCell::default());
+        let (asked, judged, has_stored) = (RefCell::default(), RefCell::default(), RefCell::default());
         Ok(Self {
             connection,
             natives,
@@ -75,7 +75,7 @@ impl Session {
             stored,
             has_stored,
             asked,
-            unknown,
+            judged,
             are_times_checked: Cell::new(true),
             limits: limits.clone(),
             database,

@@ -1,17 +1,18 @@
 //! The tables of `asks: [{kind: finding}]`: the intervals of all findings, and a row about each finding.
 
 use super::insert::Insert;
+use super::intervals::Intervals;
 use crate::catalog::{FINDING_COLUMNS, FINDING_TABLES};
 use crate::compile::FINDING_ABOUT;
 use crate::error::Result;
-use crate::table::{ResultTable, Value};
+use crate::table::Value;
 use rusqlite::Connection;
 
 /// The answers of all findings that a plan reads.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Each finding that the report has data for, and its rows.
-    pub(super) intervals: Vec<(String, ResultTable)>,
+    /// Each finding that the report has data for, and its intervals.
+    pub(super) intervals: Vec<(String, Intervals)>,
     /// A row about each finding, with the columns [`FINDING_ABOUT`].
     pub(super) about: Vec<Vec<Value>>,
 }
@@ -22,13 +23,8 @@ impl Findings {
         let [intervals, about] = FINDING_TABLES;
         let columns = std::iter::once("query").chain(FINDING_COLUMNS);
         let mut insert = Insert::create(connection, intervals, columns)?;
-        for (name, table) in &self.intervals {
-            let name = Value::Text(name.clone());
-            let place = |name: &&str| table.columns.iter().position(|column| column.name == **name);
-            let places: Vec<usize> = FINDING_COLUMNS.iter().filter_map(place).collect();
-            for row in &table.rows {
-                insert.row(std::iter::once(&name).chain(places.iter().map(|&place| &row[place])))?;
-            }
+        for (name, rows) in &self.intervals {
+            rows.write(&Value::Text(name.clone()), &mut insert)?;
         }
         let mut insert = Insert::create(connection, about, FINDING_ABOUT.into_iter())?;
         self.about.iter().try_for_each(|row| insert.row(row.iter()))

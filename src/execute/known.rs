@@ -2,6 +2,7 @@
 
 use super::findings::Findings;
 use super::guard::Limits;
+use super::intervals::Intervals;
 use super::session::{Session, is_same};
 use crate::catalog::KnownBy;
 use crate::compile::{AskedFinding, Plan};
@@ -22,12 +23,43 @@ impl Session {
         for asked in asked {
             let lack = self.lack_of(&asked.plan)?;
             if lack.is_none() {
-                let answer = self.take_answer(&asked.plan, limits)?;
-                findings.intervals.push((name_of(asked).to_owned(), answer));
+                let intervals = self.take_intervals(&asked.plan, limits)?;
+                findings.intervals.push((name_of(asked).to_owned(), intervals));
             }
             findings.about.push(about_row(asked, lack));
         }
         Ok(Some(findings))
+    }
+
+    /// The intervals of a finding, which nothing else asks any more.
+    fn take_intervals(&self, plan: &Plan, limits: &Limits) -> Result<Intervals> {
+        let place = self.judged.borrow().iter().position(|(judged, _)| is_same(judged, plan));
+        if let Some((_, Some(intervals))) =
+            place.map(|place| self.judged.borrow_mut().swap_remove(place))
+        {
+            return Ok(intervals);
+        }
+        match self.known(plan) {
+            Some(table) => {
+                let mut intervals = Intervals::default();
+                table.replay(&mut intervals)?;
+                Ok(intervals)
+            }
+            None => self.intervals(plan, limits),
+        }
+    }
+
+    /// For a finding that was asked ahead: whether the report can tell.
+    pub(super) fn judgement(&self, plan: &Plan) -> Option<bool> {
+        let judged = self.judged.borrow();
+        judged.iter().find(|(judged, _)| is_same(judged, plan)).map(|(_, intervals)| intervals.is_some())
+    }
+
+    /// Asks for the intervals of a finding.
+    pub(super) fn intervals(&self, plan: &Plan, limits: &Limits) -> Result<Intervals> {
+        let mut intervals = Intervals::default();
+        self.run(plan, limits, &mut intervals)?;
+        Ok(intervals)
     }
 
     /// The error for the data that the report lacks for a plan.
@@ -43,10 +75,9 @@ impl Session {
             detail: String::new(),
             help: known_by.help.clone(),
         };
-        let is_known = if self.unknown.borrow().iter().any(|unknown| is_same(unknown, plan)) {
-            false
-        } else {
-            self.known(plan).is_some() || self.has_rows(known_by)?
+        let is_known = match self.judgement(plan) {
+            Some(is_known) => is_known,
+            None => self.known(plan).is_some() || self.has_rows(known_by)?,
         };
         Ok((!is_known).then(unknown))
     }

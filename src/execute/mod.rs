@@ -11,6 +11,7 @@ mod findings;
 mod functions;
 mod guard;
 mod insert;
+mod intervals;
 mod known;
 mod native;
 mod parallel;

@@ -2,6 +2,7 @@
 
 use super::begin::Known;
 use super::guard::Limits;
+use super::intervals::Intervals;
 use super::native::Natives;
 use super::session::{Session, is_same};
 use super::stored::Stored;
@@ -34,6 +35,14 @@ struct Beside {
 struct Leaf<'a> {
     plan: &'a Plan,
     is_finding: bool,
+}
+
+/// What is kept of the answer to a query that was asked ahead.
+#[derive(Debug)]
+enum Answer {
+    Table(ResultTable),
+    /// The intervals of a finding; `None` if the report cannot tell.
+    Finding(Option<Intervals>),
 }
 
 /// The end of the queue from which a connection takes its plans.
@@ -78,7 +87,7 @@ impl Session {
                 if end == End::Front { queue.pop_front() } else { queue.pop_back() }
             };
             while let Some(place) = take() {
-                let answer = session.answer_if_known(&leaves[place], limits);
+                let answer = session.answer(&leaves[place], limits);
                 if answer.is_err() {
                     queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
                 }
@@ -124,8 +133,8 @@ impl Session {
         for (place, answer) in answers {
             let plan = leaves[place].plan.clone();
             match answer? {
-                Some(answer) => self.asked.borrow_mut().push((plan, Rc::new(answer))),
-                None => self.unknown.borrow_mut().push(plan),
+                Answer::Table(table) => self.asked.borrow_mut().push((plan, Rc::new(table))),
+                Answer::Finding(intervals) => self.judged.borrow_mut().push((plan, intervals)),
             }
         }
         Ok(())
@@ -168,18 +177,19 @@ impl Session {
     }
 
     fn add_leaf<'a>(&self, leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
-        let is_known = leaves.iter().any(|known| is_same(known.plan, leaf.plan));
-        if !is_known && self.known(leaf.plan).is_none() {
+        let is_added = leaves.iter().any(|known| is_same(known.plan, leaf.plan));
+        let is_judged = leaf.is_finding && self.judgement(leaf.plan).is_some();
+        if !is_added && !is_judged && self.known(leaf.plan).is_none() {
             leaves.push(leaf);
         }
     }
 
-    /// The answer; `None` to a finding about which the report cannot tell.
-    fn answer_if_known(&self, leaf: &Leaf<'_>, limits: &Limits) -> Result<Option<ResultTable>> {
-        if leaf.is_finding && self.lack_of(leaf.plan)?.is_some() {
-            return Ok(None);
-        }
-        self.table(leaf.plan, limits).map(Some)
+    fn answer(&self, leaf: &Leaf<'_>, limits: &Limits) -> Result<Answer> {
+        Ok(match leaf.is_finding {
+            false => Answer::Table(self.table(leaf.plan, limits)?),
+            true if self.lack_of(leaf.plan)?.is_some() => Answer::Finding(None),
+            true => Answer::Finding(Some(self.intervals(leaf.plan, limits)?)),
+        })
     }
 }
 

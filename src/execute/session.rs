@@ -4,6 +4,7 @@ use super::cells::{bind, columns, no_number, store};
 use super::diagnose;
 use super::findings::Findings;
 use super::guard::{self, Limits, Rights};
+use super::intervals::Intervals;
 use super::native::{AttributedTime, Natives};
 use super::partial::Partial;
 use super::stored::Stored;
@@ -34,8 +35,8 @@ pub struct Session {
     pub(super) has_stored: RefCell<BTreeSet<String>>,
     /// The answers to queries that other queries ask.
     pub(super) asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
-    /// The findings about which the report cannot tell.
-    pub(super) unknown: RefCell<Vec<Plan>>,
+    /// The findings that were asked ahead, and their intervals; `None` if the report cannot tell.
+    pub(super) judged: RefCell<Vec<(Plan, Option<Intervals>)>>,
     pub(super) are_times_checked: Cell<bool>,
     pub(super) limits: Limits,
     /// The file; an empty path for a database in memory.

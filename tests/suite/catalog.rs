@@ -236,6 +236,27 @@ fn a_failing_check_on_a_report_is_reported() {
 }
 
 #[test]
+fn a_condition_that_hides_rows_is_reported() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let folder = tempfile::tempdir().unwrap();
+    let check = |condition: &str| {
+        let with = GOOD.replace("limits:", &format!("rows_if: EXISTS ({condition})\nlimits:"));
+        fs::write(folder.path().join("good.sql"), with).unwrap();
+        let output =
+            nsq().arg("check").arg(folder.path()).arg("--report").arg(&report).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, text) = check("SELECT 1 FROM kernel WHERE dur_ns < 0");
+    assert!(code == Some(1) && text.contains("R18"), "{text}");
+    let (code, text) = check("SELECT 1 FROM kernel");
+    assert_eq!(code, Some(0), "{text}");
+    // It must be declared what the condition reads.
+    let (code, text) = check("SELECT 1 FROM memset");
+    assert!(code == Some(1) && text.contains("Q09"), "{text}");
+}
+
+#[test]
 fn the_lock_requires_a_new_version_for_changed_columns() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("good.sql");

@@ -372,7 +372,7 @@ fn one_name_stands_for_one_query() {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join(format!("{name}.sql"));
         let header = "version: 1\ntitle: T\nsummary: S.\nwhy: W.\nkind: sum\ntags: [cuda]\nreads: []\nrequires: []\n\
-                      columns:\n  - {name: n, type: int, doc: \"N.\"}";
+                      columns:\n  - {name: n, type: int, doc: \"N.\"}\nlimits: None are known.";
         let text = format!("/*---\nname: {name}\n{header}\n---*/\nSELECT {number} AS n ORDER BY 1\n");
         fs::write(&path, text).unwrap();
         path.to_str().unwrap().to_owned()

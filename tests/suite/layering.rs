@@ -34,6 +34,7 @@ const MAY_USE: [(&str, &[&str]); 32] = [
             "cancel",
             "threads",
             "glob",
+            "integers",
             "interval",
             "statistics",
             "projection",
