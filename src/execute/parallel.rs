@@ -42,7 +42,7 @@ struct Leaf<'a> {
 enum Answer {
     Table(ResultTable),
     /// The intervals of a finding; `None` if the report cannot tell.
-    Finding(Option<Intervals>),
+    Finding(Option<Box<Intervals>>),
 }
 
 /// The end of the queue from which a connection takes its plans.
@@ -134,7 +134,9 @@ impl Session {
             let plan = leaves[place].plan.clone();
             match answer? {
                 Answer::Table(table) => self.asked.borrow_mut().push((plan, Rc::new(table))),
-                Answer::Finding(intervals) => self.judged.borrow_mut().push((plan, intervals)),
+                Answer::Finding(intervals) => {
+                    self.judged.borrow_mut().push((plan, intervals.map(|intervals| *intervals)));
+                }
             }
         }
         Ok(())
@@ -188,7 +190,7 @@ impl Session {
         Ok(match leaf.is_finding {
             false => Answer::Table(self.table(leaf.plan, limits)?),
             true if self.lack_of(leaf.plan)?.is_some() => Answer::Finding(None),
-            true => Answer::Finding(Some(self.intervals(leaf.plan, limits)?)),
+            true => Answer::Finding(Some(Box::new(self.intervals(leaf.plan, limits)?))),
         })
     }
 }

@@ -139,8 +139,9 @@ impl Paths {
         let mut intervals = Vec::new();
         let innermost = projection.attribution.innermost_of();
         for (from, to) in self.stretches(projection, path) {
-            for place in from as usize..to as usize {
-                if self.of_range.get(innermost[place] as usize) == Some(&(path as u32)) {
+            let stretch = (from as usize..).zip(&innermost[from as usize..to as usize]);
+            for (place, &innermost) in stretch {
+                if self.of_range.get(innermost as usize) == Some(&(path as u32)) {
                     intervals.extend_from_slice(projection.op_times(place, place + 1));
                 }
             }

@@ -18,6 +18,7 @@ mod playbook;
 #[path = "../../../mcp/src/reports.rs"]
 mod reports;
 #[path = "../../../mcp/src/roots.rs"]
+#[allow(dead_code)]
 mod roots;
 #[path = "../../../mcp/src/server.rs"]
 mod server;
@@ -25,6 +26,8 @@ mod server;
 mod support;
 #[path = "../../../mcp/src/tools.rs"]
 mod tools;
+#[path = "../../../mcp/src/wording.rs"]
+mod wording;
 
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
