@@ -29,7 +29,8 @@ impl Rows {
         let mut low = high;
         while row_at(at(low)) > row {
             high = low;
-            low = low.checked_sub(width)?;
+            // It ends at the first one, which is no later row.
+            low = low.saturating_sub(width);
             width *= 2;
         }
         while low < high {
@@ -40,5 +41,38 @@ impl Rows {
             }
         }
         (row_at(at(low)) == row).then_some(at(low))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_found_and_no_other() {
+        let mut seed = 11u64;
+        let mut below = |n: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            ((seed >> 33) % n) as i64
+        };
+        for round in 0..2_000 {
+            let (mut rows, mut row) = (Vec::new(), below(40) - 20);
+            // Some without gaps, some with few, some with many.
+            for _ in 0..below(40) {
+                row += 1 + below([1, 3, 30][round % 3]);
+                rows.push(row);
+            }
+            if round % 2 == 1 {
+                (1..rows.len()).for_each(|place| rows.swap(place, below(place as u64 + 1) as usize));
+            }
+            let found = Rows::new(rows.len(), |place| rows[place]);
+            for row in -60..row + 60 {
+                let want = rows.iter().position(|known| *known == row);
+                assert_eq!(found.find(row, |place| rows[place]), want, "{row} in {rows:?}");
+            }
+            for far in [i64::MIN, i64::MAX] {
+                assert_eq!(found.find(far, |place| rows[place]), None);
+            }
+        }
     }
 }
