@@ -9,21 +9,21 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("queries");
     let mut files = Vec::new();
     find(&root, &mut files)?;
-    let mut rows = Vec::new();
+    files.sort();
+    let mut library = String::from("&[\n");
     for file in files {
-        let text = fs::read_to_string(&file)?;
-        let Some(yaml) = yaml_of(&file, &text) else { continue };
+        // All files of the library are text: skip any other.
+        let Ok(text) = fs::read_to_string(&file) else { continue };
         // `nsq check` tells what is wrong with a file that is not YAML.
-        let Ok(document) = serde_yaml::from_str::<serde_yaml::Value>(yaml) else { continue };
-        let Ok(json) = serde_json::to_string(&document) else { continue };
+        let json = yaml_of(&file, &text)
+            .and_then(|yaml| serde_yaml::from_str::<serde_yaml::Value>(yaml).ok())
+            .and_then(|document| serde_json::to_string(&document).ok());
         let inside = file.strip_prefix(&root)?.to_string_lossy().replace('\\', "/");
-        rows.push((inside, yaml.len(), json));
+        library += &format!(
+            "    EmbeddedFile {{ path: {inside:?}, text: include_str!({file:?}), json: {json:?} }},\n"
+        );
     }
-    // As texts, which nsq looks up: paths are in another order.
-    rows.sort();
-    let rows: String = rows.iter().map(|row| format!("    {row:?},\n")).collect();
-    let out = Path::new(&env::var("OUT_DIR")?).join("front_matter.rs");
-    Ok(fs::write(out, format!("&[\n{rows}]\n"))?)
+    Ok(fs::write(Path::new(&env::var("OUT_DIR")?).join("library.rs"), library + "]\n")?)
 }
 
 fn find(folder: &Path, into: &mut Vec<PathBuf>) -> std::io::Result<()> {

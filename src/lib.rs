@@ -110,6 +110,12 @@ pub mod trace;
 #[doc(hidden)]
 pub mod whole_file;
 
+/// The library of queries inside the program.
+pub static LIBRARY: catalog::BuiltIn = {
+    use catalog::EmbeddedFile;
+    catalog::BuiltIn::new(include!(concat!(env!("OUT_DIR"), "/library.rs")))
+};
+
 pub use door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion};
 pub use door::{Question, Report, Scope, Table, open};
 pub use error::{Error, Result};

@@ -2,6 +2,7 @@
 
 use super::class_map::{ClassMapSource, ClassRule, Duplicate, MAX_RULES, TOO_MANY_HELP, too_many};
 use super::document::Document;
+use super::entry::Content;
 use super::front_matter::line_of;
 use crate::classify::{Activity, Pattern, Rule};
 use crate::error::{Error, Result};
@@ -23,7 +24,12 @@ const HELP: &str = "queries/README.md describes the class map formats";
 /// - GPU Perf Analyzer's: `{substring: class}`, either the whole file or the key `kernel_to_class_map` of
 ///   its settings
 pub fn parse(file: &str, text: &str) -> Result<Vec<ClassMapSource>> {
-    let document = Document::read(file, text)?;
+    parse_content(file, &Content::from(text))
+}
+
+/// As [`parse`], also of an embedded file.
+pub(super) fn parse_content(file: &str, content: &Content) -> Result<Vec<ClassMapSource>> {
+    let (text, document): (&str, _) = (&content.text, Document::read(file, content)?);
     let count = entries_in(&document);
     if count > MAX_RULES {
         return Err(Error::catalog(file, 1, too_many(count, "entries"), TOO_MANY_HELP));

@@ -5,10 +5,10 @@
 
 use super::BUILT_IN;
 use super::class_map::ClassMapSource;
-use super::class_parser::parse;
+use super::class_parser::parse_content;
+use super::entry::Content;
 use crate::bounded_file::{self, Origin};
 use crate::error::{Error, Result};
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -19,7 +19,7 @@ pub const DEFAULT_CLASSES: &str = "default";
 #[derive(Debug)]
 struct ClassFile {
     file: String,
-    text: Cow<'static, str>,
+    content: Content,
     parsed: OnceLock<Vec<ClassMapSource>>,
 }
 
@@ -39,21 +39,21 @@ impl Default for ClassMaps {
 
 impl ClassMaps {
     /// Adds a file. Its rules are tried before those of earlier files.
-    pub(super) fn add(&mut self, file: String, text: Cow<'static, str>) {
-        self.files.insert(0, Arc::new(ClassFile { file, text, parsed: OnceLock::new() }));
+    pub(super) fn add(&mut self, file: String, content: Content) {
+        self.files.insert(0, Arc::new(ClassFile { file, content, parsed: OnceLock::new() }));
     }
 
     /// Adds a file as [`ClassMaps::add`] does, parses it, and returns the names of its maps.
-    pub(super) fn add_file(&mut self, file: String, text: Cow<'static, str>) -> Result<Vec<String>> {
-        self.add(file, text);
+    pub(super) fn add_file(&mut self, file: String, content: Content) -> Result<Vec<String>> {
+        self.add(file, content);
         Ok(self.files[0].maps()?.iter().map(|map| map.name.clone()).collect())
     }
 
     /// Replaces all maps by this one, and selects it.
     pub(super) fn choose_map(&mut self, map: ClassMapSource) {
         self.chosen.clone_from(&map.name);
-        let (file, text) = (String::new(), Cow::Borrowed(""));
-        self.files = vec![Arc::new(ClassFile { file, text, parsed: OnceLock::from(vec![map]) })];
+        let (file, content) = (String::new(), Content::from(""));
+        self.files = vec![Arc::new(ClassFile { file, content, parsed: OnceLock::from(vec![map]) })];
     }
 
     /// Selects the map `NAME`, `FILE#NAME`, or `FILE`, which must have a single map or one named
@@ -75,7 +75,7 @@ impl ClassMaps {
             return Err(self.unknown(spelling));
         }
         let text = bounded_file::read_text(Path::new(path), Origin::Named)?;
-        let names = self.add_file(path.to_owned(), Cow::Owned(text))?;
+        let names = self.add_file(path.to_owned(), Content::from(text))?;
         self.chosen = match (name, names.as_slice()) {
             (Some(name), _) if names.iter().any(|known| known == name) => name.to_owned(),
             (Some(name), _) => {
@@ -166,20 +166,21 @@ impl ClassFile {
         if let Some(maps) = self.parsed.get() {
             return Ok(maps);
         }
-        let maps = parse(&self.file, &self.text)?;
+        let maps = parse_content(&self.file, &self.content)?;
         Ok(self.parsed.get_or_init(|| maps))
     }
 
     /// Whether the text mentions the map, so the file may define it.
     fn mentions(&self, name: &str) -> bool {
         let last = name.rsplit('/').next().unwrap_or(name);
-        self.text.contains(last) || Path::new(&self.file).file_stem().is_some_and(|stem| stem == name)
+        self.content.text.contains(last)
+            || Path::new(&self.file).file_stem().is_some_and(|stem| stem == name)
     }
 
     /// `false` only for a built-in file that does not define the map. Most runs need a single built-in
     /// file, and this avoids parsing the others.
     fn may_define(&self, name: &str) -> bool {
-        !self.file.starts_with(BUILT_IN) || self.text.contains(&format!("{name}:"))
+        !self.file.starts_with(BUILT_IN) || self.content.text.contains(&format!("{name}:"))
     }
 }
 

@@ -1,5 +1,6 @@
 //! One tree for JSON with comments and for YAML. It keeps the order of keys, and duplicate keys.
 
+use super::entry::Content;
 use crate::error::{Error, Result};
 use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -25,10 +26,10 @@ pub enum Document {
 impl Document {
     /// Parses the text of `file`: YAML if its name ends in `.yml` or `.yaml`, otherwise JSON, which may
     /// have comments and trailing commas.
-    pub fn read(file: &str, text: &str) -> Result<Self> {
-        let text = text.trim_start_matches('\u{feff}');
+    pub fn read(file: &str, content: &Content) -> Result<Self> {
+        let text = content.text.trim_start_matches('\u{feff}');
         if file.ends_with(".yml") || file.ends_with(".yaml") {
-            super::front_matter::read_yaml(file, 1, text)
+            super::front_matter::read_yaml(file, content, text)
         } else {
             read_json(file, text)
         }

@@ -38,21 +38,42 @@ pub enum FileKind {
     PageLayout,
 }
 
+/// The text of a file.
+#[derive(Debug, Clone)]
+pub struct Content {
+    /// The text.
+    pub(super) text: Cow<'static, str>,
+    /// Its YAML as JSON, if the program embeds the file.
+    pub(super) json: Option<&'static str>,
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self { text: Cow::Owned(text), json: None }
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::from(text.to_owned())
+    }
+}
+
 /// A file of the library, parsed on first use.
 #[derive(Debug)]
 pub(super) struct Entry<T> {
     pub(super) file: String,
     pub(super) domain: String,
-    pub(super) text: Cow<'static, str>,
+    pub(super) content: Content,
     pub(super) parsed: OnceLock<T>,
 }
 
 impl<T> Entry<T> {
-    pub(super) fn get(&self, parse: impl FnOnce(&str, &str, &str) -> Result<T>) -> Result<&T> {
+    pub(super) fn get(&self, parse: impl FnOnce(&str, &str, &Content) -> Result<T>) -> Result<&T> {
         if let Some(parsed) = self.parsed.get() {
             return Ok(parsed);
         }
-        let parsed = parse(&self.file, &self.domain, &self.text)?;
+        let parsed = parse(&self.file, &self.domain, &self.content)?;
         Ok(self.parsed.get_or_init(|| parsed))
     }
 }

@@ -9,7 +9,7 @@
 //! SELECT …
 //! ```
 
-use super::built_in::as_json;
+use super::entry::Content;
 use super::yaml_error::explain;
 use crate::error::{Error, Result};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
@@ -55,29 +55,24 @@ pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
     Ok(Parts { yaml, body: body.trim_end(), body_line })
 }
 
-/// Parses YAML that starts on line `first_line` of `file`.
-pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
-    match as_json(file, yaml).map(serde_json::from_str) {
+/// Parses the YAML at the beginning of a file: `yaml`, a part of `content`.
+pub(super) fn read_yaml<T: DeserializeOwned>(file: &str, content: &Content, yaml: &str) -> Result<T> {
+    match content.json.map(serde_json::from_str) {
         Some(Ok(parsed)) => Ok(parsed),
-        _ => parse_yaml(file, first_line, yaml),
+        _ => parse_yaml(file, yaml),
     }
 }
 
 /// Longest YAML text in bytes. The parser looks at all open brackets for each new one: a mebibyte of them takes seconds.
 const LONGEST: usize = 1 << 20;
 
-fn parse_yaml<T: DeserializeOwned>(file: &str, first_line: usize, yaml: &str) -> Result<T> {
+fn parse_yaml<T: DeserializeOwned>(file: &str, yaml: &str) -> Result<T> {
     if yaml.len() > LONGEST {
         let reason = format!("too much YAML: {} bytes (the limit is {LONGEST})", yaml.len());
-        return Err(Error::catalog(
-            file,
-            first_line,
-            reason,
-            "split the file, or write a class map as JSON",
-        ));
+        return Err(Error::catalog(file, 1, reason, "split the file, or write a class map as JSON"));
     }
     serde_yaml::from_str(yaml).map_err(|e| {
-        let line = e.location().map_or(first_line, |at| first_line + at.line().saturating_sub(1));
+        let line = e.location().map_or(1, |at| at.line().max(1));
         let text = e.to_string();
         // The message ends with a position within the front matter. Drop it: the error has the line in
         // the file.

@@ -1,6 +1,7 @@
 //! The front matter of queries and relations.
 
 use super::column::{ColumnSpec, Param};
+use super::entry::Content;
 use super::finding::{FINDING_TABLES, Finding};
 use super::front_matter::{read_yaml, scalars, split};
 use crate::error::Result;
@@ -44,13 +45,14 @@ pub struct Query {
 }
 
 impl Query {
-    pub(super) fn parse(file: &str, domain: &str, text: &str) -> Result<Self> {
+    pub(super) fn parse(file: &str, domain: &str, content: &Content) -> Result<Self> {
+        let text: &str = &content.text;
         let parts = split(file, text)?;
         Ok(Self {
             file: file.to_owned(),
             domain: domain.to_owned(),
             text: text.to_owned(),
-            header: read_yaml(file, 1, parts.yaml)?,
+            header: read_yaml(file, content, parts.yaml)?,
             sql: parts.body.to_owned(),
             sql_line: parts.body_line,
         })

@@ -1,18 +1,16 @@
 //! The library: embedded files, and those of the user's folders.
 
-use super::built_in::{BUILT_IN, EMBEDDED};
+use super::built_in::{BUILT_IN, BuiltIn};
 use super::class_map::ClassMapSource;
 use super::classes::ClassMaps;
-use super::entry::{CLASSES, Entry, FileKind, NAMES, PAGES, PLAYBOOKS, SOURCES, VIEWS};
+use super::entry::{CLASSES, Content, Entry, FileKind, NAMES, PAGES, PLAYBOOKS, SOURCES, VIEWS};
 use super::header::{Kind, Query};
-use super::lock;
 use super::page::{LAYOUT, Page, PageFiles};
 use super::relation::Relation;
 use super::rules::Rules;
 use super::source::Source;
 use crate::bounded_file::{self, Origin};
 use crate::error::{Error, Result};
-use include_dir::Dir;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,6 +19,7 @@ use std::sync::OnceLock;
 /// All queries, relations, source specs, name rules, class maps, playbooks and pages of the library.
 #[derive(Debug, Default)]
 pub struct Catalog {
+    built_in: &'static BuiltIn,
     pub(super) queries: BTreeMap<String, Entry<Query>>,
     pub(super) relations: BTreeMap<String, Entry<Relation>>,
     pub(super) sources: BTreeMap<String, Entry<Source>>,
@@ -33,33 +32,24 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// The embedded library alone, loaded once.
-    pub fn built_in() -> Result<&'static Self> {
-        static BUILT_IN: OnceLock<Catalog> = OnceLock::new();
-        match BUILT_IN.get() {
-            Some(library) => Ok(library),
-            None => Self::load(&[]).map(|library| BUILT_IN.get_or_init(|| library)),
-        }
-    }
-
     /// Loads the embedded library, then the query folders in order. A later file replaces an earlier one
     /// of the same name.
-    pub fn load(folders: &[PathBuf]) -> Result<Self> {
-        let mut catalog = Self::default();
-        let mut pending: Vec<&Dir<'static>> = vec![&EMBEDDED];
-        while let Some(folder) = pending.pop() {
-            pending.extend(folder.dirs());
-            for file in folder.files() {
-                // All files of the library are text: skip any other.
-                let Some(text) = file.contents_utf8() else { continue };
-                let label = format!("{BUILT_IN}queries/{}", file.path().display());
-                catalog.add(Path::new(&label), file.path(), Cow::Borrowed(text));
-            }
+    pub fn load(built_in: &'static BuiltIn, folders: &[PathBuf]) -> Result<Self> {
+        let mut catalog = Self { built_in, ..Self::default() };
+        for file in built_in.files() {
+            let label = format!("{BUILT_IN}queries/{}", file.path);
+            let content = Content { text: Cow::Borrowed(file.text), json: file.json };
+            catalog.add(Path::new(&label), Path::new(file.path), content);
         }
         for folder in folders {
             catalog.add_folder(folder)?;
         }
         Ok(catalog)
+    }
+
+    /// The library below the users' files.
+    pub fn built_in(&self) -> &'static BuiltIn {
+        self.built_in
     }
 
     /// All readable queries, sorted by domain and name. [`Catalog::broken`] lists the others.
@@ -73,7 +63,7 @@ impl Catalog {
     /// All readable queries of kind `finding`, sorted by name. The others are not parsed, which takes longer than
     /// most questions.
     pub fn findings(&self) -> impl Iterator<Item = &Query> {
-        let may_be = |entry: &&Entry<Query>| entry.text.contains("finding");
+        let may_be = |entry: &&Entry<Query>| entry.content.text.contains("finding");
         let queries =
             self.queries.values().filter(may_be).filter_map(|entry| entry.get(Query::parse).ok());
         queries.filter(|query| query.header.kind == Kind::Finding)
@@ -119,7 +109,7 @@ impl Catalog {
                     if folder.file_name().is_some_and(|name| name == CLASSES) {
                         inside = Path::new(CLASSES).join(inside);
                     }
-                    self.add(&path, &inside, Cow::Owned(text));
+                    self.add(&path, &inside, Content::from(text));
                 }
             }
         }
@@ -127,35 +117,35 @@ impl Catalog {
     }
 
     /// Adds a file. Its folder within the query folder (`inside`) decides what kind of file it is.
-    fn add(&mut self, path: &Path, inside: &Path, text: Cow<'static, str>) {
+    fn add(&mut self, path: &Path, inside: &Path, content: Content) {
         let stem = inside.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension = inside.extension().unwrap_or_default();
         let folder = inside.parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
         let domain = if folder.is_empty() { "user".to_owned() } else { folder };
         let file = path.to_string_lossy().into_owned();
         if extension == "yml" && domain == SOURCES {
-            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
+            let entry = Entry { file, domain, content, parsed: OnceLock::new() };
             self.sources.insert(format!("src_{stem}"), entry);
         } else if extension == "yml" && domain == NAMES {
-            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
+            let entry = Entry { file, domain, content, parsed: OnceLock::new() };
             self.rules.entry(stem).or_default().insert(0, entry);
         } else if extension == "yml" && domain == PLAYBOOKS {
-            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
+            let entry = Entry { file, domain, content, parsed: OnceLock::new() };
             self.playbooks.insert(stem, entry);
         } else if let Some(page) = domain.strip_prefix(PAGES).and_then(|name| name.strip_prefix('/'))
             && (extension == "yml" || extension == LAYOUT)
         {
             let (page, extension) = (page.to_owned(), extension.to_string_lossy().into_owned());
-            let entry = Entry { file, domain, text, parsed: OnceLock::new() };
+            let entry = Entry { file, domain, content, parsed: OnceLock::new() };
             self.add_to_page(&page, stem, &extension, entry);
         } else if inside.starts_with(CLASSES)
             && ["yml", "yaml", "json"].iter().any(|known| extension == *known)
         {
-            self.classes.add(file, text);
+            self.classes.add(file, content);
         } else if extension == "sql" && domain == VIEWS {
-            self.relations.insert(stem, Entry { file, domain, text, parsed: OnceLock::new() });
+            self.relations.insert(stem, Entry { file, domain, content, parsed: OnceLock::new() });
         } else if extension == "sql" {
-            self.queries.insert(stem, Entry { file, domain, text, parsed: OnceLock::new() });
+            self.queries.insert(stem, Entry { file, domain, content, parsed: OnceLock::new() });
         }
     }
 
@@ -164,7 +154,7 @@ impl Catalog {
         let text = bounded_file::read_text(path, Origin::Named)?;
         let name = Self::name_of_file(path);
         let (file, domain) = (path.to_string_lossy().into_owned(), "user".to_owned());
-        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
+        let entry = Entry { file, domain, content: Content::from(text), parsed: OnceLock::new() };
         self.queries.insert(name.clone(), entry);
         Ok(name)
     }
@@ -266,11 +256,6 @@ impl Catalog {
         self.relations.values().map(|entry| entry.get(Relation::parse)).collect()
     }
 
-    /// The text of the embedded lock file, or an empty string if there is none.
-    pub fn embedded_lock() -> &'static str {
-        EMBEDDED.get_file(lock::FILE).and_then(|file| file.contents_utf8()).unwrap_or_default()
-    }
-
     /// The source spec of the generated view `src_…`.
     pub fn source(&self, view: &str) -> Option<Result<&Source>> {
         self.sources.get(view).map(|entry| entry.get(Source::parse))
@@ -287,7 +272,8 @@ impl Catalog {
         &'a self,
         flags: &'a [String],
     ) -> impl Iterator<Item = Result<&'a Source>> {
-        let names_one = |entry: &&Entry<Source>| flags.iter().any(|flag| entry.text.contains(flag));
+        let names_one =
+            |entry: &&Entry<Source>| flags.iter().any(|flag| entry.content.text.contains(flag));
         self.sources.values().filter(names_one).map(|entry| entry.get(Source::parse))
     }
 
@@ -306,7 +292,7 @@ impl Catalog {
     /// names.
     pub fn add_classes(&mut self, path: &Path) -> Result<Vec<String>> {
         let text = bounded_file::read_text(path, Origin::Named)?;
-        self.classes.add_file(path.to_string_lossy().into_owned(), Cow::Owned(text))
+        self.classes.add_file(path.to_string_lossy().into_owned(), Content::from(text))
     }
 
     /// Uses this class map, and no other.

@@ -25,7 +25,7 @@ mod rules;
 mod source;
 mod yaml_error;
 
-pub use built_in::{BUILT_IN, is_built_in};
+pub use built_in::{BUILT_IN, BuiltIn, EmbeddedFile};
 pub use class_map::{ClassMapSource, ClassRule, Duplicate};
 pub use class_parser::parse as parse_classes;
 pub use classes::{ClassMaps, DEFAULT_CLASSES};

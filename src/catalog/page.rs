@@ -1,6 +1,7 @@
 //! Pages: several queries shown together, as tables, in layouts of their own, and as answers to questions.
 
 use super::column::Param;
+use super::entry::Content;
 use super::entry::Entry;
 use super::front_matter::{read_yaml, scalars};
 use super::questions::{Ask, Fact, FileSpec, Part, Pattern, Preset};
@@ -87,8 +88,9 @@ pub struct PageTable {
 }
 
 impl Page {
-    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
-        let page: Self = read_yaml(file, 1, text.trim_start_matches('\u{feff}'))?;
+    pub(super) fn parse(file: &str, _domain: &str, content: &Content) -> Result<Self> {
+        let text: &str = &content.text;
+        let page: Self = read_yaml(file, content, text.trim_start_matches('\u{feff}'))?;
         Ok(Self { file: file.to_owned(), source: text.to_owned(), ..page })
     }
 

@@ -1,12 +1,11 @@
 //! The pages of the library, with tables and with questions.
 
 use super::built_in::BUILT_IN;
-use super::entry::{Entry, FileKind, PLAYBOOKS};
+use super::entry::{Content, Entry, FileKind, PLAYBOOKS};
 use super::library::Catalog;
 use super::page::{ANSWERS, LAYOUT, MANIFEST, Page, PageFiles, PageLayout};
 use crate::bounded_file::{self, Origin};
 use crate::error::{Error, Result};
-use std::borrow::Cow;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -15,9 +14,9 @@ impl Catalog {
     pub(super) fn add_to_page(&mut self, name: &str, stem: String, extension: &str, entry: Entry<Page>) {
         let page = self.pages.entry(name.to_owned()).or_default();
         if extension == LAYOUT {
-            let Entry { file, text, .. } = entry;
+            let Entry { file, content, .. } = entry;
             let is_built_in = file.starts_with(BUILT_IN);
-            page.layouts.insert(stem, PageLayout { file, text: text.into_owned(), is_built_in });
+            page.layouts.insert(stem, PageLayout { file, text: content.text.into_owned(), is_built_in });
         } else if stem == MANIFEST {
             page.manifest = Some(entry);
         }
@@ -74,7 +73,7 @@ impl Catalog {
         let text = bounded_file::read_text(path, Origin::Named)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (file, domain) = (path.to_string_lossy().into_owned(), PLAYBOOKS.to_owned());
-        let entry = Entry { file, domain, text: Cow::Owned(text), parsed: OnceLock::new() };
+        let entry = Entry { file, domain, content: Content::from(text), parsed: OnceLock::new() };
         self.playbooks.insert(name.clone(), entry);
         Ok(name)
     }

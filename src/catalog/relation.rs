@@ -1,6 +1,7 @@
 //! The front matter of relations.
 
 use super::column::ColumnSpec;
+use super::entry::Content;
 use super::front_matter::{read_yaml, split};
 use crate::error::Result;
 use serde::Deserialize;
@@ -21,12 +22,13 @@ pub struct Relation {
 }
 
 impl Relation {
-    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
+    pub(super) fn parse(file: &str, _domain: &str, content: &Content) -> Result<Self> {
+        let text: &str = &content.text;
         let parts = split(file, text)?;
         Ok(Self {
             file: file.to_owned(),
             text: text.to_owned(),
-            header: read_yaml(file, 1, parts.yaml)?,
+            header: read_yaml(file, content, parts.yaml)?,
             sql: parts.body.to_owned(),
             sql_line: parts.body_line,
         })

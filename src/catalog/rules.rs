@@ -1,6 +1,7 @@
 //! Rules for the names of NVTX ranges: how to fold numbers in them, which phase they belong to, and which work
 //! they do.
 
+use super::entry::Content;
 use super::front_matter::read_yaml;
 use crate::error::Result;
 use serde::{Deserialize, Serialize};
@@ -55,8 +56,9 @@ pub enum Setting {
 }
 
 impl Rules {
-    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
-        let mut rules: Self = read_yaml(file, 1, text)?;
+    pub(super) fn parse(file: &str, _domain: &str, content: &Content) -> Result<Self> {
+        let text: &str = &content.text;
+        let mut rules: Self = read_yaml(file, content, text)?;
         rules.file = file.to_owned();
         Ok(rules)
     }

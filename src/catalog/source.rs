@@ -1,6 +1,7 @@
 //! Source specs: each describes a raw table of an nsys export. The `src_*` views are generated from
 //! them.
 
+use super::entry::Content;
 use super::front_matter::read_yaml;
 use crate::error::Result;
 use crate::table::Unit;
@@ -35,8 +36,9 @@ pub struct Source {
 }
 
 impl Source {
-    pub(super) fn parse(file: &str, _domain: &str, text: &str) -> Result<Self> {
-        let mut source: Self = read_yaml(file, 1, text)?;
+    pub(super) fn parse(file: &str, _domain: &str, content: &Content) -> Result<Self> {
+        let text: &str = &content.text;
+        let mut source: Self = read_yaml(file, content, text)?;
         (source.file, source.text) = (file.to_owned(), text.to_owned());
         Ok(source)
     }

@@ -97,7 +97,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
 /// Rule Q14: a query whose columns, parameters or kind differ from the lock needs a higher version.
 fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
     let (file, text) = match &args.folder {
-        None => (Path::new("queries").join(FILE), Catalog::embedded_lock().to_owned()),
+        None => (Path::new("queries").join(FILE), crate::LIBRARY.lock().to_owned()),
         Some(folder) => {
             let file = folder.join(FILE);
             match file.exists().then(|| bounded_file::read_text(&file, Origin::Found)) {

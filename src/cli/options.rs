@@ -32,7 +32,7 @@ impl LibraryArgs {
     pub(super) fn load(&self) -> Result<Catalog> {
         let mut folders = Catalog::default_folders();
         folders.extend(self.queries.iter().cloned());
-        Catalog::load(&folders)
+        Catalog::load(&crate::LIBRARY, &folders)
     }
 }
 

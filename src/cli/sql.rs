@@ -113,7 +113,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         // Any other object of the script may shadow a table that nsq's relations read, and refer to any
         // string by its id. So hide the strings that no event refers to.
         if !preamble.is_empty() && !args.allow_environment {
-            own.statements.copy_strings(&schema)?;
+            own.statements.copy_strings(&schema, catalog.built_in())?;
         }
         own
     } else {

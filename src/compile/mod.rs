@@ -21,7 +21,7 @@ pub use relations::{functions_in, relations_in, with_similar_relations, words_in
 pub use standalone::script;
 pub use statements::split_statements;
 
-use crate::catalog::{AskedQuery, Catalog, Finding, KnownBy, Query, is_built_in, line_of};
+use crate::catalog::{AskedQuery, Catalog, Finding, KnownBy, Query, line_of};
 use crate::error::{Error, Result};
 use crate::normalize::{Lack, Presence};
 use crate::table::{Column, Type, Unit, Value};
@@ -169,7 +169,7 @@ impl Plan {
             requires,
             rows_if: header.rows_if.clone(),
             known_by: header.finding.as_ref().and_then(|finding| finding.known_by.clone()),
-            is_built_in: is_built_in(&query.header.name, &query.text)
+            is_built_in: catalog.built_in().has(&query.header.name, &query.text)
                 && asks.iter().all(|asked| asked.plan.is_built_in)
                 && findings.iter().flatten().all(|asked| asked.plan.is_built_in),
             asks,

@@ -46,13 +46,13 @@ enum Shared {
 impl Library {
     /// The built-in library.
     pub fn built_in() -> Result<Self> {
-        Ok(Self::of(Shared::BuiltIn(Catalog::built_in()?)))
+        Ok(Self::of(Shared::BuiltIn(crate::LIBRARY.catalog()?)))
     }
 
     /// The built-in library and query folders, of which a later one overrides an earlier one.
     pub fn load(folders: impl IntoIterator<Item = impl Into<PathBuf>>) -> Result<Self> {
         let folders: Vec<PathBuf> = folders.into_iter().map(Into::into).collect();
-        Ok(Self::of(Shared::Own(Arc::new(Catalog::load(&folders)?))))
+        Ok(Self::of(Shared::Own(Arc::new(Catalog::load(&crate::LIBRARY, &folders)?))))
     }
 
     fn of(catalog: Shared) -> Self {

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn sessions_with_other_scopes_read_the_report_once() {
-        let catalog = Catalog::built_in().unwrap();
+        let catalog = crate::LIBRARY.catalog().unwrap();
         let loads: Arc<Loads> = Arc::default();
         let ask = |iteration: usize, loads: Option<&Arc<Loads>>| {
             let connection = Connection::open("fixtures/example.sqlite").unwrap();

@@ -388,7 +388,7 @@ mod tests {
 
     #[test]
     fn sources_and_guard_agree_on_secret_tables() {
-        let library = Catalog::built_in().unwrap();
+        let library = crate::LIBRARY.catalog().unwrap();
         for source in library.sources().unwrap() {
             for table in &source.tables {
                 assert_eq!(source.secret, SECRET.contains(&table.as_str()), "{table}");

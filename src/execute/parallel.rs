@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn sessions_with_different_maximums_work_at_once() {
-        let catalog = Catalog::built_in().unwrap();
+        let catalog = crate::LIBRARY.catalog().unwrap();
         let show: [fn(&Work); 2] = [|_| see(0), |_| see(1)];
         let begin = Barrier::new(2);
         let ask = |session: usize| {

@@ -240,7 +240,9 @@ impl Session {
             let failed = |e| self.explain(&self.limits, e);
             // Roll back on failure, so that the next statement finds the old state.
             let whole = self.connection.unchecked_transaction().map_err(failed)?;
-            for statement in strings_of_events(&Schema::read(&self.connection)?)? {
+            for statement in
+                strings_of_events(&Schema::read(&self.connection)?, self.installation.built_in)?
+            {
                 self.connection.execute_batch(&statement).map_err(failed)?;
             }
             whole.commit().map_err(failed)?;
@@ -288,7 +290,7 @@ mod tests {
     fn asking(script: &str, test: impl FnOnce(&Session, &dyn Fn(&str) -> Result<usize>)) {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&format!("{REPORT}{script}")).unwrap();
-        let (schema, catalog) = (Schema::read(&connection).unwrap(), Catalog::built_in().unwrap());
+        let (schema, catalog) = (Schema::read(&connection).unwrap(), crate::LIBRARY.catalog().unwrap());
         let scope = normalize::Scope::default();
         let installation = normalize::plan(&schema, catalog, &scope, ["string"]).unwrap();
         let limits = Limits::default();

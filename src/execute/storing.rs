@@ -86,7 +86,7 @@ mod tests {
 
     fn session(limits: &Limits) -> Session {
         let connection = Connection::open(REPORT).unwrap();
-        let (schema, catalog) = (Schema::read(&connection).unwrap(), Catalog::built_in().unwrap());
+        let (schema, catalog) = (Schema::read(&connection).unwrap(), crate::LIBRARY.catalog().unwrap());
         let scope = normalize::Scope::default();
         let installation =
             normalize::plan(&schema, catalog, &scope, ["iteration_window", "kernel"]).unwrap();
@@ -94,7 +94,7 @@ mod tests {
     }
 
     fn ask(session: &Session, sql: &str, limits: &Limits) -> Result<ResultTable> {
-        let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), Catalog::built_in().unwrap());
+        let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), crate::LIBRARY.catalog().unwrap());
         session.table(&plan, limits)
     }
 

@@ -2,7 +2,7 @@
 
 use super::insert::Bound;
 use super::{Limits, Session};
-use crate::catalog::{Relation, is_built_in};
+use crate::catalog::Relation;
 use crate::compile::Plan;
 use crate::error::Result;
 use crate::schema::{MATERIALIZED, quote};
@@ -75,7 +75,7 @@ impl Session {
             requires: Vec::new(),
             rows_if: None,
             known_by: None,
-            is_built_in: is_built_in(&relation.header.name, &relation.text),
+            is_built_in: self.installation.built_in.has(&relation.header.name, &relation.text),
         };
         self.run(&plan, limits, sink).map(|_| ())
     }

@@ -20,7 +20,7 @@ pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector,
 pub use source_view::Times;
 pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events};
 
-use crate::catalog::{Catalog, ClassMaps, Relation, Rules, is_built_in};
+use crate::catalog::{BuiltIn, Catalog, ClassMaps, Relation, Rules};
 use crate::error::{Error, Result, nearest};
 use crate::schema::{Schema, quote};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,8 @@ const RANGE_READS: [&str; 8] = [
 /// The TEMP objects that a statement needs, in creation order.
 #[derive(Debug, Clone, Default)]
 pub struct Installation {
+    /// The library below the users' files.
+    pub built_in: &'static BuiltIn,
     /// `CREATE TEMP …` statements.
     pub statements: Statements,
     /// Tables whose times the statements read, with a check that these are integers.
@@ -120,7 +122,11 @@ pub fn plan_with<'a>(
         open: Vec::new(),
         is_script: plans.is_script,
         has_user_files: false,
-        installation: Installation { reveals_secrets, ..Installation::default() },
+        installation: Installation {
+            built_in: catalog.built_in(),
+            reveals_secrets,
+            ..Installation::default()
+        },
     };
     if scope.selects_ranges() {
         let whole = scope.without_ranges();
@@ -145,7 +151,7 @@ pub fn plan_with<'a>(
     // A query of the library looks up string ids that relations provide. A user's relation could provide
     // the id of any string.
     if has_user_files && !reveals_secrets {
-        installation.statements.copy_strings(schema)?;
+        installation.statements.copy_strings(schema, catalog.built_in())?;
     }
     if !installation.inputs.is_empty() {
         for (rules, name) in installation.rules.iter_mut().zip(["layers", "phases", "work"]) {
@@ -199,9 +205,14 @@ impl Planner<'_> {
                 ));
             }
             let source = source?;
-            self.has_user_files |= !is_built_in(name.trim_start_matches("src_"), &source.text);
+            self.has_user_files |=
+                !self.catalog.built_in().has(name.trim_start_matches("src_"), &source.text);
             let reveals = self.installation.reveals_secrets;
-            let copy = if reveals { None } else { source_view::copy(source, self.schema)? };
+            let copy = if reveals {
+                None
+            } else {
+                source_view::copy(source, self.schema, self.catalog.built_in())?
+            };
             if let Some(copy) = copy {
                 self.installation.statements.copies.push(copy);
                 return Ok(Vec::new());
@@ -211,14 +222,14 @@ impl Planner<'_> {
         }
         if let Some(relation) = self.catalog.relation(name) {
             let relation = relation?;
-            self.has_user_files |= !is_built_in(name, &relation.text);
+            self.has_user_files |= !self.catalog.built_in().has(name, &relation.text);
             return self.define_scoped(relation);
         }
         if let Some(bare) = name.strip_prefix(UNSCOPED)
             && let Some(relation) = self.catalog.relation(bare)
         {
             let relation = relation?;
-            self.has_user_files |= !is_built_in(bare, &relation.text);
+            self.has_user_files |= !self.catalog.built_in().has(bare, &relation.text);
             return self.define_body(name, relation);
         }
         let near = nearest(name, self.catalog.relation_names());

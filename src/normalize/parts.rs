@@ -2,6 +2,7 @@
 
 use super::scope::{Attribute, Scope};
 use super::strings::{STRING_VIEW, strings_of_events};
+use crate::catalog::BuiltIn;
 use crate::error::Result;
 use crate::schema::Schema;
 use std::collections::BTreeSet;
@@ -36,10 +37,10 @@ impl Statements {
     }
 
     /// Replaces the view of all strings by a copy of the strings that events refer to.
-    pub fn copy_strings(&mut self, schema: &Schema) -> Result<()> {
+    pub fn copy_strings(&mut self, schema: &Schema, built_in: &'static BuiltIn) -> Result<()> {
         if !self.has_strings {
             let view = format!("CREATE TEMP VIEW {STRING_VIEW} AS ");
-            let statements = strings_of_events(schema)?;
+            let statements = strings_of_events(schema, built_in)?;
             if !statements.is_empty() {
                 self.others.retain(|statement| !statement.starts_with(&view));
             }

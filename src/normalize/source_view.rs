@@ -1,6 +1,6 @@
 //! Generates the `src_…` views from source specs.
 
-use crate::catalog::{Catalog, Source, SourceColumn, is_built_in};
+use crate::catalog::{BuiltIn, Catalog, Source, SourceColumn};
 use crate::error::Result;
 use crate::schema::{Schema, Table, quote};
 
@@ -54,10 +54,16 @@ pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
 ///
 /// `None` if the report lacks the table, if it has no secret rows, or if a user's spec would reveal more
 /// than the library's spec. After the copy, nothing needs to read the table.
-pub(super) fn copy(source: &Source, schema: &Schema) -> Result<Option<String>> {
+pub(super) fn copy(
+    source: &Source,
+    schema: &Schema,
+    built_in: &'static BuiltIn,
+) -> Result<Option<String>> {
     let table = source.tables.iter().find_map(|table| schema.table(table));
     let (Some(table), Some(shown)) = (table, source.keep_condition()) else { return Ok(None) };
-    if !is_built_in(source.view.trim_start_matches("src_"), &source.text) && !reveals_no_more(source)? {
+    if !built_in.has(source.view.trim_start_matches("src_"), &source.text)
+        && !reveals_no_more(source, built_in.catalog()?)?
+    {
         return Ok(None);
     }
     let select = select(source, Some(table), false);
@@ -66,8 +72,7 @@ pub(super) fn copy(source: &Source, schema: &Schema) -> Result<Option<String>> {
 
 /// Whether everything that a user's spec keeps of a secret table is also kept by the library's spec for
 /// the same view.
-fn reveals_no_more(source: &Source) -> Result<bool> {
-    let library = Catalog::built_in()?;
+fn reveals_no_more(source: &Source, library: &Catalog) -> Result<bool> {
     let Some(ours) = library.source(&source.view).transpose()? else { return Ok(false) };
     let is_within = |theirs: &[String], ours: &[String]| theirs.iter().all(|glob| ours.contains(glob));
     let rows = is_within(&source.keep, &ours.keep) && (ours.hides_values() || !source.hides_values());

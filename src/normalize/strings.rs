@@ -5,7 +5,7 @@
 //! ids of events. A user's statement can look up any id, so it gets a copy that has only the strings
 //! that events refer to.
 
-use crate::catalog::Catalog;
+use crate::catalog::BuiltIn;
 use crate::error::Result;
 use crate::schema::{Schema, Table, quote};
 use std::collections::BTreeSet;
@@ -26,12 +26,12 @@ const REFERENCE: &str = "StringIds.id";
 /// They read each event table once for each column of string ids. Only the library's specs count: a
 /// user's spec could declare any column a reference. Only real tables count: a view could return any id,
 /// or read a secret.
-pub fn strings_of_events(schema: &Schema) -> Result<Vec<String>> {
+pub fn strings_of_events(schema: &Schema, built_in: &'static BuiltIn) -> Result<Vec<String>> {
     let Some(strings) = schema.table(STRING_TABLE).filter(|_| !schema.is_materialized) else {
         return Ok(Vec::new());
     };
     let is_table = |table: &&Table| table.has_rowid;
-    let library = Catalog::built_in()?;
+    let library = built_in.catalog()?;
     let mut references = BTreeSet::new();
     for source in library.sources()?.into_iter().filter(|source| !source.secret) {
         let table = source.tables.iter().find_map(|table| schema.table(table));

@@ -3,7 +3,7 @@
 use super::filter::{FILTER_NVTX, Filter};
 use super::request::{Command, Request};
 use super::rules;
-use crate::catalog::{Catalog, Kind, NsysReport, Query, is_built_in};
+use crate::catalog::{Catalog, Kind, NsysReport, Query};
 use crate::cli::options::unlimited;
 use crate::compile::{Invocation, Layout, NsysUnits, Plan};
 use crate::error::{Error, Result};
@@ -57,7 +57,7 @@ impl Asked<'_> {
     ) -> Result<Answer> {
         let (invocation, filter) = Filter::take(invocation)?;
         let query = self.catalog.query(&invocation.query).map_err(|error| scripted(request, error))?;
-        let layout = layout(request.command, query, units)?;
+        let layout = layout(request.command, query, units, self.catalog)?;
         let plan = self.plan(&invocation, &layout)?;
         let scope = filter.scope(self.catalog, self.report, self.schema)?;
         let name = &query.header.name;
@@ -123,7 +123,7 @@ impl Asked<'_> {
 }
 
 /// The columns to print: NVIDIA's, or a user's own for a query that NVIDIA does not have.
-fn layout(command: Command, query: &Query, units: &NsysUnits) -> Result<Layout> {
+fn layout(command: Command, query: &Query, units: &NsysUnits, catalog: &Catalog) -> Result<Layout> {
     let (header, verb) = (&query.header, command.verb());
     let name = &header.name;
     let is_rule = header.kind == Kind::Rule;
@@ -133,7 +133,7 @@ fn layout(command: Command, query: &Query, units: &NsysUnits) -> Result<Layout> 
             format!("use `nsq stats --report {name}`; `nsq analyze --help-rules` lists the rules"),
         )),
         Some(_) => Ok(Layout::Nsys(*units)),
-        None if !is_built_in(name, &query.text) => Ok(Layout::Own),
+        None if !catalog.built_in().has(name, &query.text) => Ok(Layout::Own),
         None => Err(Error::usage(
             format!("`{name}` is not a {} of nsys {verb}", command.noun()),
             format!(
