@@ -31,95 +31,77 @@
 //! ```
 //!
 //! Reports are read-only, and any number of threads can ask one. `nsq list` shows the queries, and
-//! `nsq show NAME` their columns. [`Library::load`] adds queries of your own.
+//! `nsq show NAME` their columns. [`library_with`] adds queries of your own.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
-// The stages, which nsq's own program, tests and benchmarks use. Their items may change in every release.
+// The parts of the house, each a crate of its own, for nsq's own programs, tests and benchmarks. Their items may
+// change in every release.
 //
-//     cli ─► report ─► schema ─► normalize ─► compile ─► execute ─► table ─► render
-//                catalog ──────────┴────────────┘
-//
-// Data flows from left to right. A stage may use earlier stages and the types of `table`, but never a
-// later stage; `tests/suite/layering.rs` checks this. The documentation of each stage starts with its
-// input and output.
-#[doc(hidden)]
-pub mod bounded_file;
-#[doc(hidden)]
-pub mod cancel;
-#[doc(hidden)]
-pub mod catalog;
-#[doc(hidden)]
-pub mod classify;
+//     value ─► files ─► report ─┐
+//     sweep ────────────────────┼─► engine ─► ask ─► cli
+//     value ─► render ─► library ┘        check ─┘
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]
-pub mod compile;
-mod door;
+pub use nsq_ask::{door, materialize, open_report, page};
+#[cfg(feature = "cli")]
 #[doc(hidden)]
-pub mod error;
+pub use nsq_check::lint;
 #[doc(hidden)]
-pub mod execute;
+pub use nsq_engine::{compile, execute, normalize, scope};
 #[doc(hidden)]
-pub mod glob;
-#[doc(hidden)]
-pub mod integers;
+pub use nsq_files::{bounded_file, whole_file};
 #[cfg(feature = "signals")]
 #[doc(hidden)]
-pub mod interrupt;
+pub use nsq_files::{interrupt, memory};
 #[doc(hidden)]
-pub mod interval;
+pub use nsq_library::{catalog, manual};
 #[doc(hidden)]
-pub mod lint;
+pub use nsq_render::{render, seed};
 #[doc(hidden)]
-pub mod manual;
+pub use nsq_report::{report, schema, trace};
 #[doc(hidden)]
-pub mod materialize;
-#[cfg(feature = "signals")]
+pub use nsq_sweep::{classify, integers, interval, occupancy, projection, statistics, threads};
 #[doc(hidden)]
-pub mod memory;
-#[doc(hidden)]
-pub mod normalize;
-#[doc(hidden)]
-pub mod occupancy;
-#[doc(hidden)]
-pub mod open_report;
-#[doc(hidden)]
-pub mod page;
-#[doc(hidden)]
-pub mod projection;
-#[doc(hidden)]
-pub mod render;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod schema;
-#[doc(hidden)]
-pub mod scope;
-#[doc(hidden)]
-pub mod seed;
-#[doc(hidden)]
-pub mod statistics;
-#[doc(hidden)]
-pub mod table;
-#[doc(hidden)]
-pub mod threads;
-#[doc(hidden)]
-pub mod trace;
-#[doc(hidden)]
-pub mod whole_file;
+pub use nsq_value::{cancel, error, glob, table};
+
+pub use nsq_ask::door::{
+    Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion,
+};
+pub use nsq_ask::door::{Question, Report, Scope, Table};
+pub use nsq_engine::normalize::Attribute;
+pub use nsq_render::render::visible;
+pub use nsq_report::report::report_paths;
+pub use nsq_value::error::{Error, Result};
+pub use nsq_value::table::{Column, Row, RowSink, Type, Unit, Value};
+
+use nsq_library::catalog::{BuiltIn, EmbeddedFile};
+use std::path::{Path, PathBuf};
 
 /// The library of queries inside the program.
-pub static LIBRARY: catalog::BuiltIn = {
-    use catalog::EmbeddedFile;
-    catalog::BuiltIn::new(include!(concat!(env!("OUT_DIR"), "/library.rs")))
-};
+#[doc(hidden)]
+pub static BUILT_IN: BuiltIn = BuiltIn::new(include!(concat!(env!("OUT_DIR"), "/library.rs")));
 
-pub use door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion};
-pub use door::{Question, Report, Scope, Table, open};
-pub use error::{Error, Result};
-pub use normalize::Attribute;
-pub use render::visible;
-pub use report::report_paths;
-pub use table::{Column, Row, RowSink, Type, Unit, Value};
+/// The queries, relations and pages that nsq brings along.
+pub fn library() -> Result<Library> {
+    Library::built_in(&BUILT_IN)
+}
+
+/// The library, with the files of the user's folders: a later file replaces an earlier one of the same name.
+pub fn library_with(folders: &[PathBuf]) -> Result<Library> {
+    Library::load(&BUILT_IN, folders)
+}
+
+/// Opens a report with the built-in queries: a SQLite export of nsys, a `.nsys-rep`, or a PyTorch trace.
+///
+/// A `.nsys-rep` is exported with the user's own `nsys`, and a trace is imported. Both are kept in the
+/// cache folder for the next time. See [`library_with`] for queries of your own.
+///
+/// # Errors
+///
+/// [`Error::Report`] if the file cannot be used as a report, [`Error::Export`] if `nsys` fails.
+pub fn open(path: impl AsRef<Path>) -> Result<Report> {
+    library()?.open(path)
+}

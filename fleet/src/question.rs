@@ -68,8 +68,8 @@ const GRACE: Duration = Duration::from_secs(4);
 pub(crate) fn run(args: &Args) -> Result<u8> {
     let format = output::format(args)?;
     let library = match args.queries.as_slice() {
-        [] => Library::built_in()?,
-        folders => Library::load(folders)?,
+        [] => nsq::library()?,
+        folders => nsq::library_with(folders)?,
     };
     handle_signals(output::complain, GRACE);
     let cancel = interrupt().clone();

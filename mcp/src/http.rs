@@ -211,7 +211,7 @@ mod tests {
     fn serving<T: Future<Output = ()>>(test: impl FnOnce(SocketAddr) -> T) {
         let folder = tempfile::tempdir().unwrap();
         let tools = Tools {
-            library: nsq::Library::built_in().unwrap(),
+            library: nsq::library().unwrap(),
             reports: Reports::new(Roots::open(&[folder.path().to_owned()]).unwrap()),
             bytes: 16_000,
             timeout: SOON,

@@ -80,8 +80,8 @@ fn serve(args: &Args) -> Result<(), String> {
     let folders = if args.root.is_empty() { vec![PathBuf::from(".")] } else { args.root.clone() };
     let roots = roots::Roots::open(&folders).map_err(|e| format!("cannot open the root {e}"))?;
     let library = match args.queries.is_empty() {
-        true => nsq::Library::built_in(),
-        false => nsq::Library::load(&args.queries),
+        true => nsq::library(),
+        false => nsq::library_with(&args.queries),
     };
     let tools = tools::Tools {
         library: library.map_err(|e| e.to_string())?,

@@ -141,7 +141,7 @@ fn run(args: &Args) -> Result<Counts> {
             help: "give another file to --output".to_owned(),
         });
     }
-    let library = Library::built_in()?.cancelled_by(interrupt());
+    let library = nsq::library()?.cancelled_by(interrupt());
     let reports = paths.iter().map(|path| library.open(path)).collect::<Result<Vec<_>>>()?;
     let clocks = clocks(&library, &reports)?;
     let mut counts = Counts::default();

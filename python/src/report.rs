@@ -20,8 +20,8 @@ impl Library {
     #[new]
     fn new(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<Self> {
         let library = match folders.is_empty() {
-            true => nsq::Library::built_in(),
-            false => nsq::Library::load(folders),
+            true => nsq::library(),
+            false => nsq::library_with(folders),
         };
         library.map(Self).or_raise(py)
     }

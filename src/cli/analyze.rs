@@ -1,7 +1,7 @@
 //! `nsq analyze`: accepts the command line of `nsys analyze` and applies the same rules.
 
 use super::drop_in::{self, Command, DropInArgs, Request};
-use crate::error::Result;
+use nsq_value::error::Result;
 
 /// Apply the rules of `nsys analyze`, with the same command line
 ///

@@ -2,15 +2,15 @@
 
 use super::baselines::{folder, names, path_of, shown, unknown};
 use super::diff::{self, DIFF, SETTINGS};
-use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, write_to};
 use super::page::{Input, ask_one};
-use crate::error::{Error, Result};
-use crate::page::{PageRequest, SavedReport};
-use crate::render::{Heading, visible};
-use crate::table::{Column, ResultTable, Value};
-use crate::threads::Threads;
+use crate::cli::opened;
+use nsq_ask::page::{PageRequest, SavedReport};
+use nsq_render::render::{Heading, visible};
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{Column, ResultTable, Value};
 use std::path::PathBuf;
 
 /// Save a report's figures under a name, to compare others with: nsq diff @NAME new.sqlite
@@ -90,7 +90,7 @@ impl Save {
         let mut catalog = self.library.load()?;
         self.classes.choose(&mut catalog, [])?;
         let limits = self.limits.limits(Threads::default());
-        let opened = Opened::open(&self.report, &self.open)?;
+        let opened = opened::open(&self.report, &self.open)?;
         let scope = diff::scope_of(&self.scope, &opened)?;
         let settings = diff::settings(&scope, self.skip, catalog.classes().chosen());
         let input = Input::new(opened.report.name(), opened, scope);

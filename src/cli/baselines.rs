@@ -1,7 +1,7 @@
 //! The folder of baselines: the files that `nsq baseline` saves, and `nsq diff` compares with.
 
-use crate::error::{Error, Result};
-use crate::page::SavedReport;
+use nsq_ask::page::SavedReport;
+use nsq_value::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -4,19 +4,19 @@ mod class_maps;
 mod input;
 
 use super::note;
-use super::opened::Opened;
 use super::options::{KeepArgs, LibraryArgs, LimitArgs};
 use super::output::{FORMULAS, fitted, must_differ, replace, write_to};
 use super::page::{self, ask};
-use crate::catalog::ClassMaps;
-use crate::error::{Error, Result};
-use crate::normalize::Scope;
-use crate::page::{NoRows, PageRequest, ReportInput};
-use crate::render::{Format, Heading, Style, Writer, visible};
-use crate::seed;
-use crate::table::{ResultTable, Row};
-use crate::threads::Threads;
 use input::Input;
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::page::{NoRows, PageRequest, ReportInput};
+use nsq_engine::normalize::Scope;
+use nsq_library::catalog::ClassMaps;
+use nsq_render::render::{Format, Heading, Style, Writer, visible};
+use nsq_render::seed;
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{ResultTable, Row};
 use std::path::PathBuf;
 
 /// Break elapsed time down by class of GPU work: result.html and result.csv
@@ -111,7 +111,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         profiles.iter().zip(input::labels(&profiles, args.seed_compat)).zip(maps)
     {
         let options = args.keep.export_options(args.nsys_cmd.as_deref());
-        let opened = clock.pause(|| Opened::new(&profile.path, &options))?;
+        let opened = clock.pause(|| OpenReport::new(&profile.path, &options))?;
         inputs.push(input_of(profile, label, classes, opened));
     }
     let limits = clock.limits();
@@ -174,7 +174,7 @@ impl Args {
 }
 
 /// A profile as the page asks it.
-fn input_of(profile: &Input, label: String, classes: ClassMaps, opened: Opened) -> page::Input {
+fn input_of(profile: &Input, label: String, classes: ClassMaps, opened: OpenReport) -> page::Input {
     let mut facts = vec![
         ("file".to_owned(), opened.report.name()),
         ("class_map".to_owned(), classes.chosen().to_owned()),

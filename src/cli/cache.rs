@@ -1,10 +1,10 @@
 //! `nsq cache`: lists, clears and locates the cache.
 
 use super::output::{OutputArgs, write_to};
-use crate::error::{Error, Result};
-use crate::render::Heading;
-use crate::report::{cache_entries, cache_folder, clear_cache};
-use crate::table::{Column, ResultTable, Type, Unit, Value, humanize};
+use nsq_render::render::Heading;
+use nsq_report::report::{cache_entries, cache_folder, clear_cache};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{Column, ResultTable, Type, Unit, Value, humanize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// List, clear or locate the cache of exports and imported traces

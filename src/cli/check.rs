@@ -2,12 +2,12 @@
 
 use super::options::LibraryArgs;
 use super::output::write_to;
-use crate::bounded_file::{self, Origin};
-use crate::catalog::lock::{FILE, Lock, LockEntry};
-use crate::catalog::{BUILT_IN, Catalog, FileKind, Query};
-use crate::error::{EXIT_FAILED, Error, Result};
-use crate::lint::{self, Finding};
-use crate::whole_file;
+use nsq_check::lint::{self, Finding};
+use nsq_files::bounded_file::{self, Origin};
+use nsq_files::whole_file;
+use nsq_library::catalog::lock::{FILE, Lock, LockEntry};
+use nsq_library::catalog::{BUILT_IN, Catalog, FileKind, Query};
+use nsq_value::error::{EXIT_FAILED, Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -97,7 +97,7 @@ fn count(number: usize, one: &str, many: &str) -> String {
 /// Rule Q14: a query whose columns, parameters or kind differ from the lock needs a higher version.
 fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
     let (file, text) = match &args.folder {
-        None => (Path::new("queries").join(FILE), crate::LIBRARY.lock().to_owned()),
+        None => (Path::new("queries").join(FILE), crate::BUILT_IN.lock().to_owned()),
         Some(folder) => {
             let file = folder.join(FILE);
             match file.exists().then(|| bounded_file::read_text(&file, Origin::Found)) {
@@ -121,7 +121,7 @@ fn check_lock(args: &Args, catalog: &Catalog) -> Result<Vec<Finding>> {
         let locked = lock.get(&query.header.name);
         let finding = |message: String, help: &str| Finding {
             file: query.file.clone(),
-            line: crate::catalog::line_of(&query.text, "version:"),
+            line: nsq_library::catalog::line_of(&query.text, "version:"),
             rule: "Q14",
             message,
             help: help.to_owned(),

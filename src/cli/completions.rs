@@ -5,13 +5,12 @@
 
 use super::options::LibraryArgs;
 use super::output;
-use crate::catalog::Catalog;
-use crate::door;
-use crate::error::{Error, Result};
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 use clap_complete::env::{CompleteEnv, Shells};
 use clap_complete::{ArgValueCompleter, CompletionCandidate};
+use nsq_library::catalog::Catalog;
+use nsq_value::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -137,8 +136,9 @@ impl Words {
 
     fn queries(&self) -> Vec<Name> {
         let Some(catalog) = &self.catalog else { return Vec::new() };
-        let name =
-            |query: &crate::catalog::Query| (query.header.name.clone(), query.header.summary.clone());
+        let name = |query: &nsq_library::catalog::Query| {
+            (query.header.name.clone(), query.header.summary.clone())
+        };
         catalog.readable_queries().into_iter().map(name).collect()
     }
 
@@ -181,7 +181,7 @@ impl Words {
         let reports = self.words.iter().map(Path::new).filter(|path| is_export(path));
         let mut counts = BTreeMap::<String, i64>::new();
         for path in reports {
-            let Ok(report) = door::open(path) else { continue };
+            let Ok(report) = crate::open(path) else { continue };
             let Ok(ranges) = report.query("range_names").timeout(PATIENCE).run() else { continue };
             for row in ranges.iter().take(MOST_RANGES) {
                 let names: BTreeSet<&str> = ["layer_name", "range_name"]

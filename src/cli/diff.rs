@@ -3,18 +3,21 @@
 use super::baselines;
 use super::gate::{GateArgs, confidence};
 use super::note;
-use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::page::{Input, ask_one, show};
-use crate::catalog::Catalog;
-use crate::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
-use crate::execute::Limits;
-use crate::normalize::{Presence, Scope};
-use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
-use crate::render::{Format, quotable, visible};
-use crate::table::ResultTable;
-use crate::whole_file::tell;
+use crate::cli::opened;
+use crate::cli::opened::shortest_names;
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::{Presence, Scope};
+use nsq_files::whole_file::tell;
+use nsq_library::catalog::Catalog;
+use nsq_render::render::Heading;
+use nsq_render::render::{Format, quotable, visible};
+use nsq_value::error::{EXIT_FAILED, EXIT_INCONCLUSIVE, Error, Result};
+use nsq_value::table::ResultTable;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -199,7 +202,7 @@ pub(super) fn settings(scope: &Scope, skip: Option<u32>, classes: &str) -> BTree
 }
 
 /// The scope of a report: `--iter` names the iterations, and leaves out nothing else.
-pub(super) fn scope_of(args: &ScopeArgs, opened: &Opened) -> Result<Scope> {
+pub(super) fn scope_of(args: &ScopeArgs, opened: &OpenReport) -> Result<Scope> {
     let mut scope = args.resolve(&opened.schema)?;
     match std::mem::take(&mut scope.iterations).as_slice() {
         [] => {}
@@ -247,7 +250,7 @@ impl Args {
             }
             return Ok(Side::Baseline(saved, file));
         }
-        let opened = Opened::open(path, &self.open)?;
+        let opened = opened::open(path, &self.open)?;
         let scope = scope_of(&self.scope, &opened)?;
         Ok(Side::Report(Box::new(Input::new(name, opened, scope))))
     }
@@ -309,10 +312,10 @@ impl Args {
             }
             Format::Csv | Format::Tsv | Format::Ndjson => {
                 let rows = table(answer, "rows").cloned().unwrap_or_default();
-                self.output.table(&nsq_heading(), &self.of_sections(rows))?;
+                self.output.table(&Heading::of_nsq(), &self.of_sections(rows))?;
             }
             _ => {
-                let mut heading = nsq_heading();
+                let mut heading = Heading::of_nsq();
                 let facts = |side: &Side| match side {
                     Side::Report(input) => input.opened.heading(&input.scope).facts.into(),
                     Side::Baseline(saved, _) => {

@@ -2,8 +2,8 @@
 
 use super::options::OpenArgs;
 use super::output::{must_be_free, must_differ, replace, write_to};
-use crate::error::{Error, Result};
-use crate::report::{Report, export_to};
+use nsq_report::report::{Report, export_to};
+use nsq_value::error::{Error, Result};
 use std::path::PathBuf;
 
 /// Export a .nsys-rep or .qdrep to SQLite with your own nsys, and print the path

@@ -1,9 +1,9 @@
 //! `nsq NAME`: runs the program `nsq-NAME` for a verb that nsq itself lacks, as git does. `nsq export --perfetto`
 //! runs `nsq-perfetto`.
 
-use crate::error::{Error, Result};
-use crate::whole_file::has_standard_output;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use nsq_files::whole_file::has_standard_output;
+use nsq_value::error::{Error, Result};
 use std::env::{consts::EXE_SUFFIX, current_exe, split_paths, var_os};
 use std::ffi::OsString;
 use std::fs::File;

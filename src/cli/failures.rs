@@ -1,7 +1,7 @@
 //! The errors of several reports. An error that several reports share is printed once.
 
 use super::{complain, note};
-use crate::error::{EXIT_LACKS_DATA, Error};
+use nsq_value::error::{EXIT_LACKS_DATA, Error};
 use std::path::Path;
 
 /// Most reports that a note names.

@@ -1,15 +1,16 @@
 //! `nsq flame`: the stacks of CPU samples as a flame graph, or for its viewers.
 
-use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{must_differ, write_to};
-use crate::catalog::Catalog;
-use crate::compile::{Invocation, Layout, Plan};
-use crate::error::{EXIT_LACKS_DATA, Error, Result};
-use crate::normalize::Presence;
-use crate::render::{FlameFormat, FlameStack, compare_stacks, write_flame};
-use crate::table::ResultTable;
-use crate::threads::Threads;
+use crate::cli::opened;
+use crate::cli::opened::noted;
+use nsq_engine::compile::{Invocation, Layout, Plan};
+use nsq_engine::normalize::Presence;
+use nsq_library::catalog::Catalog;
+use nsq_render::render::{FlameFormat, FlameStack, compare_stacks, write_flame};
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{EXIT_LACKS_DATA, Error, Result};
+use nsq_value::table::ResultTable;
 use std::path::{Path, PathBuf};
 
 /// The query that the stacks come from.
@@ -82,11 +83,11 @@ impl Args {
 
     /// The name of a report, and its stacks.
     fn ask(&self, report: &Path, catalog: &Catalog, plan: &Plan) -> Result<(String, Vec<FlameStack>)> {
-        let opened = Opened::open(report, &self.open)?;
+        let opened = opened::open(report, &self.open)?;
         let limits = self.limits.limits(Threads::default());
         plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
         let scope = self.scope.resolve(&opened.schema)?;
-        let tables = opened.ask(catalog, &scope, std::slice::from_ref(plan), &limits)?;
+        let tables = noted(opened.answers(catalog, &scope, std::slice::from_ref(plan), &limits)?);
         let stacks = tables.iter().flat_map(|table| stacks(table, self.by_thread)).collect();
         Ok((opened.report.name(), stacks))
     }

@@ -1,10 +1,10 @@
 //! `nsq import`: converts a PyTorch trace to a report file.
 
 use super::{messages, note, output};
-use crate::error::Result;
-use crate::interrupt::interrupt;
-use crate::report::{self, Listener};
-use crate::trace::ImportOptions;
+use nsq_files::interrupt::interrupt;
+use nsq_report::report::{self, Listener};
+use nsq_report::trace::ImportOptions;
+use nsq_value::error::Result;
 use std::path::PathBuf;
 
 /// Convert a PyTorch profiler trace to a SQLite file with the tables of an nsys export

@@ -2,15 +2,16 @@
 
 mod step;
 
-use super::opened::{Opened, nsq_heading};
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
 use super::page::{Input, ask, show, write_files};
-use crate::error::{Error, Result};
-use crate::normalize::Attribute;
-use crate::page::PageRequest;
-use crate::render::visible;
-use crate::threads::Threads;
+use crate::cli::opened;
+use nsq_ask::page::PageRequest;
+use nsq_engine::normalize::Attribute;
+use nsq_render::render::Heading;
+use nsq_render::render::visible;
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{Error, Result};
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -127,7 +128,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     check(args)?;
     let catalog = args.library.load()?;
     let request = PageRequest::new(&catalog, "kernels", &args.params(), visible)?;
-    let opened = Opened::open(&args.report, &args.open)?;
+    let opened = opened::open(&args.report, &args.open)?;
     let limits = args.limits.limits(Threads::default());
     let mut scope = args.scope.resolve(&opened.schema)?;
     if let Some(number) = args.pstep {
@@ -148,7 +149,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     if io::stdout().is_terminal() {
         // The console layout is 200 columns wide.
         let wide = args.wide || args.verbose;
-        show(&answer, &OutputArgs { rows: Some(0), wide, ..OutputArgs::default() }, &nsq_heading())?;
+        show(&answer, &OutputArgs { rows: Some(0), wide, ..OutputArgs::default() }, &Heading::of_nsq())?;
     } else {
         console = answer.layout("console")?;
     }

@@ -3,11 +3,11 @@
 use super::note;
 use super::options::LibraryArgs;
 use super::output::{OutputArgs, write_to};
-use crate::error::{Error, Result};
-use crate::execute::FUNCTIONS;
-use crate::manual::{classes, pages, playbooks, queries, relations, search, table, words_of};
-use crate::render::{Format, Heading};
-use crate::table::{ResultTable, Value};
+use nsq_engine::execute::FUNCTIONS;
+use nsq_library::manual::{classes, pages, playbooks, queries, relations, search, table, words_of};
+use nsq_render::render::{Format, Heading};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{ResultTable, Value};
 use std::fmt::Write as _;
 
 /// List queries, relations, SQL functions, class maps or playbooks

@@ -3,8 +3,8 @@
 use super::failures::{Failure, complain_of_all};
 use super::options::{Clock, LimitArgs, ThreadArgs};
 use super::{note, progress};
-use crate::error::{Error, Result};
-use crate::report::report_paths;
+use nsq_report::report::report_paths;
+use nsq_value::error::{Error, Result};
 use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -4,9 +4,9 @@ mod args;
 mod dataset;
 mod one_file;
 
-use crate::error::{Error, Result};
-use crate::render::encoder;
 pub(super) use args::Args;
+use nsq_render::render::encoder;
+use nsq_value::error::{Error, Result};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     if let (Some(folder), Some(encode)) = (&args.parquet, encoder()) {

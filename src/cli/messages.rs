@@ -2,10 +2,10 @@
 
 use super::progress;
 use super::short::{short_line, short_quotes};
-use crate::error::Error;
-use crate::render::visible;
-use crate::report::Notice;
-use crate::whole_file::tell;
+use nsq_files::whole_file::tell;
+use nsq_render::render::visible;
+use nsq_report::report::Notice;
+use nsq_value::error::Error;
 
 /// Prints an error and its help on standard error, and returns the exit code.
 pub(super) fn complain(error: &Error) -> u8 {

@@ -41,14 +41,14 @@ mod sql;
 mod stats;
 mod timeline;
 
-use crate::error::{EXIT_USAGE, Error, Result};
-use crate::interrupt::{disarm, handle_signals};
-use crate::render::{Format, encoder};
-use crate::report::run_as_launcher;
-use crate::whole_file::{standard_output, tell};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 use messages::{complain, note};
+use nsq_files::interrupt::{disarm, handle_signals};
+use nsq_files::whole_file::{standard_output, tell};
+use nsq_render::render::{Format, encoder};
+use nsq_report::report::run_as_launcher;
+use nsq_value::error::{EXIT_USAGE, Error, Result};
 use short::{LONG_USAGE, short_line, short_quotes};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -145,7 +145,7 @@ pub fn main() -> ExitCode {
     if let Some(ended) = external::run_export(&arguments) {
         return ended.unwrap_or_else(|error| ExitCode::from(complain(&error)));
     }
-    let parsed = Cli::try_parse_from(crate::scope::join_iterations(arguments.iter().cloned()));
+    let parsed = Cli::try_parse_from(nsq_engine::scope::join_iterations(arguments.iter().cloned()));
     // Before our handler is set: another program handles Ctrl-C itself.
     let unknown = match parsed.as_ref().map_err(|e| external::run(e, &arguments)) {
         Err(Ok(code)) => return code,

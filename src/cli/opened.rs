@@ -1,76 +1,22 @@
-//! An open report, and the facts about it that accompany every result.
+//! Opens reports as the command line asks for it.
 
 use super::note;
 use super::options::{OpenArgs, no_instances};
-use crate::catalog::Catalog;
-use crate::compile::Plan;
-use crate::error::Result;
-use crate::execute::{Limits, Session};
-use crate::interrupt;
-use crate::normalize::Scope;
-use crate::render::Heading;
-use crate::table::ResultTable;
+use nsq_ask::open_report::OpenReport;
+use nsq_files::interrupt;
+use nsq_value::error::Result;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// An open report and its schema.
-pub(super) use crate::open_report::OpenReport as Opened;
-
-impl Opened {
-    /// Opens a report with the options of the command line. Time spent exporting it does not count.
-    pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<Self> {
-        interrupt::pause(|| Self::new(path, &args.export_options())).map_err(no_instances)
-    }
-
-    /// The facts that accompany every result: versions of nsq, export schema and nsys; report and scope.
-    pub(super) fn heading(&self, scope: &Scope) -> Heading {
-        let mut heading = nsq_heading();
-        let mut fact = |key: &str, value: Option<String>| {
-            heading.facts.extend(value.map(|value| (key.to_owned(), value.into())));
-        };
-        fact("report", Some(self.report.name()));
-        fact("export_schema", self.schema.export_version.clone());
-        fact("nsys", self.schema.nsys_version.clone());
-        if !scope.is_whole()
-            && let Ok(scope) = serde_json::to_value(scope)
-        {
-            heading.facts.insert("scope".to_owned(), scope);
-        }
-        heading
-    }
-
-    /// Answers the plans within the scope.
-    pub(super) fn ask(
-        &self,
-        catalog: &Catalog,
-        scope: &Scope,
-        plans: &[Plan],
-        limits: &Limits,
-    ) -> Result<Vec<ResultTable>> {
-        let roots = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
-        let session = self.session(catalog, scope, roots, limits)?;
-        plans.iter().map(|plan| session.table(plan, limits)).collect()
-    }
-
-    /// Begins a session, and prints its notes.
-    pub(super) fn session<'a>(
-        &self,
-        catalog: &'a Catalog,
-        scope: &Scope,
-        roots: impl IntoIterator<Item = &'a str>,
-        limits: &Limits,
-    ) -> Result<Session> {
-        let (session, notes) = self.begin(catalog, scope, roots, limits)?;
-        notes.iter().for_each(|text| note(text));
-        Ok(session)
-    }
+/// Opens a report with the options of the command line. Time spent exporting it does not count.
+pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<OpenReport> {
+    interrupt::pause(|| OpenReport::new(path, &args.export_options())).map_err(no_instances)
 }
 
-/// The fact that accompanies every result: the version of nsq.
-pub(super) fn nsq_heading() -> Heading {
-    let mut heading = Heading::default();
-    heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
-    heading
+/// Prints the notes that come with an answer, and returns it.
+pub(super) fn noted<T>((answer, notes): (T, Vec<String>)) -> T {
+    notes.iter().for_each(|text| note(text));
+    answer
 }
 
 /// The shortest ends of the paths that tell them apart: file names, or as many folders as it takes.

@@ -1,17 +1,17 @@
 //! Options that several verbs share.
 
 use super::{messages, note, progress};
-use crate::catalog::{Catalog, ClassRule};
-use crate::classify::Pattern;
-use crate::compile::{parse_duration, words_in};
-use crate::error::{Error, Result};
-use crate::execute::Limits;
-use crate::interrupt::{self, interrupt};
-use crate::normalize::{Attribute, Scope};
-use crate::report::{CacheOptions, ExportOptions, Listener, Temporaries};
-use crate::schema::Schema;
-use crate::scope::ScopeText;
-use crate::threads::Threads;
+use nsq_engine::compile::{parse_duration, words_in};
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::{Attribute, Scope};
+use nsq_engine::scope::ScopeText;
+use nsq_files::interrupt::{self, interrupt};
+use nsq_library::catalog::{Catalog, ClassRule};
+use nsq_report::report::{CacheOptions, ExportOptions, Listener, Temporaries};
+use nsq_report::schema::Schema;
+use nsq_sweep::classify::Pattern;
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{Error, Result};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ impl LibraryArgs {
     pub(super) fn load(&self) -> Result<Catalog> {
         let mut folders = Catalog::default_folders();
         folders.extend(self.queries.iter().cloned());
-        Catalog::load(&crate::LIBRARY, &folders)
+        Catalog::load(&crate::BUILT_IN, &folders)
     }
 }
 
@@ -284,7 +284,9 @@ impl LimitArgs {
         let cancel = interrupt().clone();
         let mut limits = Limits { cancel, threads, ..Limits::with_timeout(self.timeout) };
         limits.progress.show = Some(progress::show_work);
-        interrupt::arm(&limits);
+        if let Some(deadline) = limits.deadline {
+            interrupt::arm(deadline);
+        }
         limits
     }
 

@@ -2,11 +2,11 @@
 
 use super::note;
 use super::progress::Unobstructed;
-use crate::error::{Error, Result};
-use crate::render::{self, Format, Heading, Style, Writer, wrapped};
-use crate::table::ResultTable;
-use crate::whole_file::{self, standard_output};
-pub(super) use crate::whole_file::{must_differ, replace};
+use nsq_files::whole_file::{self, standard_output};
+pub(super) use nsq_files::whole_file::{must_differ, replace};
+use nsq_render::render::{self, Format, Heading, Style, Writer, wrapped};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::ResultTable;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr;

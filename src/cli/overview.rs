@@ -1,7 +1,7 @@
 //! `nsq overview`, and `nsq REPORT`: what to look at first.
 
 use super::page::PageArgs;
-use crate::error::Result;
+use nsq_value::error::Result;
 
 /// Show what a report holds, how its GPUs spent their time, and what to fix first
 ///

@@ -2,16 +2,18 @@
 
 use super::failures::Failure;
 use super::many::ManyArgs;
-use super::opened::{Opened, nsq_heading, shortest_names};
 use super::options::{ClassArgs, Clock, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::{many, note};
-use crate::catalog::{Catalog, ClassMaps};
-use crate::error::{Error, Result};
-use crate::execute::Limits;
-use crate::normalize::Scope;
-use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
-use crate::render::{Format, Heading, Writer, visible};
+use crate::cli::opened;
+use crate::cli::opened::shortest_names;
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::page::{PageAnswer, PageReport, PageRequest, ReportInput};
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::Scope;
+use nsq_library::catalog::{Catalog, ClassMaps};
+use nsq_render::render::{Format, Heading, Writer, visible};
+use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// Show a page: the tables of several queries together, for one or more reports
@@ -107,7 +109,7 @@ impl PageArgs {
         // A page that does not compare reports may be laid out for each of them.
         let gathering = if request.is_across() { Some(request.gather()?) } else { None };
         let ask = |place: usize, path: &Path, clock: &mut Clock| {
-            let opened = clock.pause(|| Opened::open(path, &self.open))?;
+            let opened = clock.pause(|| opened::open(path, &self.open))?;
             let mut scope = self.scope.resolve(&opened.schema)?;
             scope.rank = self.many.rank_of(path)?;
             let facts = opened.heading(&scope).facts;
@@ -177,7 +179,7 @@ impl PageArgs {
             return Ok(code);
         }
         let answer = answer(reports.into_iter().map(|(_, report)| report).collect())?;
-        let mut heading = nsq_heading();
+        let mut heading = Heading::of_nsq();
         heading.facts.insert("reports".to_owned(), serde_json::Value::Array(facts));
         heading.facts.insert("page".to_owned(), name.into());
         heading.facts.insert("page_version".to_owned(), request.version().into());
@@ -190,7 +192,7 @@ impl PageArgs {
 /// An open report, and how a page asks it.
 pub(super) struct Input {
     pub(super) about: ReportInput,
-    pub(super) opened: Opened,
+    pub(super) opened: OpenReport,
     pub(super) scope: Scope,
     /// Its class maps, if they are not the catalog's.
     pub(super) classes: Option<ClassMaps>,
@@ -198,7 +200,7 @@ pub(super) struct Input {
 
 impl Input {
     /// A report with the parameters and class maps of all.
-    pub(super) fn new(name: String, opened: Opened, scope: Scope) -> Self {
+    pub(super) fn new(name: String, opened: OpenReport, scope: Scope) -> Self {
         let about = ReportInput { name, ..ReportInput::of(&opened) };
         Self { about, opened, scope, classes: None }
     }

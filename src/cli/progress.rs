@@ -1,8 +1,8 @@
 //! Progress of slow steps: a bar or a spinner on the terminal, removed at the end.
 
-use crate::execute::Work;
-use crate::render::visible;
 use indicatif::{ProgressBar, ProgressStyle};
+use nsq_engine::execute::Work;
+use nsq_render::render::visible;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,9 @@
 //! Rows of a query, read by column name.
 
-use crate::compile::Plan;
-use crate::error::Result;
-use crate::execute::{Limits, Session};
-use crate::table::{ResultTable, Value};
+use nsq_engine::compile::Plan;
+use nsq_engine::execute::{Limits, Session};
+use nsq_value::error::Result;
+use nsq_value::table::{ResultTable, Value};
 use std::collections::BTreeMap;
 
 /// A row of a result: values by column name.

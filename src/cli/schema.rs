@@ -1,15 +1,16 @@
 //! `nsq schema`: shows what was captured, and which queries can run.
 
-use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs};
 use super::output::{OutputArgs, must_differ};
-use crate::compile::{Invocation, Layout, Plan};
-use crate::error::Result;
-use crate::execute::Limits;
-use crate::normalize::{Presence, Scope};
-use crate::render::{Format, Heading};
-use crate::table::{ResultTable, Value};
-use crate::threads::Threads;
+use crate::cli::opened;
+use crate::cli::opened::noted;
+use nsq_engine::compile::{Invocation, Layout, Plan};
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::{Presence, Scope};
+use nsq_render::render::{Format, Heading};
+use nsq_sweep::threads::Threads;
+use nsq_value::error::Result;
+use nsq_value::table::{ResultTable, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ const ASKED: &str = "What can be asked";
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
-    let opened = Opened::open(&args.report, &args.open)?;
+    let opened = opened::open(&args.report, &args.open)?;
     let answers = opened.askable(&catalog)?;
     let [captured, trust] =
         [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));
@@ -62,7 +63,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         limits.deadline = Limits::with_timeout(Some(LONGEST)).deadline;
     }
     let roots = captured.reads.iter().chain(&trust.reads).map(String::as_str);
-    let session = opened.session(&catalog, &Scope::default(), roots, &limits)?;
+    let session = noted(opened.begin(&catalog, &Scope::default(), roots, &limits)?);
     // A report without events has nothing to trust.
     let presence = Presence::new(&opened.schema, &catalog);
     let has_events = trust.check_presence(&presence, &args.report).is_ok();

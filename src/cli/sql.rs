@@ -1,15 +1,16 @@
 //! `nsq sql`: runs the user's own SQL.
 
 use super::note;
-use super::opened::Opened;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
-use crate::bounded_file::{self, Origin};
-use crate::compile::{Plan, split_statements, with_similar_relations, words_in};
-use crate::error::{Error, Result};
-use crate::execute::Session;
-use crate::normalize::{self, Plans};
-use crate::threads::Threads;
+use crate::cli::opened;
+use nsq_ask::open_report::OpenReport;
+use nsq_engine::compile::{Plan, split_statements, with_similar_relations, words_in};
+use nsq_engine::execute::Session;
+use nsq_engine::normalize::{self, Plans};
+use nsq_files::bounded_file::{self, Origin};
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{Error, Result};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -87,10 +88,10 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             "give a SELECT, such as \"SELECT * FROM gpu\"",
         ));
     }
-    let opened = Opened::open(&args.report, &args.open)?;
+    let opened = opened::open(&args.report, &args.open)?;
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
-    let Opened { report, schema, .. } = opened;
+    let OpenReport { report, schema, .. } = opened;
     let mut preamble = preamble.to_vec();
     let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
     let redefined = created.iter().map(String::as_str).filter(|name| {

@@ -1,7 +1,7 @@
 //! `nsq stats`: accepts the command line of `nsys stats` and prints the same reports.
 
 use super::drop_in::{self, Command, DropInArgs, Request};
-use crate::error::Result;
+use nsq_value::error::Result;
 use std::path::PathBuf;
 
 /// Print reports as `nsys stats` does, with the same command line

@@ -1,7 +1,7 @@
 //! `nsq timeline`: a page to look at a capture over time.
 
 use super::page::PageArgs;
-use crate::error::Result;
+use nsq_value::error::Result;
 
 /// Write an HTML page that shows a capture over time, to zoom and search
 ///

@@ -3,6 +3,7 @@
 use crate::support::{
     Fixtures, NEED_PARAMETERS, build, every_query, nsq, outcome, project, shared_exports, stdout, traces,
 };
+use nsq::catalog::BuiltIn;
 use std::fs;
 
 #[test]
@@ -10,6 +11,30 @@ fn the_sql_library_passes_all_rules() {
     let folder = project("queries");
     let (code, out, error) = outcome(&["check", folder.to_str().unwrap()]);
     assert_eq!(code, 0, "{out}{error}");
+}
+
+/// The program has the files' YAML as JSON.
+#[test]
+fn embedded_files_are_the_same_as_those_of_the_folder() {
+    let embedded = nsq::BUILT_IN.catalog().unwrap();
+    let folder = BuiltIn::read(&project("queries")).unwrap();
+    assert!(nsq::BUILT_IN.files().iter().filter(|file| file.json.is_some()).count() > 300);
+    assert!(folder.files().iter().all(|file| file.json.is_none()));
+    let folder = folder.catalog().unwrap();
+    let parsed = |catalog: &nsq::catalog::Catalog| {
+        let maps = catalog.classes().names().into_iter().map(|name| catalog.classes().map(&name));
+        [
+            format!("{:#?}", catalog.queries()),
+            format!("{:#?}", catalog.relations()),
+            format!("{:#?}", catalog.sources()),
+            format!("{:#?}", catalog.manifests().collect::<Vec<_>>()),
+            format!("{:#?}", catalog.all_rules()),
+            format!("{:#?}", maps.collect::<Vec<_>>()),
+        ]
+    };
+    for (embedded, folder) in parsed(embedded).iter().zip(&parsed(folder)) {
+        assert!(embedded.len() > 1_000 && embedded == folder, "{embedded}\n{folder}");
+    }
 }
 
 #[test]

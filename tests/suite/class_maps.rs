@@ -25,7 +25,7 @@ const RULES: [(&str, usize); 13] = [
 ];
 
 fn built_in(name: &str) -> ClassMapSource {
-    Catalog::load(&[]).unwrap().classes().map(name).unwrap()
+    Catalog::load(&nsq::BUILT_IN, &[]).unwrap().classes().map(name).unwrap()
 }
 
 fn compiled(name: &str) -> ClassMap {
@@ -34,7 +34,7 @@ fn compiled(name: &str) -> ClassMap {
 
 #[test]
 fn every_built_in_map_is_complete_and_compiles() {
-    let names = Catalog::load(&[]).unwrap().classes().names();
+    let names = Catalog::load(&nsq::BUILT_IN, &[]).unwrap().classes().names();
     let expected: Vec<&str> = RULES.iter().map(|(name, _)| *name).chain(["default"]).collect();
     assert_eq!(names.len(), expected.len(), "{names:?}");
     assert!(expected.iter().all(|name| names.iter().any(|known| known == name)), "{names:?}");

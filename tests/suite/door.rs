@@ -1,7 +1,7 @@
 //! The front door of the library: its surface, its answers, and threads.
 
 use crate::support::{Fixtures, outcome, project, stdout};
-use nsq::{Attribute, Cancel, Column, Error, Library, RowSink, Scope, Table, Value};
+use nsq::{Attribute, Cancel, Column, Error, RowSink, Scope, Table, Value};
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -113,7 +113,7 @@ fn scopes_and_class_maps_are_those_of_the_command_line() {
 #[test]
 fn several_reports_are_one_answer() {
     let fixtures = Fixtures::new();
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let reports =
         ["kernel_gaps", "training_steps"].map(|trace| library.open(fixtures.trace(trace)).unwrap());
     let all = library.query("gpu_time", &reports).run().unwrap();
@@ -218,7 +218,7 @@ fn the_examples_answer() {
 
 #[test]
 fn the_library_is_searched_and_described() {
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let names = |words: &str| -> Vec<String> {
         let found = library.find(words).unwrap();
         found.iter().filter_map(|row| row.text("name").map(str::to_owned)).collect()
@@ -255,7 +255,7 @@ fn limits_of_rows_and_bytes_are_errors() {
 #[test]
 fn a_page_is_told_the_names_of_iterations() {
     let report = nsq::open(project("fixtures/example.sqlite")).unwrap();
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let runs = |name: &str| {
         let page = library.page("diff", [&report, &report]).iterations(name).run().unwrap();
         let (_, runs) = page.tables.into_iter().find(|(name, _)| name == "runs").unwrap();
@@ -271,7 +271,7 @@ fn rows_are_passed_on_as_they_are_kept() {
     let fixtures = Fixtures::new();
     let reports =
         ["kernel_gaps", "training_steps"].map(|trace| nsq::open(fixtures.trace(trace)).unwrap());
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     for question in [
         reports[0].query("top_kernels"),
         library.query("top_kernels", &reports),
@@ -338,7 +338,7 @@ fn notes_about_the_scope_are_those_of_the_program() {
     let fixtures = Fixtures::new();
     let paths = ["training_steps", "kernel_gaps"].map(|trace| fixtures.trace(trace));
     let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let scope = Scope { devices: vec![0], ..Scope::default() };
     for some in [&paths[..1], &paths] {
         let reports: Vec<_> = some.iter().map(|path| nsq::open(path).unwrap()).collect();
@@ -356,7 +356,7 @@ fn comparisons_and_layouts_are_those_of_the_program() {
     let fixtures = Fixtures::new();
     let paths = ["training_steps", "kernel_gaps"].map(|trace| fixtures.trace(trace));
     let reports = [0, 1].map(|index| nsq::open(&paths[index]).unwrap());
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let page = reports[0].page("overview").layouts().run().unwrap();
     let path = paths[0].to_str().unwrap();
     assert_eq!(page.text.unwrap(), stdout(&["overview", path]));
@@ -441,7 +441,7 @@ fn a_report_that_fails_does_not_stop_others() {
     let start = usize::try_from((page - 1) * size).unwrap();
     bytes[start..start + 64].fill(0xee);
     fs::write(&bad, bytes).unwrap();
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let reports = [&bad, &good, &bad].map(|path| library.open(path).unwrap());
     let ask = |reports: &[nsq::Report]| library.query("top_kernels", reports).go_on().run();
     let table = ask(&reports).unwrap();
@@ -458,7 +458,7 @@ fn a_report_that_fails_does_not_stop_others() {
 fn a_playbook_and_a_file_are_those_of_the_program() {
     let fixtures = Fixtures::new();
     let path = fixtures.trace("training_steps");
-    let library = Library::built_in().unwrap();
+    let library = nsq::library().unwrap();
     let report = library.open(&path).unwrap();
     let answers = library.answer("cs336", [&report]).run().unwrap();
     // A part needs what only the user knows.

@@ -30,9 +30,7 @@ mod kernels;
 mod killed;
 #[path = "../../benches/large_export/mod.rs"]
 mod large_export;
-mod layering;
 mod load;
-mod module_graph;
 mod native_statements;
 mod occupancy;
 mod payloads;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 thread_local! {
     // A catalogue reads files on demand, so threads cannot share one.
-    static CATALOG: Catalog = Catalog::load(&[]).unwrap();
+    static CATALOG: Catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
 }
 
 /// Runs a query on a report and returns its result as CSV.

@@ -63,7 +63,7 @@ fn a_client_reads_reports_in_the_roots_and_nothing_else() -> Result<(), Box<dyn 
     let (root, scratch) = (text("job"), text("scratch"));
     start(&["executor", "--scheduler", &address, "--root", &root, "--scratch", &scratch, "--jobs", "2"]);
 
-    let (library, cancel) = (Library::built_in()?, Cancel::default());
+    let (library, cancel) = (nsq::library()?, Cancel::default());
     let cluster =
         Cluster { url: format!("df://{address}"), library: &library, cancel: &cancel, reports: 64 };
     let ask = Ask::new(&library, "top_kernels", &[], &Scope::default())?;

@@ -64,8 +64,8 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     let (scheduler_host, scheduler_port) = host_port(&args.scheduler, "--scheduler")?;
     let roots = Roots::new(&args.roots)?;
     let library = match args.queries.as_slice() {
-        [] => Library::built_in()?,
-        folders => Library::load(folders)?,
+        [] => nsq::library()?,
+        folders => nsq::library_with(folders)?,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, usize::from);

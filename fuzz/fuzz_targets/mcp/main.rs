@@ -81,7 +81,7 @@ impl Bench {
         rusqlite::Connection::open(&report).unwrap().execute_batch(&names).unwrap();
         std::os::unix::fs::symlink("../outside/report.sqlite", root.join("link.sqlite")).unwrap();
         let tools = tools::Tools {
-            library: nsq::Library::built_in().unwrap(),
+            library: nsq::library().unwrap(),
             reports: reports::Reports::new(roots::Roots::open(&[root.clone()]).unwrap()),
             bytes: BYTES,
             timeout: TIMEOUT,

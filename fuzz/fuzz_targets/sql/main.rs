@@ -67,7 +67,7 @@ impl Opened {
 
     /// As `nsq sql` runs a script.
     fn run(&self, script: &Script, reveals_secrets: bool, limits: &Limits) -> nsq::Result<ResultTable> {
-        let catalog = Catalog::built_in()?;
+        let catalog = nsq::BUILT_IN.catalog()?;
         let plan = |sql: &String| Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
         let preamble: Vec<Plan> = script.preamble.iter().map(plan).collect();
         let question = plan(&script.question);

@@ -2,9 +2,9 @@
 
 use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs};
 use crate::cli::output::{OutputArgs, must_differ};
-use crate::error::{Error, Result};
-use crate::render::Format;
-use crate::scope::ScopeText;
+use nsq_engine::scope::ScopeText;
+use nsq_render::render::Format;
+use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// The default playbook.

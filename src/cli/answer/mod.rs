@@ -5,16 +5,15 @@ mod profile;
 mod stats_reports;
 
 use super::note;
-use super::opened::nsq_heading;
 use super::output::{must_differ, write_to};
-use crate::catalog::Catalog;
-use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
-use crate::page::{Given, PartAnswer, Questions, Status, table_text};
-use crate::render::{Format, Heading, Style};
-use crate::report::{Profile as Found, find};
-use crate::table::{Column, ResultTable, Value as Cell};
-use crate::threads::Threads;
 pub(super) use args::Args;
+use nsq_ask::page::{Given, PartAnswer, Questions, Status, table_text};
+use nsq_library::catalog::Catalog;
+use nsq_render::render::{Format, Heading, Style};
+use nsq_report::report::{Profile as Found, find};
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
+use nsq_value::table::{Column, ResultTable, Value as Cell};
 use profile::{Profile, failure_line};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -118,7 +117,7 @@ fn write(
 ) -> Result<()> {
     let page = questions.page();
     let text = if format == Format::Json {
-        let mut whole = nsq_heading().facts;
+        let mut whole = Heading::of_nsq().facts;
         whole.insert("playbook".to_owned(), json!({ "name": page.name, "version": page.version }));
         whole.extend(document);
         serde_json::to_string_pretty(&whole).map_err(|e| Error::Output(e.into()))? + "\n"

@@ -2,14 +2,15 @@
 
 use super::Args;
 use super::stats_reports::{self, Written};
-use crate::catalog::Catalog;
-use crate::cli::opened::Opened;
+use crate::cli::opened;
 use crate::cli::options::Clock;
-use crate::error::{Error, Result};
-use crate::normalize::Scope;
-use crate::page::{PartAnswer, Questions, Status};
-use crate::render::{Format, Style};
-use crate::report::Profile as Found;
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::page::{PartAnswer, Questions, Status};
+use nsq_engine::normalize::Scope;
+use nsq_library::catalog::Catalog;
+use nsq_render::render::{Format, Style};
+use nsq_report::report::Profile as Found;
+use nsq_value::error::{Error, Result};
 use serde_json::{Map, Value as Json, json};
 use std::path::PathBuf;
 
@@ -32,7 +33,7 @@ pub(super) fn answer<'a>(
     paths: &[PathBuf],
     clock: &mut Clock,
 ) -> Result<Answers<'a>> {
-    let open = |path: &PathBuf| clock.pause(|| Opened::open(path, &args.open)).map(Opened::sharing);
+    let open = |path: &PathBuf| clock.pause(|| opened::open(path, &args.open)).map(OpenReport::sharing);
     let opened = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
     let facts = opened.iter().map(|opened| {
         let mut facts = opened.heading(&Scope::default()).facts;

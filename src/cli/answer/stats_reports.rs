@@ -1,12 +1,12 @@
 //! Writes NVIDIA's reports of a profile as text files, each complete or not at all.
 
 use super::Args;
-use crate::catalog::Catalog;
 use crate::cli::drop_in::text_of;
 use crate::cli::output::write_to;
-use crate::error::{Error, Result};
-use crate::report::Report;
-use crate::schema::Schema;
+use nsq_library::catalog::Catalog;
+use nsq_report::report::Report;
+use nsq_report::schema::Schema;
+use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// The reports, in the order in which they are written.

@@ -1,9 +1,9 @@
 //! Chooses the class map of each profile.
 
 use super::input::Input;
-use crate::catalog::{Catalog, ClassMaps, DEFAULT_CLASSES};
 use crate::cli::note;
-use crate::error::{Error, Result};
+use nsq_library::catalog::{Catalog, ClassMaps, DEFAULT_CLASSES};
+use nsq_value::error::{Error, Result};
 use std::collections::BTreeMap;
 use std::path::Path;
 

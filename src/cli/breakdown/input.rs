@@ -1,6 +1,6 @@
 //! `FILE,ENGINE,MODEL,SECONDS`: one profile of the command line.
 
-use crate::error::{Error, Result};
+use nsq_value::error::{Error, Result};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

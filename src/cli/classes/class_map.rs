@@ -1,10 +1,10 @@
 //! Chooses the class map of `op_class()`.
 
 use super::{Args, note};
-use crate::catalog::{Catalog, ClassMapSource};
-use crate::classify::{ClassMap, Pattern, Rule};
-use crate::error::{Error, Result};
-use crate::seed::analyzer::{ClassKeys, SeedMap};
+use nsq_library::catalog::{Catalog, ClassMapSource};
+use nsq_render::seed::analyzer::{ClassKeys, SeedMap};
+use nsq_sweep::classify::{ClassMap, Pattern, Rule};
+use nsq_value::error::{Error, Result};
 use std::collections::HashMap;
 
 /// The chosen class map.

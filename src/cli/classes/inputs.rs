@@ -3,12 +3,12 @@
 use super::loaded::{KERNELS, Loaded, MEMORY, RANGES};
 use super::report::{self, Wanted};
 use super::{Args, note, tagged};
-use crate::bounded_file::{self, Origin};
-use crate::catalog::Catalog;
-use crate::error::{Error, Result};
-use crate::seed::analyzer::{
+use nsq_files::bounded_file::{self, Origin};
+use nsq_library::catalog::Catalog;
+use nsq_render::seed::analyzer::{
     ClassKeys, Config, ConfigInput, CsvLayout, Source, read_kernels, read_memory, read_ranges,
 };
+use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// One thing to analyse.

@@ -1,8 +1,8 @@
 //! The answers of one input, from a report or from CSV tables.
 
 use super::tagged::{Tagged, no_such_tag};
-use crate::error::{Error, Result};
-use crate::table::{Column, ResultTable, Value};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{Column, ResultTable, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

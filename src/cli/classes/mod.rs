@@ -11,13 +11,13 @@ mod tagged;
 use super::failures::{Failure, complain_of_all};
 use super::note;
 use super::output::{self, must_differ};
-use crate::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
-use crate::page::{PageRequest, ReportInput};
-use crate::render::{Format, visible};
-use crate::table::ResultTable;
-use crate::threads::Threads;
 pub(super) use args::Args;
 use inputs::Input;
+use nsq_ask::page::{PageRequest, ReportInput};
+use nsq_render::render::{Format, visible};
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{EXIT_FAILED, EXIT_LACKS_DATA, Error, Result};
+use nsq_value::table::ResultTable;
 use sections::Answered;
 
 pub(super) fn run(args: &Args) -> Result<u8> {

@@ -1,14 +1,15 @@
 //! Asks a report for the answers that the page `classes` is made of.
 
-use super::super::opened::Opened;
 use super::loaded::{CAPTURE, KERNELS, Loaded, MEMORY, RANGES};
 use super::{Args, tagged};
-use crate::catalog::Catalog;
-use crate::compile::{Invocation, Layout, Plan};
-use crate::error::Result;
-use crate::normalize::{Presence, Scope, Selector};
-use crate::table::ResultTable;
-use crate::threads::Threads;
+use crate::cli::opened;
+use crate::cli::opened::noted;
+use nsq_engine::compile::{Invocation, Layout, Plan};
+use nsq_engine::normalize::{Presence, Scope, Selector};
+use nsq_library::catalog::Catalog;
+use nsq_sweep::threads::Threads;
+use nsq_value::error::Result;
+use nsq_value::table::ResultTable;
 use std::path::Path;
 
 const WINDOWS: &str = "class_windows";
@@ -33,9 +34,9 @@ pub(super) struct Wanted<'a> {
 /// the original tool.
 pub(super) fn load(args: &Args, catalog: &Catalog, wanted: &Wanted<'_>) -> Result<Loaded> {
     let path = wanted.path;
-    let opened = Opened::open(path, &args.open)?;
+    let opened = opened::open(path, &args.open)?;
     let (limits, compat) = (args.limits.limits(Threads::default()), args.seed_compat.is_some());
-    let ask = |scope: &Scope, plans: &[Plan]| opened.ask(catalog, scope, plans, &limits);
+    let ask = |scope: &Scope, plans: &[Plan]| opened.answers(catalog, scope, plans, &limits).map(noted);
     let mut scope = args.scope.resolve(&opened.schema)?;
     let outer = Scope { iterations: Vec::new(), ..scope.clone() };
     let presence = Presence::new(&opened.schema, catalog);

@@ -1,11 +1,10 @@
 //! The figures as tables: one for machines, and one per section for people.
 
 use super::inputs::Input;
-use crate::cli::opened::nsq_heading;
 use crate::cli::output::OutputArgs;
-use crate::error::{Error, Result};
-use crate::render::{Format, Heading};
-use crate::table::{Column, ResultTable, Row, Type, Unit, Value};
+use nsq_render::render::{Format, Heading};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{Column, ResultTable, Row, Type, Unit, Value};
 use serde_json::json;
 
 /// An input that was read.
@@ -41,7 +40,7 @@ pub(super) fn write<'t>(
             "check the numbers of iterations and GPUs",
         ));
     }
-    let mut heading = nsq_heading();
+    let mut heading = Heading::of_nsq();
     let about = iterations.iter().zip(inputs).map(|(row, answered)| {
         json!({
             "input": answered.input.title,

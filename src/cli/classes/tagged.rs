@@ -1,8 +1,8 @@
 //! Finds the ranges that a tag names, by the same rules as `--nvtx` and `--iter`.
 
-use crate::error::{Result, nearest};
-use crate::normalize::{RangePattern, Selector};
-use crate::table::ResultTable;
+use nsq_engine::normalize::{RangePattern, Selector};
+use nsq_value::error::{Result, nearest};
+use nsq_value::table::ResultTable;
 use std::collections::BTreeMap;
 
 /// The ranges of a tag.
@@ -106,7 +106,7 @@ fn near(tag: &str, ranges: &ResultTable) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Column, Value};
+    use nsq_value::table::{Column, Value};
 
     fn table(columns: &[&str], rows: &[&[Option<&str>]]) -> ResultTable {
         let value = |cell: &Option<&str>| cell.map_or(Value::Null, |text| Value::Text(text.to_owned()));

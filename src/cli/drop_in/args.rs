@@ -2,8 +2,8 @@
 
 use super::instant::time_unit;
 use crate::cli::options::{LibraryArgs, OpenArgs};
-use crate::compile::TimeUnit;
-use crate::error::{Error, Result};
+use nsq_engine::compile::TimeUnit;
+use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, clap::Args)]

@@ -3,16 +3,16 @@
 use super::filter::{FILTER_NVTX, Filter};
 use super::request::{Command, Request};
 use super::rules;
-use crate::catalog::{Catalog, Kind, NsysReport, Query};
 use crate::cli::options::unlimited;
-use crate::compile::{Invocation, Layout, NsysUnits, Plan};
-use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
-use crate::normalize::{self, Presence, Scope};
-use crate::render::nsys::{self, NO_ROWS, NsysFormat, NsysStyle, Prose};
-use crate::render::{self, Style, visible};
-use crate::report::Report;
-use crate::schema::Schema;
+use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
+use nsq_engine::execute::{Limits, Session};
+use nsq_engine::normalize::{self, Presence, Scope};
+use nsq_library::catalog::{Catalog, Kind, NsysReport, Query};
+use nsq_render::render::nsys::{self, NO_ROWS, NsysFormat, NsysStyle, Prose};
+use nsq_render::render::{self, Style, visible};
+use nsq_report::report::Report;
+use nsq_report::schema::Schema;
+use nsq_value::error::{Error, Result};
 use std::path::Path;
 
 /// What reports are asked of.

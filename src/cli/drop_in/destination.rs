@@ -1,9 +1,9 @@
 //! Where a report goes: the console, a file or a process.
 
 use crate::cli::output;
-use crate::compile::Invocation;
-use crate::error::{Error, Result};
-use crate::render::{self, nsys::NsysFormat};
+use nsq_engine::compile::Invocation;
+use nsq_render::render::{self, nsys::NsysFormat};
+use nsq_value::error::{Error, Result};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -2,15 +2,15 @@
 
 use super::args::DropInArgs;
 use super::instant::nsys_time;
-use crate::catalog::Catalog;
 use crate::cli::options::unlimited;
-use crate::compile::{Invocation, Plan};
-use crate::error::{Error, Result};
-use crate::execute::Session;
-use crate::normalize::{self, Scope};
-use crate::report::Report;
-use crate::schema::Schema;
-use crate::table::Value;
+use nsq_engine::compile::{Invocation, Plan};
+use nsq_engine::execute::Session;
+use nsq_engine::normalize::{self, Scope};
+use nsq_library::catalog::Catalog;
+use nsq_report::report::Report;
+use nsq_report::schema::Schema;
+use nsq_value::error::{Error, Result};
+use nsq_value::table::Value;
 
 /// Names the option in the error about a range that a report lacks.
 pub(super) const FILTER_NVTX: &str = "--filter-nvtx";

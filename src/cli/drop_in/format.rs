@@ -1,8 +1,8 @@
 //! Formats with their arguments: `column:time=us:nohdr`.
 
-use crate::compile::{ByteUnit, NsysUnits, TimeUnit};
-use crate::error::{Error, Result};
-use crate::render::nsys::{NsysFormat, NsysStyle, Width};
+use nsq_engine::compile::{ByteUnit, NsysUnits, TimeUnit};
+use nsq_render::render::nsys::{NsysFormat, NsysStyle, Width};
+use nsq_value::error::{Error, Result};
 
 /// A format, its layout and its units.
 #[derive(Debug, Clone, PartialEq, Eq)]

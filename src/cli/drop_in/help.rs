@@ -1,10 +1,10 @@
 //! `--help-reports`, `--help-rules` and `--help-formats`.
 
 use super::request::Command;
-use crate::catalog::{Catalog, Kind, Query};
 use crate::cli::output::say;
-use crate::error::{Error, Result};
-use crate::render::nsys::NsysFormat;
+use nsq_library::catalog::{Catalog, Kind, Query};
+use nsq_render::render::nsys::NsysFormat;
+use nsq_value::error::{Error, Result};
 
 /// Lists the reports of a command, or describes one, or all of them (`ALL`).
 pub(super) fn reports(catalog: &Catalog, command: Command, name: &str) -> Result<u8> {

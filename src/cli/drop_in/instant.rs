@@ -1,6 +1,6 @@
 //! Times and units of time as nsys spells them.
 
-use crate::compile::TimeUnit;
+use nsq_engine::compile::TimeUnit;
 
 /// Parses a unit. As in nsys, any unambiguous prefix is accepted: `us`, `milli`, `seconds`.
 pub(super) fn time_unit(text: &str) -> Result<TimeUnit, String> {

@@ -1,7 +1,7 @@
 //! The two commands, and what is asked of them.
 
 use super::args::DropInArgs;
-use crate::error::Error;
+use nsq_value::error::Error;
 use std::path::PathBuf;
 
 /// One of the two commands.

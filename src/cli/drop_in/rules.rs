@@ -1,10 +1,10 @@
 //! The texts around the table of an expert rule.
 
-use crate::catalog::NsysReport;
-use crate::compile::Plan;
-use crate::render::nsys::Prose;
-use crate::render::wrapped;
-use crate::table::Value;
+use nsq_engine::compile::Plan;
+use nsq_library::catalog::NsysReport;
+use nsq_render::render::nsys::Prose;
+use nsq_render::render::wrapped;
+use nsq_value::table::Value;
 
 /// Columns of running text, as in nsys.
 const WIDTH: usize = 79;

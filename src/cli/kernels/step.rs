@@ -1,12 +1,13 @@
 //! `--pstep N`: finds the ranges of a step of PyTorch's profiler.
 
-use crate::catalog::Catalog;
-use crate::cli::opened::Opened;
+use crate::cli::opened::noted;
 use crate::cli::record::records;
-use crate::compile::{Invocation, Layout, Plan};
-use crate::error::{Error, Result};
-use crate::execute::Limits;
-use crate::normalize::{Presence, Scope, Selector};
+use nsq_ask::open_report::OpenReport;
+use nsq_engine::compile::{Invocation, Layout, Plan};
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::{Presence, Scope, Selector};
+use nsq_library::catalog::Catalog;
+use nsq_value::error::{Error, Result};
 
 /// The name of a step in PyTorch, before its number.
 const NAME: &str = "ProfilerStep#";
@@ -15,7 +16,7 @@ const STEPS: &str = "profiler_step_names";
 
 /// Selectors for the ranges of step `number`. If there is no such step, the error lists the steps of the report.
 pub(super) fn selectors(
-    opened: &Opened,
+    opened: &OpenReport,
     catalog: &Catalog,
     number: u64,
     limits: &Limits,
@@ -34,7 +35,7 @@ pub(super) fn selectors(
         Err(Error::LacksData { .. }) => return Err(none()),
         present => present?,
     }
-    let steps = opened.ask(catalog, &Scope::default(), &[plan], limits)?;
+    let steps = noted(opened.answers(catalog, &Scope::default(), &[plan], limits)?);
     let found: Vec<(i64, String)> = steps
         .iter()
         .flat_map(records)

@@ -2,18 +2,18 @@
 //! `DIR/RELATION/job=…/rank=…/part.parquet`.
 
 use super::args::Args;
-use crate::catalog::Catalog;
 use crate::cli::{many, note};
-use crate::compile::Plan;
-use crate::error::{Error, Result};
-use crate::execute::{Limits, Session};
-use crate::materialize::Source;
-use crate::render::{Encoder, Format, Heading};
-use crate::report::Report;
-use crate::schema::Schema;
-use crate::table::Value;
-use crate::threads::Threads;
-use crate::whole_file::WorkFolder;
+use nsq_ask::materialize::Source;
+use nsq_engine::compile::Plan;
+use nsq_engine::execute::{Limits, Session};
+use nsq_files::whole_file::WorkFolder;
+use nsq_library::catalog::Catalog;
+use nsq_render::render::{Encoder, Format, Heading};
+use nsq_report::report::Report;
+use nsq_report::schema::Schema;
+use nsq_sweep::threads::Threads;
+use nsq_value::error::{Error, Result};
+use nsq_value::table::Value;
 use std::collections::BTreeSet;
 use std::fs::{File, create_dir_all, rename};
 use std::io::{BufWriter, Write};

@@ -2,12 +2,12 @@
 
 use super::args::Args;
 use crate::cli::{note, output};
-use crate::error::Result;
-use crate::materialize::{Source, materialize};
-use crate::report::Report;
-use crate::schema::Schema;
-use crate::table::{Column, Type, Unit, Value, humanize};
-use crate::threads::Threads;
+use nsq_ask::materialize::{Source, materialize};
+use nsq_report::report::Report;
+use nsq_report::schema::Schema;
+use nsq_sweep::threads::Threads;
+use nsq_value::error::Result;
+use nsq_value::table::{Column, Type, Unit, Value, humanize};
 use std::path::Path;
 
 pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {

@@ -2,14 +2,14 @@
 
 use super::Args;
 use super::watched::Answered;
-use crate::catalog::{Catalog, Relation};
 use crate::cli::record::{Record, rows_of};
-use crate::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
-use crate::error::Result;
-use crate::execute::{Limits, Session};
-use crate::normalize::{Attribute, Scope, UNSCOPED};
-use crate::scope::split_instances;
-use crate::table::{Value, humanize};
+use nsq_engine::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
+use nsq_engine::execute::{Limits, Session};
+use nsq_engine::normalize::{Attribute, Scope, UNSCOPED};
+use nsq_engine::scope::split_instances;
+use nsq_library::catalog::{Catalog, Relation};
+use nsq_value::error::Result;
+use nsq_value::table::{Value, humanize};
 use std::collections::BTreeSet;
 
 /// The parameter that ends the rows of a query.

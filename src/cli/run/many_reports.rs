@@ -3,16 +3,18 @@
 use super::args::Args;
 use super::plans::{answerable, heading_of, roots};
 use super::{explain, watched};
-use crate::catalog::Catalog;
 use crate::cli::failures::{Failure, worse};
-use crate::cli::opened::{Opened, nsq_heading, shortest_names};
+use crate::cli::opened;
+use crate::cli::opened::shortest_names;
 use crate::cli::options::Clock;
 use crate::cli::{many, note};
-use crate::compile::Plan;
-use crate::error::{EXIT_FAILED, Error, Result};
-use crate::page::{Partials, ReportAnswers};
-use crate::render::Writer;
-use crate::table::ResultTable;
+use nsq_ask::page::{Partials, ReportAnswers};
+use nsq_engine::compile::Plan;
+use nsq_library::catalog::Catalog;
+use nsq_render::render::Heading;
+use nsq_render::render::Writer;
+use nsq_value::error::{EXIT_FAILED, Error, Result};
+use nsq_value::table::ResultTable;
 use std::path::{Path, PathBuf};
 
 /// Processes as many reports in parallel as the limits on threads and open files allow.
@@ -69,7 +71,7 @@ pub(super) fn run(
     if answered.is_empty() {
         return Ok(code);
     }
-    let mut shared = nsq_heading();
+    let mut shared = Heading::of_nsq();
     shared.facts.insert("reports".to_owned(), facts.into());
     let with_report: Vec<String> = match chosen {
         [] => Vec::new(),
@@ -103,7 +105,7 @@ fn answer(
     path: &Path,
     clock: &mut Clock,
 ) -> Result<Answer> {
-    let opened = clock.pause(|| Opened::open(path, &args.open))?;
+    let opened = clock.pause(|| opened::open(path, &args.open))?;
     let limits = clock.limits();
     let (answerable, lacks) = answerable(&opened, catalog, partials.plans())?;
     let names: Vec<_> = answerable.iter().map(|plan| plan.query.clone()).collect();

@@ -6,13 +6,14 @@ mod many_reports;
 mod plans;
 mod watched;
 
-use super::opened::Opened;
 use super::output::must_differ;
 use super::{complain, many, note};
-use crate::catalog::Catalog;
-use crate::compile::{Invocation, Layout, NsysUnits, Plan};
-use crate::error::{Error, Result};
+use crate::cli::opened;
+use crate::cli::opened::noted;
 pub(super) use args::Args;
+use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
+use nsq_library::catalog::Catalog;
+use nsq_value::error::{Error, Result};
 use plans::{answerable, heading_of, roots};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -108,7 +109,7 @@ fn one_report(
     chosen: &[String],
     path: &Path,
 ) -> Result<u8> {
-    let opened = Opened::open(path, &args.open)?;
+    let opened = opened::open(path, &args.open)?;
     let limits = args.limits.limits(args.many.threads.most());
     let (answerable, lacks) = answerable(&opened, catalog, plans)?;
     let code = lacks.iter().fold(0, |_, error| complain(error));
@@ -123,7 +124,7 @@ fn one_report(
     let explained = if is_for_people { answerable.as_slice() } else { &[] };
     let more = explain::relations(catalog, explained, &scope)?;
     let roots = roots(&answerable).chain(more.iter().map(String::as_str));
-    let session = opened.session(catalog, &scope, roots, &limits)?;
+    let session = noted(opened.begin(catalog, &scope, roots, &limits)?);
     let mut answered = Vec::new();
     args.output.write_columns(chosen, plans.len(), |writer| {
         writer.use_threads(limits.threads);

@@ -1,16 +1,16 @@
 //! What plans need of a report, and what output says about them.
 
-use crate::catalog::Catalog;
-use crate::cli::opened::Opened;
-use crate::compile::Plan;
-use crate::error::{Error, Result};
-use crate::normalize::Presence;
-use crate::render::Heading;
-use crate::table::Value;
+use nsq_ask::open_report::OpenReport;
+use nsq_engine::compile::Plan;
+use nsq_engine::normalize::Presence;
+use nsq_library::catalog::Catalog;
+use nsq_render::render::Heading;
+use nsq_value::error::{Error, Result};
+use nsq_value::table::Value;
 
 /// The plans that can run on the report, and for each of the others the reason why not.
 pub(super) fn answerable<'p>(
-    opened: &Opened,
+    opened: &OpenReport,
     catalog: &Catalog,
     plans: &'p [Plan],
 ) -> Result<(Vec<&'p Plan>, Vec<Error>)> {

@@ -1,9 +1,9 @@
 //! Runs a plan and watches its rows, for what is to be explained.
 
-use crate::compile::Plan;
-use crate::error::Result;
-use crate::execute::{Limits, Session};
-use crate::table::{Column, RowSink, Value};
+use nsq_engine::compile::Plan;
+use nsq_engine::execute::{Limits, Session};
+use nsq_value::error::Result;
+use nsq_value::table::{Column, RowSink, Value};
 
 /// The column with the folded name of the ranges that a query chose itself.
 const CHOSEN: &str = "layer_name";

@@ -1,10 +1,10 @@
 //! `nsq show NAME --json-schema`: the JSON Schema of what `--format json` prints.
 
-use crate::catalog::{Catalog, ColumnSpec};
-use crate::compile::Invocation;
-use crate::error::{Error, Result};
-use crate::render::json_schema::{Document, of_list, of_one};
-use crate::table::Column;
+use nsq_engine::compile::Invocation;
+use nsq_library::catalog::{Catalog, ColumnSpec};
+use nsq_render::render::json_schema::{Document, of_list, of_one};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::Column;
 use serde_json::{Value as Json, json};
 
 /// The schema of a page or query, indented.

@@ -4,15 +4,15 @@ mod json_schema;
 
 use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
 use super::output::write_to;
-use crate::catalog::Catalog;
-use crate::compile::{Invocation, Layout, Plan, functions_in, script};
-use crate::error::{Error, Result};
-use crate::execute::FUNCTIONS;
-use crate::lint::EmptyReport;
-use crate::manual::{Form, manual};
-use crate::normalize::{self, Installation};
-use crate::report::Report;
-use crate::schema::Schema;
+use nsq_check::lint::EmptyReport;
+use nsq_engine::compile::{Invocation, Layout, Plan, functions_in, script};
+use nsq_engine::execute::FUNCTIONS;
+use nsq_engine::normalize::{self, Installation};
+use nsq_library::catalog::Catalog;
+use nsq_library::manual::{Form, manual};
+use nsq_report::report::Report;
+use nsq_report::schema::Schema;
+use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
 /// Describe a query or relation column by column, or print its SQL

@@ -68,7 +68,7 @@ pub struct Asker {
 impl Asker {
     /// Each database is asked one in `share` queries, so that as many databases together are asked all.
     pub fn new(share: usize) -> Self {
-        let catalog = Catalog::load(&[]).unwrap();
+        let catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
         let plan = |query: &Query| {
             Plan::new(&catalog, &Invocation::parse(&query.header.name), &Layout::Own).unwrap()
         };

@@ -38,7 +38,7 @@ pub struct Answered {
 
 impl Asker {
     pub fn new(reach: Reach) -> Self {
-        let catalog = Catalog::load(&[]).unwrap();
+        let catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
         let plan = |sql: &str, (file, line): (&str, usize)| {
             Plan::ad_hoc(sql, (file.to_owned(), line), &catalog)
         };

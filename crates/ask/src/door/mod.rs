@@ -1,0 +1,13 @@
+//! The front door for other programs: open a report, ask it, read the rows.
+
+mod answers;
+mod library;
+mod page;
+mod question;
+mod rows;
+
+pub use answers::{Answers, PlaybookQuestion};
+pub use library::{Library, Report};
+pub use page::PageQuestion;
+pub use question::{Cancel, Question, Scope};
+pub use rows::{Answer, Failure, Page, Table};

@@ -1,0 +1,356 @@
+//! Turns a [`Query`] and its arguments into a checked [`Plan`] that is ready to run.
+//!
+//! It handles typed parameters, NVIDIA's colon arguments and the choice of columns, and checks that the
+//! report has the data that the query needs. It does not run SQL.
+
+mod dialect;
+mod invocation;
+mod layout;
+mod origins;
+mod params;
+mod relations;
+mod standalone;
+mod statements;
+
+pub use dialect::parse;
+pub use invocation::Invocation;
+pub use layout::{ByteUnit, Layout, NsysUnits, TimeUnit};
+pub use origins::Origin;
+pub use params::{names_ranges, parse_duration, parse_param, scalar};
+pub use relations::{functions_in, relations_in, with_similar_relations, words_in};
+pub use standalone::script;
+pub use statements::split_statements;
+
+use crate::normalize::{Lack, Presence};
+use nsq_library::catalog::{AskedQuery, Catalog, Finding, KnownBy, Query, line_of};
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{Column, Type, Unit, Value};
+use std::path::Path;
+
+/// A query that a plan asks, and the table that its answer becomes.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// Name of the table.
+    pub table: String,
+    /// The query.
+    pub plan: Plan,
+}
+
+/// A finding that a plan asks, with all others.
+#[derive(Debug, Clone)]
+pub struct AskedFinding {
+    /// The query.
+    pub plan: Plan,
+    /// What it says.
+    pub about: Finding,
+}
+
+/// The columns of the table about findings, the last two of which are what the report lacks, and help.
+pub const FINDING_ABOUT: [&str; 10] =
+    ["query", "title", "claim", "ceiling", "remedy", "link", "confidence", "narrows", "lacks", "help"];
+
+impl AskedFinding {
+    /// The texts of [`FINDING_ABOUT`] after the name of the query.
+    pub fn texts(&self) -> [String; 7] {
+        let about = &self.about;
+        let texts = [&self.plan.title, &about.claim, &about.ceiling, &about.remedy, &about.link];
+        let [title, claim, ceiling, remedy, link] = texts.map(String::clone);
+        let confidence = about.confidence.as_str().to_owned();
+        [title, claim, ceiling, remedy, link, confidence, about.narrows.join(",")]
+    }
+}
+
+/// Most queries that ask each other in a row. More are taken for a circle.
+const MAX_ASKING: usize = 8;
+
+/// A statement that is ready to run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Name and version of the query. `None` for a user's statement.
+    pub query: Option<(String, u32)>,
+    /// Heading.
+    pub title: String,
+    /// The statement.
+    pub sql: String,
+    /// File and first line of the statement, for error messages.
+    pub origin: (String, usize),
+    /// Values of the `:name` parameters.
+    pub bindings: Vec<(String, Value)>,
+    /// The columns it returns. Empty for a user's statement: its column names are used.
+    pub columns: Vec<Column>,
+    /// For a user's statement, which of its columns are those of relations; empty if that is not known.
+    pub origins: Vec<Origin>,
+    /// The relations that it and the queries of `asks` read, and those that its findings require.
+    pub reads: Vec<String>,
+    /// The queries whose answers it reads. If there are any, it reads no relation itself.
+    pub asks: Vec<Asked>,
+    /// The findings whose intervals it reads. A report may lack the data of some.
+    pub findings: Option<Vec<AskedFinding>>,
+    /// Whether it reads the answers of all reports together.
+    pub across: bool,
+    /// The relations that the report must have, each `a` or `a | b`.
+    pub requires: Vec<String>,
+    /// A condition without which it has no rows.
+    pub rows_if: Option<String>,
+    /// For a finding: the relation that must have rows.
+    pub known_by: Option<KnownBy>,
+    /// Whether the statement comes from the embedded library, not from a user.
+    pub is_built_in: bool,
+}
+
+impl Plan {
+    /// Plans the query that an invocation names, with its arguments. Fails if a required parameter is
+    /// missing.
+    pub fn new(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        let plan = Self::without_values(catalog, invocation, layout)?;
+        params::require(catalog.query(&invocation.query)?, &plan.bindings)?;
+        Ok(plan)
+    }
+
+    /// Plans a query whose required parameters may be missing: to read what it needs, not to run it.
+    pub fn without_values(catalog: &Catalog, invocation: &Invocation, layout: &Layout) -> Result<Self> {
+        let query = catalog.query(&invocation.query)?;
+        let bindings = params::bind(query, invocation)?;
+        Self::bound(catalog, query, bindings, &invocation.args, layout, 0)
+    }
+
+    /// Plans a query with the values of all its parameters.
+    fn bound(
+        catalog: &Catalog,
+        query: &Query,
+        bindings: Vec<(String, Value)>,
+        args: &[String],
+        layout: &Layout,
+        depth: usize,
+    ) -> Result<Self> {
+        let header = &query.header;
+        let asks = header
+            .asks
+            .iter()
+            .filter(|ask| ask.kind.is_none())
+            .map(|ask| Self::asked(catalog, query, ask, &bindings, depth + 1))
+            .collect::<Result<Vec<Asked>>>()?;
+        let findings = match header.asks.iter().any(|ask| ask.kind.is_some()) {
+            true => Some(Self::of_all_findings(catalog)?),
+            false => None,
+        };
+        let own: Vec<Column> = header.columns.iter().map(|spec| spec.to_column()).collect();
+        let (sql, columns) = match layout {
+            Layout::Own => (query.sql.clone(), own),
+            Layout::Nsys(units) => layout::nsys(query, units)?,
+        };
+        let mut requires = header.requires.as_ref().unwrap_or(&header.reads).clone();
+        requires.extend(asks.iter().flat_map(|asked| asked.plan.requires.iter().cloned()));
+        for arg in header.nsys.iter().flat_map(|nsys| &nsys.args) {
+            if args.contains(&arg.name) {
+                requires.extend(arg.requires.iter().cloned());
+            }
+        }
+        Ok(Self {
+            query: Some((header.name.clone(), header.version)),
+            title: match (layout, &header.nsys) {
+                (Layout::Nsys(_), Some(nsys)) => nsys.title.clone(),
+                _ => header.title.clone(),
+            },
+            sql,
+            origin: (query.file.clone(), query.sql_line),
+            bindings,
+            columns,
+            origins: Vec::new(),
+            reads: header
+                .reads
+                .iter()
+                .chain(asks.iter().flat_map(|asked| &asked.plan.reads))
+                .chain(findings.iter().flatten().flat_map(|asked| &asked.plan.reads))
+                .cloned()
+                // A session knows whether the report has the relations that its plans read.
+                .chain(findings.iter().flatten().flat_map(|asked| asked.plan.required()))
+                .collect(),
+            requires,
+            rows_if: header.rows_if.clone(),
+            known_by: header.finding.as_ref().and_then(|finding| finding.known_by.clone()),
+            is_built_in: catalog.built_in().has(&query.header.name, &query.text)
+                && asks.iter().all(|asked| asked.plan.is_built_in)
+                && findings.iter().flatten().all(|asked| asked.plan.is_built_in),
+            asks,
+            findings,
+            across: header.across,
+        })
+    }
+
+    /// Plans all findings of the library, with the defaults of their parameters.
+    fn of_all_findings(catalog: &Catalog) -> Result<Vec<AskedFinding>> {
+        let mut findings = Vec::new();
+        for query in catalog.findings() {
+            if let Some(about) = &query.header.finding {
+                let plan = Self::new(catalog, &Invocation::parse(&query.header.name), &Layout::Own)?;
+                findings.push(AskedFinding { plan, about: about.clone() });
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Whether it reads the answers of other queries.
+    pub fn is_over_answers(&self) -> bool {
+        !self.asks.is_empty() || self.findings.is_some()
+    }
+
+    /// Plans a query of `asks`. Parameters that it does not set have the values of those of `asking`.
+    fn asked(
+        catalog: &Catalog,
+        asking: &Query,
+        ask: &AskedQuery,
+        bindings: &[(String, Value)],
+        depth: usize,
+    ) -> Result<Asked> {
+        let refuse = |reason: String, help: &str| {
+            let line = line_of(&asking.text, "asks:");
+            Error::catalog(&asking.file, line, reason, help)
+        };
+        let query = catalog
+            .query(&ask.query)
+            .map_err(|error| refuse(error.to_string(), "`asks` names queries; `nsq list` shows them"))?;
+        if depth > MAX_ASKING {
+            return Err(refuse(
+                format!("more than {MAX_ASKING} queries ask each other, or they do so in a circle"),
+                "ask the queries that read relations",
+            ));
+        }
+        if query.header.across && !asking.header.across {
+            return Err(refuse(
+                format!("{} is about all reports, and this query about each", ask.query),
+                "write `across: true` in this query as well",
+            ));
+        }
+        let mut invocation = Invocation::parse(&ask.query);
+        invocation.params = ask.params.clone().into_iter().collect();
+        let mut own = params::bind(query, &invocation)?;
+        for param in query.header.params.iter().filter(|param| !ask.params.contains_key(&param.name)) {
+            if let Some((_, value)) = bindings.iter().find(|(given, _)| *given == param.name) {
+                own.retain(|(bound, _)| *bound != param.name);
+                own.push((param.name.clone(), value.clone()));
+            }
+        }
+        params::require(query, &own)?;
+        let plan = Self::bound(catalog, query, own, &[], &Layout::Own, depth)?;
+        Ok(Asked { table: ask.table.clone(), plan })
+    }
+
+    /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.
+    pub fn ad_hoc(sql: &str, origin: (String, usize), catalog: &Catalog) -> Self {
+        let is_relation = |word: &String| {
+            let plain = word.strip_prefix("all_").unwrap_or(word);
+            catalog.relation_names().any(|name| name == word || name == plain) || word == "scope"
+        };
+        Self {
+            query: None,
+            title: String::new(),
+            sql: sql.to_owned(),
+            origin,
+            bindings: Vec::new(),
+            columns: Vec::new(),
+            origins: origins::origins(sql, catalog),
+            asks: Vec::new(),
+            findings: None,
+            across: false,
+            reads: words_in(sql).into_iter().filter(is_relation).collect(),
+            requires: Vec::new(),
+            rows_if: None,
+            known_by: None,
+            is_built_in: false,
+        }
+    }
+
+    /// The relations of [`Plan::requires`].
+    fn required(&self) -> impl Iterator<Item = String> {
+        let alternatives = self.requires.iter().flat_map(|requirement| requirement.split('|'));
+        alternatives.map(|relation| relation.trim().to_owned())
+    }
+
+    /// Fails with exit code 3 if the report lacks data that the query needs.
+    pub fn check_presence(&self, presence: &Presence<'_>, report: &Path) -> Result<()> {
+        for requirement in &self.requires {
+            if let Some(lack) = presence.lack(requirement)? {
+                return Err(self.lacks(&lack, report));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error for a report that lacks data.
+    pub fn lacks(&self, lack: &Lack, report: &Path) -> Error {
+        let name = self.query.as_ref().map_or("the statement", |(name, _)| name);
+        let lines: Vec<String> = lack.tables.iter().map(|table| format!("  {table}")).collect();
+        let see = format!("`nsq schema {}` shows what it holds", report.display());
+        Error::LacksData {
+            query: name.to_owned(),
+            needs: lack.titles.join(" or "),
+            report: report.to_owned(),
+            detail: lines.join("\n"),
+            help: match lack.flags.as_slice() {
+                [] if lack.is_imported => {
+                    format!("PyTorch traces do not record it, or this trace lacks it; {see}")
+                }
+                [] => see,
+                flags if lack.was_recorded => {
+                    format!("the capture used {}, but recorded no such event; {see}", flags.join(" or "))
+                }
+                flags if lack.is_imported => {
+                    format!("record with torch.profiler and {}; {see}", flags.join(" or "))
+                }
+                flags => format!("capture with `nsys profile {} …`; {see}", flags.join("` or `")),
+            },
+        }
+    }
+}
+
+/// The columns of a user's statement, by the names that SQLite gives them. A column of a relation has its type, unit
+/// and meaning; those of others come from the suffixes of their names.
+pub fn columns_of_statement(names: &[&str], origins: &[Origin]) -> Vec<Column> {
+    let mut columns = columns_by_suffix(names);
+    if columns.len() == origins.len() {
+        for ((column, origin), name) in columns.iter_mut().zip(origins).zip(names) {
+            let is_named = origin.name.as_ref().is_some_and(|known| known.eq_ignore_ascii_case(name));
+            if let Some(known) = origin.column.as_ref().filter(|_| is_named) {
+                // People see the name that they gave, unless it ends with a unit.
+                column.label = (column.kind == Type::Any).then(|| column.name.clone());
+                (column.kind, column.unit) = (known.kind, known.unit);
+                column.doc.clone_from(&known.doc);
+            }
+        }
+    }
+    columns
+}
+
+/// The columns of these names. Types and units come from their suffixes.
+///
+/// A repeated name gets its position appended, so that no column hides another in JSON.
+pub fn columns_by_suffix(names: &[&str]) -> Vec<Column> {
+    let mut columns = columns_of_names(names);
+    for index in 1..columns.len() {
+        if names[..index].contains(&names[index]) {
+            columns[index].name = format!("{}:{}", names[index], index + 1);
+        }
+    }
+    columns
+}
+
+fn columns_of_names(names: &[&str]) -> Vec<Column> {
+    names
+        .iter()
+        .map(|name| {
+            let mut column = Column::untyped(name);
+            (column.kind, column.unit) = match name.rsplit_once('_').map(|(_, suffix)| suffix) {
+                Some("ns") if name.ends_with("start_ns") || name.ends_with("end_ns") => {
+                    (Type::Timestamp, Some(Unit::Ns))
+                }
+                Some("ns") => (Type::Duration, Some(Unit::Ns)),
+                Some("bytes") => (Type::Bytes, Some(Unit::Bytes)),
+                Some("pct") => (Type::Percent, Some(Unit::Percent)),
+                Some("s") if name.ends_with("_bytes_per_s") => (Type::Real, Some(Unit::BytesPerS)),
+                _ => (Type::Any, None),
+            };
+            column
+        })
+        .collect()
+}

@@ -1,0 +1,164 @@
+//! Begins sessions.
+
+use super::guard::{self, Limits};
+use super::native::{self, Loads, Natives};
+use super::session::Session;
+use super::stored::Stored;
+use super::{diagnose, functions};
+use crate::compile::Plan;
+use crate::normalize::Installation;
+use nsq_report::report::path_of;
+use nsq_value::error::Result;
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// What other sessions on the report computed.
+pub(super) enum Known {
+    /// The native relations of a session with the same installation.
+    Natives(Option<Arc<Natives>>),
+    /// What sessions with other scopes read.
+    Loads(Option<Arc<Loads>>),
+}
+
+impl Session {
+    /// Creates the relations, then allows reading only.
+    pub fn begin(connection: Connection, installation: &Installation, limits: &Limits) -> Result<Self> {
+        let session = Self::begin_sharing(connection, installation, limits, None)?;
+        session.check_times()?;
+        Ok(session)
+    }
+
+    /// As [`Session::begin`], and shares what it reads with the other sessions on the report that have `loads`. The times
+    /// of the report are checked with the first statement, or beside the first ones.
+    pub fn begin_sharing(
+        connection: Connection,
+        installation: &Installation,
+        limits: &Limits,
+        loads: Option<Arc<Loads>>,
+    ) -> Result<Self> {
+        let (stored, natives) = (Arc::new(Stored::new(installation)), Known::Loads(loads));
+        let session =
+            Self::connect(connection, Arc::new(installation.clone()), natives, stored, limits)?;
+        session.are_times_checked.set(false);
+        Ok(session)
+    }
+
+    /// Creates the relations. The times of the report were checked.
+    pub(super) fn connect(
+        mut connection: Connection,
+        installation: Arc<Installation>,
+        known: Known,
+        stored: Arc<Stored>,
+        limits: &Limits,
+    ) -> Result<Self> {
+        // A misspelt "column" is an error, not a text.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
+        functions::register(&connection, &installation.classes)?;
+        guard::watch(&mut connection, limits)?;
+        let (database, path) = (path_of(&connection), file_of(&connection));
+        let natives = match known {
+            Known::Natives(natives) => {
+                natives.map(|natives| native::share(&connection, natives)).transpose()?
+            }
+            Known::Loads(loads) => native::install(&connection, &installation, limits, loads)?,
+        };
+        let (statements, reveals_secrets) = (&installation.statements, installation.reveals_secrets);
+        let rights = guard::make(&mut connection, statements, reveals_secrets, limits, &path)?;
+        let (asked, judged, has_stored) = (RefCell::default(), RefCell::default(), RefCell::default());
+        Ok(Self {
+            connection,
+            natives,
+            rights,
+            installation,
+            stored,
+            has_stored,
+            asked,
+            judged,
+            are_times_checked: Cell::new(true),
+            limits: limits.clone(),
+            database,
+            path,
+        })
+    }
+
+    /// Like [`Session::begin`], then runs `preamble`: the statements of a script that create TEMP objects.
+    pub fn begin_script(
+        connection: Connection,
+        installation: &Installation,
+        preamble: &[Plan],
+        limits: &Limits,
+    ) -> Result<Self> {
+        let session = Self::begin(connection, installation, limits)?;
+        for plan in preamble {
+            session.copy_strings_for(plan)?;
+        }
+        let (connection, rights) = (&session.connection, &session.rights);
+        for plan in preamble {
+            // A view reads nothing yet, and the script may define what it reads later.
+            if !plan.sql.split_whitespace().take(3).any(|word| word.eq_ignore_ascii_case("VIEW")) {
+                session.store_for(&plan.sql)?;
+            }
+            rights.with_all(connection, || {
+                rights.only_temp(rights.has_strings());
+                connection.execute_batch(&plan.sql).map_err(|e| match e.sqlite_error_code() {
+                    Some(rusqlite::ErrorCode::OperationInterrupted) => session.explain(limits, e),
+                    _ => diagnose::statement_error(plan, e, connection, rights),
+                })
+            })?;
+        }
+        Ok(session)
+    }
+}
+
+/// The file behind a connection, as messages show it.
+fn file_of(connection: &Connection) -> String {
+    match path_of(connection).to_string_lossy() {
+        path if path.is_empty() => "the report".to_owned(),
+        path => path.into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::normalize::{self, Scope, Selector};
+    use nsq_report::schema::Schema;
+
+    #[test]
+    fn sessions_with_other_scopes_read_the_report_once() {
+        let catalog = crate::tests::library();
+        let loads: Arc<Loads> = Arc::default();
+        let ask = |iteration: usize, loads: Option<&Arc<Loads>>| {
+            let connection = Connection::open("fixtures/example.sqlite").unwrap();
+            let schema = Schema::read(&connection).unwrap();
+            let name = "forward".to_owned();
+            let selector = Selector {
+                spelled: name.clone(),
+                name,
+                domain: None,
+                instances: Some((iteration, iteration)),
+                by_thread: false,
+            };
+            let scope = Scope { nvtx: vec![selector], ..Scope::default() };
+            let installation =
+                normalize::plan(&schema, catalog, &scope, ["nvtx_range_sum", "kernel"]).unwrap();
+            let limits = Limits::default();
+            let session =
+                Session::begin_sharing(connection, &installation, &limits, loads.cloned()).unwrap();
+            ["SELECT * FROM nvtx_range_sum ORDER BY 1, 2, 3", "SELECT count(*), sum(dur_ns) FROM kernel"]
+                .map(|sql| {
+                    let plan = Plan::ad_hoc(sql, ("SQL".to_owned(), 1), catalog);
+                    session.table(&plan, &limits).unwrap().rows
+                })
+        };
+        let alone = [ask(1, None), ask(2, None)];
+        assert_ne!(alone[0], alone[1]);
+        assert!(alone.iter().flatten().all(|rows| !rows.is_empty()));
+        let shared = [ask(1, Some(&loads)), ask(2, Some(&loads)), ask(1, Some(&loads))];
+        assert_eq!(shared, [alone[0].clone(), alone[1].clone(), alone[0].clone()]);
+        // The selection and the relation of each session read the same input.
+        assert_eq!(loads.count(), 1);
+    }
+}

@@ -1,0 +1,155 @@
+//! `mean_error`, `mean_error_by`, `mean_freedom` and `mean_freedom_by`: how far a mean may be off.
+
+use super::arguments::{flags, number};
+use nsq_sweep::statistics::{mean_error, mean_freedom};
+use rusqlite::functions::{Aggregate, Context};
+use rusqlite::{Connection, Result};
+
+pub(super) fn register(connection: &Connection) -> Result<()> {
+    let flags = flags();
+    connection.create_aggregate_function("mean_error", 2, flags, MeanError)?;
+    connection.create_aggregate_function("mean_error_by", 3, flags, MeanErrorBy)?;
+    connection.create_aggregate_function("mean_freedom_by", 1, flags, MeanFreedomBy)?;
+    connection.create_scalar_function("mean_freedom", 1, flags, |context| {
+        Ok(context.get::<Option<i64>>(0)?.map(mean_freedom))
+    })
+}
+
+/// `mean_error(at, x)`: collects the values and sorts them by time at the end.
+struct MeanError;
+
+impl Aggregate<Vec<(f64, f64)>, Option<f64>> for MeanError {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(f64, f64)>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(f64, f64)>) -> Result<()> {
+        if let (Some(at), Some(x)) = (number(context, 0)?, number(context, 1)?) {
+            values.push((at, x));
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, values: Option<Vec<(f64, f64)>>) -> Result<Option<f64>> {
+        let mut values = values.unwrap_or_default();
+        // Ties in time are sorted by value, so that the answer does not depend on the order of the rows.
+        values.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let values: Vec<f64> = values.into_iter().map(|(_, x)| x).collect();
+        Ok(mean_error(&values))
+    }
+}
+
+/// `mean_error_by(part, at, x)`: collects the values and sorts them by part at the end.
+struct MeanErrorBy;
+
+impl Aggregate<Vec<(i64, f64, f64)>, Option<f64>> for MeanErrorBy {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, f64, f64)>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, values: &mut Vec<(i64, f64, f64)>) -> Result<()> {
+        let part: Option<i64> = context.get(0)?;
+        if let (Some(part), Some(at), Some(x)) = (part, number(context, 1)?, number(context, 2)?) {
+            values.push((part, at, x));
+        }
+        Ok(())
+    }
+
+    fn finalize(
+        &self,
+        _: &mut Context<'_>,
+        values: Option<Vec<(i64, f64, f64)>>,
+    ) -> Result<Option<f64>> {
+        let mut values = values.unwrap_or_default();
+        values.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2)));
+        let mut means: Vec<(f64, f64)> = values
+            .chunk_by(|a, b| a.0 == b.0)
+            .map(|part| (part[0].1, part.iter().map(|(_, _, x)| x).sum::<f64>() / part.len() as f64))
+            .collect();
+        if means.len() == 1 {
+            means = values.into_iter().map(|(_, at, x)| (at, x)).collect();
+        }
+        means.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        Ok(mean_error(&means.into_iter().map(|(_, mean)| mean).collect::<Vec<_>>()))
+    }
+}
+
+/// `mean_freedom_by(part)`: the number of values, and their parts, each seldom more than once.
+struct MeanFreedomBy;
+
+impl Aggregate<(i64, Vec<i64>), f64> for MeanFreedomBy {
+    fn init(&self, _: &mut Context<'_>) -> Result<(i64, Vec<i64>)> {
+        Ok((0, Vec::new()))
+    }
+
+    fn step(&self, context: &mut Context<'_>, (count, parts): &mut (i64, Vec<i64>)) -> Result<()> {
+        if let Some(part) = context.get(0)? {
+            *count += 1;
+            if parts.last() != Some(&part) {
+                parts.push(part);
+            }
+        }
+        Ok(())
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, values: Option<(i64, Vec<i64>)>) -> Result<f64> {
+        let (count, mut parts) = values.unwrap_or_default();
+        parts.sort_unstable();
+        parts.dedup();
+        Ok(mean_freedom(if parts.len() > 1 { parts.len() as i64 } else { count }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::ask;
+    use super::*;
+
+    #[test]
+    fn mean_error_sorts_by_time() {
+        let of = |values: &str| {
+            ask(&format!("WITH v(at, x) AS (VALUES {values}) SELECT mean_error(at, x) FROM v"))
+        };
+        assert_eq!(of("(1, 7)").unwrap(), None);
+        // The variance is 4, the count is 3.
+        assert!(
+            (of("(1, 1),(2, 5),(3, 3),(4, NULL)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
+                < 1e-12
+        );
+        // 32 shuffled rows that alternate between 0 and 100 in time order: all 16 batches have equal means.
+        let rows: Vec<String> =
+            (0..32).map(|n| (n * 5) % 32).map(|n| format!("({n}, {})", n % 2 * 100)).collect();
+        assert_eq!(of(&rows.join(",")).unwrap(), Some(0.0));
+        assert!(of("(1, 'a')").is_err());
+    }
+
+    #[test]
+    fn mean_freedom_by_counts_parts_or_else_values() {
+        let of = |values: &str| {
+            ask(&format!("WITH v(part) AS (VALUES {values}) SELECT mean_freedom_by(part) FROM v"))
+                .unwrap()
+        };
+        assert_eq!(of("(1),(2),(1),(3),(2),(NULL)"), Some(mean_freedom(3)));
+        assert_eq!(of("(1),(1),(1),(1),(1)"), Some(mean_freedom(5)));
+        assert_eq!(of("(NULL)"), Some(0.0));
+        assert_eq!(ask("SELECT mean_freedom_by(1) WHERE 0").unwrap(), Some(0.0));
+    }
+
+    #[test]
+    fn mean_error_by_takes_the_means_of_parts() {
+        let of = |values: &str| {
+            ask(&format!(
+                "WITH v(part, at, x) AS (VALUES {values}) SELECT mean_error_by(part, at, x) FROM v"
+            ))
+        };
+        // Means 3, 1 and 5: the variance is 4, the count is 3.
+        let parts = "(9, 1, 2),(9, 2, 4),(4, 3, 1),(7, 5, 0),(7, 4, 10),(7, 4, NULL),(NULL, 6, 99)";
+        assert!((of(parts).unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs() < 1e-12);
+        // One part: as mean_error(at, x).
+        assert!(
+            (of("(1, 1, 1),(1, 2, 5),(1, 3, 3)").unwrap().unwrap() - (4.0f64 / 3.0).sqrt()).abs()
+                < 1e-12
+        );
+        assert_eq!(of("(1, 1, 7)").unwrap(), None);
+    }
+}

@@ -1,0 +1,224 @@
+//! SQL functions that nsq adds to SQLite: interval arithmetic, statistics, and names and classes of GPU
+//! operations.
+//!
+//! Aggregates ignore nulls, as SQLite's own do. A statistic without values is null. Text and blobs in a
+//! numeric aggregate are an error; SQLite would count them as zero.
+
+mod arguments;
+mod claims;
+mod classes;
+mod mean_error;
+mod names;
+mod statistics;
+mod time_places;
+mod time_set;
+
+use arguments::{add_interval, flags};
+use nsq_library::catalog::ClassMaps;
+use nsq_sweep::interval::TimeSet;
+use rusqlite::functions::{Aggregate, Context};
+use rusqlite::{Connection, Error, Result};
+
+/// A SQL function that nsq adds.
+#[derive(Debug, Clone, Copy)]
+pub struct Function {
+    /// Name in SQL.
+    pub name: &'static str,
+    /// Arguments, as the documentation shows them.
+    pub args: &'static str,
+    /// What it returns.
+    pub doc: &'static str,
+}
+
+/// All functions that nsq adds, sorted by name.
+pub const FUNCTIONS: [Function; 25] = [
+    Function {
+        name: "busy_ns",
+        args: "start_ns, end_ns",
+        doc: "Length of the union of intervals, in ns: overlapping time counts once. 0 without intervals.",
+    },
+    Function {
+        name: "collective",
+        args: "op_name",
+        doc: "Collective that a GPU operation performs: AllReduce, SendRecv, Generic, unknown, …; \
+              null if it is not communication.",
+    },
+    Function {
+        name: "mean_error",
+        args: "at, x",
+        doc: "Standard error of the mean of x. Computed from batches of consecutive values, sorted by at, \
+              and wider where neighbours resemble each other, so that drift widens it; null for fewer than two values.",
+    },
+    Function {
+        name: "mean_error_by",
+        args: "part, at, x",
+        doc: "As mean_error of the means of parts, such as iterations, in the order of their first values; of the values \
+              themselves if all have the same part.",
+    },
+    Function {
+        name: "mean_freedom",
+        args: "count",
+        doc: "Degrees of freedom of mean_error() over so many values; 0 for one value or none.",
+    },
+    Function {
+        name: "mean_freedom_by",
+        args: "part",
+        doc: "Degrees of freedom of mean_error_by(): mean_freedom() of the number of parts; of the number of values if all \
+              have the same part.",
+    },
+    Function {
+        name: "median",
+        args: "x",
+        doc: "Middle value; for an even count, the mean of the two middle values.",
+    },
+    Function {
+        name: "nth_largest",
+        args: "x, n",
+        doc: "The n-th largest of integers; equal values count each. The smallest if there are fewer than n. n must be at \
+              least 1, and the same in all rows of a group.",
+    },
+    Function {
+        name: "op_activity",
+        args: "op_name",
+        doc: "compute, communication or memory: the kind of work of a GPU operation. Ignores --classes.",
+    },
+    Function {
+        name: "op_class",
+        args: "op_name",
+        doc: "Class of a GPU operation by the map that --classes chose; others if no rule matches.",
+    },
+    Function {
+        name: "op_class_also",
+        args: "op_name",
+        doc: "Other classes whose rules also match, as `class (pattern)`; null if there are none.",
+    },
+    Function {
+        name: "op_class_others",
+        args: "op_name",
+        doc: "Other classes whose rules also match, except rules that match every name; null if there are none.",
+    },
+    Function {
+        name: "op_class_rule",
+        args: "op_name",
+        doc: "Pattern of the rule that decided op_class; null if no rule matches.",
+    },
+    Function {
+        name: "overlap_ns",
+        args: "time_set, start_ns, end_ns",
+        doc: "Length of the part of an interval that the intervals of a time set cover, in ns. Fast for any number \
+              of intervals: `overlap_ns((SELECT time_set(start_ns, end_ns) FROM …), start_ns, end_ns)`.",
+    },
+    Function {
+        name: "overlap_times",
+        args: "lane, bit, start_ns, end_ns",
+        doc: "JSON list of [mask, ns]: how long intervals with exactly these bits, from 0 to 62, are open together, over \
+              all lanes. mask is the sum of 1 << bit.",
+    },
+    Function {
+        name: "percentile",
+        args: "x, p",
+        doc: "Value below which p percent (0 to 100) of the values lie, interpolated linearly between the \
+              nearest ranks.",
+    },
+    Function {
+        name: "place_of",
+        args: "time_places, key, at_ns",
+        doc: "Number, from 0, of the interval of the key that started last at or before a time; null if all have ended \
+              by then. Fast for any number of intervals: \
+              `place_of((SELECT time_places(pid, start_ns, end_ns) FROM …), pid, at_ns)`.",
+    },
+    Function {
+        name: "simple_name",
+        args: "kernel_name",
+        doc: "Function name alone, without return type, namespaces, template arguments, parameters or \
+              lambdas. Plain and mangled names stay as they are.",
+    },
+    Function { name: "sqrt", args: "x", doc: "Square root; null for a negative number." },
+    Function {
+        name: "stddev",
+        args: "x",
+        doc: "Sample standard deviation (n - 1); 0 for a single value.",
+    },
+    Function {
+        name: "student_bound",
+        args: "confidence_pct, freedom",
+        doc: "Two-sided quantile of Student's t distribution: chance alone exceeds so many standard errors in at \
+              most 100 - confidence_pct percent of all cases. Null unless the confidence is between 0 and 100 \
+              and the degrees of freedom are above 0.",
+    },
+    Function {
+        name: "time_places",
+        args: "key, start_ns, end_ns",
+        doc: "Intervals by an integer key, such as a process, for place_of. A blob, not for output.",
+    },
+    Function {
+        name: "time_set",
+        args: "start_ns, end_ns",
+        doc: "Union of intervals, for overlap_ns. A blob, not for output.",
+    },
+    Function {
+        name: "top_share",
+        args: "lane, start_ns, end_ns, name",
+        doc: "JSON list of the name with the most time, this time in ns, and the number of names that have time. Where \
+              intervals of a lane overlap, the time counts for the first one; null without intervals.",
+    },
+    Function {
+        name: "without_numbers",
+        args: "name",
+        doc: "The name with each number replaced by *, to compare names that differ in numbers only.",
+    },
+];
+
+/// Adds the functions to a connection. Classes come from the chosen map.
+pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+    claims::register(connection)?;
+    classes::register(connection, maps)?;
+    mean_error::register(connection)?;
+    names::register(connection)?;
+    statistics::register(connection)?;
+    time_places::register(connection)?;
+    time_set::register(connection)?;
+    connection.create_aggregate_function("busy_ns", 2, flags(), Busy)
+}
+
+/// `busy_ns(start_ns, end_ns)`.
+struct Busy;
+
+impl Aggregate<Vec<(i64, i64)>, i64> for Busy {
+    fn init(&self, _: &mut Context<'_>) -> Result<Vec<(i64, i64)>> {
+        Ok(Vec::new())
+    }
+
+    fn step(&self, context: &mut Context<'_>, intervals: &mut Vec<(i64, i64)>) -> Result<()> {
+        add_interval(context, intervals)
+    }
+
+    fn finalize(&self, _: &mut Context<'_>, intervals: Option<Vec<(i64, i64)>>) -> Result<i64> {
+        let length = TimeSet::union_of(intervals.unwrap_or_default()).length();
+        i64::try_from(length)
+            .map_err(|_| Error::UserFunctionError("busy_ns: the result exceeds 64 bits".into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number that a statement returns, for the tests of all functions.
+    pub(super) fn ask(sql: &str) -> Result<Option<f64>> {
+        let connection = Connection::open_in_memory()?;
+        register(&connection, &ClassMaps::default())?;
+        connection.query_row(sql, [], |row| row.get(0))
+    }
+
+    #[test]
+    fn busy_time_counts_overlaps_once() {
+        let busy = |values: &str| {
+            ask(&format!("WITH v(a, b) AS (VALUES {values}) SELECT busy_ns(a, b) FROM v"))
+        };
+        assert_eq!(busy("(0,10),(5,12),(20,21),(20,NULL),(30,25)").unwrap(), Some(13.0));
+        assert_eq!(busy("(NULL,NULL)").unwrap(), Some(0.0));
+        assert!(busy("('a','b')").is_err());
+        assert!(busy("(-9223372036854775807,9223372036854775807)").is_err());
+    }
+}

@@ -1,0 +1,322 @@
+//! The data of the GPU occupancy relations.
+
+use super::idle::{Idle, Source};
+use super::labels::{Label, Labels};
+use super::launch::{Launches, launches_of};
+use crate::execute::guard::Limits;
+use nsq_sweep::classify::Activity;
+use nsq_sweep::interval::{Ruler, TimeSet};
+use nsq_sweep::occupancy::{
+    Decomposition, Elapsed, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
+    StreamGap, Stretch, Work,
+};
+use nsq_sweep::projection::{OpKind, Stop};
+use nsq_value::error::{Error, Result};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The values of column `activity` in `gpu_busy`.
+pub(super) const ACTIVITIES: [(&str, Option<Activity>); 4] = [
+    ("any", None),
+    ("compute", Some(Activity::Compute)),
+    ("communication", Some(Activity::Communication)),
+    ("memory", Some(Activity::Memory)),
+];
+
+/// The activities that others can hide, in the order of the blocks of `exposed_part`.
+pub(super) const HIDEABLE: [Activity; 2] = [Activity::Communication, Activity::Memory];
+
+/// The values of column `among` in `stream_gap`.
+pub(super) const AMONG: [&str; 2] = ["kernel", "op"];
+
+/// The values of the columns `per_gpu` and `graphs` in `op_elapsed`.
+pub(super) const VARIANTS: [(bool, bool); 4] =
+    [(true, true), (true, false), (false, true), (false, false)];
+
+/// What makes a GPU busy, so that the rest are gaps: in `idle_part` and in `compute_gap_part`.
+const GAPS_OF: [Work; 2] = [Work::Any, Work::Main];
+pub(super) const IDLE_PART: usize = 0;
+pub(super) const COMPUTE_GAP_PART: usize = 1;
+
+/// An index packs two numbers: the row in the low `SHIFT` bits, and the block (level and activity) above.
+pub(super) const SHIFT: u32 = 40;
+pub(super) const ROW: usize = (1 << SHIFT) - 1;
+
+/// The data of the relations. Each part is computed on first use.
+pub(in crate::execute::native) struct Answers {
+    pub(super) occupancy: Occupancy,
+    /// What operations are called.
+    pub(super) labels: Labels,
+    pub(super) limits: Limits,
+    /// A computation was stopped, so some data is missing and no row may be used.
+    pub(super) is_stopped: AtomicBool,
+    stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
+    gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
+    /// Gaps of GPUs between compute kernels.
+    compute_gaps: OnceLock<Vec<Gap>>,
+    decompositions: OnceLock<Vec<Decomposition>>,
+    exposed: [OnceLock<Vec<ExposedPart>>; HIDEABLE.len()],
+    /// Gaps of streams, as in [`AMONG`].
+    stream_gaps: [OnceLock<Vec<StreamGap>>; AMONG.len()],
+    /// What each operation adds, as in [`VARIANTS`].
+    elapsed: [OnceLock<Vec<Elapsed>>; VARIANTS.len()],
+    /// The ends of --time.
+    clip: (i64, i64),
+    launches: OnceLock<Launches>,
+    /// Indices of the operations, sorted by kind and row id.
+    by_row: OnceLock<Vec<u32>>,
+    /// Where the calls are that explain idle time.
+    pub(super) calls: Source,
+    /// Which gaps are explained, as in [`GAPS_OF`].
+    explained: [bool; GAPS_OF.len()],
+    /// The parts of these gaps.
+    idle: OnceLock<Idle>,
+    /// For each GPU: when the next compute kernel was late because of its thread.
+    late: OnceLock<Vec<Ruler>>,
+    /// Why the calls could not be read.
+    pub(super) failure: OnceLock<String>,
+}
+
+impl Answers {
+    /// `explained`: which gaps are, as in [`GAPS_OF`]. `clip`: the ends of --time.
+    pub(super) fn new(
+        (occupancy, labels): (Occupancy, Labels),
+        calls: Source,
+        explained: [bool; GAPS_OF.len()],
+        clip: (Option<i64>, Option<i64>),
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            occupancy,
+            labels,
+            limits: limits.clone(),
+            is_stopped: AtomicBool::new(false),
+            stretches: Default::default(),
+            gaps: Default::default(),
+            compute_gaps: OnceLock::new(),
+            decompositions: OnceLock::new(),
+            exposed: Default::default(),
+            stream_gaps: Default::default(),
+            elapsed: Default::default(),
+            clip: (clip.0.unwrap_or(i64::MIN), clip.1.unwrap_or(i64::MAX)),
+            launches: OnceLock::new(),
+            by_row: OnceLock::new(),
+            calls,
+            explained,
+            idle: OnceLock::new(),
+            late: OnceLock::new(),
+            failure: OnceLock::new(),
+        }
+    }
+
+    /// The parts of the gaps that are explained.
+    pub(super) fn idle(&self) -> &Idle {
+        self.idle.get_or_init(|| {
+            let gaps = |of: usize| if self.explained[of] { self.gaps_of_gpus(of) } else { &[] };
+            let lists = [gaps(IDLE_PART), gaps(COMPUTE_GAP_PART)];
+            self.read(|| self.calls.explain(lists, &self.occupancy.ops, &self.limits))
+        })
+    }
+
+    /// The calls that launched the operations.
+    pub(super) fn launches(&self) -> &Launches {
+        self.launches.get_or_init(|| {
+            self.read(|| {
+                launches_of(&self.calls, &self.occupancy, self.by_row(), &self.limits).map(Some)
+            })
+        })
+    }
+
+    /// What `read` returns. If it failed or was stopped, nothing, and no row may be used.
+    fn read<T: Default>(&self, read: impl FnOnce() -> Result<Option<T>>) -> T {
+        match read() {
+            Ok(Some(found)) => return found,
+            Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {
+                self.is_stopped.store(true, Ordering::Relaxed);
+            }
+            Err(error) => _ = self.failure.get_or_init(|| error.to_string()),
+        }
+        T::default()
+    }
+
+    pub(super) fn gaps_of_gpus(&self, gaps_of: usize) -> &[Gap] {
+        let level = Level::ALL.iter().position(|level| *level == Level::Gpu).unwrap_or_default();
+        match gaps_of {
+            IDLE_PART => self.gaps(level),
+            _ => self.compute_gaps.get_or_init(|| {
+                self.make(|stop| self.occupancy.gaps(Level::Gpu, GAPS_OF[gaps_of], stop))
+            }),
+        }
+    }
+
+    /// A row of `idle_part` or `compute_gap_part`: the part and its gap.
+    pub(super) fn part(&self, index: usize) -> (&IdlePart, &Gap) {
+        let part = &self.idle().parts[index >> SHIFT][index & ROW];
+        (part, &self.gaps_of_gpus(index >> SHIFT)[part.gap as usize])
+    }
+
+    /// The time of an exposed part in which the thread that launched the next compute kernel neither waited
+    /// for the GPU nor had launched it: even without the exposed work, the kernel would have been late.
+    pub(super) fn late(&self, index: usize) -> i64 {
+        let late = self.late.get_or_init(|| {
+            let mut of_gpus = vec![Vec::new(); self.occupancy.lane_count(Level::Gpu)];
+            let idle = self.idle();
+            // A call that copies waits for its copy.
+            let copies = |part: &IdlePart| {
+                let function = idle.functions.get(part.name as usize);
+                function.is_some_and(|function| function.contains("Memcpy"))
+            };
+            let is_late = |part: &&IdlePart| match part.kind {
+                IdleKind::Sync | IdleKind::Queued | IdleKind::Unknown => false,
+                IdleKind::OtherCall | IdleKind::LaunchCall => !copies(part),
+                IdleKind::Allocation | IdleKind::OutsideApi => true,
+            };
+            for part in idle.parts[COMPUTE_GAP_PART].iter().filter(is_late) {
+                let gap = &self.gaps_of_gpus(COMPUTE_GAP_PART)[part.gap as usize];
+                of_gpus[gap.lane as usize].push((part.start, part.end));
+            }
+            of_gpus.into_iter().map(|times| Ruler::new(TimeSet::union_of(times))).collect()
+        });
+        let part = self.exposed_part(index).1;
+        let lane = self.occupancy.lane(Level::Gpu, self.occupancy.ops[part.op as usize].stream);
+        late.get(lane as usize).map_or(0, |late| late.within(part.start, part.end))
+    }
+
+    pub(super) fn thread(&self, index: usize) -> Option<i64> {
+        self.idle().threads.get(self.part(index).0.thread as usize).copied()
+    }
+
+    pub(super) fn stretches(&self, level: usize, activity: usize) -> &[Stretch] {
+        self.stretches[level][activity].get_or_init(|| {
+            let work = ACTIVITIES[activity].1.map_or(Work::Any, Work::Of);
+            self.make(|stop| self.occupancy.stretches(Level::ALL[level], work, stop))
+        })
+    }
+
+    pub(super) fn gaps(&self, level: usize) -> &[Gap] {
+        self.gaps[level]
+            .get_or_init(|| self.make(|stop| self.occupancy.gaps(Level::ALL[level], Work::Any, stop)))
+    }
+
+    pub(super) fn decompositions(&self) -> &[Decomposition] {
+        self.decompositions.get_or_init(|| self.make(|stop| self.occupancy.decompositions(stop)))
+    }
+
+    pub(super) fn decomposition(&self, gpu: usize) -> &Decomposition {
+        &self.decompositions()[gpu]
+    }
+
+    pub(super) fn exposed(&self, activity: usize) -> &[ExposedPart] {
+        self.exposed[activity].get_or_init(|| {
+            let of_gpus = self.decompositions();
+            self.make(|stop| self.occupancy.exposed_parts(of_gpus, HIDEABLE[activity], stop))
+        })
+    }
+
+    /// The result of `make`. If it was stopped: an empty list, and `is_stopped` is set.
+    pub(super) fn make<T>(&self, make: impl FnOnce(Stop<'_>) -> Option<Vec<T>>) -> Vec<T> {
+        make(&self.limits).unwrap_or_else(|| {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            Vec::new()
+        })
+    }
+
+    pub(super) fn op(&self, index: u32) -> Option<&Op> {
+        self.occupancy.ops.get(index as usize)
+    }
+
+    /// A row of `gpu_busy`: its level, activity and stretch.
+    pub(super) fn busy(&self, index: usize) -> (Level, &'static str, &Stretch) {
+        let asked = index >> SHIFT;
+        let (level, activity) = (asked / ACTIVITIES.len(), asked % ACTIVITIES.len());
+        let stretch = &self.stretches(level, activity)[index & ROW];
+        (Level::ALL[level], ACTIVITIES[activity].0, stretch)
+    }
+
+    /// A row of `gpu_gap`: its level and gap.
+    pub(super) fn gap(&self, index: usize) -> (Level, &Gap) {
+        (Level::ALL[index >> SHIFT], &self.gaps(index >> SHIFT)[index & ROW])
+    }
+
+    /// A row of `exposed_part`: its activity and part.
+    pub(super) fn exposed_part(&self, index: usize) -> (Activity, &ExposedPart) {
+        (HIDEABLE[index >> SHIFT], &self.exposed(index >> SHIFT)[index & ROW])
+    }
+
+    pub(super) fn exposed_op(&self, index: usize) -> usize {
+        self.exposed_part(index).1.op as usize
+    }
+
+    pub(super) fn stream_of(&self, op: usize) -> &Stream {
+        &self.occupancy.streams[self.occupancy.ops[op].stream as usize]
+    }
+
+    /// The time in ns that an operation overlaps with other work.
+    pub(super) fn overlap(&self, overlap: Overlap, op: usize) -> i64 {
+        let op = &self.occupancy.ops[op];
+        let gpu = self.occupancy.lane(Level::Gpu, op.stream);
+        let decomposition = self.decompositions().get(gpu as usize);
+        decomposition.map_or(0, |of| of.overlap(overlap, op.start, op.end, op.activity))
+    }
+
+    /// The index of the operation of `kind` with row id `id` in its raw table.
+    pub(super) fn place_of(&self, kind: OpKind, id: i64) -> Option<usize> {
+        let ops = &self.occupancy.ops;
+        let row = |&index: &u32| (ops[index as usize].kind, ops[index as usize].id);
+        let place = self.by_row().binary_search_by_key(&(kind, id), row).ok()?;
+        Some(self.by_row()[place] as usize)
+    }
+
+    fn by_row(&self) -> &[u32] {
+        self.by_row.get_or_init(|| {
+            let ops = &self.occupancy.ops;
+            let mut by_row: Vec<u32> = (0..ops.len() as u32).collect();
+            by_row.sort_unstable_by_key(|&index| (ops[index as usize].kind, ops[index as usize].id));
+            by_row
+        })
+    }
+
+    /// What an operation is called.
+    pub(super) fn label(&self, op: usize) -> &Label {
+        &self.labels.values[self.occupancy.ops[op].name as usize]
+    }
+
+    pub(super) fn stream_gaps(&self, among: usize) -> &[StreamGap] {
+        self.stream_gaps[among]
+            .get_or_init(|| self.make(|stop| self.occupancy.stream_gaps(AMONG[among] == "kernel", stop)))
+    }
+
+    /// The operations in a variant of `op_elapsed`, sorted by GPU, kind and name.
+    pub(super) fn all_elapsed(&self, variant: usize) -> &[Elapsed] {
+        let (per_gpu, graphs) = VARIANTS[variant];
+        self.elapsed[variant].get_or_init(|| {
+            let mut rows = self.make(|stop| self.occupancy.elapsed(per_gpu, graphs, self.clip, stop));
+            rows.sort_unstable_by_key(|row| {
+                // In the order of their words.
+                let kind = OpKind::ALL.iter().filter(|kind| kind.as_str() < row.kind.as_str()).count();
+                (row.gpu, kind, self.labels.values[row.name as usize].id)
+            });
+            rows
+        })
+    }
+
+    /// A row of `op_elapsed`.
+    pub(super) fn elapsed(&self, index: usize) -> &Elapsed {
+        &self.all_elapsed(index >> SHIFT)[index & ROW]
+    }
+
+    /// The operation before a row of `stream_gap`.
+    pub(super) fn before(&self, index: usize) -> usize {
+        self.stream_gaps(index >> SHIFT)[index & ROW].before as usize
+    }
+
+    /// The operation after a row of `stream_gap`.
+    pub(super) fn after(&self, index: usize) -> usize {
+        self.stream_gaps(index >> SHIFT)[index & ROW].after as usize
+    }
+
+    /// The GPU of a row of `gpu_window`.
+    pub(super) fn gpu(&self, index: usize) -> &Stream {
+        self.occupancy.first_stream(Level::Gpu, index as u32)
+    }
+}

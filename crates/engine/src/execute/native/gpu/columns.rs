@@ -1,0 +1,253 @@
+//! The columns of the GPU relations, and how each value follows from a row.
+
+use super::answers::{AMONG, Answers, ROW, SHIFT, VARIANTS};
+use crate::execute::native::ids;
+use crate::execute::native::relation::Cell;
+use nsq_sweep::occupancy::{Decomposition, Elapsed, Gap, Level, NONE, Overlap, Shares, Stream};
+use std::cell::OnceCell;
+
+/// A column: its name, and a function for its value, given the index of a row and what its cells have in
+/// common.
+pub(super) type Column = (&'static str, for<'a> fn(&'a Answers, usize, &Spent) -> Cell<'a>);
+
+/// How a GPU spent a window: what the cells of a row of `gpu_window` have in common.
+#[derive(Default)]
+pub(in crate::execute::native) struct Spent {
+    /// The window of the look-up.
+    pub(super) asked: Option<(i64, i64)>,
+    pub(super) shares: OnceCell<Shares>,
+}
+
+impl Spent {
+    fn window(&self, gpu: &Decomposition) -> Option<(i64, i64)> {
+        self.asked.or_else(|| gpu.extent())
+    }
+
+    fn length(&self, gpu: &Decomposition) -> i64 {
+        self.asked.map_or_else(|| gpu.whole().length, |(start, end)| gpu.length(start, end))
+    }
+
+    fn shares(&self, gpu: &Decomposition) -> &Shares {
+        self.shares.get_or_init(|| match self.asked {
+            Some((start, end)) => gpu.within(start, end),
+            None => gpu.whole(),
+        })
+    }
+}
+
+pub(super) const BUSY: &[Column] = &[
+    ("level", |a, i, _| a.busy(i).0.as_str().into()),
+    ("activity", |a, i, _| a.busy(i).1.into()),
+    ("gpu_id", |a, i, _| lane(a, a.busy(i).0, a.busy(i).2.lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, a.busy(i).0, a.busy(i).2.lane).device_id.into()),
+    ("pid", |a, i, _| pid(lane(a, a.busy(i).0, a.busy(i).2.lane), a.busy(i).0)),
+    ("context_id", |a, i, _| context(lane(a, a.busy(i).0, a.busy(i).2.lane), a.busy(i).0)),
+    ("stream_id", |a, i, _| stream(lane(a, a.busy(i).0, a.busy(i).2.lane), a.busy(i).0)),
+    ("start_ns", |a, i, _| a.busy(i).2.start.into()),
+    ("end_ns", |a, i, _| a.busy(i).2.end.into()),
+    ("dur_ns", |a, i, _| (a.busy(i).2.end - a.busy(i).2.start).into()),
+    ("op_count", |a, i, _| a.busy(i).2.ops.into()),
+];
+
+pub(super) const ELAPSED: &[Column] = &[
+    ("per_gpu", |_, i, _| i64::from(VARIANTS[i >> SHIFT].0).into()),
+    ("graphs", |_, i, _| i64::from(VARIANTS[i >> SHIFT].1).into()),
+    ("gpu_id", |a, i, _| {
+        let of_gpu = |row: &Elapsed| lane(a, Level::Gpu, row.gpu).gpu_id;
+        VARIANTS[i >> SHIFT].0.then(|| of_gpu(a.elapsed(i))).into()
+    }),
+    ("op_kind", |a, i, _| a.elapsed(i).kind.as_str().into()),
+    ("name_id", |a, i, _| given(a.labels.values[a.elapsed(i).name as usize].id)),
+    ("op_id", |a, i, _| a.elapsed(i).id.into()),
+    ("dur_ns", |a, i, _| a.elapsed(i).dur.into()),
+    ("elapsed_ns", |a, i, _| a.elapsed(i).elapsed.into()),
+];
+
+pub(super) const EXPOSED: &[Column] = &[
+    ("gpu_id", |a, i, _| a.stream_of(a.exposed_op(i)).gpu_id.into()),
+    ("device_id", |a, i, _| a.stream_of(a.exposed_op(i)).device_id.into()),
+    ("activity", |a, i, _| a.exposed_part(i).0.as_str().into()),
+    ("op_kind", |a, i, _| kind(a, a.exposed_part(i).1.op)),
+    ("op_id", |a, i, _| a.occupancy.ops[a.exposed_op(i)].id.into()),
+    ("op_name", |a, i, _| name(a, a.exposed_part(i).1.op)),
+    ("name_id", |a, i, _| a.label(a.exposed_op(i)).name.into()),
+    ("start_ns", |a, i, _| a.exposed_part(i).1.start.into()),
+    ("end_ns", |a, i, _| a.exposed_part(i).1.end.into()),
+    ("dur_ns", |a, i, _| (a.exposed_part(i).1.end - a.exposed_part(i).1.start).into()),
+    ("late_ns", |a, i, _| a.late(i).into()),
+];
+
+pub(super) const GAP: &[Column] = &[
+    ("level", |a, i, _| a.gap(i).0.as_str().into()),
+    ("gpu_id", |a, i, _| lane(a, a.gap(i).0, a.gap(i).1.lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, a.gap(i).0, a.gap(i).1.lane).device_id.into()),
+    ("pid", |a, i, _| pid(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
+    ("context_id", |a, i, _| context(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
+    ("stream_id", |a, i, _| stream(lane(a, a.gap(i).0, a.gap(i).1.lane), a.gap(i).0)),
+    ("start_ns", |a, i, _| a.gap(i).1.start.into()),
+    ("end_ns", |a, i, _| a.gap(i).1.end.into()),
+    ("dur_ns", |a, i, _| a.gap(i).1.end.saturating_sub(a.gap(i).1.start).into()),
+    ("before_kind", |a, i, _| kind(a, a.gap(i).1.before)),
+    ("before_id", |a, i, _| a.op(a.gap(i).1.before).map(|op| op.id).into()),
+    ("before_name", |a, i, _| name(a, a.gap(i).1.before)),
+    ("before_ns", |a, i, _| length(a, a.gap(i).1.before)),
+    ("after_kind", |a, i, _| kind(a, a.gap(i).1.after)),
+    ("after_id", |a, i, _| a.op(a.gap(i).1.after).map(|op| op.id).into()),
+    ("after_name", |a, i, _| name(a, a.gap(i).1.after)),
+    ("after_ns", |a, i, _| length(a, a.gap(i).1.after)),
+    ("is_in_stream", |a, i, _| is_in_stream(a, a.gap(i).1)),
+];
+
+pub(super) const IDLE: &[Column] = &[
+    ("part_id", |_, i, _| ((i & ROW) as i64 + 1).into()),
+    ("gpu_id", |a, i, _| lane(a, Level::Gpu, a.part(i).1.lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, Level::Gpu, a.part(i).1.lane).device_id.into()),
+    ("start_ns", |a, i, _| a.part(i).0.start.into()),
+    ("end_ns", |a, i, _| a.part(i).0.end.into()),
+    ("dur_ns", |a, i, _| a.part(i).0.end.saturating_sub(a.part(i).0.start).into()),
+    ("part", |a, i, _| a.part(i).0.kind.as_str().into()),
+    ("api_name", |a, i, _| function(a, i)),
+    ("gap_start_ns", |a, i, _| a.part(i).1.start.into()),
+    ("gap_ns", |a, i, _| a.part(i).1.end.saturating_sub(a.part(i).1.start).into()),
+    ("pid", |a, i, _| a.thread(i).and_then(ids::pid).into()),
+    ("tid", |a, i, _| a.thread(i).and_then(ids::tid).into()),
+    ("global_tid", |a, i, _| a.thread(i).into()),
+    ("before_kind", |a, i, _| kind(a, a.part(i).1.before)),
+    ("before_id", |a, i, _| a.op(a.part(i).1.before).map(|op| op.id).into()),
+    ("before_name", |a, i, _| name(a, a.part(i).1.before)),
+    ("after_kind", |a, i, _| kind(a, a.part(i).1.after)),
+    ("after_id", |a, i, _| a.op(a.part(i).1.after).map(|op| op.id).into()),
+    ("after_name", |a, i, _| name(a, a.part(i).1.after)),
+];
+
+pub(super) const LAUNCH: &[Column] = &[
+    ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
+    ("op_kind", |a, i, _| kind(a, i as u32)),
+    ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
+    ("dur_ns", |a, i, _| (a.occupancy.ops[i].end - a.occupancy.ops[i].start).into()),
+    ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
+    ("context_id", |a, i, _| a.stream_of(i).context_id.into()),
+    ("green_context_id", |a, i, _| a.launches().green_context(i).into()),
+    ("stream_id", |a, i, _| a.stream_of(i).stream_id.into()),
+    ("correlation_id", |a, i, _| a.launches().correlation(i).into()),
+    ("pid", |a, i, _| pid(a.stream_of(i), Level::Stream)),
+    ("global_pid", |a, i, _| given(a.stream_of(i).global_pid)),
+    ("call_id", |a, i, _| a.launches().call(i).map(|of| of.id).into()),
+    ("call_start_ns", |a, i, _| a.launches().call(i).map(|of| of.start).into()),
+    ("call_end_ns", |a, i, _| a.launches().call(i).map(|of| of.end).into()),
+    ("call_name_id", |a, i, _| a.launches().name(i).into()),
+    ("global_tid", |a, i, _| a.launches().thread(i).into()),
+    ("tid", |a, i, _| a.launches().thread(i).and_then(ids::tid).into()),
+];
+
+pub(super) const STREAM_GAP: &[Column] = &[
+    ("among", |_, i, _| AMONG[i >> SHIFT].into()),
+    ("global_pid", |a, i, _| given(a.stream_of(a.after(i)).global_pid)),
+    ("pid", |a, i, _| pid(a.stream_of(a.after(i)), Level::Stream)),
+    ("device_id", |a, i, _| a.stream_of(a.after(i)).device_id.into()),
+    ("context_id", |a, i, _| a.stream_of(a.after(i)).context_id.into()),
+    ("stream_id", |a, i, _| a.stream_of(a.after(i)).stream_id.into()),
+    ("start_ns", |a, i, _| a.occupancy.ops[a.before(i)].end.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[a.after(i)].start.into()),
+    ("dur_ns", |a, i, _| (a.occupancy.ops[a.after(i)].start - a.occupancy.ops[a.before(i)].end).into()),
+    ("before_kind", |a, i, _| kind(a, a.before(i) as u32)),
+    ("before_id", |a, i, _| a.occupancy.ops[a.before(i)].id.into()),
+    ("before_name_id", |a, i, _| given(a.label(a.before(i)).id)),
+    ("after_kind", |a, i, _| kind(a, a.after(i) as u32)),
+    ("after_id", |a, i, _| a.occupancy.ops[a.after(i)].id.into()),
+    ("after_name_id", |a, i, _| given(a.label(a.after(i)).id)),
+];
+
+pub(super) const OVERLAP: &[Column] = &[
+    ("op_kind", |a, i, _| kind(a, i as u32)),
+    ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
+    ("op_name", |a, i, _| name(a, i as u32)),
+    ("name_id", |a, i, _| a.label(i).name.into()),
+    ("activity", |a, i, _| a.occupancy.ops[i].activity.as_str().into()),
+    ("gpu_id", |a, i, _| a.stream_of(i).gpu_id.into()),
+    ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
+    ("pid", |a, i, _| pid(a.stream_of(i), Level::Stream)),
+    ("context_id", |a, i, _| a.stream_of(i).context_id.into()),
+    ("stream_id", |a, i, _| a.stream_of(i).stream_id.into()),
+    ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
+    ("dur_ns", |a, i, _| (a.occupancy.ops[i].end - a.occupancy.ops[i].start).into()),
+    ("in_window_ns", |a, i, _| a.overlap(Overlap::InWindow, i).into()),
+    ("compute_ns", |a, i, _| a.overlap(Overlap::Compute, i).into()),
+    ("communication_ns", |a, i, _| a.overlap(Overlap::Communication, i).into()),
+    ("memory_ns", |a, i, _| a.overlap(Overlap::Memory, i).into()),
+    ("exposed_ns", |a, i, _| a.overlap(Overlap::Exposed, i).into()),
+    ("concurrent_ns", |a, i, _| a.overlap(Overlap::Concurrent, i).into()),
+];
+
+pub(super) const WINDOW: &[Column] = &[
+    ("gpu_id", |a, i, _| a.gpu(i).gpu_id.into()),
+    ("device_id", |a, i, _| a.gpu(i).device_id.into()),
+    ("start_ns", |a, i, row| row.window(a.decomposition(i)).map(|(start, _)| start).into()),
+    ("end_ns", |a, i, row| row.window(a.decomposition(i)).map(|(_, end)| end).into()),
+    ("window_ns", |a, i, row| row.length(a.decomposition(i)).into()),
+    ("busy_ns", |a, i, row| row.shares(a.decomposition(i)).busy.into()),
+    ("compute_ns", |a, i, row| row.shares(a.decomposition(i)).compute.into()),
+    ("communication_ns", |a, i, row| row.shares(a.decomposition(i)).communication.into()),
+    ("memory_ns", |a, i, row| row.shares(a.decomposition(i)).memory.into()),
+    ("exposed_communication_ns", |a, i, row| {
+        row.shares(a.decomposition(i)).exposed_communication.into()
+    }),
+    ("exposed_memory_ns", |a, i, row| row.shares(a.decomposition(i)).exposed_memory.into()),
+    ("idle_ns", |a, i, row| row.shares(a.decomposition(i)).idle.into()),
+];
+
+/// The first stream of a lane, which tells the lane's GPU and process.
+fn lane(answers: &Answers, level: Level, lane: u32) -> &Stream {
+    answers.occupancy.first_stream(level, lane)
+}
+
+fn pid<'a>(stream: &Stream, level: Level) -> Cell<'a> {
+    match level {
+        Level::Gpu => Cell::Null,
+        _ => ids::pid(stream.global_pid).into(),
+    }
+}
+
+fn context<'a>(stream: &Stream, level: Level) -> Cell<'a> {
+    if level == Level::Stream { stream.context_id.into() } else { Cell::Null }
+}
+
+fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
+    if level == Level::Stream { stream.stream_id.into() } else { Cell::Null }
+}
+
+fn function(answers: &Answers, index: usize) -> Cell<'_> {
+    let name = answers.part(index).0.name;
+    let functions = &answers.idle().functions;
+    functions.get(name as usize).filter(|name| !name.is_empty()).map(String::as_str).into()
+}
+
+fn kind(answers: &Answers, op: u32) -> Cell<'_> {
+    answers.op(op).map(|op| op.kind.as_str()).into()
+}
+
+fn length(answers: &Answers, op: u32) -> Cell<'_> {
+    answers.op(op).map(|op| op.end.saturating_sub(op.start)).into()
+}
+
+/// Whether the operations around a gap ran on one stream.
+fn is_in_stream<'a>(answers: &Answers, gap: &Gap) -> Cell<'a> {
+    let stream = |op| answers.op(op).map(|op| op.stream);
+    stream(gap.before).zip(stream(gap.after)).map(|(before, after)| i64::from(before == after)).into()
+}
+
+fn name(answers: &Answers, op: u32) -> Cell<'_> {
+    match op {
+        NONE => Cell::Null,
+        op => {
+            answers.labels.names.get(answers.label(op as usize).name as usize).map(String::as_str).into()
+        }
+    }
+}
+
+/// An id of the export; null for [`ids::NO_ID`].
+fn given<'a>(id: i64) -> Cell<'a> {
+    if id == ids::NO_ID { Cell::Null } else { id.into() }
+}

@@ -1,0 +1,232 @@
+//! The rows of the GPU relations, and their look-ups.
+
+use super::answers::{
+    ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
+};
+use super::columns::{
+    BUSY, Column, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW,
+};
+use crate::execute::native::relation::{Cell, Key, Relation};
+use nsq_sweep::classify::Activity;
+use nsq_sweep::occupancy::{IdlePart, Level};
+use nsq_sweep::projection::OpKind;
+use std::cell::OnceCell;
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
+/// A relation on GPU occupancy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::execute::native) enum Table {
+    Busy,
+    ComputeGap,
+    Elapsed,
+    Exposed,
+    Gap,
+    Idle,
+    Launch,
+    Overlap,
+    StreamGap,
+    Window,
+}
+
+impl Table {
+    fn spec(self) -> &'static [Column] {
+        match self {
+            Self::Busy => BUSY,
+            Self::Elapsed => ELAPSED,
+            Self::Exposed => EXPOSED,
+            Self::Gap => GAP,
+            Self::Idle | Self::ComputeGap => IDLE,
+            Self::Launch => LAUNCH,
+            Self::Overlap => OVERLAP,
+            Self::StreamGap => STREAM_GAP,
+            Self::Window => WINDOW,
+        }
+    }
+
+    /// The number of rows in each block.
+    fn blocks(self, answers: &Answers) -> Vec<usize> {
+        let levels = 0..Level::ALL.len();
+        match self {
+            Self::Busy => levels
+                .flat_map(|level| (0..ACTIVITIES.len()).map(move |activity| (level, activity)))
+                .map(|(level, activity)| answers.stretches(level, activity).len())
+                .collect(),
+            Self::Exposed => {
+                (0..HIDEABLE.len()).map(|activity| answers.exposed(activity).len()).collect()
+            }
+            Self::Gap => levels.map(|level| answers.gaps(level).len()).collect(),
+            Self::Idle => vec![answers.idle().parts[IDLE_PART].len()],
+            Self::ComputeGap => vec![0, answers.idle().parts[COMPUTE_GAP_PART].len()],
+            Self::Elapsed => {
+                (0..VARIANTS.len()).map(|variant| answers.all_elapsed(variant).len()).collect()
+            }
+            Self::Launch => vec![answers.launches().launched.len()],
+            Self::Overlap => vec![answers.occupancy.ops.len()],
+            Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
+            Self::Window => vec![answers.decompositions().len()],
+        }
+    }
+}
+
+impl Relation for Table {
+    type Answers = Answers;
+    type Row = Spent;
+
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "compute_gap_part" => Some(Self::ComputeGap),
+            "op_elapsed" => Some(Self::Elapsed),
+            "exposed_part" => Some(Self::Exposed),
+            "gpu_busy" => Some(Self::Busy),
+            "gpu_gap" => Some(Self::Gap),
+            "idle_part" => Some(Self::Idle),
+            "launch" => Some(Self::Launch),
+            "stream_gap" => Some(Self::StreamGap),
+            "gpu_overlap" => Some(Self::Overlap),
+            "gpu_window" => Some(Self::Window),
+            _ => None,
+        }
+    }
+
+    fn columns(self) -> Vec<&'static str> {
+        self.spec().iter().map(|(name, _)| *name).collect()
+    }
+
+    fn key(self) -> &'static [&'static str] {
+        match self {
+            Self::Busy => &["level", "activity"],
+            Self::Elapsed => &["per_gpu", "graphs"],
+            Self::Exposed => &["activity"],
+            Self::Gap => &["level"],
+            Self::Idle | Self::ComputeGap => &["part"],
+            Self::Launch | Self::Overlap => &["op_kind", "op_id"],
+            Self::StreamGap => &["among"],
+            Self::Window => &["start_ns", "end_ns"],
+        }
+    }
+
+    fn order(self) -> &'static [(&'static str, bool)] {
+        match self {
+            Self::Elapsed => &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
+            Self::StreamGap => &[
+                ("global_pid", false),
+                ("device_id", false),
+                ("context_id", false),
+                ("stream_id", false),
+                ("end_ns", false),
+            ],
+            _ => &[],
+        }
+    }
+
+    fn is_ordered_by_key(self) -> bool {
+        true
+    }
+
+    fn is_asked_by_key(self) -> bool {
+        self == Self::Window
+    }
+
+    fn is_found_exactly(self) -> bool {
+        // A gap has two keys with many rows each, and a window has its key in every row: comparing them
+        // again would be slow.
+        matches!(self, Self::Elapsed | Self::StreamGap | Self::Window)
+    }
+
+    fn rows_per_key(self) -> i64 {
+        match self {
+            Self::Elapsed | Self::StreamGap => 1_000_000,
+            Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
+            Self::Launch | Self::Overlap | Self::Window => 1,
+        }
+    }
+
+    fn failure(answers: &Answers) -> Option<&str> {
+        answers.failure.get().map(String::as_str)
+    }
+
+    fn is_stopped(answers: &Answers) -> bool {
+        answers.is_stopped.load(Ordering::Relaxed)
+    }
+
+    fn rows(self, answers: &Answers) -> usize {
+        self.blocks(answers).iter().sum()
+    }
+
+    fn index(self, answers: &Answers, row: usize) -> usize {
+        match self {
+            Self::Idle | Self::Overlap | Self::Window => return row,
+            Self::Launch => return answers.launches().launched[row] as usize,
+            _ => {}
+        }
+        let mut row = row;
+        for (asked, rows) in self.blocks(answers).into_iter().enumerate() {
+            if row < rows {
+                return asked << SHIFT | row;
+            }
+            row -= rows;
+        }
+        row
+    }
+
+    fn find(self, answers: &Answers, key: &Key) -> Range<usize> {
+        let level = || Level::ALL.iter().position(|level| Some(level.as_str()) == key.text(0));
+        let activity = || ACTIVITIES.iter().position(|(word, _)| Some(*word) == key.text(1));
+        match self {
+            Self::Busy => level().zip(activity()).map_or(0..0, |(level, activity)| {
+                let from = (level * ACTIVITIES.len() + activity) << SHIFT;
+                from..from + answers.stretches(level, activity).len()
+            }),
+            Self::Elapsed => {
+                let asked = key.number(0).zip(key.number(1));
+                let is_asked = |of: &(bool, bool)| Some((i64::from(of.0), i64::from(of.1))) == asked;
+                VARIANTS.iter().position(is_asked).map_or(0..0, |variant| {
+                    variant << SHIFT..(variant << SHIFT) + answers.all_elapsed(variant).len()
+                })
+            }
+            Self::Exposed => {
+                let activity = |of: &Activity| Some(of.as_str()) == key.text(0);
+                HIDEABLE.iter().position(activity).map_or(0..0, |activity| {
+                    activity << SHIFT..(activity << SHIFT) + answers.exposed(activity).len()
+                })
+            }
+            Self::Gap => level()
+                .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
+            Self::Idle | Self::ComputeGap => {
+                let gaps_of = if self == Self::Idle { IDLE_PART } else { COMPUTE_GAP_PART };
+                let parts = &answers.idle().parts[gaps_of];
+                let is_asked = |part: &&IdlePart| Some(part.kind.as_str()) == key.text(0);
+                let from = parts.iter().position(|part| is_asked(&part)).unwrap_or(parts.len());
+                let to = from + parts[from..].iter().take_while(is_asked).count();
+                (gaps_of << SHIFT | from)..(gaps_of << SHIFT | to)
+            }
+            Self::StreamGap => {
+                let among = AMONG.iter().position(|among| Some(*among) == key.text(0));
+                among.map_or(0..0, |among| {
+                    among << SHIFT..(among << SHIFT) + answers.stream_gaps(among).len()
+                })
+            }
+            Self::Launch | Self::Overlap => {
+                let op = key.text(0).and_then(OpKind::named).zip(key.number(1));
+                // No call launched the operations of a graph that was traced as a whole.
+                let op = op.filter(|&(kind, _)| self == Self::Overlap || kind != OpKind::Graph);
+                let place = op.and_then(|(kind, id)| answers.place_of(kind, id));
+                place.map_or(0..0, |index| index..index + 1)
+            }
+            // Every GPU has a row for any window with a start and an end.
+            Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
+                0..answers.decompositions().len()
+            }
+            Self::Window => 0..0,
+        }
+    }
+
+    fn row(self, _: &Answers, _: usize, key: &Key) -> Spent {
+        Spent { asked: key.number(0).zip(key.number(1)), shares: OnceCell::new() }
+    }
+
+    fn cell<'a>(self, answers: &'a Answers, column: usize, index: usize, row: &Spent) -> Cell<'a> {
+        (self.spec()[column].1)(answers, index, row)
+    }
+}

@@ -1,0 +1,107 @@
+//! Native relations: nsq computes their rows, and SQL joins them like tables. Also evaluates scopes that
+//! are selected by NVTX ranges.
+//!
+//! Data is read when a statement asks for the first row. A scope selected by NVTX ranges is read at once.
+
+mod gpu;
+mod ids;
+mod natives;
+mod nvtx;
+mod reader;
+mod relation;
+pub(super) mod texts;
+mod vtab;
+
+use super::guard::Limits;
+use crate::normalize::{IN_WINDOW, Installation, Native, SELECTS_CALL, SELECTS_OP};
+pub use natives::Natives;
+use nsq_library::catalog::Rules;
+use nsq_report::report::path_of;
+use nsq_report::schema::quote;
+use nsq_value::error::Result;
+pub use nvtx::{AttributedTime, Loads};
+use nvtx::{LazyRules, NameRules};
+use relation::Relation;
+use rusqlite::Connection;
+use rusqlite::vtab::Module;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// Checks that the rules of a file compile: `layers`, `phases` or `work`.
+pub fn check_rules(rules: &Rules) -> Result<()> {
+    let mut files = [const { Vec::new() }; 3];
+    let place = match rules.name.as_str() {
+        "layers" => 0,
+        "phases" => 1,
+        _ => 2,
+    };
+    files[place].push(rules.clone());
+    NameRules::compile(&files).map(|_| ())
+}
+
+/// Creates the native relations, and the SQL functions of a scope that is selected by NVTX ranges.
+pub(super) fn install(
+    connection: &Connection,
+    installation: &Installation,
+    limits: &Limits,
+    loads: Option<Arc<Loads>>,
+) -> Result<Option<Arc<Natives>>> {
+    if installation.inputs.is_empty() {
+        return Ok(None);
+    }
+    let natives = Arc::new(Natives {
+        database: path_of(connection),
+        natives: installation.natives.clone(),
+        inputs: installation.inputs.clone(),
+        rules: Arc::new(LazyRules::new(installation.rules.clone())),
+        limits: limits.clone(),
+        loads,
+        projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
+        occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
+        selection: OnceLock::new(),
+        projecting: Mutex::default(),
+        occupying: Mutex::default(),
+        failures: Mutex::default(),
+    });
+    create(connection, &natives)?;
+    let is_called = |statement: &String| {
+        [SELECTS_OP, SELECTS_CALL, IN_WINDOW].iter().any(|name| statement.contains(name))
+    };
+    let needs_functions = installation.statements.iter().any(is_called);
+    let needs_gpu = installation.natives.iter().any(is_gpu);
+    if let (Some(input), Some(scope)) = (installation.selecting, &installation.scope)
+        && (needs_functions || needs_gpu)
+    {
+        let (input, rules) = (&natives.inputs[input], &natives.rules);
+        let functions_on = needs_functions.then_some(connection);
+        let how = (limits, natives.loads.as_deref());
+        let selection = nvtx::select(&natives.database, input, scope, rules, how, functions_on)?;
+        natives.selection.get_or_init(|| selection);
+    }
+    Ok(Some(natives))
+}
+
+/// Creates the native relations on another connection to the report, with the same data. Without the SQL
+/// functions of a scope that is selected by NVTX ranges.
+pub(super) fn share(connection: &Connection, natives: Arc<Natives>) -> Result<Arc<Natives>> {
+    create(connection, &natives)?;
+    Ok(natives)
+}
+
+fn create(connection: &Connection, natives: &Arc<Natives>) -> Result<()> {
+    const NVTX: Module<'_, vtab::NativeTable<nvtx::Table>> = Module::read_only_module();
+    const GPU: Module<'_, vtab::NativeTable<gpu::Table>> = Module::read_only_module();
+    connection.create_module(c"nsq_nvtx", &NVTX, Some(Arc::clone(natives)))?;
+    connection.create_module(c"nsq_gpu", &GPU, Some(Arc::clone(natives)))?;
+    for native in &natives.natives {
+        let module = if is_gpu(native) { "nsq_gpu" } else { "nsq_nvtx" };
+        connection.execute_batch(&format!(
+            "CREATE VIRTUAL TABLE temp.{} USING {module}",
+            quote(&native.object)
+        ))?;
+    }
+    Ok(())
+}
+
+fn is_gpu(native: &Native) -> bool {
+    gpu::Table::named(&native.relation).is_some()
+}

@@ -1,0 +1,162 @@
+//! The data of the native relations of a connection.
+
+use super::gpu;
+use super::nvtx::{self, AttributedTime, LazyRules, Selection};
+use super::relation::Relation;
+use crate::execute::guard::{self, Limits};
+use crate::normalize::{Input, Native};
+use nsq_value::error::{Error, Result};
+use rusqlite::ffi;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{ThreadId, current};
+
+/// The native relations of a connection and the data that they answer from.
+pub struct Natives {
+    pub(super) database: PathBuf,
+    pub(super) natives: Vec<Native>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) rules: Arc<LazyRules>,
+    pub(super) limits: Limits,
+    pub(super) loads: Option<Arc<nvtx::Loads>>,
+    pub(super) projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
+    pub(super) occupancies: Vec<OnceLock<Arc<gpu::Answers>>>,
+    /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
+    /// statement reads a GPU relation or calls a selection function.
+    pub(super) selection: OnceLock<Selection>,
+    /// Each is held while data of its kind is computed, so that no other connection computes or reads the same.
+    pub(super) projecting: Mutex<()>,
+    pub(super) occupying: Mutex<()>,
+    /// The error of the last statement of each thread. Kept here because SQLite passes on only an error's
+    /// text.
+    pub(super) failures: Mutex<Vec<(ThreadId, Error)>>,
+}
+
+impl fmt::Debug for Natives {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Natives").field("natives", &self.natives).finish_non_exhaustive()
+    }
+}
+
+impl Natives {
+    pub(super) fn native(&self, object: &str) -> Option<&Native> {
+        self.natives.iter().find(|native| native.object == object)
+    }
+
+    /// The NVTX projection of an input, computed on first use.
+    fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
+        self.once(&self.projections[input], &self.projecting, || {
+            let loads = self.loads.as_deref();
+            nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits, loads)
+        })
+    }
+
+    /// The GPU occupancy of an input, computed on first use.
+    fn occupancy(&self, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
+        self.once(&self.occupancies[input], &self.occupying, || {
+            let of_input = self.natives.iter().filter(|native| native.input == input);
+            let tables = of_input.filter_map(|native| gpu::Table::named(&native.relation));
+            let (tables, input): (Vec<_>, _) = (tables.collect(), &self.inputs[input]);
+            let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
+            gpu::occupy(&self.database, input, &tables, selection, &self.limits)
+        })
+    }
+
+    /// GPU time in the ranges that the scope selects, else in ranges with these names, by each rule of
+    /// attribution. `None` if no statement read the ranges.
+    pub(in crate::execute) fn attributed_time(
+        &self,
+        names: &[String],
+    ) -> Result<Option<AttributedTime>> {
+        let is_scoped = |native: &&Native| native.object == native.relation;
+        let mut scoped = self.natives.iter().filter(is_scoped);
+        match scoped.find_map(|native| self.projections[native.input].get()) {
+            Some(answers) => answers.attributed_time(names),
+            None => Ok(self.selection.get().and_then(|selection| selection.time)),
+        }
+    }
+
+    /// Computes the data of the relations that are named, unless another connection computes some of its kind.
+    /// An error is left to the statement that reads the relation.
+    pub(in crate::execute) fn make_ahead(&self, names: &BTreeSet<String>) {
+        for native in self.natives.iter().filter(|native| names.contains(&native.object)) {
+            let is_gpu = gpu::Table::named(&native.relation).is_some();
+            let making = if is_gpu { &self.occupying } else { &self.projecting };
+            let is_free = making.try_lock().is_ok();
+            let made = match (is_free, is_gpu) {
+                (false, _) => Ok(()),
+                (true, true) => self.occupancy(native.input).map(|_| ()),
+                (true, false) => self.projection(native.input).map(|_| ()),
+            };
+            if made.is_err() {
+                self.failure();
+            }
+        }
+    }
+
+    /// Calls `make` once and caches its result. An error is kept for [`Natives::failure`].
+    fn once<T>(
+        &self,
+        made: &OnceLock<Arc<T>>,
+        making: &Mutex<()>,
+        make: impl FnOnce() -> Result<T>,
+    ) -> rusqlite::Result<Arc<T>> {
+        if let Some(made) = made.get() {
+            return Ok(Arc::clone(made));
+        }
+        let _making = making.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = made.get() {
+            return Ok(Arc::clone(made));
+        }
+        let fresh = make().map_err(|error| match error {
+            Error::Interrupted | Error::Limit { .. } => interrupted(),
+            error => {
+                let message = error.to_string();
+                self.failures
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push((current().id(), error));
+                rusqlite::Error::ModuleError(message)
+            }
+        })?;
+        Ok(Arc::clone(made.get_or_init(|| Arc::new(fresh))))
+    }
+
+    /// Takes the error of this thread's last statement, if a native relation caused it.
+    pub(in crate::execute) fn failure(&self) -> Option<Error> {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = failures.iter().rposition(|(thread, _)| *thread == current().id())?;
+        let (_, error) = failures.swap_remove(own);
+        failures.retain(|(thread, _)| *thread != current().id());
+        Some(error)
+    }
+
+    /// Returns an error after the deadline or Ctrl-C.
+    pub(super) fn check_limits(&self) -> rusqlite::Result<()> {
+        if guard::is_over(&self.limits) { Err(interrupted()) } else { Ok(()) }
+    }
+}
+
+pub(super) fn interrupted() -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_INTERRUPT), None)
+}
+
+/// A native relation, and the data that it answers from.
+pub(super) trait Answered: Relation {
+    /// The data of an input, computed on first use.
+    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
+}
+
+impl Answered for nvtx::Table {
+    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
+        natives.projection(input)
+    }
+}
+
+impl Answered for gpu::Table {
+    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
+        natives.occupancy(input)
+    }
+}

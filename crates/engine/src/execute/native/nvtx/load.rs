@@ -1,0 +1,262 @@
+//! Reads the relations of a report into a projection.
+
+use super::interner::{Interners, Known};
+use super::names::Names;
+use super::ranges::{place_at_creation, read_ranges, renumber};
+use crate::execute::guard::{self, Limits};
+use crate::execute::native::ids::{NO_ID, PROCESS};
+use crate::execute::native::reader::Reader;
+use crate::normalize::{Attribute, Input, Scope};
+use foldhash::{HashMap, HashMapExt};
+use nsq_sweep::projection::{
+    Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Ops, Projection,
+    Reach,
+};
+use nsq_value::error::{Error, Result};
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A capture in reading order, with the names of its ranges.
+#[derive(Clone)]
+pub(super) struct Loaded {
+    pub(super) capture: Capture,
+    pub(super) names: Arc<Names>,
+    /// Texts of kernel names by string id, if the names are needed.
+    pub(super) kernel_names: Arc<HashMap<i64, String>>,
+}
+
+/// What was read of a report, for other sessions that read the same.
+#[derive(Default)]
+pub struct Loads(Mutex<Vec<(Input, Loaded)>>);
+
+impl fmt::Debug for Loads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loads").finish_non_exhaustive()
+    }
+}
+
+impl Loads {
+    #[cfg(test)]
+    pub(in crate::execute) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn find(&self, input: &Input) -> Option<Loaded> {
+        let loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.iter().find(|(known, _)| known.reads_same(input)).map(|(_, loaded)| loaded.clone())
+    }
+
+    fn keep(&self, input: &Input, loaded: &Loaded) {
+        let mut loads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loads.push((input.clone(), loaded.clone()));
+    }
+}
+
+/// The relations of an input, as another session read them, or read now.
+pub(super) fn load(
+    database: &Path,
+    input: &Input,
+    limits: &Limits,
+    loads: Option<&Loads>,
+) -> Result<Loaded> {
+    if let Some(loaded) = loads.and_then(|loads| loads.find(input)) {
+        return Ok(loaded);
+    }
+    let loaded = read(database, input, limits)?;
+    if let Some(loads) = loads {
+        loads.keep(input, &loaded);
+    }
+    Ok(loaded)
+}
+
+/// Reads the relations of an input: ranges and launched work in parallel.
+fn read(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
+    let ids = Interners::default();
+    let reader = || Reader::new(database, &input.statements, limits);
+    let ranges = || read_ranges(&mut reader(), &ids);
+    let launched = || read_launched(&mut reader(), input, &ids);
+    let (named, launched) = limits.threads.both(ranges, launched);
+    if guard::is_over(limits) {
+        return Err(guard::stopped(limits));
+    }
+    let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);
+    renumber(&mut capture, ranges, &ids, limits.threads);
+    Ok(Loaded { capture, names: Arc::new(names), kernel_names: Arc::new(kernel_names) })
+}
+
+/// Reads the operations, the calls that launched them, and the names of kernels.
+fn read_launched(
+    reader: &mut Reader,
+    input: &Input,
+    ids: &Interners,
+) -> Result<(Capture, HashMap<i64, String>)> {
+    let by_node = input.scope.attribute == Attribute::Capture;
+    let more = Columns { names: input.kernel_names, nodes: by_node };
+    let (mut ops, mut nodes) = (Ops::default(), Vec::new());
+    for (relation, kind) in [
+        ("kernel", OpKind::Kernel),
+        ("memcpy", OpKind::Memcpy),
+        ("memset", OpKind::Memset),
+        ("graph_trace", OpKind::Graph),
+    ] {
+        if input.reads(relation) {
+            let (found, of_found) = read_ops(reader, relation, kind, more, ids)?;
+            ops.append(found);
+            nodes = joined(nodes, of_found);
+        }
+    }
+    let links = Links::of(&mut ops, ids.processes.len());
+    let found = match input.reads("all_cuda_call") {
+        true => read_calls(reader, &links, ids)?,
+        false => Vec::new(),
+    };
+    let calls = links.resolve(found, &mut ops);
+    let launch = |Call { start, end, id, thread, .. }| Launch { start, end, thread, call: id };
+    let launches = calls.into_iter().map(launch).collect();
+    let kernels = ids.kernels.values();
+    let mut capture = Capture { kernels, ops, launches, ..Capture::default() };
+    let mut kernel_names = HashMap::new();
+    for kernel in &capture.kernels {
+        for id in [kernel.name, kernel.short, kernel.mangled] {
+            if !kernel_names.contains_key(&id)
+                && let Some(text) = reader.text_of(id)?
+            {
+                kernel_names.insert(id, String::from_utf8_lossy(&text).into_owned());
+            }
+        }
+    }
+    if by_node && input.reads("all_graph_node") {
+        place_at_creation(reader, &mut capture, &nodes, ids)?;
+    }
+    Ok((capture, kernel_names))
+}
+
+/// Attributes the operations of a capture to ranges.
+pub(super) fn attribute(capture: Capture, scope: &Scope, limits: &Limits) -> Result<Attribution> {
+    let reach = match scope.attribute {
+        Attribute::Process => Reach::Process,
+        Attribute::Thread | Attribute::Capture => Reach::Thread,
+    };
+    Attribution::new(capture, reach, limits).ok_or_else(|| guard::stopped(limits))
+}
+
+/// Computes the projection of an attribution.
+pub(super) fn project(
+    attribution: Attribution,
+    keep: Option<Keep<'_>>,
+    limits: &Limits,
+    database: &Path,
+) -> Result<Projection> {
+    Projection::new(attribution, keep, limits).map_err(|failure| match failure {
+        Failure::Stopped => guard::stopped(limits),
+        Failure::Overflow => Error::Report {
+            path: database.to_owned(),
+            reason: "has durations whose sum exceeds 64 bits".to_owned(),
+            help: "its times make no sense: export the report again".to_owned(),
+        },
+    })
+}
+
+/// Which optional columns of operations to read.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    names: bool,
+    nodes: bool,
+}
+
+/// Reads the operations of one relation. With `more.nodes`, also returns the CUDA graph node of each
+/// operation, 0 outside graphs.
+fn read_ops(
+    reader: &mut Reader,
+    relation: &str,
+    kind: OpKind,
+    more: Columns,
+    ids: &Interners,
+) -> Result<(Ops, Vec<i64>)> {
+    #[derive(Default)]
+    struct Part {
+        ops: Ops,
+        nodes: Vec<i64>,
+        processes: Known<i64>,
+        kernels: Known<Kernel>,
+    }
+    let id = format!("{relation}_id");
+    let mut columns = format!("{id}, start_ns, end_ns, global_pid, correlation_id");
+    let has_names = more.names && kind == OpKind::Kernel;
+    if has_names {
+        columns.push_str(", name_id, short_name_id, mangled_name_id");
+    }
+    let node = more.nodes.then(|| columns.matches(',').count() + 1);
+    if node.is_some() {
+        columns.push_str(if kind == OpKind::Graph { ", NULL" } else { ", graph_node_id" });
+    }
+    let parts = reader.scan(relation, &id, &columns, |part: &mut Part, cells| {
+        let (Some(id), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) else {
+            return Ok(());
+        };
+        let name = |column| cells.int(column).unwrap_or(NO_ID);
+        let kernel = if has_names {
+            let kernel = Kernel { name: name(5), short: name(6), mangled: name(7) };
+            part.kernels.place(kernel, &ids.kernels)
+        } else {
+            NONE
+        };
+        part.ops.push(Op {
+            start,
+            end,
+            id,
+            correlation: cells.int(4).unwrap_or_default(),
+            process: part.processes.place(cells.int(3).unwrap_or(NO_ID), &ids.processes),
+            launch: NONE,
+            kernel,
+            kind,
+        });
+        if let Some(column) = node {
+            part.nodes.push(cells.int(column).unwrap_or_default());
+        }
+        Ok(())
+    })?;
+    let (mut ops, mut nodes) = (Ops::default(), Vec::new());
+    for part in parts {
+        ops.append(part.ops);
+        nodes = joined(nodes, part.nodes);
+    }
+    Ok((ops, nodes))
+}
+
+fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
+    if first.is_empty() {
+        return second;
+    }
+    first.append(&mut second);
+    first
+}
+
+/// Reads the calls that launched operations, each with the slot of its operations in [`Links`].
+fn read_calls(reader: &mut Reader, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
+    #[derive(Default)]
+    struct Part {
+        calls: Vec<(u32, Call)>,
+        threads: Known<i64>,
+        /// For each thread: its process, as numbered by the operations.
+        processes: HashMap<i64, Option<u32>>,
+    }
+    let columns = "call_id, start_ns, end_ns, correlation_id, global_tid, event_class";
+    let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Part, cells| {
+        let (Some(id), Some(correlation), Some(thread)) = (cells.int(0), cells.int(3), cells.int(4))
+        else {
+            return Ok(());
+        };
+        let process_of = |thread| ids.processes.find(thread & PROCESS);
+        let process = *part.processes.entry(thread).or_insert_with(|| process_of(thread));
+        let Some(slot) = process.and_then(|process| links.slot(process, correlation)) else {
+            return Ok(());
+        };
+        let (Some(start), Some(end)) = (cells.time(1)?, cells.time(2)?) else { return Ok(()) };
+        let thread = part.threads.place(thread, &ids.threads);
+        part.calls.push((slot, Call { start, end, id, thread, is_runtime: cells.int(5) == Some(0) }));
+        Ok(())
+    })?;
+    Ok(parts.into_iter().map(|part| part.calls).reduce(joined).unwrap_or_default())
+}

@@ -1,0 +1,71 @@
+//! Native relations on the NVTX projection, and scopes that are selected by NVTX ranges.
+
+mod answers;
+mod cells;
+mod interner;
+mod load;
+mod names;
+mod path_text;
+mod ranges;
+mod rows;
+mod scope;
+mod tables;
+
+pub(super) use answers::Answers;
+pub use load::Loads;
+pub(super) use names::{LazyRules, NameRules};
+pub use scope::AttributedTime;
+pub(super) use scope::Selection;
+pub(super) use tables::Table;
+
+use crate::execute::guard::Limits;
+use crate::normalize::{Input, Scope};
+use nsq_value::error::Result;
+use rusqlite::Connection;
+use scope::RangeScope;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads the input and projects NVTX ranges onto GPU operations.
+pub(super) fn project(
+    database: &Path,
+    input: &Input,
+    rules: &Arc<LazyRules>,
+    limits: &Limits,
+    loads: Option<&Loads>,
+) -> Result<Answers> {
+    let scope = &input.scope;
+    let loaded = load::load(database, input, limits, loads)?;
+    let mut attribution = load::attribute(loaded.capture, scope, limits)?;
+    let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
+    attribution.capture.ops.retain(|op| ranges.is_in_window(op.start, op.end));
+    let projection = if !scope.selects_ranges() {
+        load::project(attribution, None, limits, database)?
+    } else {
+        let keep = |attribution: &_, launch| ranges.holds_launch(attribution, launch);
+        load::project(attribution, Some(&keep), limits, database)?
+    };
+    let (names, kernel_names) = (loaded.names, loaded.kernel_names);
+    let rules = Arc::clone(rules);
+    Ok(Answers::new(projection, names, kernel_names, rules, scope.clone(), ranges, limits))
+}
+
+/// Finds the operations and calls in the NVTX ranges that the scope selects. Registers the selection
+/// functions on `connection`, if given.
+pub(super) fn select(
+    database: &Path,
+    input: &Input,
+    scope: &Scope,
+    rules: &LazyRules,
+    (limits, loads): (&Limits, Option<&Loads>),
+    connection: Option<&Connection>,
+) -> Result<Selection> {
+    let loaded = load::load(database, input, limits, loads)?;
+    let attribution = load::attribute(loaded.capture, &input.scope, limits)?;
+    let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
+    let selection = ranges.select(&attribution);
+    if let Some(connection) = connection {
+        scope::register(connection, ranges, selection.clone(), &attribution)?;
+    }
+    Ok(selection)
+}

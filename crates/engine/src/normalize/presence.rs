@@ -1,0 +1,144 @@
+//! Which relations a report has data for, and which capture flags would record the missing ones.
+//!
+//! An empty table counts as present: it shows that no such event happened.
+
+use super::scope::{self, UNSCOPED};
+use nsq_library::catalog::{Catalog, Source};
+use nsq_report::schema::{Schema, Table};
+use nsq_value::error::Result;
+use std::collections::BTreeSet;
+
+/// Tells whether a report has the tables that a relation is built from.
+#[derive(Debug)]
+pub struct Presence<'a> {
+    schema: &'a Schema,
+    catalog: &'a Catalog,
+}
+
+/// Why a requirement is not met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lack {
+    /// The required relations. Any one would be enough.
+    pub relations: Vec<String>,
+    /// Titles of the missing data, such as `CUDA kernels`.
+    pub titles: Vec<String>,
+    /// One line per raw table: `table X is missing`, or `table X has no column end`.
+    pub tables: Vec<String>,
+    /// The `nsys profile` flags that record the data; for a PyTorch trace, the profiler's activities.
+    pub flags: Vec<String>,
+    /// Whether the report was imported from a PyTorch trace.
+    pub is_imported: bool,
+    /// Whether the report has another table of the same flags: the flag was set, but no such event
+    /// happened.
+    pub was_recorded: bool,
+}
+
+impl<'a> Presence<'a> {
+    /// Creates the look-up for a report with this schema.
+    pub fn new(schema: &'a Schema, catalog: &'a Catalog) -> Self {
+        Self { schema, catalog }
+    }
+
+    /// Whether the report has a table of the relation or source view.
+    pub fn is_present(&self, relation: &str) -> Result<bool> {
+        let relation = relation.strip_prefix(UNSCOPED).unwrap_or(relation);
+        if relation == scope::RELATION {
+            return Ok(true);
+        }
+        if self.schema.is_materialized {
+            return self.is_in_file(relation);
+        }
+        let mut leaves = Vec::new();
+        self.leaves(relation, &mut leaves, &mut BTreeSet::new())?;
+        Ok(leaves.iter().any(|source| self.table_of(source).is_some()))
+    }
+
+    /// Whether a file of `nsq materialize` has the relation, or what nsq computes it from.
+    fn is_in_file(&self, relation: &str) -> Result<bool> {
+        if self.schema.table(relation).is_some() {
+            return Ok(true);
+        }
+        let Some(relation) = self.catalog.relation(relation) else { return Ok(false) };
+        let header = &relation?.header;
+        for below in header.present_if.iter().filter(|_| header.internal) {
+            if self.is_in_file(below)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// For a requirement such as `a | b`: what is missing if no relation is present, otherwise `None`.
+    pub fn lack(&self, requirement: &str) -> Result<Option<Lack>> {
+        let named = requirement.split('|').map(str::trim);
+        let relations: Vec<String> =
+            named.map(|name| name.strip_prefix(UNSCOPED).unwrap_or(name).to_owned()).collect();
+        let (mut leaves, mut seen) = (Vec::new(), BTreeSet::new());
+        for relation in &relations {
+            if self.is_present(relation)? {
+                return Ok(None);
+            }
+            self.leaves(relation, &mut leaves, &mut seen)?;
+        }
+        let mut lack = Lack {
+            relations,
+            titles: Vec::new(),
+            tables: Vec::new(),
+            flags: Vec::new(),
+            is_imported: self.schema.is_imported,
+            was_recorded: false,
+        };
+        for source in &leaves {
+            lack.titles.push(source.title.clone());
+            lack.tables.push(self.reason(source));
+            if source.capture.starts_with('-') && !lack.flags.contains(&source.capture) {
+                lack.flags.push(source.capture.clone());
+            }
+        }
+        for source in self.catalog.sources_recorded_by(&lack.flags) {
+            let source = source?;
+            lack.was_recorded |= lack.flags.contains(&source.capture) && self.table_of(source).is_some();
+        }
+        if lack.is_imported {
+            // PyTorch traces have no data of other flags.
+            lack.flags.retain(|flag| flag == "--trace=cuda");
+            lack.flags.iter_mut().for_each(|flag| *flag = "ProfilerActivity.CUDA".to_owned());
+        }
+        Ok(Some(lack))
+    }
+
+    /// The raw table of a source, if the report has it with its essential columns.
+    fn table_of(&self, source: &Source) -> Option<&Table> {
+        let table = source.tables.iter().find_map(|name| self.schema.table(name))?;
+        source.essential_columns().all(|column| table.column(column).is_some()).then_some(table)
+    }
+
+    /// Why the source has no usable table.
+    fn reason(&self, source: &Source) -> String {
+        let Some(table) = source.tables.iter().find_map(|name| self.schema.table(name)) else {
+            return format!("table {} is missing", source.tables.join(" or "));
+        };
+        let lost: Vec<&str> =
+            source.essential_columns().filter(|column| table.column(column).is_none()).collect();
+        format!(
+            "table {} has no column {}, which all nsys versions write",
+            table.name,
+            lost.join(" and ")
+        )
+    }
+
+    /// Collects the sources that provide a relation's data, in the order of `present_if`.
+    fn leaves(&self, name: &str, into: &mut Vec<&'a Source>, seen: &mut BTreeSet<String>) -> Result<()> {
+        if !seen.insert(name.to_owned()) {
+            return Ok(());
+        }
+        if let Some(source) = self.catalog.source(name) {
+            into.push(source?);
+        } else if let Some(relation) = self.catalog.relation(name) {
+            for below in &relation?.header.present_if {
+                self.leaves(below, into, seen)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! The part of a report to analyse: `--time`, `--device`, `--stream`, `--process`, `--nvtx`.
+//!
+//! A scope becomes a condition on the columns that a relation lists in its front matter. The condition
+//! has only integer literals, so it can be part of a view, which takes no parameters. Columns cannot
+//! tell what an NVTX range selects, so for ranges the condition calls an SQL function of nsq.
+
+use nsq_library::catalog::ScopeColumns;
+use serde::Serialize;
+
+/// Prefix of a relation without scope options: `all_kernel` is the unfiltered `kernel`.
+pub const UNSCOPED: &str = "all_";
+
+/// Name of the relation from which queries read the scope's time window.
+pub(super) const RELATION: &str = "scope";
+
+/// SQL function for GPU operations: true if the launch is inside a selected range and outside all
+/// excluded ranges.
+pub const SELECTS_OP: &str = "nvtx_selects_op";
+/// SQL function for events on a CPU thread: true if the event is inside a selected range and outside all
+/// excluded ranges.
+pub const SELECTS_CALL: &str = "nvtx_selects";
+/// SQL function for anything with a time: true if it overlaps a range of `--window`.
+pub const IN_WINDOW: &str = "nvtx_in_window";
+
+/// Selects ranges by name: `NAME[@DOMAIN][/INDEX]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Selector {
+    /// Glob for the range's name or text. If nothing matches, it is tried without the text's trailing
+    /// number.
+    pub name: String,
+    /// The selector as typed. A range with exactly this name takes precedence.
+    #[serde(skip)]
+    pub spelled: String,
+    /// Glob for the domain.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// First and last instance in time order, from 0. Absent: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instances: Option<(usize, usize)>,
+    /// Whether instances are numbered per thread instead of over all threads.
+    #[serde(skip_serializing_if = "is_default")]
+    pub by_thread: bool,
+}
+
+/// Which launches belong to an NVTX range.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Attribute {
+    /// Launches on the range's thread, as in NVIDIA's reports.
+    #[default]
+    Thread,
+    /// Launches on any thread of the range's process while the range is open.
+    Process,
+    /// As `Thread`, but a CUDA graph node belongs to the ranges that were open when the node was
+    /// created.
+    Capture,
+}
+
+impl Attribute {
+    /// Its name on the command line and in results.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Process => "process",
+            Self::Capture => "capture",
+        }
+    }
+}
+
+/// The part of a report to analyse. An empty list or absent value does not filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Scope {
+    /// Start of the window in ns on the report's clock. Events that end before it are excluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_ns: Option<i64>,
+    /// End of the window in ns on the report's clock. Events that start at or after it are excluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_ns: Option<i64>,
+    /// Whether events that end exactly at `start_ns` are in the window, as NVIDIA's filters have it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub touches_start: bool,
+    /// CUDA device ordinals.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<i64>,
+    /// CUDA stream ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<i64>,
+    /// Process ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<i64>,
+    /// Global IDs of the threads of events on the CPU. GPU work is not filtered by them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<i64>,
+    /// Only operations launched in these NVTX ranges, and events inside them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nvtx: Vec<Selector>,
+    /// As `nvtx`. If both are set, both conditions apply.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iterations: Vec<Selector>,
+    /// No operations launched in these NVTX ranges, and no events inside them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<Selector>,
+    /// Only what overlaps these NVTX ranges in time, on any thread or device.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<Selector>,
+    /// Which launches belong to an NVTX range. This setting does not filter by itself.
+    #[serde(skip_serializing_if = "is_default")]
+    pub attribute: Attribute,
+    /// Whether to keep the numbers in range names instead of folding them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub keep_names: bool,
+    /// GLOB pattern for the names of the ranges that are iterations, where nsq is not to find them itself.
+    /// This setting does not filter by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iteration_name: Option<String>,
+    /// Rank that the name of the report says, by a pattern of the user. This setting does not filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<i64>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Scope {
+    /// The same settings without any filter.
+    pub fn unfiltered(&self) -> Self {
+        Self {
+            attribute: self.attribute,
+            keep_names: self.keep_names,
+            iteration_name: self.iteration_name.clone(),
+            rank: self.rank,
+            ..Self::default()
+        }
+    }
+
+    /// The same scope without filters by NVTX range.
+    pub fn without_ranges(&self) -> Self {
+        Self {
+            nvtx: Vec::new(),
+            iterations: Vec::new(),
+            exclude: Vec::new(),
+            windows: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Whether the scope filters by NVTX ranges.
+    pub fn selects_ranges(&self) -> bool {
+        self.selects_launches() || !self.windows.is_empty()
+    }
+
+    /// Whether the scope filters launches by NVTX ranges.
+    pub fn selects_launches(&self) -> bool {
+        !(self.nvtx.is_empty() && self.iterations.is_empty() && self.exclude.is_empty())
+    }
+
+    /// Whether this is the default scope: no filter, and default settings. The rank is no setting of the scope.
+    pub fn is_whole(&self) -> bool {
+        Self { rank: None, ..self.clone() } == Self::default()
+    }
+
+    /// The condition for a relation with these columns, or `None` if every row is in the scope.
+    pub(super) fn condition(&self, columns: &ScopeColumns) -> Option<String> {
+        let mut conditions = Vec::new();
+        if let Some((start, end)) = &columns.time {
+            // The window is half-open. An event of length 0 is in the window if it starts inside.
+            if let Some(from) = self.start_ns {
+                conditions.push(match self.touches_start {
+                    true => format!("{end} >= {from}"),
+                    false => format!("({end} > {from} OR {start} >= {from})"),
+                });
+            }
+            if let Some(to) = self.end_ns {
+                conditions.push(format!("{start} < {to}"));
+            }
+        }
+        for (column, ids) in [
+            (&columns.device, &self.devices),
+            (&columns.stream, &self.streams),
+            (&columns.process, &self.processes),
+            (&columns.thread, &self.threads),
+        ] {
+            if let (Some(column), false) = (column, ids.is_empty()) {
+                let ids: Vec<String> = ids.iter().map(i64::to_string).collect();
+                conditions.push(format!("{column} IN ({})", ids.join(", ")));
+            }
+        }
+        if let (Some((start, end)), false) = (&columns.time, self.windows.is_empty()) {
+            conditions.push(format!("{IN_WINDOW}({start}, {end})"));
+        }
+        if self.selects_launches() {
+            if let Some((kind, id)) = &columns.op {
+                let kind = if kind.ends_with("_kind") { kind.clone() } else { format!("'{kind}'") };
+                conditions.push(format!("{SELECTS_OP}({kind}, {id})"));
+            } else if let (Some(thread), Some((start, end))) = (&columns.thread, &columns.time) {
+                conditions.push(format!("{SELECTS_CALL}({thread}, {start}, {end})"));
+            }
+        }
+        (!conditions.is_empty()).then(|| conditions.join("\n  AND "))
+    }
+
+    /// Notes on scope options that a relation with these columns ignores.
+    pub(super) fn notes(&self, relation: &str, columns: &ScopeColumns) -> Vec<String> {
+        let unset = ScopeColumns::default();
+        if columns.time == unset.time
+            && columns.device == unset.device
+            && columns.stream == unset.stream
+            && columns.process == unset.process
+            && columns.op == unset.op
+            && columns.thread == unset.thread
+        {
+            // Nobody expects a scope to filter a look-up table.
+            return Vec::new();
+        }
+        [
+            ("--time", columns.time.is_some(), self.start_ns.is_some() || self.end_ns.is_some()),
+            ("--device", columns.device.is_some(), !self.devices.is_empty()),
+            ("--stream", columns.stream.is_some(), !self.streams.is_empty()),
+            ("--process", columns.process.is_some(), !self.processes.is_empty()),
+            (
+                "the selection of NVTX ranges",
+                columns.op.is_some() || columns.thread.is_some(),
+                self.selects_launches(),
+            ),
+            ("--window", columns.time.is_some(), !self.windows.is_empty()),
+        ]
+        .into_iter()
+        .filter(|(_, applies, requested)| *requested && !applies)
+        .map(|(option, ..)| format!("{option} does not apply to {relation}: all its rows are shown"))
+        .collect()
+    }
+
+    /// The one-row relation `scope`.
+    pub(super) fn definition(&self) -> String {
+        let literal = |value: Option<i64>| value.map_or("NULL".to_owned(), |v| v.to_string());
+        let name = self.iteration_name.as_ref();
+        let name = name.map_or("NULL".to_owned(), |name| format!("'{}'", name.replace('\'', "''")));
+        format!(
+            "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution, \
+             {} AS iteration_name, {} AS rank",
+            literal(self.start_ns),
+            literal(self.end_ns),
+            self.attribute.as_str(),
+            name,
+            literal(self.rank)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns() -> ScopeColumns {
+        ScopeColumns {
+            time: Some(("start_ns".to_owned(), "end_ns".to_owned())),
+            device: Some("device_id".to_owned()),
+            ..ScopeColumns::default()
+        }
+    }
+
+    #[test]
+    fn the_default_scope_has_no_condition() {
+        assert_eq!(Scope::default().condition(&columns()), None);
+    }
+
+    #[test]
+    fn a_scope_becomes_a_condition_on_the_listed_columns() {
+        let scope =
+            Scope { start_ns: Some(5), end_ns: Some(9), devices: vec![0, 1], ..Scope::default() };
+        assert_eq!(
+            scope.condition(&columns()).unwrap(),
+            "(end_ns > 5 OR start_ns >= 5)\n  AND start_ns < 9\n  AND device_id IN (0, 1)"
+        );
+    }
+
+    #[test]
+    fn ignored_options_are_reported() {
+        let scope = Scope { streams: vec![7], ..Scope::default() };
+        assert_eq!(
+            scope.notes("cuda_call", &columns()),
+            ["--stream does not apply to cuda_call: all its rows are shown"]
+        );
+        assert!(scope.notes("string", &ScopeColumns::default()).is_empty());
+    }
+}

@@ -1,0 +1,315 @@
+//! Aligned columns for people.
+//!
+//! A table fits the terminal. Where it is too wide, headers wrap, names are shortened in the middle, and the
+//! least important columns are dropped; a last line names them. Numbers are never shortened.
+
+use super::lead::{bold, wrapped};
+use super::shorten::shorten;
+use super::{Heading, Style, count_of, header_of, put, shown, visible};
+use nsq_value::error::Result;
+use nsq_value::table::{Column, ResultTable, RowSink, Type, Value};
+use std::io::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// Blanks between two columns.
+const GAP: usize = 2;
+/// Lines that a header wraps to.
+const HEADER_LINES: usize = 3;
+/// The narrowest that a name becomes before columns of lower priority are dropped, as a share of the terminal.
+const NAME_SHARE: f64 = 0.3;
+/// The same for text that is the answer, in characters.
+const ANSWER_WIDTH: usize = 26;
+/// The same for other text, in characters.
+const TEXT_WIDTH: usize = 16;
+/// The narrowest that a text becomes where nothing is left to drop.
+const NARROWEST: usize = 8;
+
+pub(super) struct Text<'a> {
+    out: &'a mut dyn Write,
+    style: &'a Style,
+    heading: &'a Heading,
+    kept: ResultTable,
+    left_out: usize,
+}
+
+impl<'a> Text<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, style: &'a Style, heading: &'a Heading) -> Self {
+        Self { out, style, heading, kept: ResultTable::default(), left_out: 0 }
+    }
+}
+
+impl RowSink for Text<'_> {
+    fn begin(&mut self, columns: &[Column]) -> Result<()> {
+        self.kept.columns = columns.to_vec();
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<()> {
+        if self.style.max_rows.is_some_and(|max| self.kept.rows.len() >= max) {
+            self.left_out += 1;
+        } else {
+            self.kept.rows.push(row.to_vec());
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if !self.heading.title.is_empty() && !self.style.no_header {
+            let title = fitted(&visible(&self.heading.title), self.style);
+            put(self.out, &bold(&title, self.style.color))?;
+            put(self.out, "\n\n")?;
+        }
+        if self.kept.rows.is_empty() {
+            return put(self.out, "(no rows)\n");
+        }
+        put(self.out, &Layout::new(&self.kept, self.style).draw(self.style))?;
+        if self.left_out > 0 {
+            let total = self.kept.rows.len() + self.left_out;
+            let line = format!(
+                "… {} of {total} not shown (--rows 0 shows all)",
+                count_of(self.left_out, "row")
+            );
+            put(self.out, &format!("{}\n", fitted(&line, self.style)))?;
+        }
+        Ok(())
+    }
+}
+
+/// A sentence in lines that fit the terminal.
+fn fitted(sentence: &str, style: &Style) -> String {
+    style.width.map_or_else(|| sentence.to_owned(), |width| wrapped(sentence, width).join("\n"))
+}
+
+/// Cells with the width of each column.
+struct Layout {
+    headers: Vec<Vec<String>>,
+    rows: Vec<Vec<String>>,
+    widths: Vec<usize>,
+    is_right: Vec<bool>,
+    /// Headers of the columns that are left out.
+    dropped: Vec<String>,
+    /// Whether a number tells shortened names apart.
+    is_numbered: bool,
+}
+
+impl Layout {
+    fn new(table: &ResultTable, style: &Style) -> Self {
+        let headers: Vec<String> =
+            table.columns.iter().map(|column| visible(&header_of(column, style))).collect();
+        let mut rows: Vec<Vec<String>> = table
+            .rows
+            .iter()
+            .map(|row| {
+                let cells = row.iter().zip(&table.columns);
+                cells.map(|(value, column)| visible(&shown(value, column, style))).collect()
+            })
+            .collect();
+        let texts: Vec<Extent<'_>> = table
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| {
+                let header = if style.no_header { 0 } else { header_width(&headers[index]) };
+                let cells = rows.iter().map(|row| row[index].width()).max().unwrap_or(0);
+                Extent { column, header, natural: cells.max(header) }
+            })
+            .collect();
+        let (kept, widths) = match style.width {
+            Some(width) => fit(&texts, width),
+            None => ((0..texts.len()).collect(), texts.iter().map(|text| text.natural).collect()),
+        };
+        let dropped = (0..headers.len()).filter(|index| !kept.contains(index));
+        let dropped = dropped.map(|index| headers[index].clone()).collect();
+        let mut is_numbered = false;
+        for (&index, &width) in kept.iter().zip(&widths) {
+            if width < texts[index].natural {
+                is_numbered |= shorten(&mut rows, index, width);
+            }
+        }
+        let pick = |row: Vec<String>| kept.iter().map(|&index| row[index].clone()).collect();
+        let is_right = |&index: &usize| {
+            let column = &table.columns[index];
+            column.kind.is_numeric() || column.kind == Type::Any && holds_numbers(table, index)
+        };
+        let headers = kept.iter().zip(&widths).map(|(&index, &width)| wrapped(&headers[index], width));
+        Self {
+            headers: headers.collect(),
+            is_right: kept.iter().map(is_right).collect(),
+            rows: rows.into_iter().map(pick).collect(),
+            widths,
+            dropped,
+            is_numbered,
+        }
+    }
+
+    fn draw(&self, style: &Style) -> String {
+        let mut text = String::new();
+        if !style.no_header {
+            let height = self.headers.iter().map(Vec::len).max().unwrap_or(0);
+            for line in 0..height {
+                // Headers stand on the first row: short ones begin lower.
+                let mut cells = Vec::with_capacity(self.headers.len());
+                for header in &self.headers {
+                    let nth = (line + header.len()).checked_sub(height);
+                    cells.push(nth.map_or("", |nth| header[nth].as_str()));
+                }
+                text.push_str(&bold(&self.line(&cells), style.color));
+                text.push('\n');
+            }
+        }
+        for row in &self.rows {
+            let cells: Vec<&str> = row.iter().map(String::as_str).collect();
+            text.push_str(&self.line(&cells));
+            text.push('\n');
+        }
+        if !self.dropped.is_empty() {
+            let hint = if style.is_for_library { "" } else { " (--wide shows all columns)" };
+            let line = format!("not shown: {}{hint}", self.dropped.join(", "));
+            text.push_str(&format!("{}\n", fitted(&line, style)));
+        }
+        if self.is_numbered {
+            let hint = if style.is_for_library { "" } else { " (--wide shows them whole)" };
+            let line = format!("#1, #2: different names that look alike when shortened{hint}");
+            text.push_str(&format!("{}\n", fitted(&line, style)));
+        }
+        text
+    }
+
+    fn line(&self, cells: &[&str]) -> String {
+        let mut line = String::new();
+        for (index, cell) in cells.iter().enumerate() {
+            let padding = " ".repeat(self.widths[index].saturating_sub(cell.width()));
+            let gap = if index == 0 { "" } else { "  " };
+            let parts = if self.is_right[index] { [gap, &padding, cell] } else { [gap, cell, &padding] };
+            line.extend(parts);
+        }
+        line.truncate(line.trim_end().len());
+        line
+    }
+}
+
+/// What decides how wide a column is.
+struct Extent<'a> {
+    column: &'a Column,
+    /// The narrowest that its wrapped header gets.
+    header: usize,
+    /// The width at which nothing is shortened.
+    natural: usize,
+}
+
+impl Extent<'_> {
+    /// The narrowest that the column may become, if a text may become as narrow as `floor`.
+    fn least(&self, floor: usize) -> usize {
+        match self.column.kind.is_numeric() {
+            true => self.natural,
+            false => self.natural.min(floor.max(self.header)),
+        }
+    }
+}
+
+/// The columns that fit into `width`, in order, and how wide each is.
+fn fit(texts: &[Extent<'_>], width: usize) -> (Vec<usize>, Vec<usize>) {
+    let total = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+    let name_width = (width as f64 * NAME_SHARE) as usize;
+    let floor = |text: &Extent<'_>| match text.column.priority {
+        0 => name_width,
+        1 => ANSWER_WIDTH,
+        _ => TEXT_WIDTH,
+    };
+    let mut kept: Vec<usize> = (0..texts.len()).collect();
+    loop {
+        let mut least: Vec<usize> = kept.iter().map(|&i| texts[i].least(floor(&texts[i]))).collect();
+        let droppable = kept.iter().filter(|&&i| texts[i].column.priority > 0 && kept.len() > 1);
+        // The rightmost of the least important, and numbers before names.
+        let last = droppable
+            .copied()
+            .max_by_key(|&i| (texts[i].column.priority, texts[i].column.kind.is_numeric(), i));
+        if total(&least) > width {
+            match last {
+                Some(last) => {
+                    kept.retain(|&i| i != last);
+                    continue;
+                }
+                None => least = kept.iter().map(|&i| texts[i].least(NARROWEST)).collect(),
+            }
+            if total(&least) > width && kept.len() > 1 {
+                kept.pop();
+                continue;
+            }
+            if total(&least) > width {
+                return (kept, vec![width]);
+            }
+        }
+        // Room that is left goes to the texts, the narrowest first.
+        for _ in total(&least)..width {
+            let shortened = (0..kept.len()).filter(|&nth| least[nth] < texts[kept[nth]].natural);
+            let Some(narrowest) = shortened.min_by_key(|&nth| least[nth]) else { break };
+            least[narrowest] += 1;
+        }
+        return (kept, least);
+    }
+}
+
+/// The narrowest width at which a header wraps to [`HEADER_LINES`] lines.
+fn header_width(header: &str) -> usize {
+    let longest_word = header.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    (longest_word..).find(|&width| wrapped(header, width).len() <= HEADER_LINES).unwrap_or(longest_word)
+}
+
+/// Whether every value of the column is a number or null, and one is a number.
+fn holds_numbers(table: &ResultTable, index: usize) -> bool {
+    let mut values =
+        table.rows.iter().map(|row| &row[index]).filter(|value| **value != Value::Null).peekable();
+    values.peek().is_some() && values.all(|value| !matches!(value, Value::Text(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nsq_value::table::Unit;
+
+    fn table() -> ResultTable {
+        let column = |name: &str, kind, unit, priority| Column {
+            kind,
+            unit: Some(unit).filter(|_| kind != Type::Text),
+            priority,
+            ..Column::untyped(name)
+        };
+        let columns = vec![
+            column("kernel_name", Type::Text, Unit::Count, 0),
+            column("calls", Type::Int, Unit::Count, 2),
+            column("total_ns", Type::Duration, Unit::Ns, 1),
+            column("longest_of_all_ns", Type::Duration, Unit::Ns, 3),
+        ];
+        let row = |name: &str| {
+            vec![Value::Text(name.to_owned()), Value::Int(12), Value::Int(1_234_567), Value::Int(5)]
+        };
+        let rows =
+            ["one", "two"].map(|middle| row(&format!("{}{middle}{}", "a".repeat(40), "z".repeat(40))));
+        ResultTable { columns, rows: rows.to_vec() }
+    }
+
+    fn drawn(width: Option<usize>) -> String {
+        let style = Style { width, ..Style::default() };
+        Layout::new(&table(), &style).draw(&style)
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in 12..130 {
+            let text = drawn(Some(width));
+            assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn detail_is_dropped_first_and_named() {
+        let all = drawn(None);
+        assert!(all.contains("longest\n") && !all.contains("not shown"), "{all}");
+        let narrow = drawn(Some(34));
+        assert!(narrow.contains("kernel name") && narrow.contains("total"), "{narrow}");
+        assert!(narrow.contains("not shown: longest of all"), "{narrow}");
+        let narrower = drawn(Some(26));
+        assert!(narrower.contains("total") && !narrower.contains("calls\n"), "{narrower}");
+    }
+}

@@ -1,0 +1,7 @@
+//! Opens a report, exports or imports it if it is no SQLite file yet, and reads its schema.
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod report;
+pub mod schema;
+pub mod trace;

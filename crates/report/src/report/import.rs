@@ -1,0 +1,67 @@
+//! PyTorch trace → SQLite, made once and cached.
+
+use super::ExportOptions;
+use super::cache::{Cache, Derived, Kept};
+use super::notices::{Listener, Notice};
+use crate::trace::{self, ImportOptions, Imported, Progress};
+use nsq_value::cancel::Cancel;
+use nsq_value::error::{Error, Result};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// The database for `trace`, from the cache or imported now.
+pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
+    let listener = options.cache.listener;
+    Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
+        let imported = import(trace, fresh, ImportOptions::default(), (listener, &options.cache.cancel))
+            .map_err(|error| without_fresh(error, trace, fresh))?;
+        let odd = imported.repaired
+            + imported.repaired_facts
+            + imported.invalid_times
+            + imported.begin_end_events;
+        if odd > 0 {
+            listener.note(&format!("{}: {imported}", trace.display()));
+        }
+        Ok(())
+    })
+}
+
+/// An error that names the folder of the new database, and not its random name in there: reports that fail for
+/// the same cause say the same.
+fn without_fresh(error: Error, trace: &Path, fresh: &Path) -> Error {
+    let folder = fresh.ancestors().nth(2).unwrap_or(fresh).to_owned();
+    match error {
+        full if full.is_full_disk() => Error::NoSpace { path: trace.to_owned(), folder },
+        Error::Report { path, reason, help } if path == fresh => {
+            let reason = reason.replace(&format!(": {}", fresh.display()), "");
+            Error::Report { path: folder, reason, help }
+        }
+        error => error,
+    }
+}
+
+/// Imports `trace` into a new database and reports progress to `listener`.
+pub fn import(
+    trace: &Path,
+    database: &Path,
+    options: ImportOptions,
+    (listener, cancel): (Listener, &Cancel),
+) -> Result<Imported> {
+    // Short imports show no progress.
+    const PAUSE: Duration = Duration::from_millis(250);
+    let name = trace.file_name().unwrap_or(trace.as_os_str()).to_string_lossy();
+    let step = format!("importing {name}");
+    let shown = Mutex::new(Instant::now());
+    let imported = trace::import(trace, database, options, &|Progress { read, total }| {
+        if let Ok(mut shown) = shown.lock()
+            && shown.elapsed() >= PAUSE
+        {
+            *shown = Instant::now();
+            listener.notify(Notice::Progress { step: &step, done: read, total: Some(total) });
+        }
+        !cancel.is_cancelled()
+    });
+    listener.notify(Notice::Done);
+    imported
+}

@@ -1,0 +1,132 @@
+//! The type of a file, from its first bytes.
+
+use crate::trace::looks_like_trace;
+use nsq_value::error::{Error, NO_FILE, Result};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// The type of a file, from its first bytes.
+pub(super) enum Kind {
+    Sqlite,
+    NsysRep,
+    Trace,
+}
+
+pub(super) const HEADER_LEN: usize = 100;
+pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+impl Kind {
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let refuse = |reason: String, help: &str| {
+            Err(Error::Report { path: path.to_owned(), reason, help: help.to_owned() })
+        };
+        let metadata = match std::fs::metadata(path) {
+            Ok(metadata) => metadata,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                return refuse(
+                    NO_FILE.to_owned(),
+                    "give the path of a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`)",
+                );
+            }
+            Err(e) => return Err(Error::io(path, e)),
+        };
+        if metadata.is_dir() {
+            return refuse("is a directory, not a report".to_owned(), "give one file inside it");
+        }
+        if !metadata.is_file() {
+            return refuse(
+                "is not a regular file".to_owned(),
+                "save the data of the pipe or device to a file first: reports are read in random order",
+            );
+        }
+        let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        let is_capture = matches!(extension.as_str(), "nsys-rep" | "qdrep");
+        if metadata.len() == 0 {
+            return refuse(
+                "is empty (0 bytes)".to_owned(),
+                "the capture or export was interrupted: run it again",
+            );
+        }
+        let mut header = Vec::with_capacity(HEADER_LEN);
+        File::open(path)
+            .and_then(|file| file.take(HEADER_LEN as u64).read_to_end(&mut header))
+            .map_err(|e| Error::io(path, e))?;
+        if header.starts_with(MAGIC) {
+            return match truncated(&header, metadata.len()) {
+                None => Ok(Self::Sqlite),
+                Some(promised) => refuse(
+                    format!("is cut short: {} bytes, but its header says {promised}", metadata.len()),
+                    "the export or copy was interrupted: export the report again",
+                ),
+            };
+        }
+        if is_capture {
+            return Ok(Self::NsysRep);
+        }
+        if looks_like_trace(&header) {
+            return Ok(Self::Trace);
+        }
+        if extension == "qdstrm" {
+            return refuse(
+                "is raw capture data, not a report yet".to_owned(),
+                "convert it with `QdstrmImporter --input-file FILE` (in the host folder of Nsight \
+                 Systems), and give the .nsys-rep or .qdrep that it writes",
+            );
+        }
+        if header.iter().all(|byte| *byte == 0) {
+            return refuse(
+                "is an unfinished export: its header is still zeros".to_owned(),
+                "`nsys export` was interrupted: export the report again",
+            );
+        }
+        refuse(
+            format!("is not a SQLite database (it begins with {})", describe(&header)),
+            "give a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`) or a PyTorch trace",
+        )
+    }
+}
+
+/// The length in bytes that a SQLite header promises, if the file is shorter.
+pub(super) fn truncated(header: &[u8], len: u64) -> Option<u64> {
+    let be = |at: usize, n: usize| {
+        header.get(at..at + n).map(|bytes| bytes.iter().fold(0u64, |n, b| n << 8 | u64::from(*b)))
+    };
+    let (Some(page_size), Some(change_counter), Some(pages), Some(valid_for)) =
+        (be(16, 2), be(24, 4), be(28, 4), be(92, 4))
+    else {
+        return Some(HEADER_LEN as u64);
+    };
+    let page_size = if page_size == 1 { 65_536 } else { page_size };
+    // The page count is valid only if these two are equal (SQLite file format, 1.3.8).
+    let promised = pages * page_size;
+    (change_counter == valid_for && len < promised).then_some(promised)
+}
+
+/// Describes the first bytes of a file, to help users who gave the wrong file.
+pub(super) fn describe(header: &[u8]) -> String {
+    let start = &header[..header.len().min(16)];
+    match start {
+        [b'P', b'K', 3, 4, ..] => "a zip archive".to_owned(),
+        [0x89, b'H', b'D', b'F', ..] => "HDF5 data".to_owned(),
+        _ => format!("\"{}\"", start.escape_ascii()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_promises_a_length() {
+        let mut header = vec![0; HEADER_LEN];
+        header[..16].copy_from_slice(MAGIC);
+        header[16..18].copy_from_slice(&4096u16.to_be_bytes());
+        header[28..32].copy_from_slice(&3u32.to_be_bytes());
+        assert_eq!(truncated(&header, 12_288), None);
+        assert_eq!(truncated(&header, 12_287), Some(12_288));
+        header[24] = 1; // the change counter differs: the page count is stale
+        assert_eq!(truncated(&header, 1), None);
+        assert!(truncated(&header[..50], 50).is_some());
+    }
+}

@@ -1,0 +1,115 @@
+//! Path → [`Report`]: a SQLite export of Nsight Systems, opened read-only.
+//!
+//! This module detects the file type, explains why a file cannot be used, and opens it so that nothing
+//! is ever written to it or next to it. It exports a `.nsys-rep` first, with the user's own `nsys`, and
+//! imports a PyTorch trace first.
+//!
+//! It does not read rows for an analysis, and does not know what tables mean.
+
+mod cache;
+mod database;
+mod export;
+mod import;
+mod kind;
+mod named;
+mod notices;
+mod profiles;
+
+pub use cache::{
+    CacheEntry, CacheOptions, Cleared, Derived, Temporaries, cache_entries, cache_folder, clear_cache,
+};
+pub use database::{LONGEST, STEPS, path_of, plain_message, reopen};
+pub use export::{ExportOptions, run_as_launcher};
+pub use import::import;
+pub use named::{report_paths, sort_by_numbers};
+pub use notices::{Listener, Notice};
+pub use profiles::{Found, Profile, find};
+
+use database::{check_database, check_pages, open_read_only, open_resolved};
+use export::Export;
+use kind::Kind;
+use nsq_value::cancel::Cancel;
+use nsq_value::error::{Error, Result};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Whether a file is an export that needs no conversion. Fails if it is no report at all.
+pub fn is_database(path: &Path) -> Result<bool> {
+    Ok(matches!(Kind::of(path)?, Kind::Sqlite))
+}
+
+/// An open report. Any number of sessions, in any number of threads, may ask it.
+#[derive(Debug)]
+pub struct Report {
+    /// The path as the user gave it.
+    pub path: PathBuf,
+    /// That path, absolute and without links.
+    pub file: PathBuf,
+    /// The SQLite file that is read: the same file, or an export of it. Absolute, without links, so that
+    /// every connection reads the file that was opened first, whatever a link says later.
+    pub database: PathBuf,
+    /// The connection that opening it left behind, until a session takes it.
+    spare: Mutex<Option<Connection>>,
+    /// Stops what happens before a session begins.
+    cancel: Cancel,
+    /// Keeps the database from being removed while it is used.
+    _kept: Option<cache::Kept>,
+}
+
+impl Report {
+    /// Opens a SQLite export, a `.nsys-rep` or a PyTorch trace. The last two are converted first.
+    pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
+        let kind = Kind::of(path)?;
+        let file = path.canonicalize().map_err(|e| Error::io(path, e))?;
+        let (database, kept) = match kind {
+            Kind::Sqlite => (file.clone(), None),
+            Kind::NsysRep => match export::export_once(path, options)? {
+                Export::Kept(kept) => (kept.path.clone(), Some(kept)),
+                Export::Beside(database) => (database, None),
+            },
+            Kind::Trace => {
+                let kept = import::import_once(path, options)?;
+                (kept.path.clone(), Some(kept))
+            }
+        };
+        let database = database.canonicalize().map_err(|e| Error::io(path, e))?;
+        let connection = open_resolved(path, &database, &options.cache.cancel)?;
+        let (spare, cancel) = (Mutex::new(Some(connection)), options.cache.cancel.clone());
+        Ok(Self { path: path.to_owned(), file, database, spare, cancel, _kept: kept })
+    }
+
+    /// A read-only connection of its own, for one session: TEMP objects may be made on it. The file is
+    /// never written.
+    pub fn connect(&self) -> Result<Connection> {
+        match self.spare.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(connection) => Ok(connection),
+            None => open_resolved(&self.path, &self.database, &self.cancel),
+        }
+    }
+
+    /// Gives back a connection on which nothing was made, for the next session.
+    pub fn spare(&self, connection: Connection) {
+        *self.spare.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+    }
+
+    /// The name of this report in output: its file name.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+}
+
+/// Exports a `.nsys-rep` to `target` as SQLite, and replaces the file there.
+pub fn export_to(path: &Path, target: &Path, options: &ExportOptions) -> Result<()> {
+    match Kind::of(path)? {
+        Kind::Sqlite => Err(Error::usage(
+            format!("{} is already SQLite", path.display()),
+            "use it as it is, or write its normalised tables with `nsq materialize`",
+        )),
+        Kind::NsysRep => export::export_to(path, target, options),
+        Kind::Trace => Err(Error::usage(
+            format!("{} is a PyTorch trace, which nsys cannot export", path.display()),
+            "convert it to SQLite with `nsq import`",
+        )),
+    }
+}

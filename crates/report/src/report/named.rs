@@ -1,0 +1,105 @@
+//! The reports that people name: files, folders, patterns.
+
+use super::profiles::{Profile, find};
+use nsq_value::error::{Error, Result};
+use std::path::{Path, PathBuf};
+
+/// The reports that the arguments name: files, folders with all reports in them, and patterns such as
+/// `rank*.sqlite`. Those of a folder or pattern are in the order of the numbers in their names.
+///
+/// Also returns notes about files that were skipped.
+///
+/// # Errors
+///
+/// [`Error::Report`] for a folder without a report, [`Error::Io`] for one that cannot be read.
+pub fn report_paths(given: &[impl AsRef<Path>]) -> Result<(Vec<PathBuf>, Vec<String>)> {
+    let (mut reports, mut notes) = (Vec::new(), Vec::new());
+    for path in given.iter().map(AsRef::as_ref) {
+        let mut found = if path.is_dir() {
+            in_folder(path, &mut notes)?
+        } else if path.exists() {
+            vec![path.to_owned()]
+        } else {
+            matching(path)?
+        };
+        sort_by_numbers(&mut found);
+        reports.extend(found);
+    }
+    Ok((reports, notes))
+}
+
+/// Puts reports in the order of the numbers in their names, so that `rank2` comes before `rank10`.
+pub fn sort_by_numbers(reports: &mut [PathBuf]) {
+    reports.sort_by_cached_key(|path| numbers_apart(&path.to_string_lossy()));
+}
+
+fn in_folder(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>> {
+    let found = find(folder)?;
+    notes.extend(found.notes);
+    if let Some((_, error)) = found.failures.into_iter().next() {
+        return Err(error);
+    }
+    if found.profiles.is_empty() {
+        return Err(Error::Report {
+            path: folder.to_owned(),
+            reason: "is a directory without a report".to_owned(),
+            help: "give .sqlite, .nsys-rep or .qdrep files, or PyTorch's .json or .json.gz".to_owned(),
+        });
+    }
+    Ok(found.profiles.iter().map(|profile: &Profile| profile.path().to_owned()).collect())
+}
+
+/// The files that a pattern matches; the path itself if it is none, or matches nothing.
+fn matching(path: &Path) -> Result<Vec<PathBuf>> {
+    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
+    let Some(files) = pattern.and_then(|pattern| glob::glob(pattern).ok()) else {
+        return Ok(vec![path.to_owned()]);
+    };
+    let mut found = Vec::new();
+    for file in files {
+        found.push(file.map_err(|unreadable| {
+            let path = unreadable.path().to_owned();
+            Error::io(&path, unreadable.into())
+        })?);
+    }
+    Ok(if found.is_empty() { vec![path.to_owned()] } else { found })
+}
+
+/// Texts and numbers in turn. Ties are in the order of the text.
+fn numbers_apart(text: &str) -> (Vec<(String, u128)>, String) {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let number_at = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (name, from_number) = rest.split_at(number_at);
+        let number_end = from_number.find(|c: char| !c.is_ascii_digit()).unwrap_or(from_number.len());
+        let (number, after) = from_number.split_at(number_end);
+        parts.push((name.to_owned(), number.parse().unwrap_or(0)));
+        rest = after;
+    }
+    (parts, text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_patterns_name_reports_in_the_order_of_their_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["rank10.sqlite", "rank2.sqlite", "rank2b.sqlite", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let names = |given: &str| -> Vec<String> {
+            let found = report_paths(&[folder.path().join(given)]).unwrap().0;
+            found.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(""), ["rank2.sqlite", "rank2b.sqlite", "rank10.sqlite"]);
+        assert_eq!(names("rank*.sqlite"), ["rank2.sqlite", "rank2b.sqlite", "rank10.sqlite"]);
+        assert_eq!(names("rank[0-9].sqlite"), ["rank2.sqlite"]);
+        // What matches nothing is left to the error about the missing file.
+        assert_eq!(names("host*.sqlite"), ["host*.sqlite"]);
+        let empty = tempfile::tempdir().unwrap();
+        assert!(report_paths(&[empty.path().to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,88 @@
+//! What an import writes after its last event.
+
+use super::category::{DOMAIN, NAMED_BY_PROFILER};
+use super::facts::{self, Facts};
+use super::ids::global_pid;
+use super::imported::Imported;
+use super::record::Recorder;
+use super::tables::{Closing, Owner, Row, SmallTable, Table};
+use nsq_value::error::Result;
+
+impl Recorder {
+    /// Sends the last rows, and returns what must be written after them.
+    pub(super) fn finish(mut self, trace_facts: &Facts) -> Result<(Imported, Closing)> {
+        let (start_ns, end_ns) = self.span_ns.unwrap_or_default();
+        for ((_, domain), thread) in std::mem::take(&mut self.domains) {
+            let name = self.text(domain.name());
+            let cells = [Some(thread), Some(DOMAIN), Some(name), Some(domain as i64)];
+            self.batch.rows.push(Row::new(Table::Range, (start_ns, start_ns), cells));
+        }
+        let (owner, process) = self.owner();
+        let mut tables = self.name_tables();
+        self.imported.repaired_facts = trace_facts.repaired;
+        self.send()?;
+        tables.push(facts::export(trace_facts));
+        tables.push(self.counted());
+        tables.push(facts::gpus(&trace_facts.devices));
+        tables.push(facts::streams(&self.streams, process));
+        if self.span_ns.is_some() {
+            tables.push(facts::extent(end_ns - start_ns));
+            tables.push(facts::session(trace_facts.base_ns, start_ns));
+        }
+        Ok((self.imported, Closing { zero_ns: start_ns, tables, owner }))
+    }
+
+    /// The owner of the GPU work, and its process if there is only one.
+    fn owner(&self) -> (Owner, Option<i64>) {
+        let callers = self.processes.iter().filter(|(_, has_calls)| **has_calls);
+        let callers: Vec<i64> = callers.map(|(process, _)| *process).collect();
+        let only = match (callers.as_slice(), self.processes.len()) {
+            ([caller], _) => Some(*caller),
+            ([], 1) => self.processes.keys().next().copied(),
+            ([], 0) => None,
+            ([], _) => return (Owner::Unknown, None),
+            _ => return (Owner::ByCall, None),
+        };
+        let owner = match only {
+            Some(process) if only != self.owner || self.has_unowned => Owner::One(global_pid(process)),
+            _ => Owner::AsWritten,
+        };
+        (owner, only)
+    }
+
+    /// The tables of process and thread names. Only processes with CPU events are in them, not GPUs.
+    fn name_tables(&mut self) -> Vec<SmallTable> {
+        let mut processes = SmallTable::new("PROCESSES", &["globalPid", "pid", "name"]);
+        for process in self.processes.keys() {
+            let given = || self.ids.original(*process).map(|word| format!("process {word}"));
+            let name = self.process_names.get(process).cloned().or_else(given);
+            processes.add([global_pid(*process).into(), (*process).into(), name.into()]);
+        }
+        let mut threads = SmallTable::new("ThreadNames", &["nameId", "priority", "globalTid"]);
+        for ((process, thread), name) in std::mem::take(&mut self.thread_names) {
+            if self.processes.contains_key(&process) {
+                let name = self.text(&name);
+                threads.add([
+                    name.into(),
+                    NAMED_BY_PROFILER.into(),
+                    (global_pid(process) | thread).into(),
+                ]);
+            }
+        }
+        vec![processes, threads]
+    }
+}
+
+impl Recorder {
+    /// Events and rows by category.
+    fn counted(&self) -> SmallTable {
+        let mut counted = SmallTable::new("NSQ_IMPORT", &["category", "events", "rows"]);
+        let mut counts: Vec<_> = self.counts.iter().collect();
+        counts.sort_by_key(|(category, _)| *category);
+        for (category, count) in counts {
+            let events = [count.events as i64, count.rows as i64];
+            counted.add([category.to_string().into(), events[0].into(), events[1].into()]);
+        }
+        counted
+    }
+}

@@ -1,0 +1,383 @@
+//! The text of a trace → its events, one at a time, and the facts next to them.
+
+use super::event::Event;
+use super::facts::{Device, Facts};
+use super::record::Recorder;
+use super::repair::{repair, repair_value};
+use super::unpack::MAX_RATIO;
+use nsq_value::error::{Error, Result};
+use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
+use serde_json::Value;
+use std::io;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// Maximum bytes of one event. Events that profilers write are far smaller.
+const LONGEST: usize = 64 << 20;
+/// Maximum bytes of one fact. Facts are held as a tree of values, which takes many times the text.
+const LONGEST_FACT: usize = 1 << 20;
+
+/// How long to wait for more text before calling `go_on` again.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Maximum bytes to search for the end of an event that is not valid JSON.
+const REPAIRABLE: usize = 4 << 20;
+
+/// A trace that is being read.
+pub(super) struct Document<'d> {
+    path: &'d Path,
+    chunks: Receiver<io::Result<String>>,
+    go_on: &'d dyn Fn() -> Result<()>,
+    /// Received text that has not been dropped yet.
+    text: String,
+    /// Bytes of `text` that have been read.
+    at: usize,
+    /// Maximum bytes of the current value.
+    longest: usize,
+    /// Offset of `text` in the whole trace.
+    offset: u64,
+    /// Values outside the events that had to be repaired.
+    repaired: u64,
+}
+
+impl<'d> Document<'d> {
+    pub(super) fn new(
+        path: &'d Path,
+        chunks: Receiver<io::Result<String>>,
+        go_on: &'d dyn Fn() -> Result<()>,
+    ) -> Self {
+        Self {
+            path,
+            chunks,
+            go_on,
+            text: String::new(),
+            at: 0,
+            longest: LONGEST,
+            offset: 0,
+            repaired: 0,
+        }
+    }
+
+    /// Reads the trace to its end and sends every event to `recorder`.
+    pub(super) fn read(mut self, recorder: &mut Recorder) -> Result<Facts> {
+        let mut facts = Facts::default();
+        self.skip_byte_order_mark()?;
+        let mut has_events = true;
+        match self.next()? {
+            Some(b'[') => self.events(recorder)?,
+            Some(b'{') => has_events = self.object(recorder, &mut facts)?,
+            Some(_) => return Err(self.malformed("is not valid JSON", "expected an object or an array")),
+            None => {
+                return Err(self.refuse(
+                    "contains only whitespace".to_owned(),
+                    "the profiler was stopped before it wrote anything: record the trace again",
+                ));
+            }
+        }
+        if self.next()?.is_some() {
+            return Err(self.malformed("has more text after its end", "a trace is one JSON value"));
+        }
+        let reason = match has_events {
+            false => "is JSON, but not a trace: it has no \"traceEvents\"",
+            true if recorder.saw_no_events() => "is JSON, but not a trace: its objects have no \"ph\"",
+            true => return Ok(Facts { repaired: self.repaired, ..facts }),
+        };
+        let help = "give a file written by torch.profiler's export_chrome_trace(), or an nsys export";
+        Err(self.refuse(reason.to_owned(), help))
+    }
+
+    /// Reads the members of the outermost object. Returns whether it has `traceEvents`.
+    fn object(&mut self, recorder: &mut Recorder, facts: &mut Facts) -> Result<bool> {
+        self.at += 1;
+        let mut has_events = false;
+        if self.next_or_truncated()? == b'}' {
+            self.at += 1;
+            return Ok(false);
+        }
+        loop {
+            if self.next_or_truncated()? != b'"' {
+                return Err(self.malformed("is not valid JSON", "expected a key in quotes"));
+            }
+            let key: String = self.value()?;
+            if self.next_or_truncated()? != b':' {
+                return Err(self.malformed("is not valid JSON", "expected a colon after the key"));
+            }
+            self.at += 1;
+            let first = self.next_or_truncated()?;
+            match key.as_str() {
+                "traceEvents" if first == b'[' => {
+                    has_events = true;
+                    self.events(recorder)?;
+                }
+                "baseTimeNanoseconds" => facts.base_ns = self.fact()?.as_i64(),
+                "schemaVersion" => {
+                    facts.schema_version = match self.fact()? {
+                        Value::Null => None,
+                        Value::String(version) => Some(version),
+                        version => Some(version.to_string()),
+                    };
+                }
+                "deviceProperties" => {
+                    let devices = self.fact()?;
+                    facts.devices = devices.as_array().into_iter().flatten().map(Device::from).collect();
+                }
+                "distributedInfo" => {
+                    let info = self.fact()?;
+                    facts.rank = info["rank"].as_i64();
+                    facts.world_size = info["world_size"].as_i64();
+                    facts.backend = info["backend"].as_str().map(str::to_owned);
+                }
+                // Other members may hold the environment or the command line: those are private.
+                _ => drop(self.value::<IgnoredAny>()?),
+            }
+            match self.next_or_truncated()? {
+                b',' => self.at += 1,
+                b'}' => {
+                    self.at += 1;
+                    return Ok(has_events);
+                }
+                _ => {
+                    return Err(
+                        self.malformed("is not valid JSON", "expected a comma or the end of the object")
+                    );
+                }
+            }
+        }
+    }
+
+    fn events(&mut self, recorder: &mut Recorder) -> Result<()> {
+        self.at += 1;
+        if self.next_or_truncated()? == b']' {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            if self.next_or_truncated()? != b'{' {
+                return Err(self.malformed("has an event that is not an object", "expected `{`"));
+            }
+            self.event(recorder)?;
+            match self.next_or_truncated()? {
+                b',' => self.at += 1,
+                b']' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => {
+                    return Err(
+                        self.malformed("is not valid JSON", "expected a comma or the end of the events")
+                    );
+                }
+            }
+            // Some writers leave a comma after the last event.
+            if self.next_or_truncated()? == b']' {
+                self.at += 1;
+                return Ok(());
+            }
+        }
+    }
+
+    fn event(&mut self, recorder: &mut Recorder) -> Result<()> {
+        loop {
+            let mut text = serde_json::Deserializer::from_str(&self.text[self.at..]);
+            let mut event = Event::default();
+            let Err(fault) = event.deserialize(&mut text) else {
+                let used = text.into_iter::<IgnoredAny>().byte_offset();
+                recorder.take(&event)?;
+                self.at += used;
+                return Ok(());
+            };
+            if self.is_at_end(&fault) {
+                self.must_grow()?;
+                continue;
+            }
+            let Some((repaired, used)) = repair(&self.text.as_bytes()[self.at..]) else {
+                // More of the event may follow. If not, report the fault.
+                let faulty = self.faulty(&fault);
+                if self.text.len() - self.at > REPAIRABLE || !self.grow(0)? {
+                    return Err(faulty);
+                }
+                continue;
+            };
+            let mut event = Event::default();
+            if event.deserialize(&mut serde_json::Deserializer::from_str(&repaired)).is_err() {
+                return Err(self.faulty(&fault));
+            }
+            recorder.take_repaired(&event)?;
+            self.at += used;
+            return Ok(());
+        }
+    }
+
+    /// Reads one value and waits for as much text as it needs. Invalid numbers in it become null.
+    fn value<T: DeserializeOwned>(&mut self) -> Result<T> {
+        loop {
+            let mut values = serde_json::Deserializer::from_str(&self.text[self.at..]).into_iter::<T>();
+            match values.next() {
+                // A number may continue in the next chunk.
+                Some(Ok(value)) if self.at + values.byte_offset() < self.text.len() => {
+                    self.at += values.byte_offset();
+                    return Ok(value);
+                }
+                Some(Err(fault)) if !self.is_at_end(&fault) => {
+                    let faulty = self.faulty(&fault);
+                    let Some((repaired, used)) = repair_value(&self.text.as_bytes()[self.at..]) else {
+                        // More of the value may follow.
+                        if self.text.len() - self.at > REPAIRABLE.min(self.longest) || !self.grow(0)? {
+                            return Err(faulty);
+                        }
+                        continue;
+                    };
+                    let value = serde_json::from_str(&repaired).map_err(|_| faulty)?;
+                    self.repaired += 1;
+                    self.at += used;
+                    return Ok(value);
+                }
+                _ => self.must_grow()?,
+            }
+        }
+    }
+
+    /// Reads one fact of any JSON type.
+    fn fact(&mut self) -> Result<Value> {
+        self.longest = LONGEST_FACT;
+        let value = self.value();
+        self.longest = LONGEST;
+        value
+    }
+
+    /// The next byte that is not whitespace; `None` at the end.
+    fn next(&mut self) -> Result<Option<u8>> {
+        loop {
+            while let Some(byte) = self.text.as_bytes().get(self.at) {
+                if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                    return Ok(Some(*byte));
+                }
+                self.at += 1;
+            }
+            if !self.grow(0)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next byte that is not whitespace. The end of the trace is an error here.
+    fn next_or_truncated(&mut self) -> Result<u8> {
+        let next = self.next()?;
+        next.ok_or_else(|| self.truncated())
+    }
+
+    fn skip_byte_order_mark(&mut self) -> Result<()> {
+        self.grow(0)?;
+        if self.text.starts_with('\u{feff}') {
+            self.at = '\u{feff}'.len_utf8();
+        }
+        Ok(())
+    }
+
+    /// Receives more of the current value. The text doubles, so that a long value is parsed few times.
+    fn must_grow(&mut self) -> Result<()> {
+        let unread = self.text.len() - self.at;
+        if unread >= self.longest {
+            let help = "profilers do not write values of this length: check that this file is a trace";
+            let what = format!("has a value of more than {} MiB", self.longest >> 20);
+            return Err(self.malformed(&what, help));
+        }
+        let least = unread.min(self.longest - unread);
+        if self.grow(least)? { Ok(()) } else { Err(self.truncated()) }
+    }
+
+    /// Drops the text that was read, then receives at least one chunk and `least` bytes.
+    ///
+    /// Returns false at the end of the trace.
+    fn grow(&mut self, least: usize) -> Result<bool> {
+        (self.go_on)()?;
+        self.text.drain(..self.at);
+        self.offset += self.at as u64;
+        self.at = 0;
+        let wanted = self.text.len() + least;
+        let mut has_grown = false;
+        while !has_grown || self.text.len() < wanted {
+            let chunk = loop {
+                // The trace may be a pipe without a writer.
+                match self.chunks.recv_timeout(PATIENCE) {
+                    Err(RecvTimeoutError::Timeout) => (self.go_on)()?,
+                    chunk => break chunk,
+                }
+            };
+            match chunk {
+                Ok(Ok(chunk)) if self.text.is_empty() => self.text = chunk,
+                Ok(Ok(chunk)) => self.text.push_str(&chunk),
+                Ok(Err(fault)) => return Err(self.unreadable(&fault)),
+                Err(_) => break,
+            }
+            has_grown = true;
+        }
+        Ok(has_grown)
+    }
+
+    fn place(&self) -> u64 {
+        self.offset + self.at as u64
+    }
+
+    fn refuse(&self, reason: String, help: &str) -> Error {
+        Error::Report { path: self.path.to_owned(), reason, help: help.to_owned() }
+    }
+
+    fn malformed(&self, what: &str, help: &str) -> Error {
+        self.refuse(format!("{what} at byte {}", self.place()), help)
+    }
+
+    /// Byte offset of a fault from `at`: serde_json gives its line and column from there.
+    fn distance(&self, fault: &serde_json::Error) -> usize {
+        let lines = self.text[self.at..].split_inclusive('\n');
+        let before: usize = lines.take(fault.line().saturating_sub(1)).map(str::len).sum();
+        before + fault.column().saturating_sub(1)
+    }
+
+    /// Whether the fault is at the end of the received text, and more text could cure it.
+    fn is_at_end(&self, fault: &serde_json::Error) -> bool {
+        fault.is_eof() || self.at + self.distance(fault) + 1 >= self.text.len()
+    }
+
+    fn faulty(&self, fault: &serde_json::Error) -> Error {
+        let message = fault.to_string();
+        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
+        let place = self.place() + self.distance(fault) as u64;
+        self.refuse(
+            format!("is not valid JSON at byte {place}: {message}"),
+            "the file is damaged, or the program that wrote it has a bug: copy it or record it again",
+        )
+    }
+
+    fn truncated(&self) -> Error {
+        let end = self.offset + self.text.len() as u64;
+        self.refuse(
+            format!("is cut short: it ends at byte {end}, inside the part from byte {}", self.place()),
+            "the profiler or a copy was interrupted: copy the trace again, or record it again",
+        )
+    }
+
+    fn unreadable(&self, fault: &io::Error) -> Error {
+        let end = self.offset + self.text.len() as u64;
+        match fault.kind() {
+            io::ErrorKind::UnexpectedEof => self.refuse(
+                format!("is cut short: its gzip data ends after byte {end} of the unpacked text"),
+                "the profiler or a copy was interrupted: copy the trace again, or record it again",
+            ),
+            io::ErrorKind::FileTooLarge => self.refuse(
+                format!("unpacks to more than {MAX_RATIO} times its size: {end} bytes of text so far"),
+                "the file may be a gzip bomb; if it is a real trace, unpack it with gunzip first",
+            ),
+            io::ErrorKind::Unsupported => self.refuse(
+                "is UTF-16 text; JSON must be UTF-8".to_owned(),
+                "convert it with `iconv -f UTF-16 -t UTF-8 TRACE > trace.json`",
+            ),
+            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.refuse(
+                format!("is damaged: its gzip data cannot be unpacked after byte {end} of the text"),
+                "copy the trace again, and check the copy with `gzip -t`",
+            ),
+            _ => Error::io(self.path, io::Error::new(fault.kind(), fault.to_string())),
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! Rows → the tables of an nsys export.
+
+use nsq_value::error::{Error, Result};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, Statement, params_from_iter};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::Receiver;
+
+/// A table of timed rows. All its cells are numbers: texts are ids in StringIds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Table {
+    Kernel,
+    Memcpy,
+    Memset,
+    Call,
+    Sync,
+    Overhead,
+    Range,
+    /// What PyTorch says of a collective's kernel. nsys has no such table.
+    Collective,
+    /// The inputs of an operator in PyTorch. nsys has no such table.
+    Input,
+}
+
+/// Cells of the widest table, without start and end.
+const CELLS: usize = 16;
+/// All tables of timed rows.
+const TABLES: [Table; 9] = [
+    Table::Kernel,
+    Table::Memcpy,
+    Table::Memset,
+    Table::Call,
+    Table::Sync,
+    Table::Overhead,
+    Table::Range,
+    Table::Collective,
+    Table::Input,
+];
+
+impl Table {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "CUPTI_ACTIVITY_KIND_KERNEL",
+            Self::Memcpy => "CUPTI_ACTIVITY_KIND_MEMCPY",
+            Self::Memset => "CUPTI_ACTIVITY_KIND_MEMSET",
+            Self::Call => "CUPTI_ACTIVITY_KIND_RUNTIME",
+            Self::Sync => "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+            Self::Overhead => "PROFILER_OVERHEAD",
+            Self::Range => "NVTX_EVENTS",
+            Self::Collective => "NSQ_COLLECTIVE",
+            Self::Input => "NSQ_OPERATOR_INPUT",
+        }
+    }
+
+    /// The columns after start and end, in the order of a row's cells.
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Self::Kernel => &[
+                "globalPid",
+                "deviceId",
+                "contextId",
+                "streamId",
+                "correlationId",
+                "demangledName",
+                "shortName",
+                "registersPerThread",
+                "gridX",
+                "gridY",
+                "gridZ",
+                "blockX",
+                "blockY",
+                "blockZ",
+                "graphNodeId",
+                "graphId",
+            ],
+            Self::Memcpy => &[
+                "globalPid",
+                "deviceId",
+                "contextId",
+                "streamId",
+                "correlationId",
+                "bytes",
+                "copyKind",
+                "srcKind",
+                "dstKind",
+                "srcDeviceId",
+                "dstDeviceId",
+                "graphNodeId",
+            ],
+            Self::Memset => &[
+                "globalPid",
+                "deviceId",
+                "contextId",
+                "streamId",
+                "correlationId",
+                "bytes",
+                "memKind",
+                "graphNodeId",
+            ],
+            Self::Call => &["globalTid", "eventClass", "correlationId", "nameId", "returnValue"],
+            Self::Sync => &[
+                "globalPid",
+                "deviceId",
+                "contextId",
+                "streamId",
+                "correlationId",
+                "syncType",
+                "eventId",
+            ],
+            Self::Overhead => &["globalTid", "nameId"],
+            Self::Range => &["globalTid", "eventType", "textId", "domainId", "int64Value"],
+            Self::Collective => &[
+                "globalPid",
+                "correlationId",
+                "nameId",
+                "groupId",
+                "groupRanksId",
+                "groupSize",
+                "typeId",
+                "inElements",
+                "outElements",
+                "source",
+                "destination",
+                "sequence",
+            ],
+            Self::Input => &["globalTid", "rangeId", "inputsId"],
+        }
+    }
+
+    /// Whether its rows are GPU work. Such rows have the process that owns the work.
+    fn is_of_gpu(self) -> bool {
+        self.columns()[0] == "globalPid"
+    }
+}
+
+/// A row of one of the tables. Times are on the trace's own clock.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub(super) table: Table,
+    pub(super) start_ns: i64,
+    pub(super) end_ns: i64,
+    /// One cell per column of the table, in order; the rest are unused.
+    pub(super) cells: [Option<i64>; CELLS],
+}
+
+impl Row {
+    pub(super) fn new<const N: usize>(
+        table: Table,
+        (start_ns, end_ns): (i64, i64),
+        cells: [Option<i64>; N],
+    ) -> Self {
+        debug_assert!(N <= CELLS && N <= table.columns().len());
+        let mut all = [None; CELLS];
+        all[..N].copy_from_slice(&cells);
+        Self { table, start_ns, end_ns, cells: all }
+    }
+}
+
+/// Rows, and the texts that occur in them for the first time.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) texts: Vec<(i64, Box<str>)>,
+    pub(super) rows: Vec<Row>,
+}
+
+/// What is known once the whole trace has been read.
+#[derive(Debug, Default)]
+pub(super) struct Closing {
+    /// The time on the trace's clock that becomes 0.
+    pub(super) zero_ns: i64,
+    /// Tables without times.
+    pub(super) tables: Vec<SmallTable>,
+    pub(super) owner: Owner,
+}
+
+/// A small table with its rows. It is not created if it has no rows.
+#[derive(Debug)]
+pub(super) struct SmallTable {
+    table: &'static str,
+    columns: &'static [&'static str],
+    rows: Vec<Vec<Value>>,
+}
+
+impl SmallTable {
+    pub(super) fn new(table: &'static str, columns: &'static [&'static str]) -> Self {
+        Self { table, columns, rows: Vec::new() }
+    }
+
+    pub(super) fn add<const N: usize>(&mut self, row: [Value; N]) {
+        debug_assert_eq!(N, self.columns.len());
+        self.rows.push(row.into());
+    }
+
+    fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let (table, columns) = (self.table, self.columns.join(", "));
+        connection.execute_batch(&format!("CREATE TABLE {table} ({columns})"))?;
+        let marks = vec!["?"; self.columns.len()].join(", ");
+        let mut insert = connection.prepare(&format!("INSERT INTO {table} VALUES ({marks})"))?;
+        self.rows.iter().try_for_each(|row| insert.execute(params_from_iter(row)).map(drop))
+    }
+}
+
+/// Which process owns the GPU work. GPU events do not tell.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The process that the rows already have.
+    #[default]
+    AsWritten,
+    /// This process owns all GPU work. It was not known when the rows were written.
+    One(i64),
+    /// The owner is unknown: there are several processes and no API calls.
+    Unknown,
+    /// The process whose API call has the same correlation id; unknown if several processes do.
+    ByCall,
+}
+
+/// Batches to hold back until the start of the trace is known.
+const HELD_BACK: usize = 16;
+
+/// A database that is being filled.
+pub(super) struct Database {
+    path: PathBuf,
+    connection: Connection,
+    /// Time that was subtracted from the times of written rows.
+    zero_ns: i64,
+    /// Tables that have rows.
+    present: Vec<Table>,
+}
+
+impl Database {
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|e| failed(path, &e))?;
+        // No journal: the caller moves the file into place only when it is complete.
+        connection
+            .execute_batch(
+                "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; \
+                 PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -16384; BEGIN; \
+                 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
+            )
+            .map_err(|e| failed(path, &e))?;
+        Ok(Self { path: path.to_owned(), connection, zero_ns: 0, present: Vec::new() })
+    }
+
+    /// Writes all batches until the channel closes.
+    pub(super) fn fill(&mut self, batches: Receiver<Batch>) -> Result<()> {
+        let path = self.path.clone();
+        self.insert(batches).map_err(|e| failed(&path, &e))
+    }
+
+    fn insert(&mut self, batches: Receiver<Batch>) -> rusqlite::Result<()> {
+        let mut first = Vec::new();
+        while first.len() < HELD_BACK
+            && let Ok(batch) = batches.recv()
+        {
+            first.push(batch);
+        }
+        // Most traces are complete by now. In longer ones, these batches usually have the earliest row.
+        let starts = first.iter().flat_map(|batch| batch.rows.iter().map(|row| row.start_ns));
+        self.zero_ns = starts.min().unwrap_or_default();
+        let connection = &self.connection;
+        let mut texts = connection.prepare("INSERT INTO StringIds (id, value) VALUES (?1, ?2)")?;
+        let mut inserts: [Option<Statement<'_>>; TABLES.len()] = Default::default();
+        for batch in first.into_iter().chain(batches) {
+            for (id, text) in &batch.texts {
+                texts.execute((id, text))?;
+            }
+            for row in &batch.rows {
+                let insert = match &mut inserts[row.table as usize] {
+                    Some(insert) => insert,
+                    none => none.insert(create(connection, row.table, &mut self.present)?),
+                };
+                insert.raw_bind_parameter(1, row.start_ns - self.zero_ns)?;
+                insert.raw_bind_parameter(2, row.end_ns - self.zero_ns)?;
+                for (place, cell) in (3..).zip(&row.cells[..row.table.columns().len()]) {
+                    insert.raw_bind_parameter(place, cell)?;
+                }
+                insert.raw_execute()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is known only at the end, and closes the database.
+    pub(super) fn finish(self, closing: Closing) -> Result<()> {
+        let path = self.path.clone();
+        self.close(closing).map_err(|e| failed(&path, &e))
+    }
+
+    fn close(self, closing: Closing) -> rusqlite::Result<()> {
+        let late_ns = self.zero_ns - closing.zero_ns;
+        for table in &self.present {
+            let name = table.name();
+            if late_ns != 0 {
+                let shift = format!("UPDATE {name} SET start = start + ?1, \"end\" = \"end\" + ?1");
+                self.connection.execute(&shift, [late_ns])?;
+            }
+        }
+        self.assign(&closing.owner)?;
+        for table in &closing.tables {
+            table.write(&self.connection)?;
+        }
+        self.connection.execute_batch("COMMIT")?;
+        self.connection.close().map_err(|(_, error)| error)
+    }
+}
+
+impl Database {
+    /// Sets the process of the rows of GPU work.
+    fn assign(&self, owner: &Owner) -> rusqlite::Result<()> {
+        let owned = self.present.iter().filter(|table| table.is_of_gpu());
+        match owner {
+            Owner::AsWritten => {}
+            Owner::One(_) | Owner::Unknown => {
+                let process = if let Owner::One(process) = owner { Some(process) } else { None };
+                for table in owned {
+                    let own = format!("UPDATE {} SET globalPid = ?1", table.name());
+                    self.connection.execute(&own, [process])?;
+                }
+            }
+            Owner::ByCall => {
+                self.connection.execute_batch(
+                    "CREATE TEMP TABLE caller (correlationId INTEGER PRIMARY KEY, globalPid INTEGER); \
+                     INSERT INTO caller \
+                     SELECT correlationId, iif(min(globalTid >> 24) = max(globalTid >> 24), min(globalTid) & -16777216, NULL) \
+                     FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IS NOT NULL GROUP BY correlationId",
+                )?;
+                for table in owned {
+                    let name = table.name();
+                    let own = format!(
+                        "UPDATE {name} SET globalPid = \
+                         (SELECT globalPid FROM caller WHERE caller.correlationId = {name}.correlationId)"
+                    );
+                    self.connection.execute(&own, [])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Creates a table for its first row, as nsys does. Returns the statement that inserts rows.
+fn create<'c>(
+    connection: &'c Connection,
+    table: Table,
+    present: &mut Vec<Table>,
+) -> rusqlite::Result<Statement<'c>> {
+    let (name, columns) = (table.name(), table.columns().join(", "));
+    let declared: String = table.columns().iter().map(|column| format!(", {column} INTEGER")).collect();
+    connection
+        .execute_batch(&format!("CREATE TABLE {name} (start INTEGER, \"end\" INTEGER{declared})"))?;
+    present.push(table);
+    let marks = ", ?".repeat(table.columns().len());
+    connection.prepare(&format!("INSERT INTO {name} (start, \"end\", {columns}) VALUES (?, ?{marks})"))
+}
+
+fn failed(path: &Path, error: &rusqlite::Error) -> Error {
+    if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull) {
+        return Error::io(path, std::io::ErrorKind::StorageFull.into());
+    }
+    Error::Report {
+        path: path.to_owned(),
+        reason: format!("cannot be written: {}", error),
+        help: "check that the disk has free space and that the folder is writable".to_owned(),
+    }
+}
