@@ -21,7 +21,7 @@ impl Library {
     fn new(py: Python<'_>, folders: Vec<PathBuf>) -> PyResult<Self> {
         let library = match folders.is_empty() {
             true => nsq::library(),
-            false => nsq::library_with(folders),
+            false => nsq::library_with(&folders),
         };
         library.map(Self).or_raise(py)
     }

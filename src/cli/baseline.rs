@@ -4,8 +4,9 @@ use super::baselines::{folder, names, path_of, shown, unknown};
 use super::diff::{self, DIFF, SETTINGS};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, write_to};
-use super::page::{Input, ask_one};
-use crate::cli::opened;
+use super::reports::{open, tell};
+use nsq_ask::asking::Asking;
+use nsq_ask::input::Input;
 use nsq_ask::page::{PageRequest, SavedReport};
 use nsq_render::render::{Heading, visible};
 use nsq_sweep::threads::Threads;
@@ -90,16 +91,18 @@ impl Save {
         let mut catalog = self.library.load()?;
         self.classes.choose(&mut catalog, [])?;
         let limits = self.limits.limits(Threads::default());
-        let opened = opened::open(&self.report, &self.open)?;
+        let opened = open(&self.report, &self.open)?;
         let scope = diff::scope_of(&self.scope, &opened)?;
         let settings = diff::settings(&scope, self.skip, catalog.classes().chosen());
-        let input = Input::new(opened.report.name(), opened, scope);
-        let mut saved = SavedReport::new(DIFF, &input.about.name, settings);
+        let input = Input { scope: Some(scope), ..Input::open(opened.report.name(), &opened) };
+        let asking = Asking { limits, ..Asking::new(&catalog) };
+        let mut saved = SavedReport::new(DIFF, &input.name, settings);
         for (setting, per_iteration) in SETTINGS {
             let mut params = vec![format!("per_iteration={per_iteration}")];
             params.extend(self.skip.map(|skip| format!("skip={skip}")));
             let request = PageRequest::new(&catalog, DIFF, &params, visible)?;
-            let report = ask_one(&request, &catalog, &input, false, &limits)?;
+            let (report, about, _) = asking.page_report(&request, &input, &opened, &asking.limits)?;
+            tell(&[about], 0, false);
             saved.add(setting, request.partials(), &report);
         }
         let text = saved.to_json()?;

@@ -6,11 +6,14 @@ mod input;
 use super::note;
 use super::options::{KeepArgs, LibraryArgs, LimitArgs};
 use super::output::{FORMULAS, fitted, must_differ, replace, write_to};
-use super::page::{self, ask};
+use super::reports::tell;
 use input::Input;
+use nsq_ask::asking::Asking;
+use nsq_ask::input as asked;
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{NoRows, PageRequest, ReportInput};
 use nsq_engine::normalize::Scope;
+use nsq_files::interrupt;
 use nsq_library::catalog::ClassMaps;
 use nsq_render::render::{Format, Heading, Style, Writer, visible};
 use nsq_render::seed;
@@ -105,22 +108,25 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     // Report command line errors before opening any report.
     let maps = class_maps::of(&mut catalog, &args.classes, &profiles)?;
     let request = PageRequest::new(&catalog, "breakdown", &args.params(), visible)?;
-    let mut clock = args.limits.start(Threads::default());
-    let mut inputs = Vec::with_capacity(profiles.len());
-    for ((profile, label), classes) in
-        profiles.iter().zip(input::labels(&profiles, args.seed_compat)).zip(maps)
-    {
-        let options = args.keep.export_options(args.nsys_cmd.as_deref());
-        let opened = clock.pause(|| OpenReport::new(&profile.path, &options))?;
-        inputs.push(input_of(profile, label, classes, opened));
-    }
-    let limits = clock.limits();
-    let answer = ask(&request, &catalog, &inputs, &limits, "breakdown")?;
+    let options = args.keep.export_options(args.nsys_cmd.as_deref());
+    let open = |profile: &Input| interrupt::pause(|| OpenReport::new(&profile.path, &options));
+    let opened = profiles.iter().map(open).collect::<Result<Vec<_>>>()?;
+    let labels = input::labels(&profiles, args.seed_compat);
+    let about = profiles.iter().zip(labels).zip(maps).zip(&opened);
+    let inputs: Vec<asked::Input<'_>> = about
+        .map(|(((profile, label), classes), opened)| input_of(profile, label, classes, opened))
+        .collect();
+    let limits = args.limits.limits(Threads::default());
+    let asking = Asking { limits, is_strict: true, ..Asking::new(&catalog) };
+    let mut begun = asking.page(&request, &inputs)?.all_answered()?;
+    tell(&begun.reports, 0, inputs.len() > 1);
+    "breakdown".clone_into(&mut begun.asker);
+    let answer = begun.answer()?;
     for input in &inputs {
-        let is_its = |row: Row<'_>| row.text("report") == Some(&input.about.name);
+        let is_its = |row: Row<'_>| row.text("report") == Some(&input.name);
         if !answer.tables.iter().any(|table| table.name == "bars" && table.table.iter().any(is_its)) {
             let none = NoRows { what: "GPU operations", lack: None };
-            return Err(none.into_error("breakdown", &input.opened.report.path, true));
+            return Err(none.into_error("breakdown", input.path, true));
         }
     }
     let rows = answer.tables.iter().find(|table| table.name == "operations");
@@ -174,7 +180,12 @@ impl Args {
 }
 
 /// A profile as the page asks it.
-fn input_of(profile: &Input, label: String, classes: ClassMaps, opened: OpenReport) -> page::Input {
+fn input_of<'a>(
+    profile: &Input,
+    label: String,
+    classes: ClassMaps,
+    opened: &'a OpenReport,
+) -> asked::Input<'a> {
     let mut facts = vec![
         ("file".to_owned(), opened.report.name()),
         ("class_map".to_owned(), classes.chosen().to_owned()),
@@ -182,16 +193,10 @@ fn input_of(profile: &Input, label: String, classes: ClassMaps, opened: OpenRepo
     let (engine, model) = profile.engine_model.clone().unwrap_or_default();
     facts.extend([("engine".to_owned(), engine), ("model".to_owned(), model)]);
     let elapsed = Some(profile.elapsed_ns()).filter(|ns| *ns > 0);
-    page::Input {
-        about: ReportInput {
-            name: label,
-            params: elapsed.map(|ns| format!("elapsed={ns}ns")).into_iter().collect(),
-            facts: facts.into_iter().collect(),
-        },
-        opened,
-        scope: Scope::default(),
-        classes: Some(classes),
-    }
+    let params = elapsed.map(|ns| format!("elapsed={ns}ns")).into_iter().collect();
+    let about = ReportInput { name: label.clone(), params, facts: facts.into_iter().collect() };
+    let (about, classes, scope) = (Some(about), Some(classes), Some(Scope::default()));
+    asked::Input { about, classes, scope, ..asked::Input::open(label, opened) }
 }
 
 /// The rows with the columns of result.csv.

@@ -5,12 +5,12 @@ use super::gate::{GateArgs, confidence};
 use super::note;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
-use super::page::{Input, ask_one, show};
-use crate::cli::opened;
-use crate::cli::opened::shortest_names;
+use super::page::show;
+use super::reports::{open, tell as tell_notes};
+use nsq_ask::asking::Asking;
+use nsq_ask::input::{Input, shortest_names};
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
-use nsq_engine::execute::Limits;
 use nsq_engine::normalize::{Presence, Scope};
 use nsq_files::whole_file::tell;
 use nsq_library::catalog::Catalog;
@@ -110,14 +110,14 @@ pub(super) const SETTINGS: [(&str, bool); 2] = [("iterations", true), ("all", fa
 
 /// One report of a comparison.
 enum Side {
-    Report(Box<Input>),
+    Report { name: String, opened: Box<OpenReport>, scope: Scope },
     Baseline(SavedReport, PathBuf),
 }
 
 impl Side {
     fn name(&self) -> String {
         match self {
-            Self::Report(input) => input.about.name.clone(),
+            Self::Report { name, .. } => name.clone(),
             Self::Baseline(saved, _) => saved.report.clone(),
         }
     }
@@ -125,8 +125,8 @@ impl Side {
     /// Whether `nsq flame` has samples of it to compare.
     fn has_samples(&self, catalog: &Catalog) -> bool {
         match self {
-            Self::Report(input) => {
-                let lack = Presence::new(&input.opened.schema, catalog).lack("cpu_sample");
+            Self::Report { opened, .. } => {
+                let lack = Presence::new(&opened.schema, catalog).lack("cpu_sample");
                 matches!(lack, Ok(None))
             }
             Self::Baseline(..) => false,
@@ -136,12 +136,16 @@ impl Side {
     fn answer(
         &self,
         request: &PageRequest<'_>,
-        catalog: &Catalog,
+        asking: &Asking<'_>,
         is_per_iteration: bool,
-        limits: &Limits,
     ) -> Result<PageReport> {
         match self {
-            Self::Report(input) => ask_one(request, catalog, input, true, limits),
+            Self::Report { name, opened, scope } => {
+                let input = Input { scope: Some(scope.clone()), ..Input::open(name.clone(), opened) };
+                let (report, about, _) = asking.page_report(request, &input, opened, &asking.limits)?;
+                tell_notes(&[about], 0, true);
+                Ok(report)
+            }
             Self::Baseline(saved, path) => {
                 let setting = SETTINGS.iter().find(|(_, setting)| *setting == is_per_iteration);
                 let setting = setting.map_or("", |(name, _)| *name);
@@ -162,6 +166,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [])?;
     let limits = args.limits.limits(args.threads.most());
+    let asking = Asking { limits, ..Asking::new(&catalog) };
     let mut sides = Vec::new();
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
         sides.push(args.side(path, name, catalog.classes().chosen())?);
@@ -169,9 +174,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut why_not = None;
     loop {
         let request = PageRequest::new(&catalog, DIFF, &args.params(why_not.as_deref())?, visible)?;
-        let answer = |side: &Side| side.answer(&request, &catalog, why_not.is_none(), &limits);
+        let answer = |side: &Side| side.answer(&request, &asking, why_not.is_none());
         let reports = sides.iter().map(answer).collect::<Result<Vec<_>>>()?;
-        let answer = request.answer(reports, &limits)?;
+        let answer = request.answer(reports, catalog.classes(), &asking.limits)?;
         let answer = answer.map_err(|none| none.into_error("nsq diff", &paths[0], true))?;
         // Reports with different iterations are asked again, for all of their work.
         match why_not.is_none().then(|| args.not_comparable(&answer)).transpose()?.flatten() {
@@ -250,9 +255,9 @@ impl Args {
             }
             return Ok(Side::Baseline(saved, file));
         }
-        let opened = opened::open(path, &self.open)?;
+        let opened = open(path, &self.open)?;
         let scope = scope_of(&self.scope, &opened)?;
-        Ok(Side::Report(Box::new(Input::new(name, opened, scope))))
+        Ok(Side::Report { name, opened: Box::new(opened), scope })
     }
 
     /// The parameters of the page. `why_not` is the reason why iterations are not compared.
@@ -317,7 +322,7 @@ impl Args {
             _ => {
                 let mut heading = Heading::of_nsq();
                 let facts = |side: &Side| match side {
-                    Side::Report(input) => input.opened.heading(&input.scope).facts.into(),
+                    Side::Report { opened, scope, .. } => opened.heading(scope).facts.into(),
                     Side::Baseline(saved, _) => {
                         serde_json::json!({"report": saved.report, "nsq": saved.nsq, "settings": saved.settings})
                     }

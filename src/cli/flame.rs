@@ -2,8 +2,8 @@
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{must_differ, write_to};
-use crate::cli::opened;
-use crate::cli::opened::noted;
+use crate::cli::reports;
+use crate::cli::reports::noted;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::normalize::Presence;
 use nsq_library::catalog::Catalog;
@@ -83,7 +83,7 @@ impl Args {
 
     /// The name of a report, and its stacks.
     fn ask(&self, report: &Path, catalog: &Catalog, plan: &Plan) -> Result<(String, Vec<FlameStack>)> {
-        let opened = opened::open(report, &self.open)?;
+        let opened = reports::open(report, &self.open)?;
         let limits = self.limits.limits(Threads::default());
         plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
         let scope = self.scope.resolve(&opened.schema)?;

@@ -4,8 +4,10 @@ mod step;
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
-use super::page::{Input, ask, show, write_files};
-use crate::cli::opened;
+use super::page::{show, write_files};
+use super::reports::{open, tell};
+use nsq_ask::asking::Asking;
+use nsq_ask::input::Input;
 use nsq_ask::page::PageRequest;
 use nsq_engine::normalize::Attribute;
 use nsq_render::render::Heading;
@@ -128,7 +130,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     check(args)?;
     let catalog = args.library.load()?;
     let request = PageRequest::new(&catalog, "kernels", &args.params(), visible)?;
-    let opened = opened::open(&args.report, &args.open)?;
+    let opened = open(&args.report, &args.open)?;
     let limits = args.limits.limits(Threads::default());
     let mut scope = args.scope.resolve(&opened.schema)?;
     if let Some(number) = args.pstep {
@@ -137,8 +139,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             scope.attribute = Attribute::Process;
         }
     }
-    let input = Input::new(opened.report.name(), opened, scope);
-    let answer = ask(&request, &catalog, std::slice::from_ref(&input), &limits, "nsq kernels")?;
+    let input = Input { scope: Some(scope), ..Input::open(opened.report.name(), &opened) };
+    let asking = Asking { limits, ..Asking::new(&catalog) };
+    let mut begun = asking.page(&request, &[input])?;
+    tell(&begun.reports, 0, false);
+    "nsq kernels".clone_into(&mut begun.asker);
+    let answer = begun.answer()?;
     let mut files: Vec<(&Path, String)> = Vec::new();
     for (path, layout) in [(&args.output, "kernels"), (&args.gap_output, "gaps")] {
         if let Some(path) = path {

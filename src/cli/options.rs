@@ -222,11 +222,6 @@ fn looks_like_instances(path: &Path) -> bool {
 }
 
 impl ScopeArgs {
-    /// The options that leave a part out, as on the command line: `--device 0 --time 1s/2s`.
-    pub(super) fn words(&self) -> Vec<String> {
-        self.text().words()
-    }
-
     /// Whether no option restricts the scope.
     pub(super) fn is_whole(&self) -> bool {
         let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
@@ -241,7 +236,8 @@ impl ScopeArgs {
         self.text().resolve(schema)
     }
 
-    fn text(&self) -> ScopeText {
+    /// The scope as it was written.
+    pub(super) fn text(&self) -> ScopeText {
         ScopeText {
             time: self.time.clone(),
             devices: self.device.clone(),
@@ -311,11 +307,6 @@ impl Clock {
             *deadline += begin.elapsed();
         }
         done
-    }
-
-    /// Leaves progress to somebody else.
-    pub(super) fn show_no_progress(&mut self) {
-        self.limits.progress.show = None;
     }
 
     /// The current limits.

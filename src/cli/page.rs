@@ -1,17 +1,11 @@
 //! `nsq page`: shows the tables of a page for one or more reports.
 
-use super::failures::Failure;
-use super::many::ManyArgs;
-use super::options::{ClassArgs, Clock, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
+use super::note;
+use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
-use super::{many, note};
-use crate::cli::opened;
-use crate::cli::opened::shortest_names;
-use nsq_ask::open_report::OpenReport;
-use nsq_ask::page::{PageAnswer, PageReport, PageRequest, ReportInput};
-use nsq_engine::execute::Limits;
-use nsq_engine::normalize::Scope;
-use nsq_library::catalog::{Catalog, ClassMaps};
+use super::reports::{self, ManyArgs, asking, complain, inputs, open, tell};
+use nsq_ask::input::shortest_names;
+use nsq_ask::page::{PageAnswer, PageRequest};
 use nsq_render::render::{Format, Heading, Writer, visible};
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -72,7 +66,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 impl PageArgs {
     /// Asks the page `name`, which shows one report, and prints it.
     pub(super) fn run_for_one(&self, name: &str) -> Result<u8> {
-        match many::named(&self.reports)?.len() {
+        match reports::named(&self.reports)?.len() {
             0 | 1 => self.run(name),
             count => Err(Error::usage(
                 format!("a {name} shows one report, but {count} are given"),
@@ -83,7 +77,7 @@ impl PageArgs {
 
     /// Asks the page `name` and prints it.
     pub(super) fn run(&self, name: &str) -> Result<u8> {
-        let paths = many::named(&self.reports)?;
+        let paths = reports::named(&self.reports)?;
         must_differ(self.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
         let format = if self.layout.is_none() { Some(self.output.format()?) } else { None };
         let mut catalog = self.library.load()?;
@@ -105,154 +99,49 @@ impl PageArgs {
                 format!("write a file for each report: nsq page {name} REPORT -o FILE.html"),
             ));
         }
-        let names = shortest_names(&paths);
-        // A page that does not compare reports may be laid out for each of them.
-        let gathering = if request.is_across() { Some(request.gather()?) } else { None };
-        let ask = |place: usize, path: &Path, clock: &mut Clock| {
-            let opened = clock.pause(|| opened::open(path, &self.open))?;
-            let mut scope = self.scope.resolve(&opened.schema)?;
-            scope.rank = self.many.rank_of(path)?;
-            let facts = opened.heading(&scope).facts;
-            let input = Input::new(names[place].clone(), opened, scope);
-            let (report, notes) = asked(&request, &catalog, &input, &clock.limits())?;
-            Ok((report, notes, facts, input.scope.is_whole()))
-        };
-        let (answers, clock) = many::each(&paths, &self.many, &self.limits, |place, path, clock| {
-            let mut answer = ask(place, path, clock);
-            match (&gathering, &mut answer) {
-                (None, _) => {}
-                (Some(all), Ok((report, ..))) => request.gather_from(report, place, all)?,
-                (Some(all), Err(_)) => all.add(place, None)?,
-            }
-            answer
-        });
-        let (mut reports, mut facts, mut is_whole) = (Vec::new(), Vec::<serde_json::Value>::new(), true);
-        let mut failures = Vec::new();
-        for ((path, name), answer) in paths.iter().zip(&names).zip(answers) {
-            match answer {
-                Some(Ok((report, notes, of_report, is_all))) => {
-                    tell(name, &notes, paths.len() > 1);
-                    reports.push((name, report));
-                    facts.push(of_report.into());
-                    is_whole &= is_all;
-                }
-                Some(Err(error)) if paths.len() == 1 => return Err(error),
-                Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
-                None => {}
-                Some(Err(error)) => failures.push(Failure { name, path, error }),
-            }
-        }
-        let answered = (reports.len(), paths.len());
-        let (code, is_shown) =
-            many::complain(&failures, answered, &self.many, self.output.output.as_deref());
+        let asking = asking(&catalog, &self.scope, &self.classes, &self.limits, &self.many);
+        let opener = |path: &Path| open(path, &self.open);
+        let begun = asking.page(&request, &inputs(&paths, shortest_names(&paths), &opener))?;
+        tell(&begun.reports, 0, paths.len() > 1);
+        let answered = (begun.reports.len(), paths.len());
+        let output = self.output.output.as_deref();
+        let (code, is_shown) = complain(&begun.failures, answered, &self.many, output);
         if !is_shown {
             return Ok(code);
         }
-        let (asker, limits) = (format!("page {name}"), clock.limits());
-        let mut gathering = gathering;
-        let mut answer = |reports: Vec<PageReport>| {
-            let answer = match gathering.take() {
-                Some(gathering) => request.answer_gathered(reports, gathering, &limits)?,
-                None => request.answer(reports, &limits)?,
-            };
-            let answer = answer.map_err(|none| none.into_error(&asker, &paths[0], is_whole))?;
-            answer.notes.iter().for_each(|text| note(text));
-            Ok::<_, Error>(answer)
-        };
         if let Some(layout) = &layout {
             let mut text = String::new();
-            if request.is_across() || reports.len() == 1 {
-                text =
-                    answer(reports.into_iter().map(|(_, report)| report).collect())?.layout(layout)?;
+            if request.is_across() || begun.reports.len() == 1 {
+                text = with_notes(begun.answer()?).layout(layout)?;
             } else {
                 // A page that does not compare reports is laid out once for each.
-                for (name, report) in reports {
+                for answer in begun.answers() {
+                    let (name, answer) = answer?;
                     let gap = if text.is_empty() { "" } else { "\n" };
-                    text.push_str(&format!("{gap}{}\n\n", visible(name)));
-                    text.push_str(&answer(vec![report])?.layout(layout)?);
+                    text.push_str(&format!("{gap}{}\n\n", visible(&name)));
+                    text.push_str(&with_notes(answer).layout(layout)?);
                 }
             }
-            let text = if self.output.output.is_none() { fitted(text) } else { text };
-            write_to(self.output.output.as_deref(), |out| {
-                out.write_all(text.as_bytes()).map_err(Error::Output)
-            })?;
+            let text = if output.is_none() { fitted(text) } else { text };
+            write_to(output, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
             return Ok(code);
         }
-        let answer = answer(reports.into_iter().map(|(_, report)| report).collect())?;
         let mut heading = Heading::of_nsq();
+        let facts = begun.reports.iter().map(|about| about.facts.clone().into()).collect();
         heading.facts.insert("reports".to_owned(), serde_json::Value::Array(facts));
         heading.facts.insert("page".to_owned(), name.into());
         heading.facts.insert("page_version".to_owned(), request.version().into());
+        let answer = with_notes(begun.answer()?);
         heading.facts.insert("page_facts".to_owned(), answer.facts.clone().into());
         show(&answer, &self.output, &heading)?;
         Ok(code)
     }
 }
 
-/// An open report, and how a page asks it.
-pub(super) struct Input {
-    pub(super) about: ReportInput,
-    pub(super) opened: OpenReport,
-    pub(super) scope: Scope,
-    /// Its class maps, if they are not the catalog's.
-    pub(super) classes: Option<ClassMaps>,
-}
-
-impl Input {
-    /// A report with the parameters and class maps of all.
-    pub(super) fn new(name: String, opened: OpenReport, scope: Scope) -> Self {
-        let about = ReportInput { name, ..ReportInput::of(&opened) };
-        Self { about, opened, scope, classes: None }
-    }
-}
-
-/// Answers a page. `asker` is who needs the data, for the error if there is none.
-pub(super) fn ask<'r>(
-    request: &'r PageRequest<'r>,
-    catalog: &Catalog,
-    inputs: &[Input],
-    limits: &Limits,
-    asker: &str,
-) -> Result<PageAnswer<'r>> {
-    let several = inputs.len() > 1;
-    let reports = inputs.iter().map(|input| ask_one(request, catalog, input, several, limits));
-    let reports = reports.collect::<Result<Vec<_>>>()?;
-    let is_whole = inputs.iter().all(|input| input.scope.is_whole());
-    let first = inputs.first().map_or(Path::new(""), |input| &input.opened.report.path);
-    request.answer(reports, limits)?.map_err(|none| none.into_error(asker, first, is_whole))
-}
-
-/// Stage one of a page: the answers of a report. Its notes are printed, with its name if it is one of several.
-pub(super) fn ask_one(
-    request: &PageRequest<'_>,
-    catalog: &Catalog,
-    input: &Input,
-    is_one_of_several: bool,
-    limits: &Limits,
-) -> Result<PageReport> {
-    let (report, notes) = asked(request, catalog, input, limits)?;
-    tell(&input.about.name, &notes, is_one_of_several);
-    Ok(report)
-}
-
-/// The answers of a report, and notes about it.
-fn asked(
-    request: &PageRequest<'_>,
-    catalog: &Catalog,
-    Input { about, opened, scope, classes }: &Input,
-    limits: &Limits,
-) -> Result<(PageReport, Vec<String>)> {
-    let lacks = request.lacks(opened, catalog)?;
-    let roots = request.roots(&lacks);
-    let classes = classes.as_ref().unwrap_or(catalog.classes());
-    let (session, notes) = opened.begin_with(catalog, classes, scope, roots, limits)?;
-    Ok((request.ask(about.clone(), &session, lacks, limits)?, notes))
-}
-
-fn tell(name: &str, notes: &[String], is_one_of_several: bool) {
-    for text in notes {
-        note(&if is_one_of_several { format!("{name}: {text}") } else { text.clone() });
-    }
+/// The answer, whose notes are printed.
+fn with_notes(answer: PageAnswer<'_>) -> PageAnswer<'_> {
+    answer.notes.iter().for_each(|text| note(text));
+    answer
 }
 
 /// Prints the tables of a page.

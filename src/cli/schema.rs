@@ -2,8 +2,8 @@
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs};
 use super::output::{OutputArgs, must_differ};
-use crate::cli::opened;
-use crate::cli::opened::noted;
+use crate::cli::reports;
+use crate::cli::reports::noted;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::{Presence, Scope};
@@ -46,7 +46,7 @@ const ASKED: &str = "What can be asked";
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
-    let opened = opened::open(&args.report, &args.open)?;
+    let opened = reports::open(&args.report, &args.open)?;
     let answers = opened.askable(&catalog)?;
     let [captured, trust] =
         [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));

@@ -3,7 +3,7 @@
 use super::note;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
-use crate::cli::opened;
+use crate::cli::reports;
 use nsq_ask::open_report::OpenReport;
 use nsq_engine::compile::{Plan, split_statements, with_similar_relations, words_in};
 use nsq_engine::execute::Session;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             "give a SELECT, such as \"SELECT * FROM gpu\"",
         ));
     }
-    let opened = opened::open(&args.report, &args.open)?;
+    let opened = reports::open(&args.report, &args.open)?;
     let scope = args.scope.resolve(&opened.schema)?;
     let heading = opened.heading(&scope);
     let OpenReport { report, schema, .. } = opened;

@@ -2,8 +2,8 @@
 
 use super::Args;
 use super::stats_reports::{self, Written};
-use crate::cli::opened;
 use crate::cli::options::Clock;
+use crate::cli::reports;
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{PartAnswer, Questions, Status};
 use nsq_engine::normalize::Scope;
@@ -33,7 +33,7 @@ pub(super) fn answer<'a>(
     paths: &[PathBuf],
     clock: &mut Clock,
 ) -> Result<Answers<'a>> {
-    let open = |path: &PathBuf| clock.pause(|| opened::open(path, &args.open)).map(OpenReport::sharing);
+    let open = |path: &PathBuf| clock.pause(|| reports::open(path, &args.open)).map(OpenReport::sharing);
     let opened = paths.iter().map(open).collect::<Result<Vec<_>>>()?;
     let facts = opened.iter().map(|opened| {
         let mut facts = opened.heading(&Scope::default()).facts;

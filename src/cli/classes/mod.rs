@@ -8,11 +8,12 @@ mod report;
 mod sections;
 mod tagged;
 
-use super::failures::{Failure, complain_of_all};
+use super::failures::complain_of_all;
 use super::note;
 use super::output::{self, must_differ};
 pub(super) use args::Args;
 use inputs::Input;
+use nsq_ask::asking::Failed;
 use nsq_ask::page::{PageRequest, ReportInput};
 use nsq_render::render::{Format, visible};
 use nsq_sweep::threads::Threads;
@@ -47,14 +48,16 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             }
             Err(error) if inputs.len() == 1 || matches!(error, Error::Interrupted) => return Err(error),
             Err(error) => {
-                failures.push(Failure { name: &input.title, path: input.main_file(), error });
+                let (name, path) = (input.title.clone(), input.main_file().to_owned());
+                failures.push(Failed { name, path, error });
             }
         }
     }
     let answer = match reports.is_empty() {
         true => None,
         false => {
-            let asked = request.answer(reports, &args.limits.limits(Threads::default()))?;
+            let limits = args.limits.limits(Threads::default());
+            let asked = request.answer(reports, catalog.classes(), &limits)?;
             Some(asked.map_err(|none| none.into_error("classes", inputs[0].main_file(), true))?)
         }
     };

@@ -2,8 +2,8 @@
 
 use super::loaded::{CAPTURE, KERNELS, Loaded, MEMORY, RANGES};
 use super::{Args, tagged};
-use crate::cli::opened;
-use crate::cli::opened::noted;
+use crate::cli::reports;
+use crate::cli::reports::noted;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::normalize::{Presence, Scope, Selector};
 use nsq_library::catalog::Catalog;
@@ -34,7 +34,7 @@ pub(super) struct Wanted<'a> {
 /// the original tool.
 pub(super) fn load(args: &Args, catalog: &Catalog, wanted: &Wanted<'_>) -> Result<Loaded> {
     let path = wanted.path;
-    let opened = opened::open(path, &args.open)?;
+    let opened = reports::open(path, &args.open)?;
     let (limits, compat) = (args.limits.limits(Threads::default()), args.seed_compat.is_some());
     let ask = |scope: &Scope, plans: &[Plan]| opened.answers(catalog, scope, plans, &limits).map(noted);
     let mut scope = args.scope.resolve(&opened.schema)?;

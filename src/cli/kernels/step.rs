@@ -1,13 +1,13 @@
 //! `--pstep N`: finds the ranges of a step of PyTorch's profiler.
 
-use crate::cli::opened::noted;
-use crate::cli::record::records;
+use crate::cli::reports::noted;
 use nsq_ask::open_report::OpenReport;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::{Presence, Scope, Selector};
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, Result};
+use nsq_value::table::ResultTable;
 
 /// The name of a step in PyTorch, before its number.
 const NAME: &str = "ProfilerStep#";
@@ -38,8 +38,8 @@ pub(super) fn selectors(
     let steps = noted(opened.answers(catalog, &Scope::default(), &[plan], limits)?);
     let found: Vec<(i64, String)> = steps
         .iter()
-        .flat_map(records)
-        .filter_map(|row| Some((row.int("step")?, row.text("domain_name")?)))
+        .flat_map(ResultTable::iter)
+        .filter_map(|row| Some((row.int("step")?, row.text("domain_name")?.to_owned())))
         .collect();
     if found.is_empty() {
         return Err(none());

@@ -2,7 +2,7 @@
 //! `DIR/RELATION/job=…/rank=…/part.parquet`.
 
 use super::args::Args;
-use crate::cli::{many, note};
+use crate::cli::{note, reports};
 use nsq_ask::materialize::Source;
 use nsq_engine::compile::Plan;
 use nsq_engine::execute::{Limits, Session};
@@ -29,7 +29,7 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
     }
     let catalog = args.library.load()?;
     let limits = args.limits.limits(Threads::default());
-    let paths = many::named(&args.report)?;
+    let paths = reports::named(&args.report)?;
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
     let work = WorkFolder::beside(parent.unwrap_or(Path::new(".")))?;
     let whole = work.path().join("whole");

@@ -1,8 +1,8 @@
 //! The options of `nsq run`.
 
-use crate::cli::many::ManyArgs;
 use crate::cli::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use crate::cli::output::OutputArgs;
+use crate::cli::reports::ManyArgs;
 use std::path::PathBuf;
 
 /// Run named queries on one or more reports

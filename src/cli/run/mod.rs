@@ -1,26 +1,24 @@
 //! `nsq run`: runs named queries.
 
 mod args;
-mod explain;
-mod many_reports;
 mod plans;
-mod watched;
 
+use super::complain;
 use super::output::must_differ;
-use super::{complain, many, note};
-use crate::cli::opened;
-use crate::cli::opened::noted;
+use super::reports::{self, asking, inputs, open, tell};
 pub(super) use args::Args;
+use nsq_ask::asking::Asking;
+use nsq_ask::input::shortest_names;
 use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, Result};
-use plans::{answerable, heading_of, roots};
+use plans::heading_of;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    let reports = many::named(&args.reports)?;
-    must_differ(args.output.output.as_deref(), reports.iter().map(PathBuf::as_path))?;
+    let paths = reports::named(&args.reports)?;
+    must_differ(args.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
     let mut catalog = args.library.load()?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
@@ -33,10 +31,68 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         .collect::<Result<Vec<Plan>>>()?;
     let chosen = if is_nsys { &[] } else { chosen_columns(args, &plans)? };
     args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
-    match reports.as_slice() {
-        [report] => one_report(args, &catalog, &plans, chosen, report),
-        reports => many_reports::run(args, &catalog, &plans, chosen, reports),
+    ask(args, &catalog, &plans, chosen, &paths)
+}
+
+/// Asks the reports, and prints a table for each plan. Rows of a single report go directly from SQLite to the output.
+fn ask(
+    args: &Args,
+    catalog: &Catalog,
+    plans: &[Plan],
+    chosen: &[String],
+    paths: &[PathBuf],
+) -> Result<u8> {
+    // Explanations are for people; programs read the columns.
+    let is_for_people = args.output.format()?.is_for_people();
+    let asking = Asking {
+        params: args.param.clone(),
+        explains: is_for_people,
+        ..asking(catalog, &args.scope, &args.classes, &args.limits, &args.many)
+    };
+    // People tell reports apart by short names; programs join them by the path that was given.
+    let names = match is_for_people {
+        true => shortest_names(paths),
+        false => paths.iter().map(|path| path.display().to_string()).collect(),
+    };
+    let are_several = paths.len() > 1;
+    let opener = |path: &Path| open(path, &args.open);
+    let mut begun = asking.queries(&inputs(paths, names, &opener), plans)?;
+    let answered = (begun.reports.len(), paths.len());
+    let (code, is_shown) = match are_several {
+        true => {
+            tell(&begun.reports, 0, true);
+            reports::complain(&begun.failures, answered, &args.many, args.output.output.as_deref())
+        }
+        // What the one report lacks of several queries does not keep it from answering the others.
+        false => {
+            let lacks = begun.failures.iter();
+            let code = lacks.fold(0, |_, failed| complain(&failed.error));
+            tell(&begun.reports, 0, false);
+            (code, !begun.reports.is_empty())
+        }
+    };
+    let told = begun.reports.first().map_or(0, |about| about.notes.len());
+    if !is_shown {
+        return Ok(code);
     }
+    let columns: Vec<String> = match chosen {
+        chosen if !are_several || chosen.is_empty() || chosen.iter().any(|name| name == "report") => {
+            chosen.to_vec()
+        }
+        chosen => std::iter::once("report".to_owned()).chain(chosen.iter().cloned()).collect(),
+    };
+    let heading = begun.heading();
+    if !begun.has_answers() {
+        return Ok(code);
+    }
+    args.output.write_columns(&columns, plans.len(), |writer| {
+        writer.use_threads(asking.limits.threads);
+        begun.results(&mut |plan, rows| writer.result(&heading_of(plan, &heading), |sink| rows(sink)))
+    })?;
+    if !are_several {
+        tell(&begun.reports, told, false);
+    }
+    Ok(code)
 }
 
 /// The queries that the user named. Files among them join the catalogue.
@@ -99,44 +155,4 @@ fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[Stri
         }
     }
     Ok(())
-}
-
-/// Runs the plans on one report. Rows go directly from SQLite to the output.
-fn one_report(
-    args: &Args,
-    catalog: &Catalog,
-    plans: &[Plan],
-    chosen: &[String],
-    path: &Path,
-) -> Result<u8> {
-    let opened = opened::open(path, &args.open)?;
-    let limits = args.limits.limits(args.many.threads.most());
-    let (answerable, lacks) = answerable(&opened, catalog, plans)?;
-    let code = lacks.iter().fold(0, |_, error| complain(error));
-    if answerable.is_empty() {
-        return Ok(code);
-    }
-    let mut scope = args.scope.resolve(&opened.schema)?;
-    scope.rank = args.many.rank_of(path)?;
-    let heading = opened.heading(&scope);
-    // Explanations are for people; programs read the columns.
-    let is_for_people = args.output.format()?.is_for_people();
-    let explained = if is_for_people { answerable.as_slice() } else { &[] };
-    let more = explain::relations(catalog, explained, &scope)?;
-    let roots = roots(&answerable).chain(more.iter().map(String::as_str));
-    let session = noted(opened.begin(catalog, &scope, roots, &limits)?);
-    let mut answered = Vec::new();
-    args.output.write_columns(chosen, plans.len(), |writer| {
-        writer.use_threads(limits.threads);
-        for plan in &answerable {
-            answered.push(writer.result(&heading_of(plan, &heading), |sink| {
-                watched::run(&session, plan, &limits, sink)
-            })?);
-        }
-        Ok(())
-    })?;
-    let explainer =
-        explain::Explainer { catalog, session: &session, scope: &scope, limits: &limits, args };
-    explainer.notes(&answered, is_for_people)?.iter().for_each(|text| note(text));
-    Ok(code)
 }

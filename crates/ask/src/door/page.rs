@@ -1,14 +1,13 @@
 //! Pages: several queries together, and comparisons.
 
 use super::library::{Library, Report};
-use super::question::{Cancel, How, Scope};
+use super::question::{Cancel, How, Scope, inputs, notes};
 use super::rows::{Answer, Page, Table};
-use crate::page::{PageRequest as Request, PageTableAnswer, ReportInput, not_comparable};
+use crate::page::{PageRequest as Request, PageTableAnswer, not_comparable};
 use nsq_render::render::{quotable, visible};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::Result;
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::time::Duration;
 
 impl Library {
@@ -139,26 +138,13 @@ impl<'r> PageQuestion<'r> {
         let catalog = self.library.catalog();
         let params: Vec<String> = self.params.iter().cloned().chain(more).collect();
         let request = Request::new(catalog, &self.name, &params, visible)?;
-        let (limits, maps) = (self.how.limits(), self.how.class_maps(&self.library)?);
-        let (mut answers, mut notes) = (Vec::new(), Vec::new());
-        for report in &self.reports {
-            let mut scope = self.how.scope.resolve(&report.open.schema)?;
-            scope.iteration_name.clone_from(&self.iterations);
-            let lacks = request.lacks(&report.open, catalog)?;
-            let roots = request.roots(&lacks);
-            let (session, more) = report.open.begin_with(catalog, &maps, &scope, roots, &limits)?;
-            let about = ReportInput::of(&report.open);
-            notes.extend(more.into_iter().map(|text| match self.reports.len() {
-                1 => text,
-                _ => format!("{}: {text}", about.name),
-            }));
-            answers.push(request.ask(about, &session, lacks, &limits)?);
-        }
-        let first = self.reports.first().map_or(Path::new(""), |report| &report.open.report.path);
-        let (asker, is_whole) = (format!("page {}", self.name), self.how.scope == Scope::default());
-        let is_about_one = answers.len() == 1 || request.is_across();
-        let answer = request.answer(answers, &limits)?;
-        let answer = answer.map_err(|none| none.into_error(&asker, first, is_whole))?;
+        let mut asking = self.how.asking(&self.library)?;
+        asking.iteration_name.clone_from(&self.iterations);
+        asking.is_strict = true;
+        let begun = asking.page(&request, &inputs(&self.reports))?.all_answered()?;
+        let mut notes = notes(&begun.reports, self.reports.len() > 1);
+        let is_about_one = self.reports.len() == 1 || request.is_across();
+        let answer = begun.answer()?;
         let runs = answer.tables.iter().find(|table| table.name == "runs");
         let why_not = match (self.before, runs) {
             (Some(_), Some(runs)) => not_comparable(&runs.table, self.iterations.as_deref(), quotable)?,

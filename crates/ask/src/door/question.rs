@@ -2,15 +2,16 @@
 
 use super::library::{Library, Report};
 use super::rows::{Answer, Failure, Table};
-use crate::page::{Partials, ReportAnswers};
-use nsq_engine::compile::{Invocation, Layout, Plan, with_similar_relations};
+use crate::asking::Asking;
+use crate::input::{Input, shortest_names};
+use crate::queries::About;
+use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
-use nsq_engine::normalize::Presence;
-use nsq_library::catalog::ClassMaps;
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{ResultTable, RowSink, Value};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 pub use nsq_engine::scope::ScopeText as Scope;
@@ -84,13 +85,16 @@ impl How {
         }
     }
 
-    /// The class maps of the library, with the one that was chosen.
-    pub(super) fn class_maps(&self, library: &Library) -> Result<ClassMaps> {
-        let mut maps = library.catalog().classes().clone();
+    /// How the reports of a library are asked.
+    pub(super) fn asking<'l>(&self, library: &'l Library) -> Result<Asking<'l>> {
+        let mut asking = Asking::new(library.catalog());
         if let Some(spelling) = &self.classes {
-            maps.choose(spelling)?;
+            asking.classes.choose(spelling)?;
         }
-        Ok(maps)
+        asking.class_map.clone_from(&self.classes);
+        asking.scope = self.scope.clone();
+        asking.limits = self.limits();
+        Ok(asking)
     }
 }
 
@@ -182,55 +186,18 @@ impl<'r> Question<'r> {
 
     /// As [`Question::run`], but passes each row on. The rows of one report are not kept.
     pub fn run_into(&self, sink: &mut dyn RowSink) -> Result<Answer> {
-        let catalog = self.library.catalog();
         let plan = self.plan()?;
-        let (limits, maps) = (self.how.limits(), self.how.class_maps(&self.library)?);
-        let partials = Partials::of([&plan]);
-        let gathering = partials.gather(&[&plan])?;
-        let (mut notes, mut count, mut failures) = (Vec::new(), 0, Vec::new());
-        for (place, report) in self.reports.iter().enumerate() {
-            let Report { open, .. } = report;
-            let mut ask = || -> Result<()> {
-                plan.check_presence(&Presence::new(&open.schema, catalog), &open.report.path)?;
-                let scope = self.how.scope.resolve(&open.schema)?;
-                let roots = plan.reads.iter().map(String::as_str);
-                let (session, more) = open.begin_with(catalog, &maps, &scope, roots, &limits)?;
-                if self.reports.len() == 1 && !plan.across {
-                    notes.extend(more);
-                    count = session.run(&plan, &limits, sink)?;
-                    return Ok(());
-                }
-                let tables = partials.plans().iter().map(|one| session.table(one, &limits).map(Some));
-                let tables = tables.collect::<Result<_>>()?;
-                notes.extend(more);
-                gathering.add(place, Some(ReportAnswers { name: open.report.name(), tables }))
-            };
-            match ask() {
-                Err(error) if self.how.goes_on && self.reports.len() > 1 && is_of_report(&error) => {
-                    failures.push(Failure::new(&open.report.path, &error));
-                    gathering.add(place, None)?;
-                    if failures.len() == self.reports.len() {
-                        return Err(error);
-                    }
-                }
-                asked => asked.map_err(|error| match self.is_statement {
-                    true => with_similar_relations(error, catalog),
-                    false => error,
-                })?,
-            }
+        let mut asking = self.how.asking(&self.library)?;
+        asking.params = self.params.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        asking.is_strict = !self.how.goes_on;
+        let inputs = inputs(&self.reports);
+        let mut begun = asking.queries(&inputs, std::slice::from_ref(&plan))?;
+        if !self.how.goes_on || begun.reports.is_empty() {
+            begun = begun.all_answered()?;
         }
-        if self.reports.len() != 1 || plan.across {
-            let several = self.reports.len() > 1;
-            let rows = partials.answer(&[&plan], gathering, several, &maps, &limits)?.pop();
-            let rows = rows.unwrap_or_default();
-            rows.replay(sink)?;
-            count = rows.rows.len();
-        }
-        if let (0, Some((name, _))) = (count, &plan.query)
-            && let Some(reason) = &catalog.query(name)?.header.when_empty
-        {
-            notes.push(format!("{name} returned no rows: {reason}"));
-        }
+        begun.results(&mut |_, rows| rows(sink))?;
+        let notes = notes(&begun.reports, self.reports.len() > 1);
+        let failures = begun.failures.iter().map(Failure::of).collect();
         Ok(Answer { title: plan.title, query: plan.query, notes, failures })
     }
 
@@ -266,7 +233,19 @@ impl<'r> Question<'r> {
     }
 }
 
-/// Whether the report itself is the reason of an error: others can still answer.
-fn is_of_report(error: &Error) -> bool {
-    matches!(error, Error::Report { .. } | Error::Export { .. } | Error::Io { .. } | Error::Sqlite(_))
+/// The reports to ask.
+pub(super) fn inputs<'r>(reports: &[&'r Report]) -> Vec<Input<'r>> {
+    let paths: Vec<PathBuf> = reports.iter().map(|report| report.open.report.path.clone()).collect();
+    let names = shortest_names(&paths);
+    names.into_iter().zip(reports).map(|(name, report)| Input::open(name, &report.open)).collect()
+}
+
+/// What is told of the reports, with their names if there are several.
+pub(super) fn notes(reports: &[About], are_several: bool) -> Vec<String> {
+    let text = |about: &About, text: &String| match are_several {
+        true => format!("{}: {text}", about.name),
+        false => text.clone(),
+    };
+    let notes = reports.iter().flat_map(|about| about.notes.iter().map(move |note| text(about, note)));
+    notes.collect()
 }

@@ -1,5 +1,6 @@
 //! Rows that can be read by the names of their columns.
 
+use crate::asking::Failed;
 use nsq_render::render::{Format, Heading, Output, Style, Writer};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Row, Value};
@@ -20,6 +21,10 @@ impl Failure {
     /// The failure of a report.
     pub fn new(report: &Path, error: &Error) -> Self {
         Self { report: report.to_owned(), message: error.to_string(), help: error.help() }
+    }
+
+    pub(super) fn of(failed: &Failed) -> Self {
+        Self::new(&failed.path, &failed.error)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a page is told about a report, and what the report answers.
 
-use super::partials::ReportAnswers;
 use crate::open_report::OpenReport;
+use crate::partials::ReportAnswers;
 use minijinja::Value;
 use nsq_value::error::Error;
 use nsq_value::table::ResultTable;

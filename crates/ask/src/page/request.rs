@@ -3,16 +3,16 @@
 use super::no_rows::NoRows;
 use super::page_answer::{PageAnswer, PageTableAnswer};
 use super::page_report::{PageReport, ReportInput};
-use super::partials::{Gathering, Partials, ReportAnswers};
 use super::planned::{Planned, bind, fault, planned};
 use super::template::{Templates, Trouble};
 use super::values::{rows, to_json};
 use crate::open_report::OpenReport;
+use crate::partials::{Gathering, Partials, ReportAnswers};
 use minijinja::Value;
 use nsq_engine::compile::{Plan, words_in};
 use nsq_engine::execute::{Limits, Session};
 use nsq_engine::normalize::Presence;
-use nsq_library::catalog::{Catalog, Page};
+use nsq_library::catalog::{Catalog, ClassMaps, Page};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value as Cell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -228,13 +228,14 @@ impl<'a> PageRequest<'a> {
     pub fn answer(
         &'a self,
         mut reports: Vec<PageReport>,
+        classes: &ClassMaps,
         limits: &Limits,
     ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
         let gathering = self.gather()?;
         for (place, report) in reports.iter_mut().enumerate() {
             self.gather_from(report, place, &gathering)?;
         }
-        self.answer_gathered(reports, gathering, limits)
+        self.answer_gathered(reports, gathering, classes, limits)
     }
 
     /// As [`PageRequest::answer`], of reports whose rows were collected.
@@ -242,6 +243,7 @@ impl<'a> PageRequest<'a> {
         &'a self,
         reports: Vec<PageReport>,
         gathering: Gathering,
+        classes: &ClassMaps,
         limits: &Limits,
     ) -> Result<std::result::Result<PageAnswer<'a>, NoRows<'a>>> {
         let about = reports.iter().map(PageReport::to_value).collect::<Vec<Value>>();
@@ -254,7 +256,7 @@ impl<'a> PageRequest<'a> {
         let lacks: Vec<_> = reports.into_iter().map(|report| report.lacks).collect();
         let plans: Vec<&Plan> = self.tables.iter().map(|planned| &planned.plan).collect();
         let names = several || self.is_across();
-        let tables = self.partials.answer(&plans, gathering, names, self.catalog.classes(), limits)?;
+        let tables = self.partials.answer(&plans, gathering, names, classes, limits)?;
         for (Planned { spec, plan }, table) in self.tables.iter().zip(&tables) {
             if let (Some(what), true) = (&spec.required, table.rows.is_empty()) {
                 let places = self.partials.places(plan);

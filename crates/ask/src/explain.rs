@@ -1,15 +1,14 @@
 //! Why a query returned no rows, and what its figures leave out.
 
-use super::Args;
-use super::watched::Answered;
-use crate::cli::record::{Record, rows_of};
+use crate::answered::Answered;
+use crate::asking::Asking;
 use nsq_engine::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
 use nsq_engine::execute::{Limits, Session};
 use nsq_engine::normalize::{Attribute, Scope, UNSCOPED};
 use nsq_engine::scope::split_instances;
 use nsq_library::catalog::{Catalog, Relation};
 use nsq_value::error::Result;
-use nsq_value::table::{Value, humanize};
+use nsq_value::table::{ResultTable, Row, Value, humanize};
 use std::collections::BTreeSet;
 
 /// The parameter that ends the rows of a query.
@@ -39,11 +38,10 @@ const NOTABLE_PCT: f64 = 1.0;
 
 /// A session that can be asked about what it answered.
 pub(super) struct Explainer<'a> {
-    pub(super) catalog: &'a Catalog,
+    pub(super) asking: &'a Asking<'a>,
     pub(super) session: &'a Session,
     pub(super) scope: &'a Scope,
     pub(super) limits: &'a Limits,
-    pub(super) args: &'a Args,
 }
 
 /// The relations that explanations read, besides those of the plans.
@@ -93,12 +91,12 @@ fn filtered<'c>(catalog: &'c Catalog, plan: &Plan) -> Result<Vec<&'c Relation>> 
 }
 
 impl Explainer<'_> {
-    /// What the user must know about the answers. `people` read explanations; programs read the columns.
-    pub(super) fn notes(&self, answered: &[Answered<'_>], for_people: bool) -> Result<Vec<String>> {
+    /// What the user must know about the answers.
+    pub(super) fn notes(&self, answered: &[Answered<'_>]) -> Result<Vec<String>> {
         // A program that reads the rows must know that there are more.
         let mut notes: Vec<String> =
             answered.iter().filter_map(|answer| self.why_short(answer)).collect();
-        if for_people {
+        if self.asking.explains {
             for answer in answered.iter().filter(|answer| answer.rows == 0) {
                 notes.push(self.why_empty(answer.plan)?);
             }
@@ -111,7 +109,7 @@ impl Explainer<'_> {
     /// That the plan's own limit ended its rows, unless the user asked for that limit.
     fn why_short(&self, answer: &Answered<'_>) -> Option<String> {
         let (name, _) = answer.plan.query.as_ref()?;
-        let is_given = self.args.param.iter().any(|param| param.trim_start().starts_with(LIMIT));
+        let is_given = self.asking.params.iter().any(|param| param.trim_start().starts_with(LIMIT));
         let limit = answer.plan.bindings.iter().find_map(|(bound, value)| match value {
             Value::Int(limit) if bound == LIMIT => usize::try_from(*limit).ok(),
             _ => None,
@@ -125,7 +123,7 @@ impl Explainer<'_> {
         let query = plan.query.as_ref().map_or("the query", |(name, _)| name);
         // Parameters of other queries say nothing about this one.
         let is_own = |param: &&String| plan.bindings.iter().any(|(own, _)| own == key_of(param));
-        let given: Vec<&str> = self.args.param.iter().filter(is_own).map(String::as_str).collect();
+        let given: Vec<&str> = self.asking.params.iter().filter(is_own).map(String::as_str).collect();
         let with = match given.as_slice() {
             [] => String::new(),
             given => format!(" with -p {}", given.join(" -p ")),
@@ -141,7 +139,7 @@ impl Explainer<'_> {
                 return Ok(format!("{query} returned no rows: {}", self.why_empty(&asked.plan)?));
             }
         }
-        let header = plan.query.as_ref().and_then(|(name, _)| self.catalog.query(name).ok());
+        let header = plan.query.as_ref().and_then(|(name, _)| self.asking.catalog.query(name).ok());
         let reason = self.why_no_range(plan).or_else(|| {
             let when_empty = header.and_then(|query| query.header.when_empty.as_ref());
             when_empty.map(|reason| reason.trim_end_matches('.').to_owned())
@@ -154,10 +152,10 @@ impl Explainer<'_> {
     /// The parameter that names the ranges of a plan, its value, and whether the user gave it.
     fn range_param<'p>(&self, plan: &'p Plan) -> Option<(&'p str, &'p Value, bool)> {
         let (query, _) = plan.query.as_ref()?;
-        let params = &self.catalog.query(query).ok()?.header.params;
+        let params = &self.asking.catalog.query(query).ok()?.header.params;
         let param = params.iter().find(|param| names_ranges(param))?;
         let (name, value) = plan.bindings.iter().find(|(name, _)| *name == param.name)?;
-        Some((name, value, self.args.param.iter().any(|given| key_of(given) == name)))
+        Some((name, value, self.asking.params.iter().any(|given| key_of(given) == name)))
     }
 
     /// Why the parameter that names ranges finds none: its value is written like a scope option, or its
@@ -176,7 +174,8 @@ impl Explainer<'_> {
             });
         }
         let selector = self.scope.iterations.iter().chain(&self.scope.nvtx).next()?;
-        let (inside, wanted) = (self.args.scope.words().join(" "), selector.name.trim_end_matches('*'));
+        let (inside, wanted) =
+            (self.asking.scope.words().join(" "), selector.name.trim_end_matches('*'));
         let lack = match patterns.as_slice() {
             [] => "is one that the query picks by itself".to_owned(),
             patterns => format!("matches the default {param}={}", patterns.join(",")),
@@ -190,7 +189,7 @@ impl Explainer<'_> {
             return Ok(None);
         }
         // Kernels, copies and fills stand for each other: one kind that is left is enough.
-        let (ops, others): (Vec<&Relation>, Vec<&Relation>) = filtered(self.catalog, plan)?
+        let (ops, others): (Vec<&Relation>, Vec<&Relation>) = filtered(self.asking.catalog, plan)?
             .into_iter()
             .partition(|relation| relation.header.scope.op.is_some());
         for relations in std::iter::once(ops).chain(others.into_iter().map(|other| vec![other])) {
@@ -222,9 +221,10 @@ impl Explainer<'_> {
             Some((start, end)) => format!("min({start}) AS start_ns, max({end}) AS end_ns"),
             None => "NULL AS start_ns, NULL AS end_ns".to_owned(),
         };
-        let row = self.row(&format!(
+        let table = self.table(&format!(
             "SELECT EXISTS (SELECT 1 FROM {name}) AS is_left, count(*) AS row_count, {extent} FROM {UNSCOPED}{name}"
         ))?;
+        let row = table.iter().next();
         let count = |column| row.as_ref().and_then(|row| row.int(column)).unwrap_or_default();
         if count("is_left") != 0 {
             return Ok(Left::Some);
@@ -237,7 +237,7 @@ impl Explainer<'_> {
             (Some(start), Some(end)) => format!(", from {start:.6} s to {end:.6} s"),
             _ => String::new(),
         };
-        let (options, count) = (self.args.scope.words().join(" "), count("row_count"));
+        let (options, count) = (self.asking.scope.words().join(" "), count("row_count"));
         let reason =
             format!("{options} leaves none of the {count} rows of `{name}` in the report{when}");
         Ok(Left::None(count, reason))
@@ -248,16 +248,16 @@ impl Explainer<'_> {
         if self.scope.processes.is_empty() {
             return Ok(None);
         }
-        let plan = Plan::new(self.catalog, &Invocation::parse(PROCESSES), &Layout::Own)?;
+        let plan = Plan::new(self.asking.catalog, &Invocation::parse(PROCESSES), &Layout::Own)?;
         let is_chosen =
-            |row: &Record| row.int("pid").is_some_and(|pid| self.scope.processes.contains(&pid));
-        let is_idle = |row: &Record| row.int("op_count") == Some(0) && row.int("call_count") == Some(0);
-        let rows = rows_of(self.session, &plan, self.limits)?;
-        let chosen: Vec<&Record> = rows.iter().filter(|row| is_chosen(row)).collect();
-        if chosen.is_empty() || !chosen.iter().all(|row| is_idle(row)) {
+            |row: &Row<'_>| row.int("pid").is_some_and(|pid| self.scope.processes.contains(&pid));
+        let is_idle = |row: &Row<'_>| row.int("op_count") == Some(0) && row.int("call_count") == Some(0);
+        let table = self.session.table(&plan, self.limits)?;
+        let chosen: Vec<Row<'_>> = table.iter().filter(is_chosen).collect();
+        if chosen.is_empty() || !chosen.iter().all(is_idle) {
             return Ok(None);
         }
-        let named = |row: &&Record| {
+        let named = |row: &Row<'_>| {
             let name = row
                 .text("process_name")
                 .filter(|name| !name.is_empty())
@@ -280,9 +280,9 @@ impl Explainer<'_> {
         }
         // With --nvtx and --iter, the figures of all queries are about the selected ranges.
         if !(self.scope.nvtx.is_empty() && self.scope.iterations.is_empty()) {
-            let scope = &self.args.scope;
+            let scope = &self.asking.scope;
             let names = scope.nvtx.iter().map(|name| ("--nvtx", name));
-            let names = names.chain(scope.iter.iter().map(|name| ("--iter", name)));
+            let names = names.chain(scope.iterations.iter().map(|name| ("--iter", name)));
             let selected: Vec<String> =
                 names.map(|(option, name)| format!("{option} '{name}'")).collect();
             return Ok(self.lost_in(&selected.join(" "), &[])?.into_iter().collect());
@@ -345,25 +345,28 @@ impl Explainer<'_> {
 
     /// Whether the class map that the user named matches nothing.
     fn unmatched_classes(&self, answered: &[Answered<'_>]) -> Result<Option<String>> {
-        let Some(map) = &self.args.classes.classes else { return Ok(None) };
+        let Some(map) = &self.asking.class_map else { return Ok(None) };
         if !answered.iter().any(|answer| uses_classes(answer.plan)) {
             return Ok(None);
         }
-        let row = self.row(&format!(
+        let table = self.table(&format!(
             "SELECT count(*) AS name_count, count(*) FILTER (WHERE op_class(op_name) <> 'others') AS known \
              FROM (SELECT DISTINCT op_name FROM {NAMED})"
         ))?;
-        let counts = row.map(|row| (row.int("name_count").unwrap_or(0), row.int("known").unwrap_or(0)));
+        let counts = table
+            .iter()
+            .next()
+            .map(|row| (row.int("name_count").unwrap_or(0), row.int("known").unwrap_or(0)));
         Ok(counts.filter(|&(names, known)| names > 0 && known == 0).map(|(names, _)| {
             format!("class map {map} matches none of the {names} names of GPU operations")
         }))
     }
 
-    fn row(&self, sql: &str) -> Result<Option<Record>> {
+    fn table(&self, sql: &str) -> Result<ResultTable> {
         let origin = ("explanation".to_owned(), 1);
         // A statement of nsq's own, over the library's relations.
-        let plan = Plan { is_built_in: true, ..Plan::ad_hoc(sql, origin, self.catalog) };
-        Ok(rows_of(self.session, &plan, self.limits)?.into_iter().next())
+        let plan = Plan { is_built_in: true, ..Plan::ad_hoc(sql, origin, self.asking.catalog) };
+        self.session.table(&plan, self.limits)
     }
 }
 

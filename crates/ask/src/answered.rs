@@ -1,4 +1,4 @@
-//! Runs a plan and watches its rows, for what is to be explained.
+//! Runs a plan, and keeps of its rows what explanations need.
 
 use nsq_engine::compile::Plan;
 use nsq_engine::execute::{Limits, Session};

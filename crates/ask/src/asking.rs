@@ -1,0 +1,206 @@
+//! How reports are asked, and work on all of them in parallel.
+
+use crate::input::{Input, Source};
+use crate::open_report::OpenReport;
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::Scope;
+use nsq_engine::scope::ScopeText;
+use nsq_library::catalog::{Catalog, ClassMaps};
+use nsq_value::error::{Error, Result};
+use regex::Regex;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Most files open for one report: the database once for the statement and four times for a native
+/// relation, the lock of a cached export, and SQLite's temporary files.
+const FILES: usize = 12;
+/// Most files open for other purposes.
+const OTHER_FILES: usize = 16;
+
+/// How reports are asked: in which scope, with which class map, within which limits.
+#[derive(Debug, Clone)]
+pub struct Asking<'a> {
+    /// The library.
+    pub catalog: &'a Catalog,
+    /// The class maps, with the chosen one.
+    pub classes: ClassMaps,
+    /// The class map, if the user named one.
+    pub class_map: Option<String>,
+    /// The part of each report.
+    pub scope: ScopeText,
+    /// Names the iterations of each report, without leaving out other work.
+    pub iteration_name: Option<String>,
+    /// The parameters of queries as the user gave them, `key=value`: for explanations.
+    pub params: Vec<String>,
+    /// Takes the ranks of reports from their names. It has one group.
+    pub rank_pattern: Option<Regex>,
+    /// The limits. The time counts from when they were made, but not while a report is opened.
+    pub limits: Limits,
+    /// No report is begun after one has failed.
+    pub is_strict: bool,
+    /// Notes explain what the rows leave out, and why there are none.
+    pub explains: bool,
+    /// Shows how many of many reports are done.
+    pub show_reports: Option<fn(u64, u64)>,
+}
+
+/// A report that failed.
+#[derive(Debug)]
+pub struct Failed {
+    /// Its name in answers.
+    pub name: String,
+    /// Its path.
+    pub path: std::path::PathBuf,
+    /// Why.
+    pub error: Error,
+}
+
+impl<'a> Asking<'a> {
+    /// The whole of each report, without limits.
+    pub fn new(catalog: &'a Catalog) -> Self {
+        Self {
+            catalog,
+            classes: catalog.classes().clone(),
+            class_map: None,
+            scope: ScopeText::default(),
+            iteration_name: None,
+            params: Vec::new(),
+            rank_pattern: None,
+            limits: Limits::default(),
+            is_strict: false,
+            explains: true,
+            show_reports: None,
+        }
+    }
+
+    /// The scope of a report.
+    pub(crate) fn scope_of(&self, input: &Input<'_>, open: &OpenReport) -> Result<Scope> {
+        if let Some(scope) = &input.scope {
+            return Ok(scope.clone());
+        }
+        let mut scope = self.scope.resolve(&open.schema)?;
+        scope.rank = self.rank_of(input.path)?;
+        scope.iteration_name.clone_from(&self.iteration_name);
+        Ok(scope)
+    }
+
+    /// The rank that the name of a report says; `None` without a pattern.
+    fn rank_of(&self, path: &Path) -> Result<Option<i64>> {
+        let Some(pattern) = &self.rank_pattern else { return Ok(None) };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let number = pattern.captures(&name).and_then(|found| found.get(1));
+        match number.and_then(|number| number.as_str().parse::<u32>().ok()) {
+            Some(rank) => Ok(Some(i64::from(rank))),
+            None => Err(Error::usage(
+                format!("--rank-pattern {pattern} finds no rank in the name '{name}'"),
+                "the pattern must match the name of each report, and its group must be a number",
+            )),
+        }
+    }
+
+    /// Works on as many reports at once as the limits on threads and open files allow. `work` gets the position of the
+    /// report, and the report, or why it cannot be opened. The results are in the order of the reports; `None`: the work did not begin, because a report failed.
+    pub(crate) fn each<T: Send>(
+        &self,
+        inputs: &[Input<'_>],
+        work: impl Fn(usize, Result<Opened<'_>>, &Limits) -> Result<T> + Sync,
+    ) -> Vec<Option<Result<T>>> {
+        let threads = self.limits.threads;
+        let files = open_files().saturating_sub(OTHER_FILES) / FILES;
+        let workers = threads.allowed().min(inputs.len()).min(files).max(1);
+        // Each worker gets an equal share of the threads for its own computations.
+        let limits = Limits { threads: threads.shared_by(workers), ..self.limits.clone() };
+        let (next, done, failed) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicBool::new(false));
+        let answers: Vec<Mutex<Option<Result<T>>>> = inputs.iter().map(|_| None.into()).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    let mut limits = limits.clone();
+                    if inputs.len() > workers {
+                        limits.progress.show = None;
+                    }
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(input) = inputs.get(index) else { break };
+                        if self.is_strict && failed.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let opened = input.opened(&mut limits);
+                        let answer = work(index, opened, &limits);
+                        failed.fetch_or(answer.is_err(), Ordering::Relaxed);
+                        if let Ok(mut slot) = answers[index].lock() {
+                            *slot = Some(answer);
+                        }
+                        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                        if let (Some(show), true) = (self.show_reports, inputs.len() > workers) {
+                            show(done, inputs.len() as u64);
+                        }
+                    }
+                });
+            }
+        });
+        answers.into_iter().map(|answer| answer.into_inner().ok().flatten()).collect()
+    }
+}
+
+/// A report that is open for as long as it is asked.
+pub(crate) enum Opened<'a> {
+    Given(&'a OpenReport),
+    Own(Box<OpenReport>),
+}
+
+impl Deref for Opened<'_> {
+    type Target = OpenReport;
+
+    fn deref(&self) -> &OpenReport {
+        match self {
+            Self::Given(report) => report,
+            Self::Own(report) => report,
+        }
+    }
+}
+
+impl<'a> Input<'a> {
+    /// The report. The deadline is put off by the time that opening it takes.
+    pub(crate) fn opened(&self, limits: &mut Limits) -> Result<Opened<'a>> {
+        match self.source {
+            Source::Open(report) => Ok(Opened::Given(report)),
+            Source::File(opener) => {
+                let begin = Instant::now();
+                let opened = opener(self.path);
+                if let Some((deadline, _)) = &mut limits.deadline {
+                    *deadline += begin.elapsed();
+                }
+                Ok(Opened::Own(Box::new(opened?)))
+            }
+        }
+    }
+
+    /// That this report failed.
+    pub(crate) fn failed(&self, error: Error) -> Failed {
+        Failed { name: self.name.clone(), path: self.path.to_owned(), error }
+    }
+}
+
+/// The first error of reports that failed, where none may fail.
+pub(crate) fn none_failed(failures: &mut Vec<Failed>) -> Result<()> {
+    match failures.is_empty() {
+        true => Ok(()),
+        false => Err(failures.swap_remove(0).error),
+    }
+}
+
+/// The limit on open files.
+fn open_files() -> usize {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, getrlimit};
+        let most = getrlimit(Resource::Nofile).current;
+        most.and_then(|most| usize::try_from(most).ok()).unwrap_or(usize::MAX)
+    }
+    #[cfg(not(unix))]
+    usize::MAX
+}

@@ -1,0 +1,124 @@
+//! Asks a page of one or several reports.
+
+use crate::asking::{Asking, Failed, none_failed};
+use crate::input::Input;
+use crate::open_report::OpenReport;
+use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
+use crate::partials::Gathering;
+use crate::queries::About;
+use nsq_engine::execute::Limits;
+use nsq_value::error::{Error, Result};
+use std::path::PathBuf;
+
+/// A page whose reports have answered their parts of it.
+pub struct BegunPage<'a> {
+    asking: &'a Asking<'a>,
+    request: &'a PageRequest<'a>,
+    /// The reports that answer.
+    pub reports: Vec<About>,
+    /// The reports that failed.
+    pub failures: Vec<Failed>,
+    answers: Vec<PageReport>,
+    /// The rows of reports that the page compares.
+    gathering: Option<Gathering>,
+    /// Whether no scope limits a report.
+    is_whole: bool,
+    /// The first report, for errors.
+    first: PathBuf,
+    /// Who asks, for errors.
+    pub asker: String,
+}
+
+impl<'a> Asking<'a> {
+    /// Asks reports for a page. Those that fail are listed, and the others answer, unless nsq was interrupted. An
+    /// error: a report that is the only one failed.
+    pub fn page(&'a self, request: &'a PageRequest<'a>, inputs: &[Input<'_>]) -> Result<BegunPage<'a>> {
+        // A page that does not compare reports may be laid out for each of them.
+        let gathering = if request.is_across() { Some(request.gather()?) } else { None };
+        let answers = self.each(inputs, |place, opened, limits| {
+            let mut answer =
+                opened.and_then(|open| self.page_report(request, &inputs[place], &open, limits));
+            match (&gathering, &mut answer) {
+                (None, _) => {}
+                (Some(all), Ok((report, ..))) => request.gather_from(report, place, all)?,
+                (Some(all), Err(_)) => all.add(place, None)?,
+            }
+            answer
+        });
+        let first = inputs.first().map_or_else(PathBuf::new, |input| input.path.to_owned());
+        let mut begun = BegunPage {
+            asking: self,
+            request,
+            reports: Vec::new(),
+            failures: Vec::new(),
+            answers: Vec::new(),
+            gathering,
+            is_whole: true,
+            first,
+            asker: format!("page {}", request.page().name),
+        };
+        for (input, answer) in inputs.iter().zip(answers) {
+            match answer {
+                Some(Ok((report, about, is_whole))) => {
+                    begun.reports.push(about);
+                    begun.answers.push(report);
+                    begun.is_whole &= is_whole;
+                }
+                Some(Err(error)) if inputs.len() == 1 => return Err(error),
+                Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
+                Some(Err(error)) => begun.failures.push(input.failed(error)),
+                None => {}
+            }
+        }
+        Ok(begun)
+    }
+
+    /// What one report answers to a page, what is told of it, and whether no scope limits it.
+    pub fn page_report(
+        &self,
+        request: &PageRequest<'_>,
+        input: &Input<'_>,
+        open: &OpenReport,
+        limits: &Limits,
+    ) -> Result<(PageReport, About, bool)> {
+        let scope = self.scope_of(input, open)?;
+        let lacks = request.lacks(open, self.catalog)?;
+        let roots = request.roots(&lacks);
+        let classes = input.classes.as_ref().unwrap_or(&self.classes);
+        let (session, notes) = open.begin_with(self.catalog, classes, &scope, roots, limits)?;
+        let about = input.about.clone();
+        let about =
+            about.unwrap_or_else(|| ReportInput { name: input.name.clone(), ..ReportInput::of(open) });
+        let report = request.ask(about, &session, lacks, limits)?;
+        let facts = open.heading(&scope).facts;
+        Ok((report, About { name: input.name.clone(), facts, notes }, scope.is_whole()))
+    }
+}
+
+impl<'a> BegunPage<'a> {
+    /// Fails with the first error, if a report failed.
+    pub fn all_answered(mut self) -> Result<Self> {
+        none_failed(&mut self.failures)?;
+        Ok(self)
+    }
+
+    /// The page, from the answers of all reports.
+    pub fn answer(self) -> Result<PageAnswer<'a>> {
+        let Self { asking: Asking { classes, limits, .. }, request, .. } = self;
+        let answer = match self.gathering {
+            Some(gathering) => request.answer_gathered(self.answers, gathering, classes, limits)?,
+            None => request.answer(self.answers, classes, limits)?,
+        };
+        answer.map_err(|none| none.into_error(&self.asker, &self.first, self.is_whole))
+    }
+
+    /// A page for each report, with its name. Only of a page that does not compare reports.
+    pub fn answers(self) -> impl Iterator<Item = Result<(String, PageAnswer<'a>)>> {
+        let Self { asking, request, reports, answers, is_whole, first, asker, .. } = self;
+        reports.into_iter().zip(answers).map(move |(about, report)| {
+            let answer = request.answer(vec![report], &asking.classes, &asking.limits)?;
+            let answer = answer.map_err(|none| none.into_error(&asker, &first, is_whole))?;
+            Ok((about.name, answer))
+        })
+    }
+}

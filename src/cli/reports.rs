@@ -1,0 +1,119 @@
+//! The reports that a command line names, how they are asked, and what is said of those that fail.
+
+use super::failures::complain_of_all;
+use super::options::{ClassArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs, no_instances};
+use super::{note, progress};
+use nsq_ask::asking::{Asking, Failed};
+use nsq_ask::input::{Input, Opener};
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::queries::About;
+use nsq_files::interrupt;
+use nsq_library::catalog::Catalog;
+use nsq_report::report::report_paths;
+use nsq_value::error::Result;
+use regex::Regex;
+use std::path::{Path, PathBuf};
+
+/// How many reports are worked on.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(super) struct ManyArgs {
+    #[command(flatten)]
+    pub(super) threads: ThreadArgs,
+    /// Stop at the first of several reports that fails, and print nothing.
+    ///
+    /// Without it, the failed reports are named, the others answer, and the exit code is 1.
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Take ranks from file names where the reports do not tell, such as 'rank(\d+)'
+    ///
+    /// A regular expression whose one group is the number. It must match the name of each report.
+    #[arg(long, value_name = "REGEX", value_parser = rank_pattern)]
+    rank_pattern: Option<Regex>,
+}
+
+fn rank_pattern(text: &str) -> std::result::Result<Regex, String> {
+    let pattern = Regex::new(text).map_err(|e| e.to_string())?;
+    match pattern.captures_len() {
+        2 => Ok(pattern),
+        _ => Err("expected one group for the number, such as 'rank(\\d+)'".to_owned()),
+    }
+}
+
+/// How reports are asked, by the options of a verb.
+pub(super) fn asking<'c>(
+    catalog: &'c Catalog,
+    scope: &ScopeArgs,
+    classes: &ClassArgs,
+    limits: &LimitArgs,
+    many: &ManyArgs,
+) -> Asking<'c> {
+    Asking {
+        class_map: classes.classes.clone(),
+        scope: scope.text(),
+        rank_pattern: many.rank_pattern.clone(),
+        limits: limits.limits(many.threads.most()),
+        is_strict: many.strict,
+        show_reports: Some(progress::show_reports),
+        ..Asking::new(catalog)
+    }
+}
+
+/// Reports with their names in answers, opened one after the other.
+pub(super) fn inputs<'p>(
+    paths: &'p [PathBuf],
+    names: Vec<String>,
+    opener: &'p Opener<'p>,
+) -> Vec<Input<'p>> {
+    paths.iter().zip(names).map(|(path, name)| Input::file(name, path, opener)).collect()
+}
+
+/// Opens a report with the options of the command line. Time spent exporting it does not count.
+pub(super) fn open(path: &Path, args: &OpenArgs) -> Result<OpenReport> {
+    interrupt::pause(|| OpenReport::new(path, &args.export_options())).map_err(no_instances)
+}
+
+/// Prints the notes that come with an answer, and returns it.
+pub(super) fn noted<T>((answer, notes): (T, Vec<String>)) -> T {
+    notes.iter().for_each(|text| note(text));
+    answer
+}
+
+/// Prints the notes about reports, from the one at the position `from` in the notes of each. Names the reports if there
+/// are several.
+pub(super) fn tell(reports: &[About], from: usize, are_several: bool) {
+    for About { name, notes, .. } in reports {
+        for text in notes.iter().skip(from) {
+            note(&if are_several { format!("{name}: {text}") } else { text.clone() });
+        }
+    }
+}
+
+/// The reports that the arguments name, as [`report_paths`] finds them. Skipped files are noted.
+pub(super) fn named(given: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let (paths, notes) = report_paths(given)?;
+    notes.iter().for_each(|text| note(text));
+    Ok(paths)
+}
+
+/// Prints why reports failed. Returns the most severe exit code, and whether the answers of the others are to be
+/// printed: to standard output, but not to a file that would be incomplete.
+pub(super) fn complain(
+    failures: &[Failed],
+    (answered, all): (usize, usize),
+    many: &ManyArgs,
+    output: Option<&Path>,
+) -> (u8, bool) {
+    progress::clear();
+    let code = complain_of_all(failures);
+    if answered == 0 || answered == all {
+        return (code, answered > 0);
+    }
+    let failed = all - answered;
+    if output.is_some() {
+        note("no output file was written, because a report failed; without -o, the others answer");
+    } else if !many.strict {
+        note(&format!("{failed} of {all} reports failed: the results are those of the others"));
+    }
+    (code, output.is_none() && !many.strict)
+}
