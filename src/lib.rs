@@ -44,8 +44,11 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+#[cfg(feature = "options")]
 #[doc(hidden)]
-pub use nsq_ask::{door, materialize, open_report, page};
+pub use nsq_ask::options;
+#[doc(hidden)]
+pub use nsq_ask::{asking, door, input, materialize, open_report, page, pages, queries};
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use nsq_check::lint;

@@ -55,15 +55,7 @@ pub(crate) fn format(args: &Args) -> Result<Format> {
 
 /// Refuses an output file that is one of the reports.
 pub(crate) fn must_differ(args: &Args, reports: &[PathBuf]) -> Result<()> {
-    let target = args.output.as_ref().and_then(|path| path.canonicalize().ok());
-    let is_target = |path: &&PathBuf| path.canonicalize().ok() == target;
-    match target.as_ref().and_then(|_| reports.iter().find(is_target)) {
-        None => Ok(()),
-        Some(report) => Err(Error::Usage {
-            reason: format!("the output is the report itself: {}", report.display()),
-            help: "give another file name: nsq never overwrites a report".to_owned(),
-        }),
-    }
+    whole_file::must_differ(args.output.as_deref(), reports.iter().map(PathBuf::as_path))
 }
 
 pub(crate) fn heading(library: &Library, query: &str, reports: usize) -> Result<Heading> {

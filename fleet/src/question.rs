@@ -2,12 +2,13 @@
 
 use crate::asked::{Ask, Source, path_text};
 use crate::local::{self, Found, Leaf};
-use crate::options::{ScopeArgs, params};
+use crate::options::params;
 use crate::output;
 use crate::place;
 use crate::workshop::{Contribution, Workshop};
 use nsq::error::EXIT_FAILED;
 use nsq::interrupt::{handle_signals, interrupt};
+use nsq::options::ScopeArgs;
 use nsq::render::Format;
 use nsq::whole_file::WorkFolder;
 use nsq::{Cancel, Error, Library, Result, report_paths};
@@ -137,7 +138,7 @@ fn asks(library: &Library, args: &Args) -> Result<Vec<Ask>> {
             help: format!("{} reads many reports: ask it with `nsq run` to set parameters", args.query),
         });
     }
-    names.iter().map(|name| Ask::new(library, name, &given, &args.scope.scope())).collect()
+    names.iter().map(|name| Ask::new(library, name, &given, &args.scope.text())).collect()
 }
 
 fn add_leaves(library: &Library, query: &str, leaves: &mut Vec<String>) -> Result<()> {

@@ -11,8 +11,9 @@ mod tracks;
 use clap::Parser;
 use nsq::interrupt::{disarm, handle_signals, interrupt};
 use nsq::memory::{self, ExitWhenOutOfMemory};
+use nsq::options::ScopeArgs;
 use nsq::whole_file::{self, tell};
-use nsq::{Error, Library, Report, Result, Scope, report_paths, visible};
+use nsq::{Error, Library, Report, Result, report_paths, visible};
 use output::Compressed;
 use packets::{Counts, Packets};
 use slices::{Clock, Counters, Slices, Target};
@@ -65,21 +66,8 @@ struct Args {
     /// File to write. It is compressed if its name ends in .gz; a failed run leaves no partial file.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Only events that overlap this time range since the start of the capture: 1.5s/2s, 12ms/, /80%.
-    #[arg(long, value_name = "A/B", allow_hyphen_values = true)]
-    time: Option<String>,
-    /// Only GPU work on these CUDA device ordinals.
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
-    device: Vec<i64>,
-    /// Only events of these process IDs.
-    #[arg(long, value_name = "PID", value_delimiter = ',')]
-    process: Vec<i64>,
-    /// Only work launched or done inside NVTX ranges of this name; may be repeated.
-    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
-    nvtx: Vec<String>,
-    /// Only events that overlap NVTX ranges of this name in time, on any thread or device.
-    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
-    window: Vec<String>,
+    #[command(flatten)]
+    scope: ScopeArgs,
 }
 
 #[global_allocator]
@@ -132,15 +120,7 @@ fn run(args: &Args) -> Result<Counts> {
             help: "give fewer reports".to_owned(),
         });
     }
-    let own = std::fs::canonicalize(&args.output).ok();
-    if let Some(same) =
-        paths.iter().find(|path| own.is_some() && std::fs::canonicalize(path).ok() == own)
-    {
-        return Err(Error::Usage {
-            reason: format!("{} would be overwritten by its own trace", same.display()),
-            help: "give another file to --output".to_owned(),
-        });
-    }
+    whole_file::must_differ(Some(&args.output), paths.iter().map(PathBuf::as_path))?;
     let library = nsq::library()?.cancelled_by(interrupt());
     let reports = paths.iter().map(|path| library.open(path)).collect::<Result<Vec<_>>>()?;
     let clocks = clocks(&library, &reports)?;
@@ -211,14 +191,7 @@ fn names(report: &Report) -> Result<HashMap<Owner, String>> {
 
 /// Writes all events of a report.
 fn write<W: Write>(report: &Report, args: &Args, target: &mut Target<'_, W>) -> Result<()> {
-    let scope = Scope {
-        time: args.time.clone(),
-        devices: args.device.clone(),
-        processes: args.process.clone(),
-        nvtx: args.nvtx.clone(),
-        windows: args.window.clone(),
-        ..Scope::default()
-    };
+    let scope = args.scope.text();
     for (statement, begins_flows) in SLICES {
         report.sql(statement).scope(&scope).run_into(&mut Slices::new(target, begins_flows))?;
     }

@@ -13,6 +13,8 @@ mod explain;
 pub mod input;
 pub mod materialize;
 pub mod open_report;
+#[cfg(feature = "cli")]
+pub mod options;
 pub mod page;
 pub mod pages;
 mod partials;
