@@ -70,4 +70,6 @@ def ask_page(
     iterations: Optional[str],
     params: List[Tuple[str, Any]],
     how: Dict[str, Any],
-) -> Tuple[List[Tuple[str, Rows]], str, List[str], Optional[str], Optional[str]]: ...
+) -> Tuple[
+    List[Tuple[str, Rows]], str, List[str], List[Tuple[str, str, Optional[str]]], Optional[str], Optional[str]
+]: ...

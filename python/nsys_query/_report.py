@@ -170,7 +170,9 @@ class Report:
     ) -> Page:
         """Asks a page: several queries together. The keywords are those of :meth:`run`."""
         how = _how(locals())
-        return _page(self._library, self._reports, name, None, None, _params(params, more), how)
+        page = _page(self._library, self._reports, name, None, None, _params(params, more), how)
+        page.failures[:0] = self.failures
+        return page
 
     def overview(self, **scope: Any) -> Page:
         """What the report holds, how its GPUs spent their time, and what to fix first.
@@ -386,8 +388,10 @@ def _page(
     params: List[Tuple[str, Any]],
     how: Dict[str, Any],
 ) -> Page:
-    tables, facts, notes, text, html = _native.ask_page(library, reports, name, before, iterations, params, how)
-    return Page({name: Table(rows) for name, rows in tables}, json.loads(facts), notes, text, html)
+    answered = _native.ask_page(library, reports, name, before, iterations, params, how)
+    tables, facts, notes, failed, text, html = answered
+    failures = [Failure(os.fspath(path), message, help) for path, message, help in failed]
+    return Page({name: Table(rows) for name, rows in tables}, json.loads(facts), notes, failures, text, html)
 
 
 def _params(params: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> List[Tuple[str, Any]]:

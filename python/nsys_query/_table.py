@@ -202,14 +202,22 @@ class Page:
     """
 
     def __init__(
-        self, tables: Dict[str, Table], facts: Dict[str, Any], notes: List[str], text: Optional[str], html: Optional[str]
+        self,
+        tables: Dict[str, Table],
+        facts: Dict[str, Any],
+        notes: List[str],
+        failures: List[Failure],
+        text: Optional[str],
+        html: Optional[str],
     ) -> None:
         self.tables = tables
         """The tables, by the names that the page gives them."""
         self.facts = facts
         """What the page says beside its tables."""
         self.notes = notes
-        """What reports lack."""
+        """What reports lack, and what a reader must know."""
+        self.failures = failures
+        """The reports that failed or could not be opened; the others answer."""
         self.html = html
         """The page as an HTML document; ``None`` if it has no such layout."""
         self._text = text

@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use crate::failure::OrRaise;
-use crate::rows::Rows;
+use crate::rows::{Failed, Rows, failed};
 use crate::scope::How;
 use crate::wait::attended;
 use nsq::{Answer, Cancel, Column, Page, Question, Row, RowSink, Table, Value, visible};
@@ -195,8 +195,8 @@ pub(crate) fn ask(
     Rows::new(answer, columns)
 }
 
-/// The tables, facts as JSON, notes, text and HTML of a page.
-type Answered = (Vec<(String, Rows)>, String, Vec<String>, Option<String>, Option<String>);
+/// The tables, facts as JSON, notes, failures, text and HTML of a page.
+type Answered = (Vec<(String, Rows)>, String, Vec<String>, Vec<Failed>, Option<String>, Option<String>);
 
 /// Asks a page. With `before`, so many of the reports are compared with the others.
 #[pyfunction]
@@ -222,7 +222,7 @@ pub(crate) fn ask_page(
         }
         None => library.page(name, reports),
     };
-    question = question.scope(&scope).layouts().cancel(&cancel);
+    question = question.scope(&scope).layouts().cancel(&cancel).go_on();
     for (name, value) in params {
         question = question.param(&name, spelled(&value)?);
     }
@@ -236,11 +236,11 @@ pub(crate) fn ask_page(
         question = question.timeout(timeout);
     }
     let page = attended(py, &cancel, || question.run())?.or_raise(py)?;
-    let Page { tables, facts, notes, text, html } = page;
+    let Page { tables, facts, notes, failures, text, html } = page;
     let tables = tables.iter().map(|(name, table)| Ok((name.clone(), kept(table)?)));
     let notes = notes.iter().map(|note| visible(note)).collect();
     let facts = serde_json::Value::from(facts).to_string();
-    Ok((tables.collect::<PyResult<_>>()?, facts, notes, text, html))
+    Ok((tables.collect::<PyResult<_>>()?, facts, notes, failed(&failures), text, html))
 }
 
 /// A table as an answer.

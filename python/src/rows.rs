@@ -69,12 +69,8 @@ impl Rows {
 
     /// Path, message and help of each report that failed while others answered.
     #[getter]
-    fn failures(&self) -> Vec<(PathBuf, String, Option<String>)> {
-        let shown = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join("\n");
-        let failure = |Failure { report, message, help }: &Failure| {
-            (report.clone(), shown(message), help.as_deref().map(shown))
-        };
-        self.answer.failures.iter().map(failure).collect()
+    fn failures(&self) -> Vec<Failed> {
+        failed(&self.answer.failures)
     }
 
     /// Name, type, unit and meaning of each column.
@@ -153,4 +149,16 @@ fn object<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
         Value::Real(real) => real.into_pyobject(py)?.into_any(),
         Value::Text(text) => text.into_pyobject(py)?.into_any(),
     })
+}
+
+/// Path, message and help of a report that failed.
+pub(crate) type Failed = (PathBuf, String, Option<String>);
+
+/// The reports that failed, as they are shown.
+pub(crate) fn failed(failures: &[Failure]) -> Vec<Failed> {
+    let shown = |text: &str| text.lines().map(visible).collect::<Vec<_>>().join("\n");
+    let failure = |Failure { report, message, help }: &Failure| {
+        (report.clone(), shown(message), help.as_deref().map(shown))
+    };
+    failures.iter().map(failure).collect()
 }

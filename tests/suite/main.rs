@@ -33,6 +33,7 @@ mod large_export;
 mod load;
 mod native_statements;
 mod occupancy;
+mod one_door;
 mod payloads;
 mod pipelines;
 mod query_pages;

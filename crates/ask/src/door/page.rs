@@ -2,7 +2,7 @@
 
 use super::library::{Library, Report};
 use super::question::{Cancel, How, Scope, inputs, notes};
-use super::rows::{Answer, Page, Table};
+use super::rows::{Answer, Failure, Page, Table};
 use crate::page::{PageRequest as Request, PageTableAnswer, not_comparable};
 use nsq_render::render::{quotable, visible};
 use nsq_sweep::threads::Threads;
@@ -114,6 +114,13 @@ impl<'r> PageQuestion<'r> {
         self
     }
 
+    /// Goes on where one of several reports fails: [`Page::failures`] lists it. If all fail, the first error is
+    /// returned. A comparison needs all its reports.
+    pub fn go_on(mut self) -> Self {
+        self.how.goes_on = true;
+        self
+    }
+
     /// Uses at most this many threads; 0 means one per core. The answer is the same for every number.
     pub fn threads(mut self, most: usize) -> Self {
         self.how.threads = Threads::at_most(NonZeroUsize::new(most));
@@ -140,8 +147,14 @@ impl<'r> PageQuestion<'r> {
         let request = Request::new(catalog, &self.name, &params, visible)?;
         let mut asking = self.how.asking(&self.library)?;
         asking.iteration_name.clone_from(&self.iterations);
-        asking.is_strict = true;
-        let begun = asking.page(&request, &inputs(&self.reports))?.all_answered()?;
+        // A comparison is of all its reports.
+        let goes_on = self.how.goes_on && self.before.is_none();
+        asking.is_strict = !goes_on;
+        let mut begun = asking.page(&request, &inputs(&self.reports))?;
+        if !goes_on || begun.reports.is_empty() {
+            begun = begun.all_answered()?;
+        }
+        let failures = begun.failures.iter().map(Failure::of).collect();
         let mut notes = notes(&begun.reports, self.reports.len() > 1);
         let is_about_one = self.reports.len() == 1 || request.is_across();
         let answer = begun.answer()?;
@@ -162,7 +175,7 @@ impl<'r> PageQuestion<'r> {
         };
         let tables = answer.tables.iter().map(table).collect();
         notes.extend(answer.notes.iter().cloned());
-        let page = Page { tables, facts: answer.facts.clone(), notes, text, html };
+        let page = Page { tables, facts: answer.facts.clone(), notes, failures, text, html };
         Ok((page, why_not))
     }
 }

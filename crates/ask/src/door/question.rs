@@ -65,7 +65,7 @@ pub(super) struct How {
     pub(super) timeout: Option<Duration>,
     max_rows: Option<usize>,
     max_bytes: Option<usize>,
-    goes_on: bool,
+    pub(super) goes_on: bool,
     pub(super) cancel: Cancel,
     pub(super) threads: Threads,
 }
@@ -159,8 +159,8 @@ impl<'r> Question<'r> {
         self
     }
 
-    /// Goes on where one of several reports fails, such as one with a damaged page: [`Answer::failures`] lists it. If
-    /// all fail, the first error is returned.
+    /// Goes on where one of several reports fails, or lacks the data: [`Answer::failures`] lists it. If all do, the
+    /// first error is returned.
     pub fn go_on(mut self) -> Self {
         self.how.goes_on = true;
         self

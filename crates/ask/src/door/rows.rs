@@ -114,6 +114,8 @@ pub struct Page {
     pub facts: serde_json::Map<String, serde_json::Value>,
     /// What reports lack.
     pub notes: Vec<String>,
+    /// The reports that are left out because they failed; see [`PageQuestion::go_on`](super::PageQuestion::go_on).
+    pub failures: Vec<Failure>,
     /// As text, as the program prints it. `None` without [`PageQuestion::layouts`](super::PageQuestion::layouts),
     /// for a page that has no such layout, and for several reports that the page does not compare.
     pub text: Option<String>,

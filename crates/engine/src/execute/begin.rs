@@ -131,7 +131,7 @@ mod tests {
         let catalog = crate::tests::library();
         let loads: Arc<Loads> = Arc::default();
         let ask = |iteration: usize, loads: Option<&Arc<Loads>>| {
-            let connection = Connection::open("fixtures/example.sqlite").unwrap();
+            let connection = Connection::open("../../fixtures/example.sqlite").unwrap();
             let schema = Schema::read(&connection).unwrap();
             let name = "forward".to_owned();
             let selector = Selector {

@@ -227,7 +227,7 @@ mod tests {
                 ..Limits::default()
             };
             limits.progress.show = Some(show[session]);
-            let connection = Connection::open("fixtures/example.sqlite").unwrap();
+            let connection = Connection::open("../../fixtures/example.sqlite").unwrap();
             let schema = Schema::read(&connection).unwrap();
             let scope = normalize::Scope::default();
             let installation = normalize::plan(&schema, catalog, &scope, ["kernel"]).unwrap();

@@ -80,7 +80,7 @@ mod tests {
     use rusqlite::Connection;
     use std::sync::Arc;
 
-    const REPORT: &str = "fixtures/example.sqlite";
+    const REPORT: &str = "../../fixtures/example.sqlite";
     const ITERATIONS: &str = "SELECT * FROM iteration_window ORDER BY gpu_id, global_tid, iteration";
 
     fn session(limits: &Limits) -> Session {
