@@ -67,7 +67,10 @@ def program(*words):
         return subprocess.run([os.environ["NSQ"], *words, *more], capture_output=True, text=True)
 
     out, said = run("-f", "json").stdout, run().stderr.splitlines()
-    rows = [list(row.values()) for row in json.loads(out)["rows"]] if out else []
+    results = json.loads(out) if out else []
+    # One result is an object, several are a list.
+    results = results if isinstance(results, list) else [results]
+    rows = [list(row.values()) for result in results for row in result["rows"]]
     begin = lambda start: [line[len(start):] for line in said if line.startswith(start)]  # noqa: E731
     return rows, begin("note: "), begin("error: ")
 
@@ -102,7 +105,8 @@ def test_one_report(example, server, words, asked, notes, failures):
     rows, noted, failed = program("run", example, *words)
     assert notes is None or (len(noted), len(failed)) == (notes, failures)
     assert package(lambda: nq.open(example).run(query, params, **scope)) == (rows, noted, failed)
-    text, is_error = server("run_query", query=query, params=params, limit=1000, **({"scope": scope} if scope else {}))
+    scope = {"devices" if name == "device" else name: value for name, value in scope.items()}
+    text, is_error = server("run_query", query=query, params=params, limit=1000, scope=scope)
     assert is_error == bool(failed), text
     if is_error:
         # The server says what to do with its tools instead of options.

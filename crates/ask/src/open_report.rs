@@ -32,7 +32,11 @@ const MAX_LISTED: usize = 20;
 impl OpenReport {
     /// Opens a SQLite export, a capture or a trace.
     pub fn new(path: &Path, options: &ExportOptions) -> Result<Self> {
-        let report = Report::open(path, options)?;
+        Self::of(Report::open(path, options)?)
+    }
+
+    /// A file that is open.
+    pub fn of(report: Report) -> Result<Self> {
         let schema = Schema::detect(&report)?;
         Ok(Self { report, schema, loads: None })
     }

@@ -52,8 +52,8 @@ struct Stream<'a> {
     _open: Opened<'a>,
 }
 
-/// The rows of a plan, to be written by a function that gets where they go.
-pub type Rows<'r> = &'r mut dyn FnMut(&mut dyn RowSink) -> Result<()>;
+/// Writes the rows of a plan to a sink, and returns their number.
+pub type Rows<'r> = &'r mut dyn FnMut(&mut dyn RowSink) -> Result<usize>;
 
 impl<'a> Asking<'a> {
     /// Asks reports. Those that fail are listed, and the others answer, unless nsq was interrupted. An error: a report
@@ -233,8 +233,10 @@ impl Begun<'_> {
                 let mut answered = Vec::new();
                 for plan in plans {
                     write(plan, &mut |sink| {
-                        answered.push(self.asking.run(session, plan, limits, sink)?);
-                        Ok(())
+                        let answer = self.asking.run(session, plan, limits, sink)?;
+                        let rows = answer.rows;
+                        answered.push(answer);
+                        Ok(rows)
                     })?;
                 }
                 let explainer = Explainer { asking: self.asking, session, scope, limits };
@@ -245,7 +247,7 @@ impl Begun<'_> {
             Answers::Tables(tables) => {
                 for (plan, table) in self.plans.iter().zip(tables) {
                     if !table.columns.is_empty() {
-                        write(plan, &mut |sink| table.replay(sink))?;
+                        write(plan, &mut |sink| table.replay(sink).map(|()| table.rows.len()))?;
                     }
                 }
                 Ok(())

@@ -3,9 +3,8 @@
 use super::Args;
 use crate::cli::drop_in::text_of;
 use crate::cli::output::write_to;
+use nsq_ask::open_report::OpenReport;
 use nsq_library::catalog::Catalog;
-use nsq_report::report::Report;
-use nsq_report::schema::Schema;
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -23,14 +22,13 @@ pub(super) struct Written {
 
 /// Writes `<base>_<report>.txt` for each report whose data is present.
 pub(super) fn write(args: &Args, catalog: &Catalog, profile: &Path, base: &Path) -> Result<Written> {
-    let report = Report::open(profile, &args.open.export_options())?;
-    let schema = Schema::detect(&report)?;
+    let open = OpenReport::new(profile, &args.open.export_options())?;
     let mut written = Written::default();
     for name in REPORTS {
         let mut file = base.as_os_str().to_owned();
         file.push(format!("_{name}.txt"));
         let file = PathBuf::from(file);
-        let text = match text_of(catalog, &report, &schema, name) {
+        let text = match text_of(catalog, &open, name) {
             Ok(text) => text,
             Err(error @ Error::LacksData { .. }) => {
                 let reason = error.to_string().lines().next().unwrap_or_default().to_owned();

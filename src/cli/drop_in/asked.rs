@@ -4,62 +4,69 @@ use super::filter::{FILTER_NVTX, Filter};
 use super::request::{Command, Request};
 use super::rules;
 use crate::cli::options::unlimited;
+use nsq_ask::asking::Asking;
+use nsq_ask::input::Input;
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::queries::Begun;
 use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
-use nsq_engine::execute::{Limits, Session};
-use nsq_engine::normalize::{self, Presence, Scope};
+use nsq_engine::normalize::{Presence, Scope};
 use nsq_library::catalog::{Catalog, Kind, NsysReport, Query};
 use nsq_render::render::nsys::{self, NO_ROWS, NsysFormat, NsysStyle, Prose};
 use nsq_render::render::{self, Style, visible};
-use nsq_report::report::Report;
-use nsq_report::schema::Schema;
 use nsq_value::error::{Error, Result};
 use std::path::Path;
 
-/// What reports are asked of.
+/// The report that reports of nsys are asked of.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) catalog: &'a Catalog,
-    pub(super) report: &'a Report,
-    pub(super) schema: &'a Schema,
+    pub(super) open: &'a OpenReport,
 }
 
-/// A report that is ready to be written: its title, the texts around its table, and what computes its rows.
-pub(super) struct Answer {
+/// A report that is ready to be written: its title, the texts around its table, and its rows.
+pub(super) struct Answer<'a> {
     title: String,
     prose: Prose,
-    plan: Plan,
-    session: Session,
-    limits: Limits,
+    rows: Begun<'a>,
 }
 
-impl Answer {
+impl Answer<'_> {
     /// Computes the rows and writes them. Returns their number, and the number of texts that a spreadsheet would run as
     /// formulas.
     pub(super) fn write(
-        &self,
+        mut self,
         out: &mut render::Output,
         layout: &NsysStyle,
         style: &Style,
     ) -> Result<(usize, usize)> {
-        nsys::write(out, layout, &self.title, &self.prose, style, |sink| {
-            self.session.run(&self.plan, &self.limits, sink)
+        let Self { title, prose, rows } = &mut self;
+        nsys::write(out, layout, title, prose, style, |sink| {
+            let mut count = 0;
+            rows.results(&mut |_, rows| {
+                count = rows(sink)?;
+                Ok(())
+            })?;
+            Ok(count)
         })
     }
 }
 
 impl Asked<'_> {
-    /// Prepares a report. Fails if its data is missing.
-    pub(super) fn answer(
+    /// Prepares a report, and passes it to `write`. Fails if its data is missing.
+    pub(super) fn answer<T>(
         &self,
         request: &Request<'_>,
         invocation: &Invocation,
         units: &NsysUnits,
-    ) -> Result<Answer> {
+        write: impl FnOnce(Answer<'_>) -> Result<T>,
+    ) -> Result<T> {
         let (invocation, filter) = Filter::take(invocation)?;
         let query = self.catalog.query(&invocation.query).map_err(|error| scripted(request, error))?;
         let layout = layout(request.command, query, units, self.catalog)?;
-        let plan = self.plan(&invocation, &layout)?;
-        let scope = filter.scope(self.catalog, self.report, self.schema)?;
+        let plan = Plan::new(self.catalog, &invocation, &layout)?;
+        // What the report lacks comes before what the filter does not find.
+        plan.check_presence(&Presence::new(&self.open.schema, self.catalog), &self.open.report.path)?;
+        let scope = filter.scope(self.catalog, self.open)?;
         let name = &query.header.name;
         // Under an old name of a report, nsys says its new one.
         let is_old = query.header.nsys.iter().any(|nsys| nsys.aliases.contains(&invocation.query));
@@ -71,22 +78,18 @@ impl Asked<'_> {
             Some(nsys) if query.header.kind == Kind::Rule => rules::prose(nsys, &plan),
             _ => Prose { instead: NO_ROWS.to_owned(), ..Prose::default() },
         };
-        self.prepared(title, prose, plan, &scope)
+        self.rows(&plan, scope, |rows| write(Answer { title, prose, rows }))
     }
 
-    /// The plan of a report whose data is present.
-    fn plan(&self, invocation: &Invocation, layout: &Layout) -> Result<Plan> {
-        let plan = Plan::new(self.catalog, invocation, layout)?;
-        plan.check_presence(&Presence::new(self.schema, self.catalog), &self.report.path)?;
-        Ok(plan)
-    }
-
-    fn prepared(&self, title: String, prose: Prose, plan: Plan, scope: &Scope) -> Result<Answer> {
-        let roots = plan.reads.iter().map(String::as_str);
-        let installation = normalize::plan(self.schema, self.catalog, scope, roots)?;
-        let limits = unlimited();
-        let session = Session::begin(self.report.connect()?, &installation, &limits)?;
-        Ok(Answer { title, prose, plan, session, limits })
+    fn rows<T>(
+        &self,
+        plan: &Plan,
+        scope: Scope,
+        write: impl FnOnce(Begun<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let asking = Asking { limits: unlimited(), explains: false, ..Asking::new(self.catalog) };
+        let input = Input { scope: Some(scope), ..Input::open(String::new(), self.open) };
+        write(asking.queries(&[input], std::slice::from_ref(plan))?.all_answered()?)
     }
 
     /// Why a report is skipped, in the words of nsys.
@@ -115,7 +118,7 @@ impl Asked<'_> {
 
     /// What a report says of missing data, if the report lacks any.
     fn says(&self, nsys: &NsysReport) -> Option<String> {
-        let presence = Presence::new(self.schema, self.catalog);
+        let presence = Presence::new(&self.open.schema, self.catalog);
         let is_lacking = |without: &str| presence.lack(without).is_ok_and(|lack| lack.is_some());
         let lacks = nsys.lacks.iter().find(|lack| lack.without.as_deref().is_none_or(is_lacking));
         lacks.map(|lack| lack.says.clone())
@@ -158,19 +161,16 @@ fn scripted(request: &Request<'_>, error: Error) -> Error {
 }
 
 /// The text that `nsq stats --report NAME` prints. Fails if the data is missing.
-pub(in crate::cli) fn text_of(
-    catalog: &Catalog,
-    report: &Report,
-    schema: &Schema,
-    name: &str,
-) -> Result<Vec<u8>> {
-    let asked = Asked { catalog, report, schema };
-    let plan = asked.plan(&Invocation::parse(name), &Layout::Nsys(NsysUnits::default()))?;
-    let mut text = format!("Processing [{}] with [{name}]... \n", visible(&report.name())).into_bytes();
+pub(in crate::cli) fn text_of(catalog: &Catalog, open: &OpenReport, name: &str) -> Result<Vec<u8>> {
+    let plan = Plan::new(catalog, &Invocation::parse(name), &Layout::Nsys(NsysUnits::default()))?;
     let title = format!("{} ({name})", plan.title);
     let prose = Prose { instead: NO_ROWS.to_owned(), ..Prose::default() };
-    let answer = asked.prepared(title, prose, plan, &Scope::default())?;
-    answer.write(&mut text, &NsysStyle::of(NsysFormat::Column), &Style::default())?;
+    let mut text =
+        format!("Processing [{}] with [{name}]... \n", visible(&open.report.name())).into_bytes();
+    Asked { catalog, open }.rows(&plan, Scope::default(), |rows| {
+        let answer = Answer { title, prose, rows };
+        answer.write(&mut text, &NsysStyle::of(NsysFormat::Column), &Style::default())
+    })?;
     text.push(b'\n');
     Ok(text)
 }

@@ -3,12 +3,11 @@
 use super::args::DropInArgs;
 use super::instant::nsys_time;
 use crate::cli::options::unlimited;
+use nsq_ask::open_report::OpenReport;
 use nsq_engine::compile::{Invocation, Plan};
-use nsq_engine::execute::Session;
-use nsq_engine::normalize::{self, Scope};
+use nsq_engine::normalize::Scope;
 use nsq_library::catalog::Catalog;
 use nsq_report::report::Report;
-use nsq_report::schema::Schema;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
 
@@ -104,7 +103,7 @@ impl Filter {
 
     /// The scope of the filter in a report. Of a range it is the time, and the thread of events on the CPU. The
     /// main thread of a process stands for all its threads.
-    pub(super) fn scope(&self, catalog: &Catalog, report: &Report, schema: &Schema) -> Result<Scope> {
+    pub(super) fn scope(&self, catalog: &Catalog, open: &OpenReport) -> Result<Scope> {
         let mut scope = Scope {
             start_ns: self.start_ns.filter(|start| *start != OPEN.0),
             end_ns: self.end_ns.filter(|end| *end != OPEN.1),
@@ -127,16 +126,15 @@ LIMIT 1 OFFSET :index",
             ("domain".to_owned(), domain),
             ("index".to_owned(), Value::Int(range.index)),
         ];
-        let roots = plan.reads.iter().map(String::as_str);
-        let installation = normalize::plan(schema, catalog, &Scope::default(), roots)?;
-        let limits = unlimited();
-        let found = Session::begin(report.connect()?, &installation, &limits)?.table(&plan, &limits)?;
+        let plans = std::slice::from_ref(&plan);
+        let (mut found, _) = open.answers(catalog, &Scope::default(), plans, &unlimited())?;
+        let found = found.pop().unwrap_or_default();
         let whole = |index: usize| match found.rows.first().and_then(|row| row.get(index)) {
             Some(Value::Int(int)) => Some(*int),
             _ => None,
         };
         if found.rows.is_empty() {
-            return Err(self.not_found(range, report));
+            return Err(self.not_found(range, &open.report));
         }
         scope.start_ns = scope.start_ns.or(whole(0));
         scope.end_ns = scope.end_ns.or(whole(1));

@@ -9,12 +9,12 @@ use super::{filter, help};
 use crate::cli::options::LibraryArgs;
 use crate::cli::output::{FORMULAS, must_differ, no_formulas, replace, say};
 use crate::cli::{complain, note};
+use nsq_ask::open_report::OpenReport;
 use nsq_engine::compile::Invocation;
 use nsq_library::catalog::Catalog;
 use nsq_render::render::nsys::NsysFormat;
 use nsq_render::render::{Style, visible};
 use nsq_report::report::{Listener, Report, export_to, is_database};
-use nsq_report::schema::Schema;
 use nsq_value::error::{EXIT_LACKS_DATA, Error, Result};
 use std::io::IsTerminal;
 use std::path::Path;
@@ -46,11 +46,10 @@ pub(in crate::cli) fn run(request: &Request<'_>) -> Result<u8> {
             ));
         }
     }
-    let report = open(args)?;
-    let schema = Schema::detect(&report)?;
+    let open = OpenReport::of(open(args)?)?;
     let mut printing = Printing {
         request,
-        asked: Asked { catalog: &catalog, report: &report, schema: &schema },
+        asked: Asked { catalog: &catalog, open: &open },
         code: 0,
         answered: 0,
         formulas: 0,
@@ -187,29 +186,29 @@ impl Printing<'_> {
             return Err(Failed::Skipped { why, error: Box::new(error) });
         }
         let shown = args.sqlite.as_deref().unwrap_or(args.input()?);
-        let answer =
-            self.asked.answer(self.request, &job.invocation, &job.format.units).map_err(|error| {
-                match error {
-                    error @ Error::LacksData { .. } => {
-                        let why = self.asked.why(self.request.command, &job.invocation, shown, &error);
-                        Failed::Skipped { why, error: Box::new(error) }
-                    }
-                    error => Failed::By(error),
-                }
-            })?;
         let style = Style {
             on_terminal: job.destination == Destination::Console && std::io::stdout().is_terminal(),
             for_spreadsheets: args.spreadsheet,
             ..Style::default()
         };
-        let mut count = 0;
-        job.destination.write(|out| {
-            let (rows, formulas) = answer.write(out, &job.format.style, &style)?;
-            self.formulas += formulas;
-            count = rows;
-            Ok(())
-        })?;
-        Ok(count)
+        let (asked, request) = (self.asked, self.request);
+        let answered = asked.answer(request, &job.invocation, &job.format.units, |answer| {
+            let mut count = 0;
+            job.destination.write(|out| {
+                let (rows, formulas) = answer.write(out, &job.format.style, &style)?;
+                self.formulas += formulas;
+                count = rows;
+                Ok(())
+            })?;
+            Ok(count)
+        });
+        answered.map_err(|error| match error {
+            error @ Error::LacksData { .. } => {
+                let why = asked.why(request.command, &job.invocation, shown, &error);
+                Failed::Skipped { why, error: Box::new(error) }
+            }
+            error => Failed::By(error),
+        })
     }
 
     /// Skips a report. Missing data is an error only if the user named the report.

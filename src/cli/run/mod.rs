@@ -87,7 +87,9 @@ fn ask(
     }
     args.output.write_columns(&columns, plans.len(), |writer| {
         writer.use_threads(asking.limits.threads);
-        begun.results(&mut |plan, rows| writer.result(&heading_of(plan, &heading), |sink| rows(sink)))
+        begun.results(&mut |plan, rows| {
+            writer.result(&heading_of(plan, &heading), |sink| rows(sink)).map(drop)
+        })
     })?;
     if !are_several {
         tell(&begun.reports, told, false);

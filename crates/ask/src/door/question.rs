@@ -195,7 +195,7 @@ impl<'r> Question<'r> {
         if !self.how.goes_on || begun.reports.is_empty() {
             begun = begun.all_answered()?;
         }
-        begun.results(&mut |_, rows| rows(sink))?;
+        begun.results(&mut |_, rows| rows(sink).map(drop))?;
         let notes = notes(&begun.reports, self.reports.len() > 1);
         let failures = begun.failures.iter().map(Failure::of).collect();
         Ok(Answer { title: plan.title, query: plan.query, notes, failures })
