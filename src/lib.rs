@@ -70,10 +70,8 @@ pub use nsq_sweep::{classify, integers, interval, occupancy, projection, statist
 #[doc(hidden)]
 pub use nsq_value::{cancel, error, glob, table};
 
-pub use nsq_ask::door::{
-    Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion,
-};
-pub use nsq_ask::door::{Question, Report, Scope, Table};
+pub use nsq_ask::door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion};
+pub use nsq_ask::door::{PlaybookQuestion, Question, Report, Scope, Table};
 pub use nsq_engine::normalize::Attribute;
 pub use nsq_render::render::visible;
 pub use nsq_report::report::report_paths;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 /// What other programs can use. A change here is a change of the library's interface.
 const SURFACE: &str = "\
-pub use nsq_ask::door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion, PlaybookQuestion};
-pub use nsq_ask::door::{Question, Report, Scope, Table};
+pub use nsq_ask::door::{Answer, Answers, Cancel, Failure, Library, Page, PageQuestion};
+pub use nsq_ask::door::{PlaybookQuestion, Question, Report, Scope, Table};
 pub use nsq_engine::normalize::Attribute;
 pub use nsq_render::render::visible;
 pub use nsq_report::report::report_paths;

@@ -1,6 +1,4 @@
-//! Runs the catalogue's statements on a report.
-//!
-//!     schema ─► normalize ─► compile ─► execute ─► rows
+//! Runs the catalogue's statements on a report: `schema ─► normalize ─► compile ─► execute ─► rows`.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 

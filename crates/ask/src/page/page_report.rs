@@ -43,7 +43,7 @@ pub struct PageReport {
 }
 
 impl PageReport {
-    /// Its answers to [`PageRequest::partials`]; `None` where it lacks the data.
+    /// Its answers to [`PageRequest::partials`](super::PageRequest::partials); `None` where it lacks the data.
     pub fn tables(&self) -> impl Iterator<Item = Option<&ResultTable>> {
         self.answers.tables.iter().map(Option::as_ref)
     }

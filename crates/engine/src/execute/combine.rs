@@ -26,7 +26,7 @@ pub(super) fn origin(report: &str, side: usize) -> [Value; 2] {
 impl Session {
     /// A session over answers instead of a report. `answers` has an entry for each query that `plan`
     /// asks: the answers of all reports, or the one answer across reports. `findings`: those of
-    /// [`Session::findings`], if the plan reads them.
+    /// the findings, if the plan reads them.
     pub fn over(
         plan: &Plan,
         answers: &[Vec<Partial<'_>>],
