@@ -1,40 +1,56 @@
-//! Compares every query on every fixture with `tests/golden/<query>/<trace>.csv`.
+//! Compares every query on every fixture with `tests/golden/<query>.txt`.
 //!
 //! The header of each fixture in `fixtures/traces` derives the expected values by hand. `NSQ_BLESS=1`
-//! rewrites the goldens, except in CI. Every query needs at least one golden with rows.
+//! rewrites what has changed, except in CI. Every query needs at least one fixture with rows.
 
 use crate::in_process::answer;
-use crate::support::{Fixtures, project, queries, traces};
+use crate::support::golden::Golden;
+use crate::support::{Fixtures, queries, traces};
 use libtest_mimic::{Failed, Trial};
 use nsq::error::Error;
-use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-/// One trial per query and trace, and one per query that checks that some golden has rows.
+/// Held while a golden is read, changed and written: other trials change other sections of the same file.
+static BLESSING: Mutex<()> = Mutex::new(());
+
+/// One trial per query and trace, two per query that check its golden as a whole, and one for all files.
 pub fn trials() -> Vec<Trial> {
     let fixtures = Arc::new(Fixtures::new());
     for trace in traces() {
         fixtures.trace(&trace);
     }
-    let mut trials = Vec::new();
+    let mut trials = vec![Trial::test("goldens_of_queries_only", goldens_of_queries_only)];
     for query in queries() {
         for trace in traces() {
             let (fixtures, query, trace) = (fixtures.clone(), query.clone(), trace.clone());
             let name = format!("{query}::{trace}");
             trials.push(Trial::test(name, move || compare(&fixtures, &query, &trace)));
         }
+        let name = format!("{query}::sections_of_fixtures_only");
+        trials.push(Trial::test(name, {
+            let query = query.clone();
+            move || sections_of_fixtures_only(&query)
+        }));
         let name = format!("{query}::has_rows_somewhere");
         trials.push(Trial::test(name, move || has_rows(&query)));
     }
     trials
 }
 
-fn golden(query: &str, trace: &str) -> PathBuf {
-    project(&format!("tests/golden/{query}/{trace}.csv"))
+fn is_blessing() -> bool {
+    let is_wanted = std::env::var_os("NSQ_BLESS").is_some();
+    assert!(!is_wanted || std::env::var_os("CI").is_none(), "NSQ_BLESS is not allowed in CI");
+    is_wanted
 }
 
-/// Compares the golden with the answer. There is no golden where the trace lacks the data.
+fn bless(query: &str, change: impl FnOnce(&mut Golden)) {
+    let _blessing = BLESSING.lock();
+    let mut golden = Golden::read(query);
+    change(&mut golden);
+    golden.write(query);
+}
+
+/// Compares the golden with the answer. There is no section where the trace lacks the data.
 fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> {
     let got = match answer(&fixtures.trace(trace), query) {
         // The name of a fixture has the version of its schema.
@@ -44,25 +60,53 @@ fn compare(fixtures: &Fixtures, query: &str, trace: &str) -> Result<(), Failed> 
         Err(Error::LacksData { .. }) => None,
         Err(error) => return Err(error.to_string().into()),
     };
-    let path = golden(query, trace);
-    if std::env::var_os("NSQ_BLESS").is_some() {
-        assert!(std::env::var_os("CI").is_none(), "NSQ_BLESS is not allowed in CI");
-        match &got {
-            Some(text) => {
-                fs::create_dir_all(path.parent().unwrap())?;
-                fs::write(&path, text)?;
-            }
-            None if path.exists() => fs::remove_file(&path)?,
-            None => {}
-        }
+    if is_blessing() {
+        bless(query, |golden| golden.set(trace, got.as_deref()));
         return Ok(());
     }
-    let want = fs::read_to_string(&path).ok();
+    let want = Golden::read(query).answer(trace);
     if got == want {
         return Ok(());
     }
     let show = |text: Option<String>| text.unwrap_or_else(|| "(exit 3: no data)".to_owned());
-    Err(format!("{}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
+    let path = Golden::path(query);
+    Err(format!("{}, {trace}\nwant:\n{}\ngot:\n{}", path.display(), show(want), show(got)).into())
+}
+
+/// A golden has no section of a fixture that was renamed or removed, or twice, or out of order: a merge
+/// could leave one that no comparison reads.
+fn sections_of_fixtures_only(query: &str) -> Result<(), Failed> {
+    let known = traces();
+    if is_blessing() {
+        bless(query, |golden| golden.retain(&known));
+        return Ok(());
+    }
+    let golden = Golden::read(query);
+    if let Some(unknown) = golden.fixtures().find(|fixture| !known.iter().any(|trace| trace == fixture))
+    {
+        return Err(format!("{unknown} is not a trace in fixtures/traces").into());
+    }
+    let path = Golden::path(query);
+    if path.exists() && std::fs::read_to_string(&path)? != golden.text() {
+        return Err(format!("{}: not as NSQ_BLESS=1 writes it", path.display()).into());
+    }
+    Ok(())
+}
+
+/// No golden is left of a query that was renamed or removed, and the folder has nothing else.
+fn goldens_of_queries_only() -> Result<(), Failed> {
+    let known: Vec<_> = queries().iter().map(|query| Golden::path(query)).collect();
+    let entries = std::fs::read_dir(Golden::folder())?.map(|entry| entry.map(|entry| entry.path()));
+    for path in entries.collect::<Result<Vec<_>, _>>()? {
+        if known.contains(&path) {
+            continue;
+        }
+        if !is_blessing() {
+            return Err(format!("{} is not the golden of a query", path.display()).into());
+        }
+        std::fs::remove_file(path)?;
+    }
+    Ok(())
 }
 
 /// Queries that compare reports, and have no rows for one: see `tests/suite/diff` and
@@ -85,8 +129,8 @@ fn has_rows(query: &str) -> Result<(), Failed> {
     if elsewhere.concat().contains(&query) {
         return Ok(());
     }
-    let found = traces().iter().any(|trace| {
-        fs::read_to_string(golden(query, trace)).is_ok_and(|text| text.lines().count() > 1)
-    });
-    if found { Ok(()) } else { Err("no golden has rows: add them to a trace in fixtures/traces".into()) }
+    if Golden::read(query).has_rows() {
+        return Ok(());
+    }
+    Err("no golden has rows: add them to a trace in fixtures/traces".into())
 }

@@ -3,7 +3,8 @@
 //! A script that uses only SQLite's own functions runs in the `sqlite3` shell. Any other script says in
 //! its first line that it needs nsq, and runs with `nsq sql --file`.
 
-use crate::support::{Fixtures, project, queries, sqlite3, stdout, traces};
+use crate::support::golden::Golden;
+use crate::support::{Fixtures, queries, sqlite3, stdout, traces};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Stdio;
@@ -223,13 +224,13 @@ fn scripts_give_the_same_rows_without_nsq() {
     let fixtures = Fixtures::new();
     let (mut needing, mut anywhere) = (BTreeSet::new(), BTreeSet::new());
     for query in queries() {
+        let golden = Golden::read(&query);
         for trace in traces() {
             let report = fixtures.trace(&trace);
             let name = report.file_name().unwrap().to_str().unwrap().to_owned();
             let report = report.to_str().unwrap();
-            // The golden is what `nsq run` prints; without one, the report lacks the data.
-            let golden = project(&format!("tests/golden/{query}/{trace}.csv"));
-            let Ok(want) = std::fs::read_to_string(golden) else { continue };
+            // The golden is what `nsq run` prints; without a section, the report lacks the data.
+            let Some(want) = golden.answer(&trace) else { continue };
             let script = stdout(&["show", &query, "--sql", "--report", report]);
             if script.starts_with("-- needs nsq: ") {
                 needing.insert(query.clone());

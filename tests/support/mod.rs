@@ -3,6 +3,8 @@
 // Each test binary uses only part of this module.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod golden;
+
 use assert_cmd::Command;
 use rusqlite::Connection;
 use std::collections::BTreeSet;
