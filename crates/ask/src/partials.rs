@@ -29,7 +29,7 @@ impl Partials {
     pub fn of<'p>(plans: impl IntoIterator<Item = &'p Plan>) -> Self {
         let mut partials = Vec::<Plan>::new();
         for one in plans.into_iter().flat_map(leaves) {
-            if !partials.iter().any(|known| is_same(known, one)) {
+            if !partials.iter().any(|known| known.is_same(one)) {
                 partials.push(one.clone());
             }
         }
@@ -43,7 +43,7 @@ impl Partials {
 
     /// The positions in [`Partials::plans`] of what a plan needs.
     pub fn places(&self, plan: &Plan) -> Vec<usize> {
-        let place = |one| self.plans.iter().position(|known| is_same(known, one));
+        let place = |one| self.plans.iter().position(|known| known.is_same(one));
         leaves(plan).into_iter().filter_map(place).collect()
     }
 
@@ -91,7 +91,7 @@ impl Partials {
         for (index, plan) in plans.iter().enumerate().filter(|(_, plan)| !plan.across) {
             let Some(&place) = self.places(plan).first() else { continue };
             // Only the last table of the same query may take the rows away.
-            let is_last = !plans[index + 1..].iter().any(|later| is_same(later, plan));
+            let is_last = !plans[index + 1..].iter().any(|later| later.is_same(plan));
             for report in &mut reports {
                 let table = match is_last {
                     true => report.tables[place].take(),
@@ -185,7 +185,7 @@ struct Across<'a> {
 impl Across<'_> {
     /// The table of the shelf with the answer of a plan, after those that it asks. `None`: every report lacks the data.
     fn answer(&self, plan: &Plan) -> Result<Option<String>> {
-        if let Some((_, table)) = self.known.borrow().iter().find(|(known, _)| is_same(known, plan)) {
+        if let Some((_, table)) = self.known.borrow().iter().find(|(known, _)| known.is_same(plan)) {
             return Ok(table.clone());
         }
         let table = |asked: &Asked| match asked.plan.across {
@@ -205,11 +205,6 @@ impl Across<'_> {
         self.known.borrow_mut().push((plan.clone(), answer.clone()));
         Ok(answer)
     }
-}
-
-/// Whether both plans are the same query with the same parameters.
-fn is_same(a: &Plan, b: &Plan) -> bool {
-    a.query == b.query && a.sql == b.sql && a.bindings == b.bindings
 }
 
 /// Adds the rows of a report to those of the reports before it.

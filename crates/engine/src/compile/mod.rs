@@ -261,6 +261,11 @@ impl Plan {
         }
     }
 
+    /// Whether both plans ask the same with the same parameters.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.query == other.query && self.sql == other.sql && self.bindings == other.bindings
+    }
+
     /// The relations of [`Plan::requires`].
     fn required(&self) -> impl Iterator<Item = String> {
         let alternatives = self.requires.iter().flat_map(|requirement| requirement.split('|'));

@@ -3,7 +3,7 @@
 use super::findings::Findings;
 use super::guard::Limits;
 use super::intervals::Intervals;
-use super::session::{Session, is_same};
+use super::session::Session;
 use crate::compile::{AskedFinding, Plan};
 use nsq_library::catalog::KnownBy;
 use nsq_report::schema::quote;
@@ -33,7 +33,7 @@ impl Session {
 
     /// The intervals of a finding, which nothing else asks any more.
     fn take_intervals(&self, plan: &Plan, limits: &Limits) -> Result<Intervals> {
-        let place = self.judged.borrow().iter().position(|(judged, _)| is_same(judged, plan));
+        let place = self.judged.borrow().iter().position(|(judged, _)| judged.is_same(plan));
         if let Some((_, Some(intervals))) =
             place.map(|place| self.judged.borrow_mut().swap_remove(place))
         {
@@ -52,7 +52,7 @@ impl Session {
     /// For a finding that was asked ahead: whether the report can tell.
     pub(super) fn judgement(&self, plan: &Plan) -> Option<bool> {
         let judged = self.judged.borrow();
-        judged.iter().find(|(judged, _)| is_same(judged, plan)).map(|(_, intervals)| intervals.is_some())
+        judged.iter().find(|(judged, _)| judged.is_same(plan)).map(|(_, intervals)| intervals.is_some())
     }
 
     /// Asks for the intervals of a finding.

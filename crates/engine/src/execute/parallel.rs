@@ -4,7 +4,7 @@ use super::begin::Known;
 use super::guard::Limits;
 use super::intervals::Intervals;
 use super::native::Natives;
-use super::session::{Session, is_same};
+use super::session::Session;
 use super::stored::Stored;
 use crate::compile::Plan;
 use crate::normalize::Installation;
@@ -155,7 +155,7 @@ impl Session {
 
     /// The answer to a plan that nothing else asks any more. One that was asked ahead is handed over.
     pub fn take_answer(&self, plan: &Plan, limits: &Limits) -> Result<ResultTable> {
-        let place = self.asked.borrow().iter().position(|(known, _)| is_same(known, plan));
+        let place = self.asked.borrow().iter().position(|(known, _)| known.is_same(plan));
         match place {
             Some(place) => Ok(Rc::unwrap_or_clone(self.asked.borrow_mut().swap_remove(place).1)),
             None => self.table(plan, limits),
@@ -179,7 +179,7 @@ impl Session {
     }
 
     fn add_leaf<'a>(&self, leaf: Leaf<'a>, leaves: &mut Vec<Leaf<'a>>) {
-        let is_added = leaves.iter().any(|known| is_same(known.plan, leaf.plan));
+        let is_added = leaves.iter().any(|known| known.plan.is_same(leaf.plan));
         let is_judged = leaf.is_finding && self.judgement(leaf.plan).is_some();
         if !is_added && !is_judged && self.known(leaf.plan).is_none() {
             leaves.push(leaf);

@@ -77,7 +77,7 @@ impl Session {
     /// The answer, if the plan was asked before.
     pub(super) fn known(&self, plan: &Plan) -> Option<Rc<ResultTable>> {
         let asked = self.asked.borrow();
-        asked.iter().find(|(known, _)| is_same(known, plan)).map(|(_, rows)| Rc::clone(rows))
+        asked.iter().find(|(known, _)| known.is_same(plan)).map(|(_, rows)| Rc::clone(rows))
     }
 
     /// A session over answers of this report alone.
@@ -267,11 +267,6 @@ impl Session {
         }
         Ok(statement)
     }
-}
-
-/// Whether both plans are the same query with the same parameters.
-pub(super) fn is_same(a: &Plan, b: &Plan) -> bool {
-    a.query == b.query && a.bindings == b.bindings
 }
 
 #[cfg(test)]
