@@ -1,6 +1,7 @@
 //! Begins sessions.
 
-use super::guard::{self, Limits};
+use super::guard;
+use super::limits::{self, Limits};
 use super::native::{self, Loads, Natives};
 use super::session::Session;
 use super::stored::Stored;
@@ -56,7 +57,7 @@ impl Session {
         // A misspelt "column" is an error, not a text.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         functions::register(&connection, &installation.classes)?;
-        guard::watch(&mut connection, limits)?;
+        limits::watch(&mut connection, limits)?;
         let (database, path) = (path_of(&connection), file_of(&connection));
         let natives = match known {
             Known::Natives(natives) => {

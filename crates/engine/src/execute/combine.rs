@@ -5,8 +5,8 @@
 
 use super::Session;
 use super::findings::Findings;
-use super::guard::Limits;
 use super::insert::Insert;
+use super::limits::Limits;
 use super::partial::Partial;
 use crate::compile::Plan;
 use crate::normalize::Installation;

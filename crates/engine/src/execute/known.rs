@@ -1,8 +1,8 @@
 //! What a report can tell about each finding: its intervals, or what it lacks.
 
 use super::findings::Findings;
-use super::guard::Limits;
 use super::intervals::Intervals;
+use super::limits::Limits;
 use super::session::Session;
 use crate::compile::{AskedFinding, Plan};
 use nsq_library::catalog::KnownBy;

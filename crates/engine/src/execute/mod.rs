@@ -13,6 +13,7 @@ mod guard;
 mod insert;
 mod intervals;
 mod known;
+mod limits;
 mod native;
 mod parallel;
 mod partial;
@@ -25,7 +26,7 @@ mod table_writer;
 mod times;
 
 pub use functions::{FUNCTIONS, Function};
-pub use guard::Limits;
+pub use limits::Limits;
 pub use native::{AttributedTime, Loads, Natives, check_rules};
 pub use partial::Partial;
 pub use progress::{Progress, Work};

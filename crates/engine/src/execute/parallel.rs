@@ -1,8 +1,8 @@
 //! Asks several queries of a report at once, each on a connection of its own.
 
 use super::begin::Known;
-use super::guard::Limits;
 use super::intervals::Intervals;
+use super::limits::Limits;
 use super::native::Natives;
 use super::session::Session;
 use super::stored::Stored;

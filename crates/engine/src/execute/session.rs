@@ -3,8 +3,9 @@
 use super::cells::{bind, columns, no_number, store};
 use super::diagnose;
 use super::findings::Findings;
-use super::guard::{self, Limits, Rights};
+use super::guard::{self, Rights};
 use super::intervals::Intervals;
+use super::limits::Limits;
 use super::native::{AttributedTime, Natives};
 use super::partial::Partial;
 use super::stored::Stored;

@@ -6,8 +6,8 @@
 use super::Session;
 use super::cells::bind;
 use super::combine::{REPORT_COLUMNS, origin};
-use super::guard::Limits;
 use super::insert::Insert;
+use super::limits::Limits;
 use crate::compile::Plan;
 use crate::normalize::Installation;
 use nsq_library::catalog::ClassMaps;

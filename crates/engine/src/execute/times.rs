@@ -1,6 +1,7 @@
 //! Checks the times of raw tables: nothing that was calculated with others may leave a session.
 
-use super::guard::{self, Limits, NOT_FROM_NSYS};
+use super::guard::{self, NOT_FROM_NSYS};
+use super::limits::{self, Limits};
 use super::session::Session;
 use crate::normalize::Times;
 use nsq_report::report::reopen;
@@ -42,7 +43,7 @@ impl Check<'_> {
     /// The same on a connection of its own: a statement of the session may be running.
     fn on_another(&self) -> Result<Option<usize>> {
         let mut connection = reopen(self.database, &self.limits.cancel)?;
-        guard::watch(&mut connection, self.limits)?;
+        limits::watch(&mut connection, self.limits)?;
         self.on(&connection)
     }
 

@@ -12,7 +12,7 @@ mod relation;
 pub(super) mod texts;
 mod vtab;
 
-use super::guard::Limits;
+use super::limits::Limits;
 use crate::normalize::{IN_WINDOW, Installation, Native, SELECTS_CALL, SELECTS_OP};
 pub use natives::Natives;
 use nsq_library::catalog::Rules;

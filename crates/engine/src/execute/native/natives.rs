@@ -3,7 +3,7 @@
 use super::gpu;
 use super::nvtx::{self, AttributedTime, LazyRules, Selection};
 use super::relation::Relation;
-use crate::execute::guard::{self, Limits};
+use crate::execute::limits::{self, Limits};
 use crate::normalize::{Input, Native};
 use nsq_value::error::{Error, Result};
 use rusqlite::ffi;
@@ -135,7 +135,7 @@ impl Natives {
 
     /// Returns an error after the deadline or Ctrl-C.
     pub(super) fn check_limits(&self) -> rusqlite::Result<()> {
-        if guard::is_over(&self.limits) { Err(interrupted()) } else { Ok(()) }
+        if limits::is_over(&self.limits) { Err(interrupted()) } else { Ok(()) }
     }
 }
 

@@ -6,7 +6,8 @@
 //! values, and there are tens of millions of cells.
 #![allow(unsafe_code)]
 
-use crate::execute::guard::{self, Limits};
+use crate::execute::guard;
+use crate::execute::limits::{self, Limits};
 use crate::normalize::Statements;
 use nsq_report::report::reopen;
 use nsq_value::error::{Error, Result};
@@ -52,7 +53,7 @@ impl Reader {
     fn connect_to(&mut self, count: usize) -> Result<()> {
         while self.connections.len() < count {
             let mut connection = reopen(&self.database, &self.limits.cancel)?;
-            guard::watch(&mut connection, &self.limits)?;
+            limits::watch(&mut connection, &self.limits)?;
             guard::make(&mut connection, &self.statements, false, &self.limits, &self.path)?;
             self.connections.push(connection);
         }

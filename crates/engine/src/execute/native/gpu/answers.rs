@@ -3,7 +3,7 @@
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::{Launches, launches_of};
-use crate::execute::guard::Limits;
+use crate::execute::limits::Limits;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::{Ruler, TimeSet};
 use nsq_sweep::occupancy::{

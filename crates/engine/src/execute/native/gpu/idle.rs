@@ -1,6 +1,6 @@
 //! Reads the API calls that explain why GPUs idled.
 
-use crate::execute::guard::Limits;
+use crate::execute::limits::Limits;
 use crate::execute::native::ids::{Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::{Input, Statements, UNSCOPED};

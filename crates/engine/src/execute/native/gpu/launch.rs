@@ -1,7 +1,7 @@
 //! Reads the API calls that launched the operations.
 
 use super::idle::Source;
-use crate::execute::guard::Limits;
+use crate::execute::limits::Limits;
 use crate::execute::native::ids::{NO_ID, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::UNSCOPED;

@@ -4,7 +4,8 @@ use super::answers::Answers;
 use super::idle::Source;
 use super::labels::Labels;
 use super::tables::Table;
-use crate::execute::guard::{self, Limits};
+use crate::execute::guard;
+use crate::execute::limits::{self, Limits};
 use crate::execute::native::ids::{NO_ID, Numbered, pid};
 use crate::execute::native::nvtx::Selection;
 use crate::execute::native::reader::Reader;
@@ -52,7 +53,7 @@ pub(in crate::execute::native) fn occupy(
             && windows.is_none_or(|windows| overlaps(windows, op.start, op.end))
             && selection.is_none_or(|selection| selection.ops.contains(&(op.kind, op.id)))
     });
-    if guard::is_over(limits) {
+    if limits::is_over(limits) {
         return Err(guard::stopped(limits));
     }
     let window = window(&input.scope, selection);

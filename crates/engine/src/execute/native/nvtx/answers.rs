@@ -3,7 +3,7 @@
 use super::names::{Layers, LazyRules, Names};
 use super::rows::Rows;
 use super::scope::{self, AttributedTime, RangeScope};
-use crate::execute::guard::{self, Limits};
+use crate::execute::limits::{self, Limits};
 use crate::execute::native::ids::{self, NO_ID};
 use crate::normalize::Scope;
 use foldhash::HashMap;
@@ -158,7 +158,7 @@ impl Answers {
     }
 
     fn is_over(&self) -> bool {
-        guard::is_over(&self.limits)
+        limits::is_over(&self.limits)
     }
 
     pub(super) fn shown(&self) -> &[u32] {

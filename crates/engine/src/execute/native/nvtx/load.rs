@@ -3,7 +3,8 @@
 use super::interner::{Interners, Known};
 use super::names::Names;
 use super::ranges::{place_at_creation, read_ranges, renumber};
-use crate::execute::guard::{self, Limits};
+use crate::execute::guard;
+use crate::execute::limits::{self, Limits};
 use crate::execute::native::ids::{NO_ID, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::normalize::{Attribute, Input, Scope};
@@ -77,7 +78,7 @@ fn read(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
     let ranges = || read_ranges(&mut reader(), &ids);
     let launched = || read_launched(&mut reader(), input, &ids);
     let (named, launched) = limits.threads.both(ranges, launched);
-    if guard::is_over(limits) {
+    if limits::is_over(limits) {
         return Err(guard::stopped(limits));
     }
     let ((mut capture, kernel_names), (ranges, names)) = (launched?, named?);

@@ -18,7 +18,7 @@ pub use scope::AttributedTime;
 pub(super) use scope::Selection;
 pub(super) use tables::Table;
 
-use crate::execute::guard::Limits;
+use crate::execute::limits::Limits;
 use crate::normalize::{Input, Scope};
 use nsq_value::error::Result;
 use rusqlite::Connection;
