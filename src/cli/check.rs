@@ -82,6 +82,7 @@ fn counted(files: impl Iterator<Item = FileKind>) -> String {
         FileKind::Playbook => count(number, "playbook", "playbooks"),
         FileKind::Page => count(number, "page", "pages"),
         FileKind::PageLayout => count(number, "layout", "layouts"),
+        FileKind::Asset => count(number, "asset", "assets"),
     });
     match texts.collect::<Vec<String>>().as_slice() {
         [] => "0 queries".to_owned(),

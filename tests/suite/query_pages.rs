@@ -2,7 +2,9 @@
 
 use crate::diff::pair;
 use crate::support::{Fixtures, outcome, project, stdout};
+use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 
@@ -267,4 +269,71 @@ SELECT range_id FROM iterations ORDER BY range_id
         let (code, out, _) = outcome(&["check", queries]);
         assert!(code == 1 && out.contains(expected), "{to}: want {expected}\n{out}");
     }
+}
+
+/// The sources of a page's policy, and its texts between `<tag>` and `</tag>`.
+fn sources_and_texts<'p>(page: &'p str, tag: &str) -> (Vec<String>, Vec<&'p str>) {
+    let begin = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ";
+    let (_, rest) = page.split_once(begin).unwrap_or_else(|| panic!("no policy: {page}"));
+    let directives = rest.split_once("\">").unwrap().0.split("; ");
+    let own = directives.filter_map(|directive| directive.strip_prefix(&format!("{tag}-src ")));
+    let (opens, closes) = (format!("<{tag}>"), format!("</{tag}>"));
+    let texts = page.split(&opens).skip(1).map(|rest| rest.split_once(&closes).unwrap().0);
+    (own.flat_map(|sources| sources.split(' ')).map(str::to_owned).collect(), texts.collect())
+}
+
+#[test]
+fn the_policy_of_a_page_allows_the_texts_in_it_and_no_others() {
+    let report = project("fixtures/example.sqlite").display().to_string();
+    let out = tempfile::tempdir().unwrap();
+    let folder = out.path().to_str().unwrap();
+    stdout(&["breakdown", &report, "--out-dir", folder]);
+    let (_folder, before, after) = pair();
+    let html = |arguments: &[&str]| stdout(&[arguments, &["-f", "html"]].concat());
+    let page = |name| html(&["page", name, &report]);
+    let own = |text: &&str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+    let tables = html(&["run", &report, "-q", "gpu_time", "-q", "top_kernels"]);
+    let breakdown = fs::read_to_string(out.path().join("result.html")).unwrap();
+    for (name, page, has_widths) in [
+        ("breakdown", breakdown, true),
+        ("diff", html(&["diff", &before, &after]), true),
+        ("efficiency", page("efficiency"), false),
+        ("job", page("job"), true),
+        ("overview", page("overview"), true),
+        ("tables", tables, false),
+        ("timeline", page("timeline"), false),
+    ] {
+        let (sources, texts) = sources_and_texts(&page, "style");
+        assert_eq!(texts.len(), 1, "{name}");
+        // Widths of bars are attributes, which no hash allows.
+        let allowed = if has_widths { "'unsafe-inline'".to_owned() } else { own(&texts[0]) };
+        assert_eq!(sources, [allowed], "{name}");
+        let (sources, texts) = sources_and_texts(&page, "script");
+        assert_eq!(sources, texts.iter().map(own).collect::<Vec<_>>(), "{name}");
+        assert_eq!(texts.len(), usize::from(["overview", "timeline"].contains(&name)), "{name}");
+    }
+}
+
+#[test]
+fn a_page_of_a_users_own_takes_assets() {
+    let folder = tempfile::tempdir().unwrap();
+    readmes_page(folder.path());
+    let page = folder.path().join("pages/first_look");
+    let write = |file: &str, text: &str| fs::write(page.join(file), text).unwrap();
+    write("own.js", "let a = '{{ 1 }} <&>'\n");
+    write("own.html.jinja", "{{ asset('own.js', 'base.css') }}{{ 'x'|csp_source }}");
+    write("lacks.html.jinja", "{{ asset('other.js') }}");
+    let queries = folder.path().to_str().unwrap();
+    assert_eq!(outcome(&["check", queries]).0, 0, "{}", outcome(&["check", queries]).1);
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("kernel_gaps");
+    let layout = |name| {
+        let page = ["page", "first_look", report.to_str().unwrap(), "--queries", queries];
+        outcome(&[&page[..], &["--layout", name]].concat())
+    };
+    let shared = fs::read_to_string(project("queries/pages/assets/base.css")).unwrap();
+    let hash = "'sha256-LXEWQrcmsEQBYnyp+6wy9chTD7GQPMTbAiWHF5IaSIE='";
+    assert_eq!(layout("own.html").1, format!("let a = '{{{{ 1 }}}} <&>'\n{shared}{hash}"));
+    let (code, _, error) = layout("lacks.html");
+    assert!(code == 1 && error.contains("no asset 'other.js': there are base.css,"), "{error}");
 }

@@ -5,6 +5,7 @@
 //!
 //! A layout never computes. The numbers that it shows are columns of rows, or facts of the manifest.
 
+mod assets;
 mod bounds;
 mod chart;
 mod filters;
@@ -23,6 +24,7 @@ mod template;
 mod values;
 
 pub use crate::partials::{Gathering, Partials, ReportAnswers};
+pub use assets::ASSET;
 pub use filters::FILTERS;
 pub use iterations::not_comparable;
 pub use no_rows::NoRows;

@@ -83,7 +83,7 @@ impl PageAnswer<'_> {
             };
             return Err(Error::unknown("layout", name, known, help));
         };
-        self.templates.layout(layouts(), name, &self.context).map_err(|trouble| {
+        self.templates.layout(self.catalog, &self.page.name, name, &self.context).map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(&layout.file, 1, reason, HELP)
         })

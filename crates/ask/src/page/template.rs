@@ -2,13 +2,13 @@
 
 use super::limited_buffer::LimitedBuffer;
 use super::values::cell;
-use super::{bounds, chart, filters, layout, prose};
+use super::{assets, bounds, chart, filters, layout, prose};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Kwargs, Value};
 use minijinja::{
     AutoEscape, Environment, Error as Fault, ErrorKind, Template, UndefinedBehavior, escape_formatter,
 };
-use nsq_library::catalog::PageLayout;
+use nsq_library::catalog::Catalog;
 use nsq_value::table::Value as Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -132,10 +132,11 @@ impl Templates {
         Ok((!is_unset).then_some(cell))
     }
 
-    /// Renders one of the layouts of a page. It may include the others.
-    pub fn layout<'l>(
+    /// Renders one of the layouts of a page. It may include the others, and take assets.
+    pub fn layout(
         &self,
-        layouts: impl Iterator<Item = (&'l str, &'l PageLayout)>,
+        catalog: &Catalog,
+        page: &str,
         name: &str,
         context: &BTreeMap<String, Value>,
     ) -> Result<String, Trouble> {
@@ -146,7 +147,9 @@ impl Templates {
             true => AutoEscape::Html,
             false => AutoEscape::None,
         });
-        for (name, layout) in layouts {
+        let texts = catalog.assets(page).map(|(name, asset)| (name.to_owned(), asset.text.clone()));
+        assets::add(&mut environment, texts.collect());
+        for (name, layout) in catalog.layouts(page) {
             let added = environment.add_template_owned(name.to_owned(), layout.text.clone());
             added.map_err(|e| Trouble::from(&e))?;
             is_built_in &= layout.is_built_in;
@@ -234,6 +237,7 @@ fn environment(visible: fn(&str) -> String, keeps_end: bool) -> Environment<'sta
     chart::add(&mut environment, visible);
     layout::add(&mut environment, visible);
     prose::add(&mut environment);
+    assets::add_filter(&mut environment);
     environment.add_filter("map", |values: Value, options: Kwargs| {
         let column: String = options.get("attribute")?;
         options.assert_all_used()?;

@@ -3,7 +3,7 @@
 use super::Finding;
 use super::names::{Place, check_stem};
 use super::template::{code_in, columns_in, filters_in};
-use nsq_ask::page::{FUNCTIONS, Templates};
+use nsq_ask::page::{ASSET, FUNCTIONS, Templates};
 use nsq_engine::compile::{parse_param, scalar};
 use nsq_library::catalog::{Catalog, Page, PageLayout, QueryHeader};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,9 +161,8 @@ impl<'a> Check<'a> {
             match self.templates.names_in(&layout.text) {
                 Err(fault) => faults.push((String::new(), format!("invalid template: {fault}"))),
                 Ok(names) => {
-                    for name in
-                        names.difference(known).filter(|name| !FUNCTIONS.contains(&name.as_str()))
-                    {
+                    let is_function = |name: &str| name == ASSET || FUNCTIONS.contains(&name);
+                    for name in names.difference(known).filter(|name| !is_function(name)) {
                         let message =
                             format!("the layout uses '{name}', which the page does not define");
                         faults.push((name.clone(), message));

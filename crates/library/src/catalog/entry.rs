@@ -36,6 +36,8 @@ pub enum FileKind {
     Page,
     /// A layout of a page.
     PageLayout,
+    /// A style sheet or script of pages.
+    Asset,
 }
 
 /// The text of a file.

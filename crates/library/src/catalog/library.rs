@@ -5,7 +5,7 @@ use super::class_map::ClassMapSource;
 use super::classes::ClassMaps;
 use super::entry::{CLASSES, Content, Entry, FileKind, NAMES, PAGES, PLAYBOOKS, SOURCES, VIEWS};
 use super::header::{Kind, Query};
-use super::page::{LAYOUT, Page, PageFiles};
+use super::page::{ASSETS, LAYOUT, Page, PageFiles};
 use super::relation::Relation;
 use super::rules::Rules;
 use super::source::Source;
@@ -97,10 +97,10 @@ impl Catalog {
                     pending.push(path);
                 } else if path.metadata().is_ok_and(|m| !m.is_file()) {
                     // Skip pipes and devices.
-                } else if matches!(
-                    path.extension().and_then(|e| e.to_str()),
-                    Some("sql" | "yml" | "yaml" | "json" | LAYOUT)
-                ) {
+                } else if path.extension().and_then(|e| e.to_str()).is_some_and(|extension| {
+                    matches!(extension, "sql" | "yml" | "yaml" | "json" | LAYOUT)
+                        || ASSETS.contains(&extension)
+                }) {
                     let bytes = bounded_file::read(&path, Origin::Found, bounded_file::MAX_TEXT_BYTES)?;
                     // Invalid UTF-8 must not fail here: it would break queries that do not use this
                     // file.
@@ -133,7 +133,7 @@ impl Catalog {
             let entry = Entry { file, domain, content, parsed: OnceLock::new() };
             self.playbooks.insert(stem, entry);
         } else if let Some(page) = domain.strip_prefix(PAGES).and_then(|name| name.strip_prefix('/'))
-            && (extension == "yml" || extension == LAYOUT)
+            && ["yml", LAYOUT].iter().chain(&ASSETS).any(|known| extension == *known)
         {
             let (page, extension) = (page.to_owned(), extension.to_string_lossy().into_owned());
             let entry = Entry { file, domain, content, parsed: OnceLock::new() };

@@ -119,7 +119,7 @@ impl Page {
     }
 }
 
-/// A template that lays a page out as text.
+/// A template that lays a page out as text, or an asset: a style sheet or script that templates take as it is.
 #[derive(Debug, Clone)]
 pub struct PageLayout {
     /// The file, as the user would open it.
@@ -136,11 +136,17 @@ pub(super) struct PageFiles {
     pub(super) manifest: Option<Entry<Page>>,
     /// Its layouts, by the stem of their files.
     pub(super) layouts: BTreeMap<String, PageLayout>,
+    /// Its assets, by the names of their files.
+    pub(super) assets: BTreeMap<String, PageLayout>,
 }
 
 /// Name of the page whose layouts all questions share. It has no manifest.
-pub(super) const ANSWERS: &str = "answers";
+pub const ANSWERS: &str = "answers";
 /// File name of a page's manifest, without its extension.
 pub(super) const MANIFEST: &str = "page";
 /// Extension of layouts.
 pub(super) const LAYOUT: &str = "jinja";
+/// Name of the page whose assets all pages share. It has no manifest.
+pub(super) const SHARED: &str = "assets";
+/// Extensions of assets.
+pub(super) const ASSETS: [&str; 2] = ["css", "js"];

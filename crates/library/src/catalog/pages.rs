@@ -3,23 +3,29 @@
 use super::built_in::BUILT_IN;
 use super::entry::{Content, Entry, FileKind, PLAYBOOKS};
 use super::library::Catalog;
-use super::page::{ANSWERS, LAYOUT, MANIFEST, Page, PageFiles, PageLayout};
+use super::page::{ASSETS, LAYOUT, MANIFEST, Page, PageFiles, PageLayout, SHARED};
 use nsq_files::bounded_file::{self, Origin};
 use nsq_value::error::{Error, Result};
 use std::path::Path;
 use std::sync::OnceLock;
 
 impl Catalog {
-    /// Adds a file of the page `name`: its manifest or a layout. Other files are queries.
+    /// Adds a file of the page `name`: its manifest, a layout or an asset. Other files are queries.
     pub(super) fn add_to_page(&mut self, name: &str, stem: String, extension: &str, entry: Entry<Page>) {
         let page = self.pages.entry(name.to_owned()).or_default();
-        if extension == LAYOUT {
-            let Entry { file, content, .. } = entry;
-            let is_built_in = file.starts_with(BUILT_IN);
-            page.layouts.insert(stem, PageLayout { file, text: content.text.into_owned(), is_built_in });
-        } else if stem == MANIFEST {
-            page.manifest = Some(entry);
-        }
+        let (files, name) = match extension {
+            LAYOUT => (&mut page.layouts, stem),
+            asset if ASSETS.contains(&asset) => (&mut page.assets, format!("{stem}.{asset}")),
+            _ => {
+                if stem == MANIFEST {
+                    page.manifest = Some(entry);
+                }
+                return;
+            }
+        };
+        let Entry { file, content, .. } = entry;
+        let is_built_in = file.starts_with(BUILT_IN);
+        files.insert(name, PageLayout { file, text: content.text.into_owned(), is_built_in });
     }
 
     /// The page with this name.
@@ -93,19 +99,21 @@ impl Catalog {
     pub(super) fn page_files(&self) -> impl Iterator<Item = (FileKind, &str)> {
         self.pages.values().flat_map(|files| {
             let manifest = files.manifest.iter().map(|entry| (FileKind::Page, entry.file.as_str()));
-            let layouts = files.layouts.values();
-            manifest.chain(layouts.map(|layout| (FileKind::PageLayout, layout.file.as_str())))
+            let layouts = files.layouts.values().map(|file| (FileKind::PageLayout, file));
+            let texts = layouts.chain(files.assets.values().map(|file| (FileKind::Asset, file)));
+            manifest.chain(texts.map(|(kind, text)| (kind, text.file.as_str())))
         })
-    }
-
-    /// The layouts of answers to questions, by name.
-    pub fn answer_layouts(&self) -> impl Iterator<Item = (&str, &PageLayout)> {
-        self.layouts(ANSWERS)
     }
 
     /// The layouts of a page, by name.
     pub fn layouts(&self, page: &str) -> impl Iterator<Item = (&str, &PageLayout)> {
         let layouts = self.pages.get(page).into_iter().flat_map(|files| &files.layouts);
         layouts.map(|(name, layout)| (name.as_str(), layout))
+    }
+
+    /// The assets that all pages share, then those of a page, by the names of their files.
+    pub fn assets(&self, page: &str) -> impl Iterator<Item = (&str, &PageLayout)> {
+        let pages = [SHARED, page].into_iter().filter_map(|page| self.pages.get(page));
+        pages.flat_map(|files| &files.assets).map(|(name, asset)| (name.as_str(), asset))
     }
 }

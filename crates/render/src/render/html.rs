@@ -1,12 +1,13 @@
 //! A self-contained HTML page without scripts or network access.
 
-use super::{Heading, Style, count_of, header_of, put, shown, visible};
+use super::{Heading, Style, count_of, csp_source, header_of, put, shown, visible};
 use minijinja::{AutoEscape, Environment, context};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, RowSink, Value};
 use std::io::{self, Write};
 
 const TEMPLATE: &str = include_str!("report.html.jinja");
+const CSS: &str = include_str!("report.css");
 /// The end of the page, after the last section.
 pub(super) const END: &str = "</body>\n</html>\n";
 
@@ -80,6 +81,8 @@ impl RowSink for Section<'_> {
             .and_then(|template| {
                 template.render(context! {
                     first => self.is_first,
+                    css => CSS,
+                    csp => csp_source(CSS),
                     title => visible(&self.heading.title),
                     facts, columns, rows, left_out,
                 })

@@ -19,6 +19,7 @@ pub mod json_schema;
 mod lead;
 mod markdown;
 pub mod nsys;
+mod policy;
 mod shorten;
 mod style;
 mod text;
@@ -35,6 +36,7 @@ pub use format::Format;
 pub use formula::reads_as_formula;
 pub use lead::{bold, filled, wrapped};
 pub use markdown::{markdown_code, markdown_text};
+pub use policy::csp_source;
 pub use style::{Heading, Output, Style};
 use style::{count_of, header_of, put};
 

@@ -4,7 +4,7 @@ use super::super::template::{Templates, Trouble};
 use super::super::values::of_json;
 use super::settings::Settings;
 use nsq_engine::scope::ScopeText;
-use nsq_library::catalog::{Catalog, Page, Part};
+use nsq_library::catalog::{ANSWERS, Catalog, Page, Part};
 use nsq_render::render::visible;
 use nsq_value::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ impl<'a> Questions<'a> {
     /// The answers as the layout of questions shows them. `context` is what it sees.
     pub fn layout(&self, context: serde_json::Value) -> Result<String> {
         let context = BTreeMap::from([("answer".to_owned(), of_json(&context))]);
-        let text = self.templates.layout(self.catalog.answer_layouts(), LAYOUT, &context);
+        let text = self.templates.layout(self.catalog, ANSWERS, LAYOUT, &context);
         text.map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(LAYOUT, 1, reason, "this is a defect of nsq's own layout")
