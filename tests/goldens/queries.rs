@@ -37,7 +37,7 @@ pub fn trials() -> Vec<Trial> {
     trials
 }
 
-fn is_blessing() -> bool {
+pub fn is_blessing() -> bool {
     let is_wanted = std::env::var_os("NSQ_BLESS").is_some();
     assert!(!is_wanted || std::env::var_os("CI").is_none(), "NSQ_BLESS is not allowed in CI");
     is_wanted
