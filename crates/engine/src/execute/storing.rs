@@ -25,7 +25,7 @@ impl Session {
 
     fn store(&self, relation: &Relation, words: &BTreeSet<String>) -> Result<()> {
         let (connection, rights) = (&self.connection, &self.rights);
-        let StoredView { name, columns, rows_if } = &relation.view;
+        let name = &relation.view.name;
         let (view, name) = (quote(name), format!("stored {name}"));
         let table = quote(&name);
         let failed = |e| self.explain(&self.limits, e);
@@ -48,23 +48,34 @@ impl Session {
             } else {
                 // The view may come from a user's library.
                 rights.only_temp(rights.has_strings());
-                let has_rows = rows_if.as_ref().map_or(Ok(true), |condition| {
-                    connection.query_row(&format!("SELECT {condition}"), [], |row| row.get(0))
-                });
-                let create = if has_rows.map_err(failed)? {
-                    format!("CREATE TEMP TABLE {table} AS SELECT * FROM {view}")
-                } else {
-                    let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
-                    format!("CREATE TEMP TABLE {table} ({})", columns.join(", "))
-                };
-                connection.execute_batch(&create).map_err(failed)?;
-                *kept = Rows::read(connection, &name).map_err(failed)?;
+                let created = self.fill(&relation.view, &table);
+                // Also on failure: a rollback is denied otherwise, and the transaction would stay open.
                 rights.all();
+                created.map_err(failed)?;
+                *kept = Rows::read(connection, &name).map_err(failed)?;
             }
             let read = format!("CREATE TEMP VIEW {view} AS SELECT * FROM temp.{table}");
             connection.execute_batch(&format!("DROP VIEW temp.{view}; {read}"))?;
             Ok(whole.commit()?)
         })
+    }
+
+    /// Creates a table with the rows of a view; an empty one if the view cannot have rows.
+    fn fill(
+        &self,
+        StoredView { name, columns, rows_if }: &StoredView,
+        table: &str,
+    ) -> rusqlite::Result<()> {
+        let has_rows = rows_if.as_ref().map_or(Ok(true), |condition| {
+            self.connection.query_row(&format!("SELECT {condition}"), [], |row| row.get(0))
+        });
+        let create = if has_rows? {
+            format!("CREATE TEMP TABLE {table} AS SELECT * FROM {}", quote(name))
+        } else {
+            let columns: Vec<String> = columns.iter().map(|column| quote(column)).collect();
+            format!("CREATE TEMP TABLE {table} ({})", columns.join(", "))
+        };
+        self.connection.execute_batch(&create)
     }
 }
 
@@ -138,5 +149,22 @@ mod tests {
         // It may still read only.
         ask(&session, "SELECT * FROM \"stored iteration\"", &limits).unwrap();
         ask(&session, "DELETE FROM \"stored iteration\" RETURNING 1", &limits).unwrap_err();
+    }
+
+    #[test]
+    fn after_a_failure_no_transaction_is_open() {
+        let limits = Limits::default();
+        let session = session(&limits);
+        let fails = "DROP VIEW temp.iteration; CREATE TEMP VIEW iteration AS SELECT abs(-9223372036854775807 - 1)";
+        session
+            .rights
+            .with_all(&session.connection, || Ok(session.connection.execute_batch(fails)?))
+            .unwrap();
+        for _ in 0..2 {
+            let error = ask(&session, "SELECT * FROM iteration", &limits).unwrap_err().to_string();
+            assert!(error.contains("exceeds 64 bits"), "{error}");
+            assert!(session.connection.is_autocommit());
+        }
+        assert_eq!(ask(&session, "SELECT count(*) FROM kernel", &limits).unwrap().rows.len(), 1);
     }
 }
