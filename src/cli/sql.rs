@@ -1,18 +1,17 @@
 //! `nsq sql`: runs the user's own SQL.
 
-use super::note;
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
-use crate::cli::reports;
-use nsq_ask::open_report::OpenReport;
-use nsq_engine::compile::{Plan, split_statements, with_similar_relations, words_in};
-use nsq_engine::execute::Session;
-use nsq_engine::normalize::{self, Plans};
+use super::reports::{open, tell};
+use nsq_ask::asking::Asking;
+use nsq_ask::input::Input;
+use nsq_ask::script::{Script, is_setup};
+use nsq_engine::compile::{Plan, split_statements};
 use nsq_files::bounded_file::{self, Origin};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run your own SQL on the normalised tables, which are the same for every nsys version
 #[derive(Debug, clap::Args)]
@@ -88,48 +87,23 @@ pub(super) fn run(args: &Args) -> Result<u8> {
             "give a SELECT, such as \"SELECT * FROM gpu\"",
         ));
     }
-    let opened = reports::open(&args.report, &args.open)?;
-    let scope = args.scope.resolve(&opened.schema)?;
-    let heading = opened.heading(&scope);
-    let OpenReport { report, schema, .. } = opened;
-    let mut preamble = preamble.to_vec();
-    let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
-    let redefined = created.iter().map(String::as_str).filter(|name| {
-        let relation = name.strip_prefix(normalize::UNSCOPED).unwrap_or(name);
-        catalog.relation_names().any(|name| name == relation)
-    });
-    let is_script = redefined.clone().next().is_some();
-    let plan_for = |roots: &mut dyn Iterator<Item = &str>| {
-        let plans = Plans { reveals_secrets: args.allow_environment, is_script };
-        normalize::plan_with(&schema, &catalog, &scope, roots, plans)
-    };
-    let installation = if is_script {
-        // A script of `nsq show --sql` defines the relations itself. A statement that is identical to
-        // nsq's own is trusted like nsq's own.
-        let mut own = plan_for(&mut redefined.clone())?;
-        let is_in_script = |statement: &String| preamble.iter().any(|plan| plan.sql == *statement);
-        own.statements.copies.retain(is_in_script);
-        own.statements.others.retain(is_in_script);
-        preamble.retain(|plan| !own.statements.iter().any(|statement| *statement == plan.sql));
-        // Any other object of the script may shadow a table that nsq's relations read, and refer to any
-        // string by its id. So hide the strings that no event refers to.
-        if !preamble.is_empty() && !args.allow_environment {
-            own.statements.copy_strings(&schema, catalog.built_in())?;
-        }
-        own
-    } else {
-        plan_for(&mut plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str)))?
-    };
-    installation.notes.iter().for_each(|text| note(text));
     let mut limits = args.limits.limits(Threads::default());
     limits.max_rows = args.max_rows;
-    let session = Session::begin_script(report.connect()?, &installation, &preamble, &limits)?;
+    let script = Script { preamble: preamble.to_vec(), reveals_secrets: args.allow_environment };
+    let asking = Asking {
+        scope: args.scope.text(),
+        limits,
+        explains: false,
+        script: Some(script),
+        ..Asking::new(&catalog)
+    };
+    let opener = |path: &Path| open(path, &args.open);
+    let input = Input::file(String::new(), &args.report, &opener);
+    let mut rows = asking.queries(&[input], questions)?;
+    tell(&rows.reports, 0, false);
+    let heading = rows.heading();
     args.output.write(questions.len(), |writer| {
-        for question in questions {
-            let answer = writer.result(&heading, |sink| session.run(question, &limits, sink));
-            answer.map_err(|error| with_similar_relations(error, &catalog))?;
-        }
-        Ok(())
+        rows.results(&mut |_, rows| writer.result(&heading, |sink| rows(sink)).map(drop))
     })?;
     Ok(0)
 }
@@ -153,23 +127,4 @@ fn statement(args: &Args) -> Result<(String, String)> {
     let origin = "standard input";
     let bytes = bounded_file::read_from(input, origin.as_ref(), bounded_file::MAX_TEXT_BYTES)?;
     Ok((bounded_file::text(bytes, origin.as_ref())?, origin.to_owned()))
-}
-
-/// Whether the statement creates or fills objects. The session decides whether that is allowed.
-fn is_setup(sql: &str) -> bool {
-    let first = sql.split_whitespace().next().unwrap_or_default();
-    ["CREATE", "INSERT"].iter().any(|word| first.eq_ignore_ascii_case(word))
-}
-
-/// The name of the object that `CREATE TEMP VIEW|TABLE [IF NOT EXISTS] name …` creates.
-fn created_name(sql: &str) -> Option<String> {
-    let mut words = sql.split(|c: char| c.is_whitespace() || c == '(').filter(|word| !word.is_empty());
-    let is = |word: Option<&str>, wanted: &[&str]| {
-        word.is_some_and(|word| wanted.iter().any(|wanted| word.eq_ignore_ascii_case(wanted)))
-    };
-    let creates = is(words.next(), &["CREATE"])
-        && is(words.next(), &["TEMP", "TEMPORARY"])
-        && is(words.next(), &["VIEW", "TABLE"]);
-    let mut name = words.skip_while(|word| is(Some(word), &["IF", "NOT", "EXISTS"]));
-    creates.then(|| name.next().and_then(|name| words_in(name).into_iter().next())).flatten()
 }

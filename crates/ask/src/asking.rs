@@ -2,6 +2,7 @@
 
 use crate::input::{Input, Source};
 use crate::open_report::OpenReport;
+use crate::script::Script;
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Scope;
 use nsq_engine::scope::ScopeText;
@@ -43,6 +44,8 @@ pub struct Asking<'a> {
     pub is_strict: bool,
     /// Notes explain what the rows leave out, and why there are none.
     pub explains: bool,
+    /// What comes before the questions, if they are a script.
+    pub script: Option<Script>,
     /// Shows how many of many reports are done.
     pub show_reports: Option<fn(u64, u64)>,
 }
@@ -72,6 +75,7 @@ impl<'a> Asking<'a> {
             limits: Limits::default(),
             is_strict: false,
             explains: true,
+            script: None,
             show_reports: None,
         }
     }

@@ -19,3 +19,4 @@ pub mod page;
 pub mod pages;
 mod partials;
 pub mod queries;
+pub mod script;

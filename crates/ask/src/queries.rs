@@ -177,7 +177,10 @@ impl<'a> Asking<'a> {
         };
         let reads = plans.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
         let roots = reads.chain(more.iter().map(String::as_str));
-        open.begin_with(self.catalog, &self.classes, scope, roots, limits)
+        match &self.script {
+            Some(script) => script.begin(open, self.catalog, &self.classes, scope, roots, limits),
+            None => open.begin_with(self.catalog, &self.classes, scope, roots, limits),
+        }
     }
 
     fn run<'p>(
