@@ -1,6 +1,6 @@
 //! A report that is open, and its sessions: what every way of asking it shares.
 
-use crate::catalog::{Catalog, ClassMaps};
+use crate::catalog::{Catalog, ClassMaps, Shown};
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::{Error, Result};
 use crate::execute::{Limits, Loads, Session};
@@ -84,7 +84,7 @@ impl OpenReport {
     }
 
     /// Lists every query, whether it can run on this report, and what it lacks.
-    pub fn askable(&self, catalog: &Catalog) -> Result<ResultTable> {
+    pub fn askable(&self, catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
         let presence = Presence::new(&self.schema, catalog);
         let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
         let mut table = ResultTable {
@@ -99,7 +99,8 @@ impl OpenReport {
             ],
             rows: Vec::new(),
         };
-        for query in catalog.readable_queries() {
+        let listed = catalog.readable_queries().into_iter();
+        for query in listed.filter(|query| shown.has(query.header.internal)) {
             let header = &query.header;
             let (mut missing, mut flags) = (Vec::new(), Vec::new());
             for requirement in header.requires.as_ref().unwrap_or(&header.reads) {

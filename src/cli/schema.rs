@@ -3,6 +3,7 @@
 use super::opened::Opened;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs};
 use super::output::{OutputArgs, must_differ};
+use crate::catalog::Shown;
 use crate::compile::{Invocation, Layout, Plan};
 use crate::error::Result;
 use crate::execute::Limits;
@@ -23,6 +24,9 @@ pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
+    /// List internal queries too, which are parts of pages.
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -46,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
     let opened = Opened::open(&args.report, &args.open)?;
-    let answers = opened.askable(&catalog)?;
+    let answers = opened.askable(&catalog, Shown::of(args.all))?;
     let [captured, trust] =
         [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));
     let (captured, trust) = (captured?, trust?);
