@@ -7,6 +7,7 @@
 mod arguments;
 mod claims;
 mod classes;
+mod greedy_cover;
 mod mean_error;
 mod names;
 mod split_spans;
@@ -33,7 +34,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 28] = [
+pub const FUNCTIONS: [Function; 29] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -44,6 +45,12 @@ pub const FUNCTIONS: [Function; 28] = [
         args: "op_name",
         doc: "Collective that a GPU operation performs: AllReduce, SendRecv, Generic, unknown, …; \
               null if it is not communication.",
+    },
+    Function {
+        name: "greedy_cover",
+        args: "mask, weight",
+        doc: "JSON list of [bit, weight]: the bit, from 0 to 62, whose masks weigh most, then the one that adds most of the \
+              rest, and so on. Each mask counts for the first of its bits that is taken; the lower bit wins a tie.",
     },
     Function {
         name: "mean_error",
@@ -193,6 +200,7 @@ pub const FUNCTIONS: [Function; 28] = [
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     claims::register(connection)?;
     classes::register(connection, maps)?;
+    greedy_cover::register(connection)?;
     mean_error::register(connection)?;
     names::register(connection)?;
     split_spans::register(connection)?;
