@@ -118,7 +118,7 @@ def same(a, b, door):
 
 
 def main(reports):
-    queries = [line.split(",")[1] for line in program("nsq", "list", "-f", "csv", "--no-header")[1].splitlines()]
+    queries = [line.split(",")[1] for line in program("nsq", "list", "--all", "-f", "csv", "--no-header")[1].splitlines()]
     queries = os.environ.get("NSQ_DOORS_QUERIES", "").split() or queries
     outcomes, differences = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:

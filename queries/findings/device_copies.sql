@@ -6,7 +6,7 @@ summary: Time in which copies within a GPU or between GPUs, or fills, ran alone.
 why: To see what avoidable copies and fills cost.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_part, memcpy, memset]
+reads: [exposed_copy]
 requires: [exposed_part]
 finding:
   claim: The GPU copies within its memory or fills memory while no kernel runs.
@@ -28,32 +28,8 @@ limits: >-
   Copies that kernels do, such as elementwise copy kernels of PyTorch, are kernels and do not count.
 see_also: [memory_ops, exposed_copies]
 ---*/
-SELECT gpu_id, start_ns, dur_ns, subject, size_bytes, op_id
-FROM (
-  SELECT
-    exposed_part.gpu_id,
-    exposed_part.start_ns + exposed_part.late_ns AS start_ns,
-    exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
-    memcpy.direction AS subject,
-    memcpy.size_bytes,
-    exposed_part.op_id
-  FROM exposed_part
-  CROSS JOIN memcpy
-  WHERE exposed_part.op_kind = 'memcpy'
-    AND memcpy.memcpy_id = exposed_part.op_id
-    AND memcpy.copy_kind IN (8, 10)
-  UNION ALL
-  SELECT
-    exposed_part.gpu_id,
-    exposed_part.start_ns + exposed_part.late_ns AS start_ns,
-    exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
-    'memset',
-    memset.size_bytes,
-    exposed_part.op_id
-  FROM exposed_part
-  CROSS JOIN memset
-  WHERE exposed_part.op_kind = 'memset'
-    AND memset.memset_id = exposed_part.op_id
-)
-WHERE dur_ns >= :least
+SELECT gpu_id, start_ns, dur_ns, direction AS subject, size_bytes, op_id
+FROM exposed_copy
+WHERE is_on_device
+  AND dur_ns >= :least
 ORDER BY gpu_id, start_ns, op_id

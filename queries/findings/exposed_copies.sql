@@ -6,7 +6,8 @@ summary: Time in which copies between host and device ran, and no kernel did.
 why: To see what overlap or fewer copies could win.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_part, memcpy]
+reads: [exposed_copy]
+requires: [exposed_part, memcpy]
 finding:
   claim: The GPU copies between host and device while no kernel runs.
   ceiling: Time in which a copy between host and device ran and no kernel did. Copies of pageable memory do not count here.
@@ -27,19 +28,10 @@ limits: >-
   The time to win is that of all these copies. Overlap alone can win no more than the kernels take.
 see_also: [exposed_pageable_copies, memory_ops, memcpy_bandwidth]
 ---*/
-SELECT
-  exposed_part.gpu_id,
-  exposed_part.start_ns + exposed_part.late_ns AS start_ns,
-  exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
-  memcpy.direction AS subject,
-  memcpy.size_bytes,
-  exposed_part.op_id
-FROM exposed_part
-CROSS JOIN memcpy
-WHERE exposed_part.op_kind = 'memcpy'
-  AND exposed_part.dur_ns - exposed_part.late_ns >= :least
-  AND memcpy.memcpy_id = exposed_part.op_id
-  AND coalesce(0 NOT IN (memcpy.src_kind, memcpy.dst_kind), true)
-  AND memcpy.copy_kind NOT IN (8, 10)
-  AND coalesce(memcpy.migration_cause, 'User prefetch') = 'User prefetch'
-ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id
+SELECT gpu_id, start_ns, dur_ns, direction AS subject, size_bytes, op_id
+FROM exposed_copy
+WHERE NOT is_on_device
+  AND NOT is_pageable
+  AND NOT is_migration
+  AND dur_ns >= :least
+ORDER BY gpu_id, start_ns, op_id

@@ -6,7 +6,8 @@ summary: Time in which copies from or to pageable memory ran, and no kernel did.
 why: To see what pinned memory and overlap could win.
 kind: finding
 tags: [cuda, gpu, memory]
-reads: [exposed_part, memcpy]
+reads: [exposed_copy]
+requires: [exposed_part, memcpy]
 finding:
   claim: The GPU copies from or to pageable host memory while no kernel runs.
   ceiling: Time in which such a copy ran and no kernel did. The time of the host in the copy call does not count.
@@ -27,17 +28,8 @@ limits: >-
   Pinned memory shortens a copy; whether other work can hide it depends on the program.
 see_also: [exposed_copies, memory_ops, memcpy_bandwidth, cuda_memcpy_async]
 ---*/
-SELECT
-  exposed_part.gpu_id,
-  exposed_part.start_ns + exposed_part.late_ns AS start_ns,
-  exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
-  memcpy.direction AS subject,
-  memcpy.size_bytes,
-  exposed_part.op_id
-FROM exposed_part
-CROSS JOIN memcpy
-WHERE exposed_part.op_kind = 'memcpy'
-  AND exposed_part.dur_ns - exposed_part.late_ns >= :least
-  AND memcpy.memcpy_id = exposed_part.op_id
-  AND 0 IN (memcpy.src_kind, memcpy.dst_kind)
-ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id
+SELECT gpu_id, start_ns, dur_ns, direction AS subject, size_bytes, op_id
+FROM exposed_copy
+WHERE is_pageable
+  AND dur_ns >= :least
+ORDER BY gpu_id, start_ns, op_id

@@ -73,34 +73,18 @@ full AS MATERIALIZED (
   WHERE running >= (SELECT cpu_count FROM machine)
     AND end_ns > start_ns
 ),
-place AS (
-  SELECT gpu_id, iif(edge.sign = 1, start_ns, end_ns) AS at_ns, edge.sign * wait_id AS wait_id, 0 AS is_full
-  FROM waited
-  CROSS JOIN edge
-  WHERE cause = 'off CPU'
-  UNION ALL
-  SELECT gpu.gpu_id, iif(edge.sign = 1, full.start_ns, full.end_ns), 0, edge.sign
-  FROM full
-  CROSS JOIN (SELECT DISTINCT gpu_id FROM waited) AS gpu
-  CROSS JOIN edge
-),
--- At most one interval of each kind is open at a time on a GPU, so that the sums of IDs are IDs.
-met AS (
-  SELECT
-    at_ns AS start_ns,
-    lead(at_ns) OVER (PARTITION BY gpu_id ORDER BY at_ns) AS end_ns,
-    sum(wait_id) OVER so_far AS wait_id,
-    sum(is_full) OVER so_far AS is_full
-  FROM place
-  WINDOW so_far AS (PARTITION BY gpu_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+met AS MATERIALIZED (
+  SELECT span_id AS wait_id, start_ns, end_ns
+  FROM split_spans(
+    (SELECT time_spans(0, wait_id, start_ns, end_ns) FROM waited WHERE cause = 'off CPU'),
+    (SELECT time_spans(0, 1, start_ns, end_ns) FROM full)
+  )
+  WHERE by_id IS NOT NULL
 ),
 part AS (
   SELECT wait_id, start_ns, end_ns, 'all CPUs busy' AS subject
   FROM met
-  WHERE is_full
-    AND wait_id <> 0
-    AND end_ns - start_ns >= :least
-    AND end_ns > start_ns
+  WHERE end_ns - start_ns >= :least
   UNION ALL
   SELECT wait_id, start_ns, end_ns, 'runnable'
   FROM waited

@@ -42,66 +42,24 @@ idle AS MATERIALIZED (
     AND end_ns > (SELECT min(start_ns) FROM held)
     AND start_ns < (SELECT max(end_ns) FROM held)
 ),
-thread AS MATERIALIZED (
-  SELECT DISTINCT global_tid, gpu_id
-  FROM idle
-),
--- What is left of each after the earlier ones of its thread: no two overlap.
-apart AS MATERIALIZED (
-  SELECT *
-  FROM (
-    SELECT
-      overhead_id,
-      global_tid,
-      max(start_ns, coalesce(max(end_ns) OVER earlier, start_ns)) AS start_ns,
-      end_ns
-    FROM held
-    WINDOW earlier AS (
-      PARTITION BY global_tid
-      ORDER BY start_ns, end_ns DESC, overhead_id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    )
+met AS MATERIALIZED (
+  SELECT span_id AS idle_id, by_id AS overhead_id, start_ns, end_ns - start_ns AS dur_ns
+  FROM split_spans(
+    (SELECT time_spans(global_tid, idle_id, start_ns, end_ns) FROM idle),
+    (SELECT time_spans_apart(global_tid, overhead_id, start_ns, end_ns) FROM held)
   )
-  WHERE end_ns > start_ns
-),
-event AS (
-  SELECT global_tid, gpu_id, start_ns AS at_ns, idle_id, 0 AS overhead_id
-  FROM idle
-  UNION ALL
-  SELECT global_tid, gpu_id, end_ns, -idle_id, 0
-  FROM idle
-  UNION ALL
-  SELECT thread.global_tid, thread.gpu_id, apart.start_ns, 0, apart.overhead_id
-  FROM thread
-  JOIN apart
-    ON apart.global_tid = thread.global_tid
-  UNION ALL
-  SELECT thread.global_tid, thread.gpu_id, apart.end_ns, 0, -apart.overhead_id
-  FROM thread
-  JOIN apart
-    ON apart.global_tid = thread.global_tid
-),
--- At most one interval of each kind is open at a time, so that the sums of IDs are IDs.
-swept AS (
-  SELECT
-    at_ns AS start_ns,
-    lead(at_ns) OVER (PARTITION BY global_tid, gpu_id ORDER BY at_ns) - at_ns AS dur_ns,
-    sum(idle_id) OVER so_far AS idle_id,
-    sum(overhead_id) OVER so_far AS overhead_id
-  FROM event
-  WINDOW so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+  WHERE by_id IS NOT NULL
 )
 SELECT
   idle.gpu_id,
-  swept.start_ns,
-  swept.dur_ns,
+  met.start_ns,
+  met.dur_ns,
   coalesce(held.overhead_name, 'unknown') AS subject,
   idle.after_name
-FROM swept
+FROM met
 JOIN idle
-  ON idle.idle_id = swept.idle_id
+  ON idle.idle_id = met.idle_id
 JOIN held
-  ON held.overhead_id = swept.overhead_id
-WHERE swept.dur_ns >= :least
-  AND swept.dur_ns > 0
-ORDER BY idle.gpu_id, swept.start_ns, idle.idle_id
+  ON held.overhead_id = met.overhead_id
+WHERE met.dur_ns >= :least
+ORDER BY idle.gpu_id, met.start_ns, idle.idle_id

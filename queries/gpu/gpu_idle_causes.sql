@@ -45,7 +45,7 @@ limits: >-
   time of the call that waits. Only the name of a call tells whether it waits:
   cudaMemset on device memory usually does not, nor does a small copy from pageable memory. With --nvtx, --process and
   similar options, a gap is a time without work in the scope; see idle_ns.
-see_also: [gpu_idle_cause_sum, gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
+see_also: [findings, gpu_idle_cause_sum, gpu_gaps, gpu_time, launch_latency, cuda_api_sync]
 ---*/
 WITH
 longest AS (

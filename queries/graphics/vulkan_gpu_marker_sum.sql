@@ -6,7 +6,7 @@ summary: GPU time per range of Vulkan debug markers, largest total first.
 why: To see which parts of a frame take GPU time, by the markers of the program.
 kind: sum
 tags: [gpu]
-reads: [vulkan_gpu_marker, string]
+reads: [marker_sum]
 requires: [vulkan_gpu_marker]
 columns:
   - {name: time_pct, type: percent, unit: percent, label: "share of range time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
@@ -42,21 +42,6 @@ nsys:
     - {name: StdDev, unit: ns, sql: stddev_ns}
     - {name: Range, sql: range_name}
 ---*/
-WITH
-by_name AS (
-  SELECT
-    name_id,
-    sum(dur_ns) AS total_ns,
-    count(*) AS ranges,
-    avg(dur_ns) AS mean_ns,
-    median(dur_ns) AS median_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
-    stddev(dur_ns) AS stddev_ns
-  FROM vulkan_gpu_marker
-  GROUP BY name_id
-  HAVING sum(dur_ns) > 0
-)
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
   total_ns,
@@ -66,6 +51,8 @@ SELECT
   min_ns,
   max_ns,
   stddev_ns,
-  (SELECT text FROM string WHERE string_id = name_id) AS range_name
-FROM by_name
+  range_name
+FROM marker_sum
+WHERE api = 'Vulkan'
+  AND on_gpu
 ORDER BY total_ns DESC, ranges DESC, range_name, name_id

@@ -6,7 +6,7 @@ summary: CPU time per range of Vulkan debug markers, largest total first.
 why: To see what a frame does, by the debug markers of the program.
 kind: sum
 tags: [api]
-reads: [vulkan_marker, string]
+reads: [marker_sum]
 requires: [vulkan_marker]
 columns:
   - {name: time_pct, type: percent, unit: percent, label: "share of range time", priority: 1, doc: "total_ns as a share of the sum over all rows."}
@@ -44,21 +44,6 @@ nsys:
     - {name: StdDev, unit: ns, sql: stddev_ns}
     - {name: Range, sql: range_name}
 ---*/
-WITH
-by_name AS (
-  SELECT
-    name_id,
-    sum(dur_ns) AS total_ns,
-    count(*) AS ranges,
-    avg(dur_ns) AS mean_ns,
-    median(dur_ns) AS median_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
-    stddev(dur_ns) AS stddev_ns
-  FROM vulkan_marker
-  GROUP BY name_id
-  HAVING sum(dur_ns) > 0
-)
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
   total_ns,
@@ -68,6 +53,8 @@ SELECT
   min_ns,
   max_ns,
   stddev_ns,
-  (SELECT text FROM string WHERE string_id = name_id) AS range_name
-FROM by_name
+  range_name
+FROM marker_sum
+WHERE api = 'Vulkan'
+  AND NOT on_gpu
 ORDER BY total_ns DESC, ranges DESC, range_name, name_id

@@ -6,7 +6,8 @@ summary: CPU time in NVTX push/pop ranges per name, largest total first.
 why: To see which nested phases of a thread take CPU time.
 kind: sum
 tags: [nvtx]
-reads: [nvtx_range]
+reads: []
+asks: [nvtx_sum]
 columns:
   - {name: time_pct, type: percent, unit: percent, label: "share of range time", priority: 1, doc: "total_ns as a share of the sum of all rows."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of the range durations. Nested ranges count again."}
@@ -42,21 +43,6 @@ nsys:
     - {name: StdDev, unit: ns, sql: stddev_ns}
     - {name: Range, sql: range_name}
 ---*/
-WITH
-by_name AS (
-  SELECT
-    range_name,
-    sum(dur_ns) AS total_ns,
-    count(*) AS calls,
-    avg(dur_ns) AS mean_ns,
-    median(dur_ns) AS median_ns,
-    min(dur_ns) AS min_ns,
-    max(dur_ns) AS max_ns,
-    stddev(dur_ns) AS stddev_ns
-  FROM nvtx_range
-  WHERE range_kind = 'PushPop'
-  GROUP BY range_name
-)
 SELECT
   100.0 * total_ns / nullif(sum(total_ns) OVER (), 0) AS time_pct,
   total_ns,
@@ -67,5 +53,6 @@ SELECT
   max_ns,
   stddev_ns,
   range_name
-FROM by_name
-ORDER BY total_ns DESC, calls DESC, range_name
+FROM nvtx_sum
+WHERE range_kind = 'PushPop'
+ORDER BY total_ns DESC, calls DESC, range_name, range_kind

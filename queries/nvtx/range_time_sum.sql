@@ -6,8 +6,8 @@ summary: Mean and spread of the CPU and GPU time of NVTX ranges of the given nam
 why: To see how long a step or pass takes, how steady it is, and how long the GPU idles in it.
 kind: sum
 tags: [cuda, nvtx]
-reads: [nvtx_name, nvtx_op, nvtx_projection, nvtx_range, scope]
-requires: [nvtx_projection]
+reads: []
+asks: [range_time]
 params:
   - {name: ranges, type: list, doc: "GLOB patterns for the range name, with or without its domain, or for its folded name; JSON array or comma-separated. Default: all ranges."}
 columns:
@@ -37,103 +37,6 @@ limits: >-
 see_also: [range_time, iterations, gpu_time_by_range, range_names]
 ---*/
 WITH
-wanted AS MATERIALIZED (
-  SELECT name_id
-  FROM nvtx_name
-  WHERE :ranges IS NULL
-    OR EXISTS (
-      SELECT 1
-      FROM json_each(:ranges)
-      WHERE range_name GLOB value
-        OR range_text GLOB value
-        OR layer_name GLOB value
-    )
-),
-open AS MATERIALIZED (
-  SELECT range_id
-  FROM nvtx_range
-  WHERE is_open
-),
-owned AS (
-  SELECT range.*, iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid) AS owner
-  FROM wanted
-  JOIN nvtx_projection AS range
-    ON range.name_id = wanted.name_id
-  LEFT JOIN open
-    ON open.range_id = range.range_id
-  LEFT JOIN open AS around
-    ON around.range_id = range.parent_id
-  -- If all ranges are wanted, only those outside others are outermost.
-  WHERE open.range_id IS NULL
-    AND (:ranges IS NOT NULL OR range.parent_id IS NULL OR around.range_id IS NOT NULL)
-),
-reached AS (
-  SELECT
-    *,
-    max(end_ns) OVER (
-      PARTITION BY owner
-      ORDER BY start_ns, end_ns DESC, range_id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS reached_ns
-  FROM owned
-),
-outermost AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY owner ORDER BY start_ns) - 1 AS nth
-  FROM reached
-  WHERE reached_ns IS NULL
-    OR end_ns > reached_ns
-),
-place AS MATERIALIZED (
-  -- A call may end when its range ends.
-  SELECT time_places(owner, start_ns, end_ns + 1) AS of_owner
-  FROM outermost
-),
--- A launch belongs to the range that started last, if it has not ended.
-waiting AS (
-  SELECT
-    outermost.range_id,
-    op.start_ns AS op_start_ns,
-    op.call_end_ns,
-    max(op.end_ns) OVER (
-      PARTITION BY outermost.range_id
-      ORDER BY op.start_ns, op.end_ns
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS free_ns
-  FROM (
-    SELECT
-      start_ns,
-      end_ns,
-      call_start_ns,
-      call_end_ns,
-      iif((SELECT attribution FROM scope) = 'process', global_pid, global_tid) AS owner
-    FROM nvtx_op
-    WHERE call_id IS NOT NULL
-  ) AS op
-  JOIN outermost
-    ON outermost.owner = op.owner
-    AND outermost.nth = place_of((SELECT of_owner FROM place), op.owner, op.call_start_ns)
-  WHERE op.call_end_ns <= outermost.end_ns
-),
--- The GPU idles from free_ns to op_start_ns. Until call_end_ns, the next operation was not launched yet.
-waited AS MATERIALIZED (
-  SELECT
-    range_id,
-    sum(iif(op_start_ns > free_ns, max(min(op_start_ns, call_end_ns) - free_ns, 0), 0)) AS unlaunched_ns,
-    max(min(op_start_ns) - min(call_end_ns), 0) AS queued_ns
-  FROM waiting
-  GROUP BY range_id
-),
-instance AS (
-  SELECT
-    outermost.*,
-    max(end_ns, coalesce(proj_end_ns, end_ns)) - start_ns AS elapsed_ns,
-    proj_end_ns - proj_start_ns AS span_ns,
-    iif(op_count > 0, coalesce(waited.unlaunched_ns, 0), NULL) AS unlaunched_ns,
-    iif(op_count > 0, coalesce(waited.queued_ns, 0), NULL) AS queued_ns
-  FROM outermost
-  LEFT JOIN waited
-    ON waited.range_id = outermost.range_id
-),
 measure (place, measure) AS (
   VALUES
     (1, 'cpu'), (2, 'elapsed'), (3, 'span'), (4, 'busy'), (5, 'idle'), (6, 'unlaunched'), (7, 'queued'), (8, 'gpu')
@@ -143,18 +46,19 @@ measured AS (
     measure.place,
     measure.measure,
     CASE measure.measure
-      WHEN 'cpu' THEN instance.dur_ns
-      WHEN 'elapsed' THEN instance.elapsed_ns
-      WHEN 'span' THEN instance.span_ns
-      WHEN 'busy' THEN instance.busy_ns
-      WHEN 'idle' THEN instance.span_ns - instance.busy_ns
-      WHEN 'unlaunched' THEN instance.unlaunched_ns
-      WHEN 'queued' THEN instance.queued_ns
-      ELSE instance.gpu_ns
+      WHEN 'cpu' THEN cpu_ns
+      WHEN 'elapsed' THEN elapsed_ns
+      WHEN 'span' THEN span_ns
+      WHEN 'busy' THEN busy_ns
+      WHEN 'idle' THEN idle_ns
+      WHEN 'unlaunched' THEN unlaunched_ns
+      WHEN 'queued' THEN queued_ns
+      ELSE gpu_ns
     END AS value_ns,
-    instance.op_count,
-    instance.launch_count
-  FROM instance
+    op_count,
+    launch_count,
+    attribution
+  FROM range_time
   CROSS JOIN measure
 )
 SELECT
@@ -169,7 +73,7 @@ SELECT
   sum(value_ns) AS total_ns,
   sum(op_count) AS op_count,
   sum(launch_count) AS launch_count,
-  (SELECT attribution FROM scope) AS attribution
+  max(attribution) AS attribution
 FROM measured
 WHERE value_ns IS NOT NULL
 GROUP BY place, measure

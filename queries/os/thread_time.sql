@@ -50,52 +50,19 @@ state AS (
   FROM thread_state
   CROSS JOIN scope
 ),
--- What is left of each call after the earlier ones of its thread: no two overlap.
 call AS (
-  SELECT *
-  FROM (
-    SELECT
-      call_id,
-      global_tid,
-      max(start_ns, coalesce(max(end_ns) OVER earlier, start_ns)) AS start_ns,
-      end_ns
-    FROM os_call
-    WHERE event_class = 27
-      AND :by = 'call'
-    WINDOW earlier AS (
-      PARTITION BY global_tid
-      ORDER BY start_ns, end_ns DESC, call_id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    )
+  SELECT global_tid, call_id, start_ns, end_ns
+  FROM os_call
+  WHERE event_class = 27
+    AND :by = 'call'
+),
+-- A state is its code here, which is the ID of its span.
+met AS MATERIALIZED (
+  SELECT key AS global_tid, span_id AS code, by_id AS call_id, end_ns - start_ns AS dur_ns
+  FROM split_spans(
+    (SELECT time_spans(global_tid, code, start_ns, end_ns) FROM state WHERE :by = 'call'),
+    (SELECT time_spans_apart(global_tid, call_id, start_ns, end_ns) FROM call)
   )
-  WHERE end_ns > start_ns
-),
-edge (sign) AS (
-  VALUES (1), (-1)
-),
-event AS (
-  SELECT
-    global_tid,
-    iif(edge.sign = 1, start_ns, end_ns) AS at_ns,
-    edge.sign * code AS code,
-    0 AS call_id
-  FROM state
-  CROSS JOIN edge
-  WHERE :by = 'call'
-  UNION ALL
-  SELECT global_tid, iif(edge.sign = 1, start_ns, end_ns), 0, edge.sign * call_id
-  FROM call
-  CROSS JOIN edge
-),
--- At most one interval of each kind is open at a time, so that the sums of IDs are IDs.
-swept AS (
-  SELECT
-    global_tid,
-    lead(at_ns) OVER (PARTITION BY global_tid ORDER BY at_ns) - at_ns AS dur_ns,
-    sum(code) OVER so_far AS code,
-    sum(call_id) OVER so_far AS call_id
-  FROM event
-  WINDOW so_far AS (PARTITION BY global_tid ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
 ),
 segment AS (
   SELECT global_tid, code, end_ns - start_ns AS dur_ns, NULL AS name_id
@@ -103,12 +70,10 @@ segment AS (
   WHERE :by = 'thread'
     AND end_ns > start_ns
   UNION ALL
-  SELECT swept.global_tid, swept.code, swept.dur_ns, os_call.name_id
-  FROM swept
+  SELECT met.global_tid, met.code, met.dur_ns, os_call.name_id
+  FROM met
   LEFT JOIN os_call
-    ON os_call.call_id = swept.call_id
-  WHERE swept.code <> 0
-    AND swept.dur_ns > 0
+    ON os_call.call_id = met.call_id
 ),
 summed AS (
   SELECT

@@ -26,131 +26,90 @@ limits: >-
   thread; of nested OS calls, the outermost counts. Without context switches, a thread counts as running for one sampling
   period around each of its CPU samples. The sampling period is the median time between two samples of a launching thread.
 ---*/
--- SQLite also expands a step again wherever it is read, so each is read as few times as possible.
 WITH
-feeding AS MATERIALIZED (
-  SELECT global_tid, gpu_id, time_set(start_ns, end_ns) AS times
+idle AS MATERIALIZED (
+  SELECT part_id, global_tid, start_ns, end_ns
   FROM idle_part
   WHERE part = 'outside CUDA API'
-  GROUP BY global_tid, gpu_id
+    -- Most reports have nothing that could explain it.
+    AND (
+      EXISTS (SELECT 1 FROM all_os_call)
+      OR EXISTS (SELECT 1 FROM all_thread_state)
+      OR EXISTS (SELECT 1 FROM all_cpu_sample)
+    )
 ),
--- What is left of each call after the earlier ones of its thread: no two overlap.
 call AS (
-  SELECT
-    call_id,
-    global_tid,
-    max(start_ns, coalesce(max(end_ns) OVER earlier, start_ns)) AS start_ns,
-    end_ns
+  SELECT global_tid, call_id, start_ns, end_ns
   FROM all_os_call
   WHERE event_class = 27
-    AND global_tid IN (SELECT global_tid FROM feeding)
-  WINDOW earlier AS (
-    PARTITION BY global_tid
-    ORDER BY start_ns, end_ns DESC, call_id
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-  )
+    AND global_tid IN (SELECT global_tid FROM idle)
 ),
-sample AS (
+state AS (
+  SELECT
+    global_tid,
+    CASE state WHEN 'running' THEN 1 WHEN 'runnable' THEN 2 WHEN 'blocked' THEN 3 WHEN 'off CPU' THEN 4 END AS code,
+    start_ns,
+    end_ns
+  FROM all_thread_state
+  WHERE global_tid IN (SELECT global_tid FROM idle)
+),
+sample AS MATERIALIZED (
   SELECT global_tid, at_ns, lag(at_ns) OVER (PARTITION BY global_tid ORDER BY at_ns) AS before_ns
   FROM all_cpu_sample
-  WHERE global_tid IN (SELECT global_tid FROM feeding)
+  WHERE global_tid IN (SELECT global_tid FROM idle)
     AND (state = 'running' OR state IS NULL)
 ),
+-- A thread runs half a period before and after a sample of it.
 period AS MATERIALIZED (
   SELECT cast(median(at_ns - before_ns) / 2 AS INTEGER) AS half_ns
   FROM sample
 ),
--- The intervals of a thread that have the same source never overlap, so a sum of their codes is a code.
-busy AS MATERIALIZED (
-  SELECT global_tid, start_ns, end_ns, call_id, 0 AS code, 0 AS is_sampled
-  FROM call
-  UNION ALL
+sampled AS (
   SELECT
     global_tid,
-    start_ns,
-    end_ns,
-    0,
-    CASE state WHEN 'running' THEN 1 WHEN 'runnable' THEN 2 WHEN 'blocked' THEN 3 WHEN 'off CPU' THEN 4 ELSE 0 END,
-    0
-  FROM all_thread_state
-  WHERE global_tid IN (SELECT global_tid FROM feeding)
-  UNION ALL
-  SELECT
-    sample.global_tid,
-    max(sample.at_ns - period.half_ns, coalesce(sample.before_ns + period.half_ns, sample.at_ns - period.half_ns)),
-    sample.at_ns + period.half_ns,
-    0,
-    0,
-    1
+    max(at_ns - half_ns, coalesce(before_ns + half_ns, at_ns - half_ns)) AS start_ns,
+    at_ns + half_ns AS end_ns
   FROM sample
   CROSS JOIN period
 ),
-known AS MATERIALIZED (
-  SELECT global_tid, time_set(start_ns, end_ns) AS times
-  FROM busy
-  GROUP BY global_tid
+-- Calls explain idle time best. States explain what is left, and samples the rest.
+by_call AS MATERIALIZED (
+  SELECT key AS global_tid, span_id AS part_id, by_id AS call_id, start_ns, end_ns
+  FROM split_spans(
+    (SELECT time_spans(global_tid, part_id, start_ns, end_ns) FROM idle),
+    (SELECT time_spans_apart(global_tid, call_id, start_ns, end_ns) FROM call)
+  )
 ),
-edge (sign) AS (
-  VALUES (1), (-1)
+by_state AS MATERIALIZED (
+  SELECT key AS global_tid, span_id AS part_id, by_id AS code, start_ns, end_ns
+  FROM split_spans(
+    (SELECT time_spans(global_tid, part_id, start_ns, end_ns) FROM by_call WHERE call_id IS NULL),
+    (SELECT time_spans_apart(global_tid, code, start_ns, end_ns) FROM state)
+  )
 ),
-event AS (
-  SELECT
-    global_tid,
-    gpu_id,
-    iif(edge.sign = 1, start_ns, end_ns) AS at_ns,
-    edge.sign * part_id AS part_id,
-    0 AS call_id,
-    0 AS code,
-    0 AS is_sampled
-  FROM idle_part
-  CROSS JOIN edge
-  WHERE part = 'outside CUDA API'
-    AND overlap_ns((SELECT times FROM known WHERE known.global_tid = idle_part.global_tid), start_ns, end_ns) > 0
-  UNION ALL
-  SELECT
-    feeding.global_tid,
-    feeding.gpu_id,
-    iif(edge.sign = 1, busy.start_ns, busy.end_ns),
-    0,
-    edge.sign * busy.call_id,
-    edge.sign * busy.code,
-    edge.sign * busy.is_sampled
-  FROM busy
-  JOIN feeding
-    ON feeding.global_tid = busy.global_tid
-  CROSS JOIN edge
-  WHERE overlap_ns(feeding.times, busy.start_ns, busy.end_ns) > 0
-),
--- At most one interval of each kind is open at a time, so that the sums of IDs are IDs.
-swept AS (
-  SELECT
-    at_ns AS start_ns,
-    lead(at_ns) OVER (PARTITION BY global_tid, gpu_id ORDER BY at_ns) AS end_ns,
-    sum(part_id) OVER so_far AS part_id,
-    sum(call_id) OVER so_far AS call_id,
-    sum(code) OVER so_far AS code,
-    sum(is_sampled) OVER so_far AS is_sampled
-  FROM event
-  WINDOW so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+by_sample AS (
+  SELECT span_id AS part_id, by_id IS NOT NULL AS is_sampled, start_ns, end_ns
+  FROM split_spans(
+    (SELECT time_spans(global_tid, part_id, start_ns, end_ns) FROM by_state WHERE code IS NULL),
+    (SELECT time_spans_apart(global_tid, 1, start_ns, end_ns) FROM sampled)
+  )
 ),
 segment AS (
+  SELECT part_id, start_ns, end_ns, 'OS call' AS cause, call_id
+  FROM by_call
+  WHERE call_id IS NOT NULL
+  UNION ALL
   SELECT
     part_id,
     start_ns,
     end_ns,
-    CASE
-      WHEN call_id <> 0 THEN 'OS call'
-      WHEN code = 1 THEN 'running'
-      WHEN code = 2 THEN 'runnable'
-      WHEN code = 3 THEN 'blocked'
-      WHEN code = 4 THEN 'off CPU'
-      WHEN is_sampled THEN 'running'
-      ELSE 'unknown'
-    END AS cause,
-    call_id
-  FROM swept
-  WHERE part_id <> 0
-    AND end_ns > start_ns
+    CASE code WHEN 1 THEN 'running' WHEN 2 THEN 'runnable' WHEN 3 THEN 'blocked' ELSE 'off CPU' END,
+    0
+  FROM by_state
+  WHERE code IS NOT NULL
+  UNION ALL
+  SELECT part_id, start_ns, end_ns, iif(is_sampled, 'running', 'unknown'), 0
+  FROM by_sample
 ),
 -- Segments of a part follow each other. Neighbours with one cause and call are one interval.
 bounded AS (

@@ -20,77 +20,38 @@ limits: >-
   calls, the outermost counts.
 ---*/
 WITH
-thread AS MATERIALIZED (
-  SELECT DISTINCT global_tid, gpu_id
-  FROM idle_part
-  WHERE part = 'outside CUDA API'
-),
--- What is left of each call after the earlier ones of its thread: no two overlap.
-call AS MATERIALIZED (
-  SELECT *
-  FROM (
-    SELECT
-      call_id,
-      global_tid,
-      max(start_ns, coalesce(max(end_ns) OVER earlier, start_ns)) AS start_ns,
-      end_ns
-    FROM all_os_call
-    WHERE event_class = 27
-      AND global_tid IN (SELECT global_tid FROM thread)
-    WINDOW earlier AS (
-      PARTITION BY global_tid
-      ORDER BY start_ns, end_ns DESC, call_id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    )
-  )
-  WHERE end_ns > start_ns
-),
 idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, tid, global_tid
   FROM idle_part
   WHERE part = 'outside CUDA API'
-    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM call), start_ns, end_ns) > 0
+    AND EXISTS (SELECT 1 FROM all_os_call)
 ),
-event AS (
-  SELECT global_tid, gpu_id, start_ns AS at_ns, idle_id, 0 AS call_id
-  FROM idle
-  UNION ALL
-  SELECT global_tid, gpu_id, end_ns, -idle_id, 0
-  FROM idle
-  UNION ALL
-  SELECT thread.global_tid, thread.gpu_id, call.start_ns, 0, call.call_id
-  FROM thread
-  JOIN call
-    ON call.global_tid = thread.global_tid
-  UNION ALL
-  SELECT thread.global_tid, thread.gpu_id, call.end_ns, 0, -call.call_id
-  FROM thread
-  JOIN call
-    ON call.global_tid = thread.global_tid
+call AS (
+  SELECT global_tid, call_id, start_ns, end_ns
+  FROM all_os_call
+  WHERE event_class = 27
+    AND global_tid IN (SELECT global_tid FROM idle)
 ),
--- At most one interval of each kind is open at a time, so that the sums of IDs are IDs.
-swept AS (
-  SELECT
-    at_ns AS start_ns,
-    lead(at_ns) OVER (PARTITION BY global_tid, gpu_id ORDER BY at_ns) AS end_ns,
-    sum(idle_id) OVER so_far AS idle_id,
-    sum(call_id) OVER so_far AS call_id
-  FROM event
-  WINDOW so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+met AS MATERIALIZED (
+  SELECT span_id AS idle_id, by_id AS call_id, start_ns, end_ns
+  FROM split_spans(
+    (SELECT time_spans(global_tid, idle_id, start_ns, end_ns) FROM idle),
+    (SELECT time_spans_apart(global_tid, call_id, start_ns, end_ns) FROM call)
+  )
+  WHERE by_id IS NOT NULL
 )
 SELECT
   idle.gpu_id,
-  swept.start_ns,
-  swept.end_ns,
-  swept.end_ns - swept.start_ns AS dur_ns,
+  met.start_ns,
+  met.end_ns,
+  met.end_ns - met.start_ns AS dur_ns,
   os_call.function_name,
   os_call.call_id,
   os_call.stack_id,
   idle.tid,
   idle.global_tid
-FROM swept
+FROM met
 JOIN idle
-  ON idle.idle_id = swept.idle_id
+  ON idle.idle_id = met.idle_id
 JOIN all_os_call AS os_call
-  ON os_call.call_id = swept.call_id
-WHERE swept.end_ns > swept.start_ns
+  ON os_call.call_id = met.call_id

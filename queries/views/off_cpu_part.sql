@@ -63,11 +63,6 @@ part AS MATERIALIZED (
     ON state.global_tid = begun.global_tid
     AND state.start_ns = begun.state_ns
 ),
-place AS MATERIALIZED (
-  SELECT gpu_id, cpu, time_set(start_ns, end_ns) AS times
-  FROM part
-  GROUP BY gpu_id, cpu
-),
 -- What is left of each run after the earlier ones on its CPU: no two overlap, even if a switch was lost.
 run AS MATERIALIZED (
   SELECT
@@ -78,49 +73,26 @@ run AS MATERIALIZED (
     end_ns
   FROM all_thread_state
   WHERE state = 'running'
-    AND cpu IN (SELECT cpu FROM place)
+    AND cpu IN (SELECT cpu FROM part)
   WINDOW earlier AS (
     PARTITION BY cpu
     ORDER BY start_ns, end_ns, global_tid
     ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
   )
 ),
-taken AS MATERIALIZED (
-  SELECT place.gpu_id, run.run_id, run.cpu, run.start_ns, run.end_ns
-  FROM run
-  JOIN place
-    ON place.cpu = run.cpu
-  WHERE run.end_ns > run.start_ns
-    AND overlap_ns(place.times, run.start_ns, run.end_ns) > 0
-),
-event AS (
-  SELECT gpu_id, cpu, start_ns AS at_ns, part_id, 0 AS run_id
-  FROM part
-  UNION ALL
-  SELECT gpu_id, cpu, end_ns, -part_id, 0
-  FROM part
-  UNION ALL
-  SELECT gpu_id, cpu, start_ns, 0, run_id
-  FROM taken
-  UNION ALL
-  SELECT gpu_id, cpu, end_ns, 0, -run_id
-  FROM taken
-),
--- At most one interval of each kind is open at a time, so that the sums of IDs are IDs.
-swept AS (
-  SELECT
-    at_ns AS start_ns,
-    lead(at_ns) OVER (PARTITION BY gpu_id, cpu ORDER BY at_ns) AS end_ns,
-    sum(part_id) OVER so_far AS part_id,
-    sum(run_id) OVER so_far AS run_id
-  FROM event
-  WINDOW so_far AS (PARTITION BY gpu_id, cpu ORDER BY at_ns RANGE UNBOUNDED PRECEDING)
+met AS MATERIALIZED (
+  SELECT span_id AS part_id, by_id AS run_id, start_ns, end_ns
+  FROM split_spans(
+    -- The CPU of a part can be unknown.
+    (SELECT time_spans(coalesce(cpu, -1), part_id, start_ns, end_ns) FROM part),
+    (SELECT time_spans(cpu, run_id, start_ns, end_ns) FROM run)
+  )
 )
 SELECT
   part.gpu_id,
-  swept.start_ns,
-  swept.end_ns,
-  swept.end_ns - swept.start_ns AS dur_ns,
+  met.start_ns,
+  met.end_ns,
+  met.end_ns - met.start_ns AS dur_ns,
   part.cause,
   part.cpu,
   part.pid,
@@ -128,9 +100,8 @@ SELECT
   part.global_tid,
   run.global_tid AS taker_global_tid,
   part.gap_start_ns
-FROM swept
+FROM met
 JOIN part
-  ON part.part_id = swept.part_id
+  ON part.part_id = met.part_id
 LEFT JOIN run
-  ON run.run_id = swept.run_id
-WHERE swept.end_ns > swept.start_ns
+  ON run.run_id = met.run_id

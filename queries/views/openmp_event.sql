@@ -18,254 +18,54 @@ columns:
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: A parallel region contains the events of its threads. Do not add up durations of different kinds.
 ---*/
+WITH
+event (row_id, event_kind, start, "end", name_id, global_tid) AS (
+  SELECT row_id, 'cancel', start, "end", nameId, globalTid FROM src_openmp_cancel
+  UNION ALL
+  SELECT row_id, 'critical_section', start, "end", nameId, globalTid FROM src_openmp_critical_section
+  UNION ALL
+  SELECT row_id, 'dispatch', start, "end", nameId, globalTid FROM src_openmp_dispatch
+  UNION ALL
+  SELECT row_id, 'flush', start, "end", nameId, globalTid FROM src_openmp_flush
+  UNION ALL
+  SELECT row_id, 'lock_destroy', start, "end", nameId, globalTid FROM src_openmp_lock_destroy
+  UNION ALL
+  SELECT row_id, 'lock_init', start, "end", nameId, globalTid FROM src_openmp_lock_init
+  UNION ALL
+  SELECT row_id, 'master', start, "end", nameId, globalTid FROM src_openmp_master
+  UNION ALL
+  SELECT row_id, 'mutex_released', start, "end", nameId, globalTid FROM src_openmp_mutex_released
+  UNION ALL
+  SELECT row_id, 'mutex_wait', start, "end", nameId, globalTid FROM src_openmp_mutex_wait
+  UNION ALL
+  SELECT row_id, 'parallel', start, "end", nameId, globalTid FROM src_openmp_parallel
+  UNION ALL
+  SELECT row_id, 'reduction', start, "end", nameId, globalTid FROM src_openmp_reduction
+  UNION ALL
+  SELECT row_id, 'sync_region', start, "end", nameId, globalTid FROM src_openmp_sync_region
+  UNION ALL
+  SELECT row_id, 'sync_region_wait', start, "end", nameId, globalTid FROM src_openmp_sync_region_wait
+  UNION ALL
+  SELECT row_id, 'task', start, "end", nameId, globalTid FROM src_openmp_task
+  UNION ALL
+  SELECT row_id, 'task_create', start, "end", nameId, globalTid FROM src_openmp_task_create
+  UNION ALL
+  SELECT row_id, 'task_schedule', start, "end", nameId, globalTid FROM src_openmp_task_schedule
+  UNION ALL
+  SELECT row_id, 'thread', start, "end", nameId, globalTid FROM src_openmp_thread
+  UNION ALL
+  SELECT row_id, 'workshare', start, "end", nameId, globalTid FROM src_openmp_workshare
+)
 SELECT
   row_id AS event_id,
-  'cancel' AS event_kind,
+  event_kind,
   start AS start_ns,
   "end" AS end_ns,
   "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_cancel
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'critical_section' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_critical_section
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'dispatch' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_dispatch
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'flush' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_flush
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'lock_destroy' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_lock_destroy
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'lock_init' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_lock_init
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'master' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_master
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'mutex_released' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_mutex_released
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'mutex_wait' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_mutex_wait
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'parallel' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_parallel
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'reduction' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_reduction
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'sync_region' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_sync_region
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'sync_region_wait' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_sync_region_wait
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'task' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_task
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'task_create' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_task_create
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'task_schedule' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_task_schedule
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'thread' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_thread
-UNION ALL
-SELECT
-  row_id AS event_id,
-  'workshare' AS event_kind,
-  start AS start_ns,
-  "end" AS end_ns,
-  "end" - start AS dur_ns,
-  (SELECT value FROM src_string_id WHERE id = nameId) AS event_name,
-  nameId AS name_id,
-  globalTid >> 24 & 16777215 AS pid,
-  globalTid & 16777215 AS tid,
-  globalTid & -16777216 AS global_pid,
-  globalTid AS global_tid
-FROM src_openmp_workshare
+  (SELECT value FROM src_string_id WHERE id = name_id) AS event_name,
+  name_id,
+  global_tid >> 24 & 16777215 AS pid,
+  global_tid & 16777215 AS tid,
+  global_tid & -16777216 AS global_pid,
+  global_tid
+FROM event

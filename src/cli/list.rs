@@ -4,6 +4,7 @@ use super::note;
 use super::options::LibraryArgs;
 use super::output::{OutputArgs, write_to};
 use nsq_engine::execute::FUNCTIONS;
+use nsq_library::catalog::Shown;
 use nsq_library::manual::{classes, pages, playbooks, queries, relations, search, table, words_of};
 use nsq_render::render::{Format, Heading};
 use nsq_value::error::{Error, Result};
@@ -19,6 +20,7 @@ Examples:
   nsq list bottleneck           queries whose texts have the word, or a word for the same thing
   nsq list \"why is my gpu idle\" the same, for the words of a question
   nsq list --relations          the tables that `nsq sql` offers
+  nsq list --all                internal queries too, which are parts of pages
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
   nsq list --playbooks          the playbooks, for `nsq answer`
@@ -46,6 +48,9 @@ pub(super) struct Args {
     /// List the pages of `nsq page` instead.
     #[arg(long)]
     pages: bool,
+    /// List internal queries and relations too: parts of pages, and steps of other queries.
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -66,9 +71,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     } else if args.pages {
         pages(&catalog)
     } else if args.relations {
-        relations(&catalog)?
+        relations(&catalog, Shown::of(args.all))?
     } else {
-        queries(&catalog)
+        queries(&catalog, Shown::of(args.all))
     };
     let words = words_of(&args.words);
     if !words.is_empty() {

@@ -7,6 +7,7 @@ use crate::cli::reports::noted;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::{Presence, Scope};
+use nsq_library::catalog::Shown;
 use nsq_render::render::{Format, Heading};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::Result;
@@ -24,6 +25,9 @@ pub(super) struct Args {
     /// SQLite export, .nsys-rep or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
+    /// List internal queries too, which are parts of pages.
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
@@ -47,7 +51,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
     let opened = reports::open(&args.report, &args.open)?;
-    let answers = opened.askable(&catalog)?;
+    let answers = opened.askable(&catalog, Shown::of(args.all))?;
     let [captured, trust] =
         [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));
     let (captured, trust) = (captured?, trust?);

@@ -25,6 +25,7 @@ mod hostile;
 mod idle_by_hand;
 #[path = "../support/in_process.rs"]
 mod in_process;
+mod internal;
 mod json_schema;
 mod kernels;
 mod killed;

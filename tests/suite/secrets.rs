@@ -190,7 +190,7 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             lines
         }
         "sql" => {
-            let listed = stdout(&["list", "--relations", "--format", "csv", "--no-header"]);
+            let listed = stdout(&["list", "--relations", "--all", "--format", "csv", "--no-header"]);
             let relations = listed.lines().map(|line| line.split(',').next().unwrap().to_owned());
             let each: Vec<String> = relations.map(|name| format!("SELECT * FROM {name}")).collect();
             let sql = |sql: String, format: &str| {

@@ -254,7 +254,7 @@ pub const NEED_PARAMETERS: [&str; 1] = ["attention_flops"];
 
 /// Names of all queries.
 pub fn every_query() -> Vec<String> {
-    let listed = stdout(&["list", "--format", "csv", "--no-header"]);
+    let listed = stdout(&["list", "--all", "--format", "csv", "--no-header"]);
     listed.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
 }
 

@@ -3,7 +3,7 @@
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::{Limits, Loads, Session};
 use nsq_engine::normalize::{self, Installation, Presence, Scope};
-use nsq_library::catalog::{Catalog, ClassMaps};
+use nsq_library::catalog::{Catalog, ClassMaps, Shown};
 use nsq_render::render::Heading;
 use nsq_report::report::{ExportOptions, Report};
 use nsq_report::schema::Schema;
@@ -120,7 +120,7 @@ impl OpenReport {
     }
 
     /// Lists every query, whether it can run on this report, and what it lacks.
-    pub fn askable(&self, catalog: &Catalog) -> Result<ResultTable> {
+    pub fn askable(&self, catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
         let presence = Presence::new(&self.schema, catalog);
         let column = |name, doc: &str| Column { doc: doc.to_owned(), ..Column::untyped(name) };
         let mut table = ResultTable {
@@ -135,7 +135,8 @@ impl OpenReport {
             ],
             rows: Vec::new(),
         };
-        for query in catalog.readable_queries() {
+        let listed = catalog.readable_queries().into_iter();
+        for query in listed.filter(|query| shown.has(query.header.internal)) {
             let header = &query.header;
             let (mut missing, mut flags) = (Vec::new(), Vec::new());
             for requirement in header.requires.as_ref().unwrap_or(&header.reads) {

@@ -6,6 +6,7 @@ summary: Elapsed and busy time of all GPUs of a report together, and of each.
 why: To see for how much of a run its GPUs worked.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [elapsed_operations]
 across: true

@@ -6,6 +6,7 @@ summary: Elapsed time of each class on all GPUs of a report and on each GPU.
 why: To compare which classes of GPU work fill the elapsed time of several runs or GPUs.
 kind: sum
 tags: [classes, cuda, gpu]
+internal: true
 reads: []
 asks: [elapsed_operations]
 across: true

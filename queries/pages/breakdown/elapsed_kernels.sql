@@ -6,6 +6,7 @@ summary: The longest operations of each class, on all GPUs and on each GPU.
 why: To see what makes up a class, without a row for every kernel.
 kind: sum
 tags: [classes, cuda, gpu, kernel]
+internal: true
 reads: []
 asks: [elapsed_operations]
 across: true

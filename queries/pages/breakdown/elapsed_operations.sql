@@ -6,6 +6,7 @@ summary: Elapsed time of all GPUs or of one, split among operations and the rest
 why: To account for the whole elapsed time of a run, operation by operation.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
+internal: true
 reads: []
 asks:
   - {query: gpu_elapsed, as: on_all_gpus, params: {per_gpu: false}}

@@ -6,6 +6,7 @@ summary: The largest share of each GPU's time, and up to two other large ones.
 why: To say in one sentence what limits a GPU.
 kind: sum
 tags: [cuda, gpu, kernel, memory]
+internal: true
 reads: []
 asks: [gpu_share]
 across: true

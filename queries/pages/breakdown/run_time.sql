@@ -6,6 +6,7 @@ summary: The elapsed time that shares of GPU work refer to, as given or as captu
 why: To relate GPU work to how long the run took without the profiler.
 kind: info
 tags: [capture, cuda, gpu]
+internal: true
 reads: []
 asks: [gpu_span]
 params:

@@ -6,6 +6,7 @@ summary: The elapsed times of all reports, beside the busy time of their GPUs.
 why: To see whether a given time is long enough for the GPU work that was captured.
 kind: info
 tags: [capture, cuda, gpu]
+internal: true
 reads: []
 asks: [run_time, elapsed_bars]
 across: true

@@ -6,6 +6,7 @@ summary: The kernels and GPUs of a report, and what is known of its iterations.
 why: To turn sums of a capture into figures per iteration and GPU.
 kind: info
 tags: [classes, cuda, gpu, kernel]
+internal: true
 reads: [gpu_busy, kernel, scope]
 requires: [gpu_busy, kernel]
 params:

@@ -6,6 +6,7 @@ summary: GPU time by class, per iteration and GPU, with exposed and idle time.
 why: To see where the time of an iteration goes, and to compare it between runs.
 kind: sum
 tags: [classes, cuda, gpu, kernel, memory, nvtx]
+internal: true
 reads: []
 asks: [class_capture, class_iterations, class_sums, class_windows]
 across: true

@@ -6,6 +6,7 @@ summary: Iterations, processes and GPUs of each report, by which its sums are di
 why: To compare runs that captured different numbers of iterations.
 kind: info
 tags: [classes, cuda, gpu, nvtx]
+internal: true
 reads: []
 asks: [class_capture, class_windows, iteration_ranges]
 across: true

@@ -6,6 +6,7 @@ summary: Sentences about what the figures of a report leave out, or count twice.
 why: To know how far to trust the figures of class_figures.
 kind: info
 tags: [classes, cuda, gpu, kernel, nvtx]
+internal: true
 reads: []
 asks: [class_capture, class_iterations, class_sums, class_windows, cuda_gpu_kern_sum]
 across: true

@@ -6,6 +6,7 @@ summary: Milliseconds and counts of each class, with counts per iteration rounde
 why: To compare with figures of GPU_kernel_info_statistic and GPU Performance Analyser.
 kind: sum
 tags: [classes, cuda, kernel, memory]
+internal: true
 reads: []
 asks: [class_capture, class_iterations, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum]
 across: true

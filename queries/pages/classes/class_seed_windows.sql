@@ -6,6 +6,7 @@ summary: Number and time of the tagged ranges, without the kernels other than NC
 why: To compare with figures of GPU_kernel_info_statistic and GPU Performance Analyser.
 kind: info
 tags: [classes, cuda, kernel, nvtx]
+internal: true
 reads: []
 asks: [class_capture, class_iterations, class_seed_sums]
 across: true

@@ -6,6 +6,7 @@ summary: GPU time of each class in each report, beside that of the first report.
 why: To see which kind of work makes one run slower than another.
 kind: sum
 tags: [classes, cuda, gpu, kernel, memory]
+internal: true
 reads: []
 asks: [class_figures, class_iterations]
 across: true

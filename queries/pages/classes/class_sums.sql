@@ -6,6 +6,7 @@ summary: Time and count of each class of kernels, collective and kind of copy or
 why: To see what kind of work the GPU time of each report is.
 kind: sum
 tags: [classes, cuda, kernel, memory]
+internal: true
 reads: []
 asks: [class_capture, cuda_gpu_kern_sum, cuda_gpu_mem_time_sum]
 across: true

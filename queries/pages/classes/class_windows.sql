@@ -6,6 +6,7 @@ summary: Compute, exposed communication, exposed copies and idle time of each it
 why: To measure on the timeline what sums of durations can only estimate.
 kind: sum
 tags: [classes, cuda, gpu, nvtx]
+internal: true
 reads: [gpu_busy, gpu_window, nvtx_name, nvtx_projection]
 requires: [gpu_window]
 params:

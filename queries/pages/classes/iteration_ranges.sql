@@ -6,6 +6,7 @@ summary: NVTX ranges with the name of an iteration, with their span on the GPU.
 why: To count iterations, and to see how long the GPU worked for each.
 kind: trace
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: [nvtx_name, nvtx_projection]
 params:
   - {name: tag, type: text, doc: "GLOB pattern for the range name, with or without its domain. Without it, no range is an iteration."}

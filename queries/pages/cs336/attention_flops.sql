@@ -8,6 +8,7 @@ why: >-
   because a report does not record shapes.
 kind: sum
 tags: [cuda, kernel]
+internal: true
 reads: []
 params:
   - {name: batch_size, type: int, required: true, min: 1, doc: "Sequences in a batch."}

@@ -6,6 +6,7 @@ summary: GPU time share of each class before and after, with the difference in p
 why: To compare what two selections or two reports spend GPU time on. Both are given as rows of class_sum, in JSON.
 kind: sum
 tags: [classes, cuda, kernel]
+internal: true
 reads: []
 params:
   - {name: before, type: text, default: "[]", doc: "Rows of the first selection: a JSON array of objects with class, calls and total_ns."}

@@ -6,6 +6,7 @@ summary: Timings that a program measured itself, compared with the report.
 why: To see whether a timer in the program agrees with the profile. The timings are given as rows in JSON.
 kind: sum
 tags: [cuda, nvtx]
+internal: true
 reads: []
 params:
   - {name: timings, type: text, default: "[]", doc: "JSON array of objects with model_size, context_length, batch_size, forward_mean_ms and forward_std_ms."}

@@ -6,6 +6,7 @@ summary: Time of each function of the CUDA API, with the error of the total.
 why: To compare what two runs spend in the CUDA API.
 kind: sum
 tags: [api, cuda]
+internal: true
 reads: [all_cuda_call, cuda_call, iteration_window]
 requires: [cuda_call]
 params:

@@ -6,6 +6,7 @@ summary: Each pair in each run, with the cost of its calls and the error of that
 why: To tell a change from noise.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_strata]
 across: true

@@ -6,6 +6,7 @@ summary: Time of each kernel, copy and fill, with the error of the total.
 why: To compare the work of two runs, like with like.
 kind: sum
 tags: [cuda, kernel, memory, nvtx]
+internal: true
 reads: [iteration_window, kernel, memcpy, memset, nvtx_op, nvtx_path, string]
 requires: [kernel | memcpy | memset]
 params:

@@ -6,6 +6,7 @@ summary: Each kernel, copy, range and API function, with what it is compared wit
 why: To see how names of two reports were matched, step by step.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_calls, diff_gpu_work, diff_ranges]
 across: true

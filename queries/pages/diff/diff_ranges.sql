@@ -6,6 +6,7 @@ summary: Time of each path of NVTX ranges, with the error of the total.
 why: To compare the layers and phases of two runs.
 kind: sum
 tags: [cuda, nvtx]
+internal: true
 reads: [iteration_window, nvtx_path, nvtx_projection]
 requires: [nvtx_projection]
 params:

@@ -6,6 +6,7 @@ summary: What is slower in B by more than noise and more than the limit.
 why: To decide whether a change may land.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_costs, diff_rows, diff_whole]
 across: true

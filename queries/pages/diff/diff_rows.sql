@@ -6,6 +6,7 @@ summary: Each kernel, class, layer, copy or call that differs, largest change fi
 why: To see what got faster or slower, by how much, and whether it is more than noise.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_costs, diff_pairs, diff_runs]
 across: true

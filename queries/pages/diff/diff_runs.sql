@@ -6,6 +6,7 @@ summary: One row per report, with its side and its iterations.
 why: To see which runs are compared, and per what.
 kind: info
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_side, diff_windows]
 across: true

@@ -6,6 +6,7 @@ summary: The GPUs, the profiler and the kernels of a report.
 why: To know whether two reports can be compared.
 kind: info
 tags: [cuda, gpu]
+internal: true
 reads: [device, export_fact, gpu, kernel]
 requires: [kernel | memcpy | memset | nvtx_range | cuda_call]
 columns:

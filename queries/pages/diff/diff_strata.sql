@@ -6,6 +6,7 @@ summary: Each launch shape, size or path of each run, with the same of both side
 why: To see what is compared call by call, and what only as a sum.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_calls, diff_gpu_work, diff_pairs, diff_ranges, diff_runs]
 across: true

@@ -6,6 +6,7 @@ summary: Whether B is slower than A, and whether it may pass a gate.
 why: To decide on a change at one look, and in CI.
 kind: info
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_costs, diff_regressions, diff_rows, diff_runs, diff_strata, diff_whole]
 across: true

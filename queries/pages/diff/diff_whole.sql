@@ -6,6 +6,7 @@ summary: Time per iteration or of the whole window, and its parts, in A and in B
 why: To see whether a run is faster as a whole, before looking at kernels.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: []
 asks: [diff_gpu_work, diff_runs, diff_strata, diff_windows]
 across: true

@@ -6,6 +6,7 @@ summary: What a GPU did in each iteration, or in each twentieth of its operation
 why: To compare the time of two runs as a whole, and to know how much it varies within each.
 kind: trace
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: [gpu_overlap, gpu_window, iteration_window]
 requires: [gpu_window]
 params:

@@ -6,6 +6,7 @@ summary: What each rank did before and in the collective with the longest wait.
 why: To see on one collective why ranks wait for each other.
 kind: info
 tags: [communication, gpu]
+internal: true
 reads: []
 asks: [collective_arrivals, collective_work]
 across: true

@@ -6,6 +6,7 @@ summary: How long each rank made the others wait, in groups of iterations.
 why: To draw waits as a map of ranks and iterations.
 kind: sum
 tags: [communication, gpu, nvtx]
+internal: true
 reads: []
 asks: [rank_iterations]
 across: true

@@ -6,6 +6,7 @@ summary: Number and length of the gaps between kernels, added up over all stream
 why: To see how much the streams waited in all, before looking at each.
 kind: info
 tags: [cuda, gpu, kernel]
+internal: true
 reads: []
 asks: [stream_gaps]
 params:

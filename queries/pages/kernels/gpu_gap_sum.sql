@@ -6,6 +6,7 @@ summary: How long each GPU idled, all streams together, beside the gaps of its s
 why: To see whether gaps of streams left the GPU without work, or other streams filled them.
 kind: sum
 tags: [cuda, gpu, kernel]
+internal: true
 reads: []
 asks: [stream_gaps]
 params:

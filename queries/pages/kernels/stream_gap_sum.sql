@@ -6,6 +6,7 @@ summary: Time between the kernels of each stream; streams are named by what diff
 why: To see which streams wait, and for how much of that time the GPU had nothing to do.
 kind: sum
 tags: [cuda, gpu, kernel]
+internal: true
 reads: []
 asks: [stream_gaps]
 params:

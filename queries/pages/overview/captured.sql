@@ -6,6 +6,7 @@ summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
 kind: info
 tags: [cuda, gpu]
+internal: true
 reads: [gpu_window, kernel, memcpy, memset]
 requires: []
 columns:

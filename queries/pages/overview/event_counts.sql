@@ -6,6 +6,7 @@ summary: Number of kernels, calls, ranges and other events of a report.
 why: To see what a report holds, above all one without GPU work.
 kind: sum
 tags: [capture]
+internal: true
 reads: [cuda_call, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
 requires: []
 columns:

@@ -39,7 +39,7 @@ limits: >-
   without intervals may still be wrong about work that the capture does not show. At most 62 findings are ranked.
 see_also: [gpu_time, gpu_idle_cause_sum, top_kernels]
 ---*/
-WITH RECURSIVE
+WITH
 number AS (
   SELECT query, narrows, row_number() OVER (ORDER BY query) - 1 AS bit
   FROM finding_about
@@ -83,39 +83,10 @@ counted AS MATERIALIZED (
   FROM claimed
   GROUP BY 1
 ),
--- Each step takes the finding that adds most. `best` packs that time and the finding.
-step AS (
-  SELECT
-    1 AS rank,
-    0 AS taken,
-    (SELECT max(64 * adds_ns + 63 - bit)
-     FROM (
-       SELECT bit, sum(dur_ns) AS adds_ns
-       FROM number
-       JOIN counted
-         ON mask >> bit & 1
-       GROUP BY bit
-     )) AS best
-  UNION ALL
-  SELECT
-    rank + 1,
-    taken | (1 << (63 - best % 64)),
-    (SELECT max(64 * adds_ns + 63 - bit)
-     FROM (
-       SELECT bit, sum(dur_ns) AS adds_ns
-       FROM number
-       JOIN counted
-         ON mask >> bit & 1
-       WHERE mask & (taken | (1 << (63 - best % 64))) = 0
-       GROUP BY bit
-     ))
-  FROM step
-  WHERE best IS NOT NULL AND rank < 64
-),
+-- The finding that adds most time, then the one that adds most of the rest, and so on.
 added AS (
-  SELECT 63 - best % 64 AS bit, best / 64 AS adds_ns
-  FROM step
-  WHERE best IS NOT NULL
+  SELECT value ->> 0 AS bit, value ->> 1 AS adds_ns
+  FROM json_each((SELECT greedy_cover(mask, dur_ns) FROM counted))
 ),
 total AS (
   SELECT number.bit, sum(claimed.dur_ns) AS ceiling_ns

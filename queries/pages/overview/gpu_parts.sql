@@ -6,6 +6,7 @@ summary: What each GPU is, and how its time splits into work and idle time.
 why: To compare the GPUs of a report at a glance, on any report within a second.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: [gpu, gpu_window]
 requires: [gpu_window]
 columns:

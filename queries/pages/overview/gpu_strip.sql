@@ -6,6 +6,7 @@ summary: Compute, exposed communication, exposed copies and idle time of each pi
 why: To draw what each GPU did over time, and to find phases such as start-up or a stall.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: [gpu_window]
 params:
   - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, from the first to the last operation of any GPU."}

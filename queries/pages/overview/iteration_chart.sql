@@ -6,6 +6,7 @@ summary: Mean and longest time of each group of neighbouring iterations of a GPU
 why: To draw iteration times as bars, however many there are.
 kind: sum
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: []
 asks: [iteration_times]
 params:

@@ -6,6 +6,7 @@ summary: Number and time of the iterations of each GPU, with the parts of the me
 why: To see how long an iteration takes, how steady it is, and where its time goes.
 kind: sum
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: []
 asks: [iteration_times]
 columns:

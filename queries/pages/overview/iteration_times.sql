@@ -6,6 +6,7 @@ summary: One row per iteration and GPU, with what the GPU did in that time.
 why: To see whether iterations take the same time, what the median one is made of, and which ones are slow.
 kind: trace
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: [gpu_window, iteration_window]
 requires: [iteration_window, gpu_window]
 columns:

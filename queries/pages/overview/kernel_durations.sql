@@ -6,6 +6,7 @@ summary: Number and total time of kernels, in bins of which each is twice the on
 why: To see whether the GPU time is in many short kernels or in a few long ones.
 kind: sum
 tags: [gpu, kernel]
+internal: true
 reads: [kernel]
 columns:
   - {name: rank, type: int, label: "#", priority: 3, doc: "Position of the bin, from 1."}

@@ -6,6 +6,7 @@ summary: Compute, communication and copy time of each piece of the busiest strea
 why: To draw what each stream did over time, and to see what ran side by side.
 kind: sum
 tags: [cuda, gpu]
+internal: true
 reads: [gpu_busy, gpu_window]
 params:
   - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, from the first to the last operation of any GPU."}

@@ -6,6 +6,7 @@ summary: Each lane of the timeline, with its pieces and slices as lists of numbe
 why: To hold hundreds of thousands of slices in a page of some megabytes.
 kind: sum
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: []
 asks: [timeline_names, timeline_pieces, timeline_slices]
 across: true

@@ -6,6 +6,7 @@ summary: Each text on the timeline, with the number that stands for it.
 why: To store each long name once in a page.
 kind: info
 tags: [cuda, gpu, nvtx]
+internal: true
 reads: []
 asks: [timeline_pieces, timeline_slices]
 across: true

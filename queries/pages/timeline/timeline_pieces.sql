@@ -6,6 +6,7 @@ summary: Busy time of each lane of the timeline in each piece of time, by catego
 why: To draw a whole capture, however many events it has.
 kind: sum
 tags: [api, cuda, gpu, nvtx, osrt]
+internal: true
 reads: [timeline_event, timeline_lane]
 requires: [timeline_event]
 params:

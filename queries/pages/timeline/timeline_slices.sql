@@ -6,6 +6,7 @@ summary: The longest slices of each lane of the timeline in each piece of time.
 why: To draw single events of a capture that has too many to draw all of them.
 kind: trace
 tags: [api, cuda, gpu, nvtx, osrt]
+internal: true
 reads: [all_cuda_call, kernel, memcpy, memset, nvtx_op, nvtx_projection, os_call, timeline_event, timeline_lane]
 requires: [timeline_event]
 params:

@@ -7,7 +7,7 @@ use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Presence;
 use nsq_engine::scope::ScopeText as Scope;
-use nsq_library::catalog::{BuiltIn, Catalog};
+use nsq_library::catalog::{BuiltIn, Catalog, Shown};
 use nsq_library::manual::{self, Form, queries, search, words_of};
 use nsq_report::report::{ExportOptions, Temporaries};
 use nsq_value::cancel::Cancel;
@@ -66,12 +66,13 @@ impl Library {
         self.catalog().query_names()
     }
 
-    /// The queries that are about all of these words, the best match first; without words, all of them. If
+    /// The queries that are about all of these words, the best match first; without words, all but internal ones, which
+    /// are parts of pages. If
     /// no query has all words, those with the most of them. Columns: `domain`, `name`, `summary`, `version`,
     /// `tags`, all text.
     pub fn find(&self, words: &str) -> Result<Table> {
         let words = words_of(&[words.to_owned()]);
-        let mut found = queries(self.catalog());
+        let mut found = queries(self.catalog(), Shown::Public);
         if !words.is_empty() {
             search(&mut found, &words, self.catalog())?;
         }
@@ -137,10 +138,10 @@ impl Library {
         self.catalog().relation_names()
     }
 
-    /// The relations, with a summary and the names of the columns of each. Columns: `domain`, `name`, `summary`,
+    /// The relations but internal ones, with a summary and the names of the columns of each. Columns: `domain`, `name`, `summary`,
     /// `present_if`, `columns`, all text.
     pub fn list_relations(&self) -> Result<Table> {
-        Ok(listed("Relations", manual::relations(self.catalog())?))
+        Ok(listed("Relations", manual::relations(self.catalog(), Shown::Public)?))
     }
 
     /// The pages, which [`Report::page`] asks. Columns: `domain`, `name`, `summary`, `version`, `queries`, all text.
@@ -212,7 +213,7 @@ impl Report {
     /// Every query, whether the report has the data for it, and what would record the missing data. Columns: `query`,
     /// `can_run`, `record_with`, `missing`, all text.
     pub fn askable(&self) -> Result<Table> {
-        Ok(listed("What can be asked", self.open.askable(self.library.catalog())?))
+        Ok(listed("What can be asked", self.open.askable(self.library.catalog(), Shown::Public)?))
     }
 
     /// The names of the relations that it has data for.

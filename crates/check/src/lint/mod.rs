@@ -8,6 +8,7 @@
 mod dialect;
 mod empty_report;
 mod finding;
+mod internal;
 mod names;
 mod page;
 mod query;
@@ -50,6 +51,7 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
         for query in catalog.readable_queries() {
             query::check_query(query, catalog, &empty_report, &mut findings);
         }
+        internal::check_internal(catalog, &mut findings)?;
     }
     findings.sort();
     Ok(findings)

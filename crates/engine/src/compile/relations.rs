@@ -9,8 +9,8 @@ use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-/// SQLite's table-valued functions.
-const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
+/// Table-valued functions: those of SQLite and of nsq.
+const TABLE_FUNCTIONS: [&str; 3] = ["json_each", "json_tree", "split_spans"];
 
 /// The relations that a statement reads, without its `WITH` names. The error is the parser's message.
 pub fn relations_in(sql: &str) -> Result<BTreeSet<String>, String> {

@@ -59,6 +59,27 @@ impl Query {
     }
 }
 
+/// What lists have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// What people ask for.
+    Public,
+    /// Internal queries and relations too.
+    All,
+}
+
+impl Shown {
+    /// All, or only what people ask for.
+    pub fn of(all: bool) -> Self {
+        if all { Self::All } else { Self::Public }
+    }
+
+    /// Whether lists have a query or relation.
+    pub fn has(self, is_internal: bool) -> bool {
+        self == Self::All || !is_internal
+    }
+}
+
 /// Front matter of a query.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +98,9 @@ pub struct QueryHeader {
     pub kind: Kind,
     /// Tags from [`TAGS`].
     pub tags: Vec<String>,
+    /// Whether it is a part of a page rather than a question of people. It runs by its name, but lists leave it out.
+    #[serde(default)]
+    pub internal: bool,
     /// Exactly the relations that the statement reads.
     pub reads: Vec<String>,
     /// Queries whose answers the statement reads, instead of relations.

@@ -36,7 +36,7 @@ pub use finding::{Confidence, FINDING_COLUMNS, FINDING_TABLES, Finding, KnownBy}
 pub use front_matter::line_of;
 pub use header::{
     ArgSpec, AskedQuery, Deprecated, Kind, NsysColumn, NsysLack, NsysReport, NsysUnit, Query,
-    QueryHeader, TAGS,
+    QueryHeader, Shown, TAGS,
 };
 pub use library::Catalog;
 pub use page::{ANSWERS, Page, PageLayout, PageTable};

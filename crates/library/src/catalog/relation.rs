@@ -61,8 +61,8 @@ pub struct RelationHeader {
     /// For a stored relation: a SQL condition without which it has no rows. If it is false, the statement is not
     /// run.
     pub rows_if: Option<String>,
-    /// Whether it is a step of other relations and queries rather than vocabulary for people. `nsq materialize` leaves it
-    /// out: nsq computes it again from the relations that it writes.
+    /// Whether it is a step of other relations and queries rather than vocabulary for people. Lists leave it out, and so
+    /// does `nsq materialize`: nsq computes it again from the relations that it writes.
     #[serde(default)]
     pub internal: bool,
     /// Exactly the relations that the statement reads.

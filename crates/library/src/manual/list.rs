@@ -1,6 +1,6 @@
 //! Lists of what the library holds, and the search for words in them.
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Shown};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Value};
 use std::collections::BTreeMap;
@@ -112,8 +112,9 @@ pub fn table(columns: [(&str, &str); 5], rows: impl IntoIterator<Item = [String;
 }
 
 /// The queries, by subject.
-pub fn queries(catalog: &Catalog) -> ResultTable {
-    let rows = catalog.readable_queries().into_iter().map(|query| {
+pub fn queries(catalog: &Catalog, shown: Shown) -> ResultTable {
+    let listed = catalog.readable_queries().into_iter().filter(|query| shown.has(query.header.internal));
+    let rows = listed.map(|query| {
         let header = &query.header;
         [
             query.domain.clone(),
@@ -134,8 +135,9 @@ pub fn queries(catalog: &Catalog) -> ResultTable {
 }
 
 /// The relations that statements read.
-pub fn relations(catalog: &Catalog) -> Result<ResultTable> {
-    let rows = catalog.relations()?.into_iter().map(|relation| {
+pub fn relations(catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
+    let listed = catalog.relations()?.into_iter().filter(|relation| shown.has(relation.header.internal));
+    let rows = listed.map(|relation| {
         let header = &relation.header;
         let names: Vec<&str> = header.columns.iter().map(|column| column.name.as_str()).collect();
         [

@@ -7,11 +7,14 @@
 mod arguments;
 mod claims;
 mod classes;
+mod greedy_cover;
 mod mean_error;
 mod names;
+mod split_spans;
 mod statistics;
 mod time_places;
 mod time_set;
+mod time_spans;
 
 use arguments::{add_interval, flags};
 use nsq_library::catalog::ClassMaps;
@@ -31,7 +34,7 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 25] = [
+pub const FUNCTIONS: [Function; 29] = [
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -42,6 +45,12 @@ pub const FUNCTIONS: [Function; 25] = [
         args: "op_name",
         doc: "Collective that a GPU operation performs: AllReduce, SendRecv, Generic, unknown, …; \
               null if it is not communication.",
+    },
+    Function {
+        name: "greedy_cover",
+        args: "mask, weight",
+        doc: "JSON list of [bit, weight]: the bit, from 0 to 62, whose masks weigh most, then the one that adds most of the \
+              rest, and so on. Each mask counts for the first of its bits that is taken; the lower bit wins a tie.",
     },
     Function {
         name: "mean_error",
@@ -133,6 +142,13 @@ pub const FUNCTIONS: [Function; 25] = [
         doc: "Function name alone, without return type, namespaces, template arguments, parameters or \
               lambdas. Plain and mangled names stay as they are.",
     },
+    Function {
+        name: "split_spans",
+        args: "spans, by_spans",
+        doc: "A table: each span of one list, split by those of another with the same key. Columns: key, span_id, by_id, \
+              start_ns and end_ns. One row for each pair that overlaps, and one with null by_id for each time between. Fast for \
+              any number: `FROM split_spans((SELECT time_spans(pid, a_id, start_ns, end_ns) FROM …), (SELECT …))`.",
+    },
     Function { name: "sqrt", args: "x", doc: "Square root; null for a negative number." },
     Function {
         name: "stddev",
@@ -157,6 +173,17 @@ pub const FUNCTIONS: [Function; 25] = [
         doc: "Union of intervals, for overlap_ns. A blob, not for output.",
     },
     Function {
+        name: "time_spans",
+        args: "key, id, start_ns, end_ns",
+        doc: "Intervals with an ID by an integer key, such as a thread, for split_spans. A blob, not for output.",
+    },
+    Function {
+        name: "time_spans_apart",
+        args: "key, id, start_ns, end_ns",
+        doc: "As time_spans, with what is left of each interval after those of its key that started earlier, so that no two \
+              overlap. Of two that start together, the longer one comes first.",
+    },
+    Function {
         name: "top_share",
         args: "lane, start_ns, end_ns, name",
         doc: "JSON list of the name with the most time, this time in ns, and the number of names that have time. Where \
@@ -173,11 +200,14 @@ pub const FUNCTIONS: [Function; 25] = [
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
     claims::register(connection)?;
     classes::register(connection, maps)?;
+    greedy_cover::register(connection)?;
     mean_error::register(connection)?;
     names::register(connection)?;
+    split_spans::register(connection)?;
     statistics::register(connection)?;
     time_places::register(connection)?;
     time_set::register(connection)?;
+    time_spans::register(connection)?;
     connection.create_aggregate_function("busy_ns", 2, flags(), Busy)
 }
 
