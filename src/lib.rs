@@ -48,7 +48,7 @@ pub mod cli;
 #[doc(hidden)]
 pub use nsq_ask::options;
 #[doc(hidden)]
-pub use nsq_ask::{asking, door, input, materialize, open_report, page, pages, queries};
+pub use nsq_ask::{door, input, materialize, open_report, page, pages, queries, request, script};
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub use nsq_check::lint;

@@ -5,9 +5,9 @@ use super::diff::{self, DIFF, SETTINGS};
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, write_to};
 use super::reports::{open, tell};
-use nsq_ask::asking::Asking;
 use nsq_ask::input::Input;
 use nsq_ask::page::{PageRequest, SavedReport};
+use nsq_ask::request::Request;
 use nsq_render::render::{Heading, visible};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
@@ -95,7 +95,7 @@ impl Save {
         let scope = diff::scope_of(&self.scope, &opened)?;
         let settings = diff::settings(&scope, self.skip, catalog.classes().chosen());
         let input = Input { scope: Some(scope), ..Input::open(opened.report.name(), &opened) };
-        let asking = Asking { limits, ..Asking::new(&catalog) };
+        let asking = Request { limits, ..Request::new(&catalog) };
         let mut saved = SavedReport::new(DIFF, &input.name, settings);
         for (setting, per_iteration) in SETTINGS {
             let mut params = vec![format!("per_iteration={per_iteration}")];

@@ -8,10 +8,10 @@ use super::options::{KeepArgs, LibraryArgs, LimitArgs};
 use super::output::{FORMULAS, fitted, must_differ, replace, write_to};
 use super::reports::tell;
 use input::Input;
-use nsq_ask::asking::Asking;
 use nsq_ask::input as asked;
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{NoRows, PageRequest, ReportInput};
+use nsq_ask::request::Request;
 use nsq_engine::normalize::Scope;
 use nsq_files::interrupt;
 use nsq_library::catalog::ClassMaps;
@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         .map(|(((profile, label), classes), opened)| input_of(profile, label, classes, opened))
         .collect();
     let limits = args.limits.limits(Threads::default());
-    let asking = Asking { limits, is_strict: true, ..Asking::new(&catalog) };
+    let asking = Request { limits, is_strict: true, ..Request::new(&catalog) };
     let mut begun = asking.page(&request, &inputs)?.all_answered()?;
     tell(&begun.reports, 0, inputs.len() > 1);
     "breakdown".clone_into(&mut begun.asker);

@@ -7,10 +7,10 @@ use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs, Thr
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::page::show;
 use super::reports::{open, tell as tell_notes};
-use nsq_ask::asking::Asking;
 use nsq_ask::input::{Input, shortest_names};
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::page::{PageAnswer, PageReport, PageRequest, ReportInput, SavedReport, not_comparable};
+use nsq_ask::request::Request;
 use nsq_engine::normalize::{Presence, Scope};
 use nsq_files::whole_file::tell;
 use nsq_library::catalog::Catalog;
@@ -136,7 +136,7 @@ impl Side {
     fn answer(
         &self,
         request: &PageRequest<'_>,
-        asking: &Asking<'_>,
+        asking: &Request<'_>,
         is_per_iteration: bool,
     ) -> Result<PageReport> {
         match self {
@@ -166,7 +166,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [])?;
     let limits = args.limits.limits(args.threads.most());
-    let asking = Asking { limits, ..Asking::new(&catalog) };
+    let asking = Request { limits, ..Request::new(&catalog) };
     let mut sides = Vec::new();
     for (path, name) in paths.iter().zip(shortest_names(&paths)) {
         sides.push(args.side(path, name, catalog.classes().chosen())?);

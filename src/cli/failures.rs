@@ -1,7 +1,7 @@
 //! The errors of several reports. An error that several reports share is printed once.
 
 use super::{complain, note};
-use nsq_ask::asking::Failed;
+use nsq_ask::request::Failed;
 use nsq_value::error::EXIT_LACKS_DATA;
 
 /// Most reports that a note names.

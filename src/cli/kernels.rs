@@ -6,9 +6,9 @@ use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
 use super::page::{show, write_files};
 use super::reports::{open, tell};
-use nsq_ask::asking::Asking;
 use nsq_ask::input::Input;
 use nsq_ask::page::PageRequest;
+use nsq_ask::request::Request;
 use nsq_engine::normalize::Attribute;
 use nsq_render::render::Heading;
 use nsq_render::render::visible;
@@ -140,7 +140,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         }
     }
     let input = Input { scope: Some(scope), ..Input::open(opened.report.name(), &opened) };
-    let asking = Asking { limits, ..Asking::new(&catalog) };
+    let asking = Request { limits, ..Request::new(&catalog) };
     let mut begun = asking.page(&request, &[input])?;
     tell(&begun.reports, 0, false);
     "nsq kernels".clone_into(&mut begun.asker);

@@ -3,10 +3,10 @@
 use super::failures::complain_of_all;
 use super::options::{ClassArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs, no_instances};
 use super::{note, progress};
-use nsq_ask::asking::{Asking, Failed};
 use nsq_ask::input::{Input, Opener};
 use nsq_ask::open_report::OpenReport;
 use nsq_ask::queries::About;
+use nsq_ask::request::{Failed, Request};
 use nsq_files::interrupt;
 use nsq_library::catalog::Catalog;
 use nsq_report::report::report_paths;
@@ -47,15 +47,15 @@ pub(super) fn asking<'c>(
     classes: &ClassArgs,
     limits: &LimitArgs,
     many: &ManyArgs,
-) -> Asking<'c> {
-    Asking {
+) -> Request<'c> {
+    Request {
         class_map: classes.classes.clone(),
         scope: scope.text(),
         rank_pattern: many.rank_pattern.clone(),
         limits: limits.limits(many.threads.most()),
         is_strict: many.strict,
         show_reports: Some(progress::show_reports),
-        ..Asking::new(catalog)
+        ..Request::new(catalog)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ};
 use super::reports::{open, tell};
-use nsq_ask::asking::Asking;
 use nsq_ask::input::Input;
+use nsq_ask::request::Request;
 use nsq_ask::script::{Script, is_setup};
 use nsq_engine::compile::{Plan, split_statements};
 use nsq_files::bounded_file::{self, Origin};
@@ -90,12 +90,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut limits = args.limits.limits(Threads::default());
     limits.max_rows = args.max_rows;
     let script = Script { preamble: preamble.to_vec(), reveals_secrets: args.allow_environment };
-    let asking = Asking {
+    let asking = Request {
         scope: args.scope.text(),
         limits,
         explains: false,
         script: Some(script),
-        ..Asking::new(&catalog)
+        ..Request::new(&catalog)
     };
     let opener = |path: &Path| open(path, &args.open);
     let input = Input::file(String::new(), &args.report, &opener);

@@ -1,7 +1,7 @@
 //! Why a query returned no rows, and what its figures leave out.
 
-use crate::answered::Answered;
-use crate::asking::Asking;
+use crate::evidence::Evidence;
+use crate::request::Request;
 use nsq_engine::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
 use nsq_engine::execute::{Limits, Session};
 use nsq_engine::normalize::{Attribute, Scope, UNSCOPED};
@@ -38,7 +38,7 @@ const NOTABLE_PCT: f64 = 1.0;
 
 /// A session that can be asked about what it answered.
 pub(super) struct Explainer<'a> {
-    pub(super) asking: &'a Asking<'a>,
+    pub(super) asking: &'a Request<'a>,
     pub(super) session: &'a Session,
     pub(super) scope: &'a Scope,
     pub(super) limits: &'a Limits,
@@ -92,7 +92,7 @@ fn filtered<'c>(catalog: &'c Catalog, plan: &Plan) -> Result<Vec<&'c Relation>> 
 
 impl Explainer<'_> {
     /// What the user must know about the answers.
-    pub(super) fn notes(&self, answered: &[Answered<'_>]) -> Result<Vec<String>> {
+    pub(super) fn notes(&self, answered: &[Evidence<'_>]) -> Result<Vec<String>> {
         // A program that reads the rows must know that there are more.
         let mut notes: Vec<String> =
             answered.iter().filter_map(|answer| self.why_short(answer)).collect();
@@ -107,7 +107,7 @@ impl Explainer<'_> {
     }
 
     /// That the plan's own limit ended its rows, unless the user asked for that limit.
-    fn why_short(&self, answer: &Answered<'_>) -> Option<String> {
+    fn why_short(&self, answer: &Evidence<'_>) -> Option<String> {
         let (name, _) = answer.plan.query.as_ref()?;
         let is_given = self.asking.params.iter().any(|param| param.trim_start().starts_with(LIMIT));
         let limit = answer.plan.bindings.iter().find_map(|(bound, value)| match value {
@@ -274,7 +274,7 @@ impl Explainer<'_> {
     }
 
     /// How much GPU time the figures leave out, because other threads launched it.
-    fn lost_launches(&self, answered: &[Answered<'_>]) -> Result<Vec<String>> {
+    fn lost_launches(&self, answered: &[Evidence<'_>]) -> Result<Vec<String>> {
         if self.scope.attribute == Attribute::Process {
             return Ok(Vec::new());
         }
@@ -344,7 +344,7 @@ impl Explainer<'_> {
     }
 
     /// Whether the class map that the user named matches nothing.
-    fn unmatched_classes(&self, answered: &[Answered<'_>]) -> Result<Option<String>> {
+    fn unmatched_classes(&self, answered: &[Evidence<'_>]) -> Result<Option<String>> {
         let Some(map) = &self.asking.class_map else { return Ok(None) };
         if !answered.iter().any(|answer| uses_classes(answer.plan)) {
             return Ok(None);

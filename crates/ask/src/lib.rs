@@ -1,14 +1,13 @@
 //! Asks reports: queries, a page, or the questions of a playbook.
 //!
-//! Every program asks here: the command line, the library for Rust and Python, the servers. [`asking::Asking`] says how:
-//! scope, class map, limits. [`asking::Asking::queries`] asks queries of one or several reports, and
-//! [`asking::Asking::page`] asks a page. Both tell what reports lack, which failed, and what a user must know.
+//! Every program asks here: the command line, the library for Rust and Python, the servers. [`request::Request`] says how:
+//! scope, class map, limits. [`request::Request::queries`] asks queries of one or several reports, and
+//! [`request::Request::page`] asks a page. Both tell what reports lack, which failed, and what a user must know.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
-mod answered;
-pub mod asking;
 pub mod door;
+mod evidence;
 mod explain;
 pub mod input;
 pub mod materialize;
@@ -19,4 +18,5 @@ pub mod page;
 pub mod pages;
 mod partials;
 pub mod queries;
+pub mod request;
 pub mod script;

@@ -1,18 +1,18 @@
 //! Asks a page of one or several reports.
 
-use crate::asking::{Asking, Failed, none_failed};
 use crate::input::Input;
 use crate::open_report::OpenReport;
 use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::partials::Gathering;
 use crate::queries::About;
+use crate::request::{Failed, Request, none_failed};
 use nsq_engine::execute::Limits;
 use nsq_value::error::{Error, Result};
 use std::path::PathBuf;
 
 /// A page whose reports have answered their parts of it.
-pub struct BegunPage<'a> {
-    asking: &'a Asking<'a>,
+pub struct PageOutcome<'a> {
+    asking: &'a Request<'a>,
     request: &'a PageRequest<'a>,
     /// The reports that answer.
     pub reports: Vec<About>,
@@ -29,10 +29,14 @@ pub struct BegunPage<'a> {
     pub asker: String,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Request<'a> {
     /// Asks reports for a page. Those that fail are listed, and the others answer, unless nsq was interrupted. An
     /// error: a report that is the only one failed.
-    pub fn page(&'a self, request: &'a PageRequest<'a>, inputs: &[Input<'_>]) -> Result<BegunPage<'a>> {
+    pub fn page(
+        &'a self,
+        request: &'a PageRequest<'a>,
+        inputs: &[Input<'_>],
+    ) -> Result<PageOutcome<'a>> {
         // A page that does not compare reports may be laid out for each of them.
         let gathering = if request.is_across() { Some(request.gather()?) } else { None };
         let answers = self.each(inputs, |place, opened, limits| {
@@ -46,7 +50,7 @@ impl<'a> Asking<'a> {
             answer
         });
         let first = inputs.first().map_or_else(PathBuf::new, |input| input.path.to_owned());
-        let mut begun = BegunPage {
+        let mut begun = PageOutcome {
             asking: self,
             request,
             reports: Vec::new(),
@@ -95,7 +99,7 @@ impl<'a> Asking<'a> {
     }
 }
 
-impl<'a> BegunPage<'a> {
+impl<'a> PageOutcome<'a> {
     /// Fails with the first error, if a report failed.
     pub fn all_answered(mut self) -> Result<Self> {
         none_failed(&mut self.failures)?;
@@ -104,7 +108,7 @@ impl<'a> BegunPage<'a> {
 
     /// The page, from the answers of all reports.
     pub fn answer(self) -> Result<PageAnswer<'a>> {
-        let Self { asking: Asking { classes, limits, .. }, request, .. } = self;
+        let Self { asking: Request { classes, limits, .. }, request, .. } = self;
         let answer = match self.gathering {
             Some(gathering) => request.answer_gathered(self.answers, gathering, classes, limits)?,
             None => request.answer(self.answers, classes, limits)?,

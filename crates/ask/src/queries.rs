@@ -1,11 +1,11 @@
 //! Asks queries of one or several reports.
 
-use crate::answered::{self, Answered};
-use crate::asking::{Asking, Failed, Opened, none_failed};
+use crate::evidence::{self, Evidence};
 use crate::explain::{self, Explainer};
 use crate::input::Input;
 use crate::open_report::OpenReport;
 use crate::partials::{Partials, ReportAnswers};
+use crate::request::{Failed, Opened, Request, none_failed};
 use nsq_engine::compile::{Plan, with_similar_relations};
 use nsq_engine::execute::{Limits, Session};
 use nsq_engine::normalize::{Presence, Scope};
@@ -14,8 +14,8 @@ use nsq_value::error::{Error, Result};
 use nsq_value::table::{ResultTable, RowSink};
 
 /// The answers to queries, begun: what reports lack is known, and how many rows there are is not.
-pub struct Begun<'a> {
-    asking: &'a Asking<'a>,
+pub struct Outcome<'a> {
+    asking: &'a Request<'a>,
     plans: &'a [Plan],
     /// The reports that answer.
     pub reports: Vec<About>,
@@ -55,23 +55,23 @@ struct Stream<'a> {
 /// Writes the rows of a plan to a sink, and returns their number.
 pub type Rows<'r> = &'r mut dyn FnMut(&mut dyn RowSink) -> Result<usize>;
 
-impl<'a> Asking<'a> {
+impl<'a> Request<'a> {
     /// Asks reports. Those that fail are listed, and the others answer, unless nsq was interrupted. An error: a report
     /// that is the only one failed.
-    pub fn queries(&'a self, inputs: &[Input<'a>], plans: &'a [Plan]) -> Result<Begun<'a>> {
+    pub fn queries(&'a self, inputs: &[Input<'a>], plans: &'a [Plan]) -> Result<Outcome<'a>> {
         match inputs {
             [input] => self.stream(input, plans),
             inputs => self.gather(inputs, plans),
         }
     }
 
-    fn stream(&'a self, input: &Input<'a>, plans: &'a [Plan]) -> Result<Begun<'a>> {
+    fn stream(&'a self, input: &Input<'a>, plans: &'a [Plan]) -> Result<Outcome<'a>> {
         let mut limits = self.limits.clone();
         let open = input.opened(&mut limits)?;
         let (answerable, lacks) = self.answerable(&open, plans)?;
         let failures = lacks.into_iter().map(|error| input.failed(error)).collect();
         let mut begun =
-            Begun { asking: self, plans, reports: Vec::new(), failures, answers: Answers::None };
+            Outcome { asking: self, plans, reports: Vec::new(), failures, answers: Answers::None };
         if answerable.is_empty() {
             return Ok(begun);
         }
@@ -84,7 +84,7 @@ impl<'a> Asking<'a> {
         Ok(begun)
     }
 
-    fn gather(&'a self, inputs: &[Input<'a>], plans: &'a [Plan]) -> Result<Begun<'a>> {
+    fn gather(&'a self, inputs: &[Input<'a>], plans: &'a [Plan]) -> Result<Outcome<'a>> {
         let partials = Partials::of(plans);
         let all: Vec<&Plan> = plans.iter().collect();
         let gathering = partials.gather(&all)?;
@@ -110,7 +110,7 @@ impl<'a> Asking<'a> {
                 None => {}
             }
         }
-        let mut begun = Begun { asking: self, plans, reports, failures, answers: Answers::None };
+        let mut begun = Outcome { asking: self, plans, reports, failures, answers: Answers::None };
         if !begun.reports.is_empty() {
             let tables = partials.answer(&all, gathering, true, &self.classes, &self.limits)?;
             begun.answers = Answers::Tables(tables);
@@ -189,15 +189,15 @@ impl<'a> Asking<'a> {
         plan: &'p Plan,
         limits: &Limits,
         sink: &mut dyn RowSink,
-    ) -> Result<Answered<'p>> {
-        answered::run(session, plan, limits, sink).map_err(|error| match plan.query {
+    ) -> Result<Evidence<'p>> {
+        evidence::run(session, plan, limits, sink).map_err(|error| match plan.query {
             Some(_) => error,
             None => with_similar_relations(error, self.catalog),
         })
     }
 }
 
-impl Begun<'_> {
+impl Outcome<'_> {
     /// Fails with the first error, if a report failed or lacks data.
     pub fn all_answered(mut self) -> Result<Self> {
         none_failed(&mut self.failures)?;

@@ -4,10 +4,10 @@ use super::filter::{FILTER_NVTX, Filter};
 use super::request::{Command, Request};
 use super::rules;
 use crate::cli::options::unlimited;
-use nsq_ask::asking::Asking;
 use nsq_ask::input::Input;
 use nsq_ask::open_report::OpenReport;
-use nsq_ask::queries::Begun;
+use nsq_ask::queries::Outcome;
+use nsq_ask::request::Request as Asking;
 use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
 use nsq_engine::normalize::{Presence, Scope};
 use nsq_library::catalog::{Catalog, Kind, NsysReport, Query};
@@ -27,7 +27,7 @@ pub(super) struct Asked<'a> {
 pub(super) struct Answer<'a> {
     title: String,
     prose: Prose,
-    rows: Begun<'a>,
+    rows: Outcome<'a>,
 }
 
 impl Answer<'_> {
@@ -85,7 +85,7 @@ impl Asked<'_> {
         &self,
         plan: &Plan,
         scope: Scope,
-        write: impl FnOnce(Begun<'_>) -> Result<T>,
+        write: impl FnOnce(Outcome<'_>) -> Result<T>,
     ) -> Result<T> {
         let asking = Asking { limits: unlimited(), explains: false, ..Asking::new(self.catalog) };
         let input = Input { scope: Some(scope), ..Input::open(String::new(), self.open) };

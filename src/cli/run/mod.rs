@@ -7,8 +7,8 @@ use super::complain;
 use super::output::must_differ;
 use super::reports::{self, asking, inputs, open, tell};
 pub(super) use args::Args;
-use nsq_ask::asking::Asking;
 use nsq_ask::input::shortest_names;
+use nsq_ask::request::Request;
 use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, Result};
@@ -44,7 +44,7 @@ fn ask(
 ) -> Result<u8> {
     // Explanations are for people; programs read the columns.
     let is_for_people = args.output.format()?.is_for_people();
-    let asking = Asking {
+    let asking = Request {
         params: args.param.clone(),
         explains: is_for_people,
         ..asking(catalog, &args.scope, &args.classes, &args.limits, &args.many)

@@ -2,9 +2,9 @@
 
 use super::library::{Library, Report};
 use super::rows::{Answer, Failure, Table};
-use crate::asking::Asking;
 use crate::input::{Input, shortest_names};
 use crate::queries::About;
+use crate::request::Request;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::execute::Limits;
 use nsq_sweep::threads::Threads;
@@ -86,8 +86,8 @@ impl How {
     }
 
     /// How the reports of a library are asked.
-    pub(super) fn asking<'l>(&self, library: &'l Library) -> Result<Asking<'l>> {
-        let mut asking = Asking::new(library.catalog());
+    pub(super) fn asking<'l>(&self, library: &'l Library) -> Result<Request<'l>> {
+        let mut asking = Request::new(library.catalog());
         if let Some(spelling) = &self.classes {
             asking.classes.choose(spelling)?;
         }

@@ -1,6 +1,6 @@
 //! Rows that can be read by the names of their columns.
 
-use crate::asking::Failed;
+use crate::request::Failed;
 use nsq_render::render::{Format, Heading, Output, Style, Writer};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Row, Value};

@@ -3,8 +3,8 @@
 use super::guard;
 use super::limits::{self, Limits};
 use super::native::{self, Loads, Natives};
+use super::relation_store::Stored;
 use super::session::Session;
-use super::stored::Stored;
 use super::{diagnose, functions};
 use crate::compile::Plan;
 use crate::normalize::Installation;

@@ -8,7 +8,7 @@ use super::intervals::Intervals;
 use super::limits::Limits;
 use super::native::{AttributedTime, Natives};
 use super::partial::Partial;
-use super::stored::Stored;
+use super::relation_store::Stored;
 use crate::compile::Plan;
 use crate::normalize::{Installation, strings_of_events};
 use nsq_report::report::plain_message;

@@ -1,7 +1,7 @@
 //! PyTorch trace → SQLite, made once and cached.
 
 use super::ExportOptions;
-use super::cache::{Cache, Derived, Kept};
+use super::cache::{Cache, CachedFile, Derived};
 use super::notices::{Listener, Notice};
 use crate::trace::{self, ImportOptions, Imported, Progress};
 use nsq_value::cancel::Cancel;
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The database for `trace`, from the cache or imported now.
-pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Kept> {
+pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<CachedFile> {
     let listener = options.cache.listener;
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
         let imported = import(trace, fresh, ImportOptions::default(), (listener, &options.cache.cancel))

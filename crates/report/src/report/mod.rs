@@ -11,8 +11,8 @@ mod database;
 mod export;
 mod import;
 mod kind;
-mod named;
 mod notices;
+mod paths;
 mod profiles;
 
 pub use cache::{
@@ -21,8 +21,8 @@ pub use cache::{
 pub use database::{LONGEST, STEPS, path_of, plain_message, reopen};
 pub use export::{ExportOptions, run_as_launcher};
 pub use import::import;
-pub use named::{report_paths, sort_by_numbers};
 pub use notices::{Listener, Notice};
+pub use paths::{report_paths, sort_by_numbers};
 pub use profiles::{Found, Profile, find};
 
 use database::{check_database, check_pages, open_read_only, open_resolved};
@@ -54,7 +54,7 @@ pub struct Report {
     /// Stops what happens before a session begins.
     cancel: Cancel,
     /// Keeps the database from being removed while it is used.
-    _kept: Option<cache::Kept>,
+    _kept: Option<cache::CachedFile>,
 }
 
 impl Report {
@@ -65,7 +65,7 @@ impl Report {
         let (database, kept) = match kind {
             Kind::Sqlite => (file.clone(), None),
             Kind::NsysRep => match export::export_once(path, options)? {
-                Export::Kept(kept) => (kept.path.clone(), Some(kept)),
+                Export::CachedFile(kept) => (kept.path.clone(), Some(kept)),
                 Export::Beside(database) => (database, None),
             },
             Kind::Trace => {

@@ -4,7 +4,7 @@ use super::super::planned::fault;
 use super::super::template::Trouble;
 use super::super::values::rows;
 use super::command::command;
-use super::found::{Found, Missing, RangeName};
+use super::pattern_matches::{Found, Missing, RangeName};
 use super::ranges::Ranges;
 use super::reply::{PatternMatch, Reply, globs_of};
 use super::request::Questions;

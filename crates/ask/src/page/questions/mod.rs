@@ -7,15 +7,15 @@ mod asking;
 mod blocks;
 mod command;
 mod files;
-mod found;
 mod part;
+mod pattern_matches;
 mod ranges;
+mod reasons;
 mod reply;
 mod request;
 mod sessions;
 mod settings;
 mod stop;
-mod told;
 mod view;
 
 pub use part::{PartAnswer, Status};

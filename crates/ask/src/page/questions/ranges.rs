@@ -1,6 +1,6 @@
 //! Finds the ranges of a report that match a page's pattern.
 
-use super::found::{Found, Missing, RangeName};
+use super::pattern_matches::{Found, Missing, RangeName};
 use nsq_engine::normalize::RangePattern;
 use nsq_library::catalog::{NamePattern, Page, Pattern, PatternUse};
 use nsq_value::error::{Error, Result, nearest};

@@ -1,6 +1,6 @@
 //! The result of a query, and how it was asked.
 
-use super::found::{Found, Missing};
+use super::pattern_matches::{Found, Missing};
 use nsq_library::catalog::Ask;
 use nsq_value::table::{ResultTable, Value as Cell};
 

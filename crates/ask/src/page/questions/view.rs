@@ -2,8 +2,8 @@
 
 use super::blocks::{Block, blocks};
 use super::part::{Outcome, PartAnswer, Piece};
+use super::reasons::{ended, not_answered};
 use super::reply::{PatternMatch, Reply};
-use super::told::{ended, not_answered};
 use nsq_library::catalog::Attribution;
 use nsq_render::render::{Format, Heading, Style, Writer, visible};
 use nsq_value::error::{Error, Result};

@@ -2,7 +2,7 @@
 
 use super::key::Key;
 use super::lock::KeyLock;
-use super::{Hold, Kept};
+use super::{CachedFile, Hold};
 use nsq_files::whole_file::{is_at, is_mine};
 use nsq_value::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,7 @@ impl Entry {
     }
 
     /// Returns the entry if it is complete and matches. It stays while the returned value lives.
-    pub(super) fn take(&self, wanted: &Wanted) -> Result<Option<Kept>> {
+    pub(super) fn take(&self, wanted: &Wanted) -> Result<Option<CachedFile>> {
         for _ in 0..ATTEMPTS {
             let Some(facts) = self.read_facts().filter(|facts| wanted.matches(facts)) else {
                 return Ok(None);
@@ -98,7 +98,7 @@ impl Entry {
             }
             self.touch();
             let path = self.database.clone();
-            return Ok(Some(Kept { path, _hold: Hold::Entry { _file: file } }));
+            return Ok(Some(CachedFile { path, _hold: Hold::Entry { _file: file } }));
         }
         Ok(None)
     }

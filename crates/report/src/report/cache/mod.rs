@@ -17,8 +17,8 @@
 //! Readers hold a shared lock on the database, and the maker holds the lock of the key. These are
 //! operating system locks, so they end with the process.
 
+mod cached_file;
 mod entry;
-mod kept;
 mod key;
 mod listing;
 mod lock;
@@ -28,10 +28,10 @@ mod temporary;
 pub use listing::{CacheEntry, Cleared, cache_entries, clear_cache};
 pub use temporary::Temporaries;
 
+pub(crate) use cached_file::CachedFile;
+pub use cached_file::Derived;
+use cached_file::{FRESH, Hold, PART};
 use entry::{Entry, Wanted};
-pub use kept::Derived;
-pub(crate) use kept::Kept;
-use kept::{FRESH, Hold, PART};
 use key::Key;
 use lock::KeyLock;
 pub use nsq_files::whole_file::cache_folder;
@@ -63,7 +63,7 @@ impl Cache {
         kind: Derived,
         recipe: &str,
         mut make: impl FnMut(&Path) -> Result<()>,
-    ) -> Result<Kept> {
+    ) -> Result<CachedFile> {
         let key = Key::of(source, kind, recipe)?;
         if self.options.off {
             return self.options.temporaries.derive(source, &key, make);
@@ -76,7 +76,7 @@ impl Cache {
         let limit = listing::limit()?;
         let wanted = self.wanted(source)?;
         let (root, lock) = match self.open(kind, &key, &wanted)? {
-            Opened::Kept(kept) => return Ok(kept),
+            Opened::CachedFile(kept) => return Ok(kept),
             Opened::Locked(root, lock) => (root, lock),
             Opened::Unusable(reason) => return for_this_run(&reason, &mut make),
         };
@@ -107,7 +107,7 @@ impl Cache {
     }
 
     /// The cached database for `source`, if there is one.
-    pub(crate) fn find(&self, source: &Path, kind: Derived, recipe: &str) -> Result<Option<Kept>> {
+    pub(crate) fn find(&self, source: &Path, kind: Derived, recipe: &str) -> Result<Option<CachedFile>> {
         let key = Key::of(source, kind, recipe)?;
         let (Some(folder), false) = (find_cache()?, self.options.off) else { return Ok(None) };
         let folder = folder.path.join(kind.folder());
@@ -142,7 +142,7 @@ impl Cache {
         let entry = Entry::new(&folder, key);
         if let Some(kept) = entry.take(wanted)? {
             listing::sweep(&folder, None);
-            return Ok(Opened::Kept(kept));
+            return Ok(Opened::CachedFile(kept));
         }
         let waiting = || {
             let what = describe(kind, &key.source);
@@ -154,7 +154,7 @@ impl Cache {
             Err(e) => return Err(e),
         };
         Ok(match entry.take(wanted)? {
-            Some(kept) => Opened::Kept(kept),
+            Some(kept) => Opened::CachedFile(kept),
             None => Opened::Locked(root, lock),
         })
     }
@@ -174,7 +174,7 @@ impl Cache {
 /// Result of [`Cache::open`].
 enum Opened {
     /// The entry is in the cache.
-    Kept(Kept),
+    CachedFile(CachedFile),
     /// The entry must be made: the cache folder and the lock of its key.
     Locked(CacheFolder, KeyLock),
     /// No cache folder can be used, with the reason.

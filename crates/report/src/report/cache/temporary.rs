@@ -1,7 +1,7 @@
 //! Temporary databases, each made once for all who share them.
 
 use super::key::Key;
-use super::{FRESH, Hold, Kept};
+use super::{CachedFile, FRESH, Hold};
 use nsq_files::whole_file::{TEMPORARY, WorkFolder};
 use nsq_value::error::Result;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ impl Temporaries {
         source: &Path,
         key: &Key,
         make: impl FnOnce(&Path) -> Result<()>,
-    ) -> Result<Kept> {
+    ) -> Result<CachedFile> {
         let slot = {
             let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             slots.entry(key.to_string()).or_default().clone()
@@ -38,6 +38,6 @@ impl Temporaries {
             }
         };
         let path = folder.path().join(FRESH);
-        Ok(Kept { path, _hold: Hold::Temporary { _folder: folder } })
+        Ok(CachedFile { path, _hold: Hold::Temporary { _folder: folder } })
     }
 }

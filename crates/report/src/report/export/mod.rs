@@ -14,7 +14,7 @@ mod options;
 pub use launch::run_as_launcher;
 pub use options::ExportOptions;
 
-use super::cache::{Cache, Derived, Kept};
+use super::cache::{Cache, CachedFile, Derived};
 use super::{Notice, check_database, check_pages};
 use nsq_files::whole_file::private_folder;
 use nsq_value::error::{Error, Result};
@@ -28,7 +28,7 @@ const RECIPE: &str = "nsys export 1";
 /// An export of a capture.
 pub(super) enum Export {
     /// Made by nsq, now or earlier.
-    Kept(Kept),
+    CachedFile(CachedFile),
     /// Found next to the capture, and proved to be a complete export of it.
     Beside(PathBuf),
 }
@@ -40,7 +40,7 @@ pub(super) fn export_once(capture: &Path, options: &ExportOptions) -> Result<Exp
         return Ok(Export::Beside(path));
     }
     let make = |fresh: &Path| export(capture, options, fresh);
-    Cache::new(&options.cache).derive(capture, Derived::Export, RECIPE, make).map(Export::Kept)
+    Cache::new(&options.cache).derive(capture, Derived::Export, RECIPE, make).map(Export::CachedFile)
 }
 
 /// Writes the SQLite export of `capture` to `target`: from the cache, or made now without caching it.

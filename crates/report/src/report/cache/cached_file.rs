@@ -35,7 +35,7 @@ impl Derived {
 
 /// A derived database. It is not removed while this value lives.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CachedFile {
     /// The database.
     pub path: PathBuf,
     pub(super) _hold: Hold,

@@ -23,7 +23,7 @@ const OTHER_FILES: usize = 16;
 
 /// How reports are asked: in which scope, with which class map, within which limits.
 #[derive(Debug, Clone)]
-pub struct Asking<'a> {
+pub struct Request<'a> {
     /// The library.
     pub catalog: &'a Catalog,
     /// The class maps, with the chosen one.
@@ -61,7 +61,7 @@ pub struct Failed {
     pub error: Error,
 }
 
-impl<'a> Asking<'a> {
+impl<'a> Request<'a> {
     /// The whole of each report, without limits.
     pub fn new(catalog: &'a Catalog) -> Self {
         Self {

@@ -9,7 +9,7 @@ use nsq_value::table::{Column, RowSink, Value};
 const CHOSEN: &str = "layer_name";
 
 /// A plan that ran.
-pub(super) struct Answered<'p> {
+pub(super) struct Evidence<'p> {
     pub(super) plan: &'p Plan,
     pub(super) rows: usize,
     /// The folded range name in its first row.
@@ -22,10 +22,10 @@ pub(super) fn run<'p>(
     plan: &'p Plan,
     limits: &Limits,
     sink: &mut dyn RowSink,
-) -> Result<Answered<'p>> {
+) -> Result<Evidence<'p>> {
     let mut watched = Watched { sink, place: None, chosen: None };
     let rows = session.run(plan, limits, &mut watched)?;
-    Ok(Answered { plan, rows, chosen: watched.chosen })
+    Ok(Evidence { plan, rows, chosen: watched.chosen })
 }
 
 /// Passes rows on, and remembers the folded range name in the first.

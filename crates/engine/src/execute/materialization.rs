@@ -1,7 +1,7 @@
 //! Computes stored relations for the statements that read them.
 
 use super::Session;
-use super::stored::{Relation, Rows};
+use super::relation_store::{Relation, Rows};
 use crate::normalize::StoredView;
 use nsq_report::schema::quote;
 use nsq_value::error::Result;
