@@ -192,7 +192,7 @@ unsafe impl VTabCursor for Cursor<'_> {
 
     fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
         let part = self.parts.get(self.place);
-        context.set_result(&part.and_then(|part| match column {
+        context.set_result(part.and_then(|part| match column {
             0 => Some(part.key),
             1 => Some(part.span),
             2 => part.by,
