@@ -50,8 +50,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         Some(folder) => Path::new(file).starts_with(folder),
         None => true,
     };
-    let mut findings = lint::check(&catalog)?;
-    findings.retain(|finding| is_asked(&finding.file));
+    let mut findings = lint::check(&catalog, is_asked)?;
     if findings.is_empty() {
         findings.extend(check_lock(args, &catalog)?);
     }

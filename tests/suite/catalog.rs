@@ -5,6 +5,7 @@ use crate::support::{
 };
 use nsq::catalog::BuiltIn;
 use std::fs;
+use std::path::PathBuf;
 
 #[test]
 fn the_sql_library_passes_all_rules() {
@@ -40,21 +41,18 @@ fn embedded_files_are_the_same_as_those_of_the_folder() {
 #[test]
 fn checks_pass_and_orders_are_total_on_every_fixture() {
     let fixtures = Fixtures::new();
-    for trace in traces() {
-        check_on(&fixtures.trace(&trace));
-    }
+    check_on(&traces().iter().map(|trace| fixtures.trace(trace)).collect::<Vec<_>>());
 }
 
 #[test]
 fn checks_pass_and_orders_are_total_on_real_exports() {
-    for export in shared_exports() {
-        check_on(&export);
-    }
+    check_on(&shared_exports());
 }
 
-fn check_on(report: &std::path::Path) {
-    let (code, out, error) = outcome(&["check", "--report", report.to_str().unwrap()]);
-    assert_eq!(code, 0, "{}\n{out}{error}", report.display());
+fn check_on(reports: &[PathBuf]) {
+    let options = reports.iter().flat_map(|report| ["--report", report.to_str().unwrap()]);
+    let (code, out, error) = outcome(&["check"].into_iter().chain(options).collect::<Vec<_>>());
+    assert_eq!(code, 0, "{out}{error}");
 }
 
 #[test]
@@ -91,7 +89,7 @@ fn two_tables_of_gpus_leave_no_ties() {
         )
         .unwrap();
     drop(connection);
-    check_on(&report);
+    check_on(&[report]);
     let report = report.to_str().unwrap();
     let info = stdout(&["run", report, "-q", "report_info", "-f", "csv"]);
     assert_eq!(info.matches("GPU 0,name,").count(), 1, "{info}");

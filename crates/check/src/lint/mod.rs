@@ -28,9 +28,9 @@ use nsq_engine::execute::check_rules;
 use nsq_library::catalog::Catalog;
 use nsq_value::error::Result;
 
-/// Checks every file of the library. Queries, relations, playbooks and pages are checked only if all relations
-/// and source specs can be read.
-pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
+/// Checks the files of the library that are asked for. Queries, relations, playbooks and pages are checked only if all
+/// relations and source specs can be read.
+pub fn check(catalog: &Catalog, is_asked: impl Fn(&str) -> bool) -> Result<Vec<Finding>> {
     let mut findings: Vec<Finding> = catalog.broken().into_iter().map(unreadable).collect();
     let vocabulary_is_whole = catalog.relations().is_ok() && catalog.sources().is_ok();
     if vocabulary_is_whole {
@@ -42,17 +42,18 @@ pub fn check(catalog: &Catalog) -> Result<Vec<Finding>> {
             findings.extend(check_rules(rules).err().map(unreadable));
         }
         check_classes(catalog, &mut findings);
-        for relation in catalog.relations()? {
+        for relation in catalog.relations()?.into_iter().filter(|relation| is_asked(&relation.file)) {
             relation::check_relation(relation, catalog, &empty_report, &mut findings);
         }
-        for page in catalog.manifests() {
+        for page in catalog.manifests().filter(|page| is_asked(&page.file)) {
             page::check_page(page, catalog, &mut findings);
         }
-        for query in catalog.readable_queries() {
+        for query in catalog.readable_queries().into_iter().filter(|query| is_asked(&query.file)) {
             query::check_query(query, catalog, &empty_report, &mut findings);
         }
         internal::check_internal(catalog, &mut findings)?;
     }
+    findings.retain(|finding| is_asked(&finding.file));
     findings.sort();
     Ok(findings)
 }
