@@ -89,7 +89,7 @@ fn two_tables_of_gpus_leave_no_ties() {
         )
         .unwrap();
     drop(connection);
-    check_on(&[report]);
+    check_on(std::slice::from_ref(&report));
     let report = report.to_str().unwrap();
     let info = stdout(&["run", report, "-q", "report_info", "-f", "csv"]);
     assert_eq!(info.matches("GPU 0,name,").count(), 1, "{info}");
