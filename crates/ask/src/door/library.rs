@@ -168,14 +168,6 @@ fn listed(title: &str, rows: ResultTable) -> Table {
 }
 
 /// An open report. Any number of threads can ask it at the same time.
-///
-/// ```no_run
-/// let report = nsq::open("report.sqlite")?;
-/// for row in report.query("top_kernels").param("limit", 5).run()?.iter() {
-///     println!("{:>12} ns  {}", row.int("total_ns").unwrap_or(0), row.text("kernel_name").unwrap_or(""));
-/// }
-/// # Ok::<(), nsq::Error>(())
-/// ```
 #[derive(Debug)]
 pub struct Report {
     pub(super) library: Library,
