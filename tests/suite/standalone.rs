@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 172] = [
+const NEED_NSQ: [&str; 173] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -171,6 +171,7 @@ const NEED_NSQ: [&str; 172] = [
     "stream_strip",
     "tail_waves",
     "tensor_core_use",
+    "thread_time",
     "timeline_lanes",
     "timeline_names",
     "timeline_pieces",
@@ -186,7 +187,7 @@ const NEED_NSQ: [&str; 172] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 30] = [
+const RUN_ANYWHERE: [&str; 29] = [
     "api_errors",
     "capture_trust",
     "cuda_api_sync",
@@ -211,7 +212,6 @@ const RUN_ANYWHERE: [&str; 30] = [
     "run_time",
     "scope_ids",
     "share_change",
-    "thread_time",
     "timing_compare",
     "um_cpu_page_faults_sum",
     "um_sum",

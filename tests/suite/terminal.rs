@@ -99,7 +99,7 @@ fn what_a_report_lacks_is_listed_in_full() {
     let report = path.to_str().unwrap();
     let narrow = on_terminal(80, &["schema", report]);
     let text = narrow.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("can run ") && text.contains(" attention_flops, "), "{narrow}");
+    assert!(text.contains("can run ") && text.contains(" attention_work, "), "{narrow}");
     assert!(text.contains("no data table ") && !text.contains('…'), "{narrow}");
     let lack = "table CUPTI_ACTIVITY_KIND_KERNEL is missing; record with --trace=cuda: ";
     assert!(text.contains(lack), "{narrow}");
