@@ -1,20 +1,25 @@
 //! Real exports, if they are beside the checkout: every query answers or says what is missing.
 
 use crate::support::{nsq, outcome, project, queries, shared, shared_exports, sqlite3, stdout};
+use nsq::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[test]
 fn every_query_answers_every_export_or_says_what_is_missing() {
-    let mut tally: BTreeMap<i32, usize> = BTreeMap::new();
+    let mut tally: BTreeMap<u8, usize> = BTreeMap::new();
     for export in shared_exports() {
+        let report = nsq::open(&export).unwrap();
         for query in queries() {
-            let (code, _, error) =
-                outcome(&["run", export.to_str().unwrap(), "--query", &query, "--format", "csv"]);
-            assert!(code == 0 || code == 3, "{query} on {}: exit {code}: {error}", export.display());
-            if code == 3 {
-                assert!(error.contains("is missing") && error.contains("help: "), "{error}");
-            }
+            let code = match report.query(&query).run() {
+                Ok(_) => 0,
+                Err(error) => {
+                    let (code, text) = (error.exit_code(), error.to_string());
+                    assert!(code == 3, "{query} on {}: {text}", export.display());
+                    assert!(text.contains("is missing") && error.help().is_some(), "{text}");
+                    code
+                }
+            };
             *tally.entry(code).or_default() += 1;
         }
     }
@@ -136,21 +141,29 @@ fn a_materialized_report_gives_the_same_answers() {
         // Some answers name the report.
         let plain = folder.path().join(export.file_name().unwrap());
         nsq().arg("materialize").arg(&export).arg("--force").arg("-o").arg(&plain).assert().success();
+        let (plain, export) = (nsq::open(&plain).unwrap(), nsq::open(&export).unwrap());
         for query in queries().iter().filter(|query| *query != "report_info") {
-            let ask = |path: &Path| {
-                let mut arguments =
-                    vec!["run", path.to_str().unwrap(), "--query", query, "--format", "csv"];
-                if query == "findings" {
+            let ask = |report: &nsq::Report| match report.query(query).run() {
+                Ok(table) => {
                     // What to record follows from the raw tables, which a materialized file lacks.
-                    arguments.extend(["--columns", "rank,verdict,finding,adds_ns,ceiling_ns"]);
+                    let is_compared = |name: &str| query != "findings" || FOUND.contains(&name);
+                    let columns = table.columns().iter().map(|column| is_compared(&column.name));
+                    let columns: Vec<bool> = columns.collect();
+                    let row = |row: &Vec<Value>| {
+                        let compared = row.iter().zip(&columns).filter(|(_, is_compared)| **is_compared);
+                        compared.map(|(value, _)| value.clone()).collect()
+                    };
+                    Ok(table.rows().iter().map(row).collect::<Vec<Vec<Value>>>())
                 }
-                let (code, out, _) = outcome(&arguments);
-                (code, out)
+                Err(error) => Err(error.exit_code()),
             };
-            assert_eq!(ask(&plain), ask(&export), "{query} on {}", export.display());
+            assert_eq!(ask(&plain), ask(&export), "{query} on {}", export.name());
         }
     }
 }
+
+/// The columns of `findings` that do not say what to record.
+const FOUND: [&str; 5] = ["rank", "verdict", "finding", "adds_ns", "ceiling_ns"];
 
 /// Every operation is in one row of `nvtx_coverage`, and the rows add up to the totals of the tables.
 #[test]
