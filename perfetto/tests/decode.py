@@ -240,7 +240,7 @@ def main():
         failed = subprocess.run([PROGRAM, str(fixtures / "README.md"), "-o", str(folder / "no.pftrace")], capture_output=True)
         assert failed.returncode == 1 and sorted(folder.iterdir()) == before, failed
         same = subprocess.run([PROGRAM, str(twice), "-o", str(twice)], capture_output=True, text=True)
-        assert same.returncode == 2 and "overwritten" in same.stderr, same
+        assert same.returncode == 2 and "never overwrites a report" in same.stderr, same
         if shared is None:
             print("skipped: no shared data beside the checkout")
             return
