@@ -102,7 +102,10 @@ fuzz_target!(|data: &[u8]| {
                 };
                 let name = if kind % 8 == 5 { "page" } else { "page.html" };
                 let layouts = [(name, layout(&source)), ("_part", layout("{{ k.first.name }}{{ x }}"))];
-                let shown = templates.layout(layouts.iter().map(|(name, l)| (*name, l)), name, context);
+                let assets = [("base.css", layout("p { margin: 0 }"))];
+                let layouts = layouts.iter().map(|(name, layout)| (*name, layout));
+                let assets = assets.iter().map(|(name, asset)| (*name, asset));
+                let shown = templates.layout(layouts, assets, name, context);
                 let shown = check(shown).unwrap_or_default();
                 assert!(
                     !shown.contains('\u{1b}') || source.contains('\u{1b}'),

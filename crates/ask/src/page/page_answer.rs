@@ -83,7 +83,9 @@ impl PageAnswer<'_> {
             };
             return Err(Error::unknown("layout", name, known, help));
         };
-        self.templates.layout(self.catalog, &self.page.name, name, &self.context).map_err(|trouble| {
+        let (page, catalog) = (&self.page.name, self.catalog);
+        let (layouts, assets) = (catalog.layouts(page), catalog.assets(page));
+        self.templates.layout(layouts, assets, name, &self.context).map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(&layout.file, 1, reason, HELP)
         })

@@ -8,7 +8,7 @@ use minijinja::value::{Kwargs, Value};
 use minijinja::{
     AutoEscape, Environment, Error as Fault, ErrorKind, Template, UndefinedBehavior, escape_formatter,
 };
-use nsq_library::catalog::Catalog;
+use nsq_library::catalog::PageLayout;
 use nsq_value::table::Value as Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,10 +133,10 @@ impl Templates {
     }
 
     /// Renders one of the layouts of a page. It may include the others, and take assets.
-    pub fn layout(
+    pub fn layout<'l>(
         &self,
-        catalog: &Catalog,
-        page: &str,
+        layouts: impl Iterator<Item = (&'l str, &'l PageLayout)>,
+        assets: impl Iterator<Item = (&'l str, &'l PageLayout)>,
         name: &str,
         context: &BTreeMap<String, Value>,
     ) -> Result<String, Trouble> {
@@ -147,9 +147,9 @@ impl Templates {
             true => AutoEscape::Html,
             false => AutoEscape::None,
         });
-        let texts = catalog.assets(page).map(|(name, asset)| (name.to_owned(), asset.text.clone()));
+        let texts = assets.map(|(name, asset)| (name.to_owned(), asset.text.clone()));
         assets::add(&mut environment, texts.collect());
-        for (name, layout) in catalog.layouts(page) {
+        for (name, layout) in layouts {
             let added = environment.add_template_owned(name.to_owned(), layout.text.clone());
             added.map_err(|e| Trouble::from(&e))?;
             is_built_in &= layout.is_built_in;

@@ -71,7 +71,8 @@ impl<'a> Questions<'a> {
     /// The answers as the layout of questions shows them. `context` is what it sees.
     pub fn layout(&self, context: serde_json::Value) -> Result<String> {
         let context = BTreeMap::from([("answer".to_owned(), of_json(&context))]);
-        let text = self.templates.layout(self.catalog, ANSWERS, LAYOUT, &context);
+        let (layouts, assets) = (self.catalog.layouts(ANSWERS), self.catalog.assets(ANSWERS));
+        let text = self.templates.layout(layouts, assets, LAYOUT, &context);
         text.map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(LAYOUT, 1, reason, "this is a defect of nsq's own layout")
