@@ -91,7 +91,7 @@ impl Departures {
                 if !(FUNCTIONS.iter().any(fits) || name == "coalesce" && given > 0) {
                     self.0.push((
                         format!("{name}() with {given} arguments is not in both engines"),
-                        "write CASE, or a function that both have: src/lint/dialect.rs lists them",
+                        "write CASE, or a function that both have: crates/check/src/lint/dialect.rs lists them",
                     ));
                 }
             }
