@@ -6,7 +6,21 @@ summary: What is missing from the capture or distorts its figures, worst first.
 why: To know how far to trust the other answers, and how to record better next time.
 kind: info
 tags: [capture, cuda, gpu, nvtx]
-reads: [all_cuda_call, all_gpu_op, cuda_call, diagnostic, export_fact, gpu_op, graph_trace, nvtx_range, nvtx_span, profiler_overhead]
+reads:
+  - all_cuda_call
+  - all_gpu_op
+  - cuda_call
+  - diagnostic
+  - doubtful_op
+  - export_fact
+  - gpu_op
+  - graph_trace
+  - nvtx_name
+  - nvtx_projection
+  - nvtx_range
+  - nvtx_span
+  - profiler_overhead
+  - suspect_event
 requires: [gpu_op | graph_trace | cuda_call | nvtx_range]
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank, from 1; 1 matters most."}
@@ -35,8 +49,48 @@ work AS (
   SELECT
     count(*) AS ops,
     count(*) FILTER (WHERE op_kind = 'kernel') AS kernels,
-    max(end_ns) - min(start_ns) AS span_ns
+    max(end_ns) - min(start_ns) AS span_ns,
+    sum(dur_ns) AS total_ns,
+    max(dur_ns) AS longest_ns
   FROM gpu_op
+),
+suspect AS (
+  SELECT
+    sum(events) AS events,
+    group_concat(printf('%d %s (%s)', events, event_kind || iif(events = 1, '', 's'), reason), ', ') AS list
+  FROM (
+    SELECT
+      CASE event_kind WHEN 'call' THEN 'CUDA call' WHEN 'range' THEN 'NVTX range' ELSE event_kind END AS event_kind,
+      reason,
+      count(*) AS events
+    FROM suspect_event
+    GROUP BY 1, 2
+    ORDER BY 3 DESC, 1, 2
+  )
+),
+doubt AS (
+  SELECT reason, count(*) AS ops, max(dur_ns) AS longest_ns, op_name, start_ns, other_start_ns
+  FROM doubtful_op
+  GROUP BY reason
+),
+-- Of an outlier, the name. A step of PyTorch that launched nothing that was recorded.
+outlier AS (
+  SELECT op_name, dur_ns, work.total_ns, work.ops
+  FROM work
+  JOIN gpu_op
+    ON work.longest_ns > 0.95 * work.total_ns
+    AND work.ops >= 20
+    AND gpu_op.dur_ns = work.longest_ns
+  LIMIT 1
+),
+step AS (
+  SELECT count(*) AS steps, count(*) FILTER (WHERE op_count = 0) AS empty
+  FROM source
+  CROSS JOIN nvtx_name AS name
+  JOIN nvtx_projection AS range
+    ON range.name_id = name.name_id
+  WHERE source.is_trace
+    AND name.range_text GLOB 'ProfilerStep[#]*'
 ),
 range AS (
   SELECT count(*) AS ranges
@@ -132,6 +186,75 @@ told AS (
   GROUP BY 1
 ),
 problem (rank, severity, problem, detail, remedy) AS (
+  SELECT
+    -40,
+    'partial',
+    'impossible times',
+    printf(
+      '%s impossible times and %s left out of all figures: %s.',
+      iif(events = 1, '1 event has', printf('%d events have', events)),
+      iif(events = 1, 'is', 'are'),
+      list
+    ),
+    iif(
+      is_trace,
+      'a newer PyTorch, and torch.cuda.synchronize() before the profiler stops',
+      'a newer nsys and driver, and a program that ends by itself after cudaDeviceSynchronize()'
+    )
+  FROM suspect
+  CROSS JOIN source
+  WHERE events > 0
+  UNION ALL
+  SELECT
+    iif(reason = 'overlaps its stream', -39, -38),
+    'partial',
+    iif(reason = 'overlaps its stream', 'kernels that overlap their stream', 'GPU work before its launch'),
+    iif(
+      reason = 'overlaps its stream',
+      printf(
+        '%s: `%s` lasts %.3f ms, but three later kernels of its stream began within %.3f ms. '
+          || 'Figures with it are not reliable.',
+        iif(ops = 1, '1 kernel has an end that is too late', printf('%d kernels have ends that are too late', ops)),
+        op_name,
+        longest_ns / 1e6,
+        (other_start_ns - start_ns) / 1e6
+      ),
+      printf(
+        '%s before the call that launched %s: the clocks of CPU and GPU differ, or the calls are wrong. '
+          || 'Idle time and its causes are not reliable.',
+        iif(ops = 1, '1 GPU operation starts', printf('%d GPU operations start', ops)),
+        iif(ops = 1, 'it', 'them')
+      )
+    ),
+    iif(is_trace, 'a newer PyTorch and driver', 'a newer nsys and driver')
+  FROM doubt
+  CROSS JOIN source
+  UNION ALL
+  SELECT
+    -37,
+    'partial',
+    'one operation has nearly all GPU time',
+    printf(
+      'One execution of `%s` takes %.1f ms of %.1f ms of GPU time; the other %d operations take %.1f ms. '
+        || 'Means and shares are not reliable.',
+      op_name,
+      dur_ns / 1e6,
+      total_ns / 1e6,
+      ops - 1,
+      (total_ns - dur_ns) / 1e6
+    ),
+    'look at this execution in a timeline, and record again'
+  FROM outlier
+  UNION ALL
+  SELECT
+    -36,
+    'partial',
+    'steps without GPU work',
+    printf('%d of %d profiler steps have no GPU work in the trace: their GPU time is unknown.', empty, steps),
+    'call prof.step() once per iteration, and record fewer steps'
+  FROM step
+  WHERE steps > 1 AND 2 * empty > steps
+  UNION ALL
   SELECT
     1,
     'partial',

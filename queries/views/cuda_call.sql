@@ -3,7 +3,7 @@ name: cuda_call
 summary: One row per call of the CUDA runtime or driver API.
 present_if: [src_cuda_api]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [src_cuda_api, src_string_id]
+reads: [scope, src_cuda_api, src_string_id]
 columns:
   - {name: call_id, type: id, doc: "Row ID in the raw table."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock."}
@@ -55,4 +55,11 @@ FROM (
     correlationId AS correlation_id,
     globalTid AS global_tid
   FROM src_cuda_api
+  WHERE
+    (
+      "end" - start BETWEEN 0 AND 1000000000000000
+      AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+      AND (start <> 0 OR "end" <> 0)
+    )
+    OR (SELECT as_recorded FROM scope)
 )

@@ -3,7 +3,7 @@ name: cuda_sync
 summary: One row per wait for a stream, an event or a context, as the CUDA driver recorded it.
 present_if: [src_cuda_sync]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid}
-reads: [src_cuda_sync]
+reads: [scope, src_cuda_sync]
 columns:
   - {name: sync_id, type: id, doc: "Row ID in the raw table."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the wait, on the report's clock."}
@@ -42,3 +42,10 @@ SELECT
   globalPid >> 24 & 16777215 AS pid,
   globalPid AS global_pid
 FROM src_cuda_sync
+WHERE
+  (
+    "end" - start BETWEEN 0 AND 1000000000000000
+    AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    AND (start <> 0 OR "end" <> 0)
+  )
+  OR (SELECT as_recorded FROM scope)

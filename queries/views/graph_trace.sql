@@ -3,7 +3,7 @@ name: graph_trace
 summary: One row per execution of a CUDA graph traced as a whole.
 present_if: [src_cuda_graph_trace]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [graph, graph_trace_id]}
-reads: [src_cuda_graph_trace]
+reads: [scope, src_cuda_graph_trace]
 columns:
   - {name: graph_trace_id, type: id, doc: "Row ID in the raw table."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the graph execution, on the report's clock."}
@@ -35,3 +35,10 @@ SELECT
   globalPid >> 24 & 16777215 AS pid,
   globalPid AS global_pid
 FROM src_cuda_graph_trace
+WHERE
+  (
+    "end" - start BETWEEN 0 AND 1000000000000000
+    AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    AND (start <> 0 OR "end" <> 0)
+  )
+  OR (SELECT as_recorded FROM scope)

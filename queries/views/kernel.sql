@@ -3,7 +3,7 @@ name: kernel
 summary: One row per kernel execution on a GPU.
 present_if: [src_cuda_kernel]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [kernel, kernel_id]}
-reads: [src_cuda_kernel, src_string_id, src_enum_launch_type]
+reads: [scope, src_cuda_kernel, src_string_id, src_enum_launch_type]
 columns:
   - {name: kernel_id, type: id, doc: "Row ID in the raw table. Use it as the last sort key."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the execution, on the report's clock."}
@@ -67,3 +67,10 @@ SELECT
   (SELECT label FROM src_enum_launch_type WHERE id = launchType) AS launch_type,
   graphNodeId AS graph_node_id
 FROM src_cuda_kernel
+WHERE
+  (
+    "end" - start BETWEEN 0 AND 1000000000000000
+    AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    AND (start <> 0 OR "end" <> 0)
+  )
+  OR (SELECT as_recorded FROM scope)

@@ -3,7 +3,7 @@ name: memcpy
 summary: One row per memory copy on a GPU.
 present_if: [src_cuda_memcpy]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [memcpy, memcpy_id]}
-reads: [src_cuda_memcpy, src_enum_memcpy_oper, src_enum_mem_kind, src_enum_um_migration]
+reads: [scope, src_cuda_memcpy, src_enum_memcpy_oper, src_enum_mem_kind, src_enum_um_migration]
 columns:
   - {name: memcpy_id, type: id, doc: "Row ID in the raw table."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the copy, on the report's clock."}
@@ -54,3 +54,10 @@ SELECT
   globalPid AS global_pid,
   graphNodeId AS graph_node_id
 FROM src_cuda_memcpy
+WHERE
+  (
+    "end" - start BETWEEN 0 AND 1000000000000000
+    AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    AND (start <> 0 OR "end" <> 0)
+  )
+  OR (SELECT as_recorded FROM scope)

@@ -3,7 +3,7 @@ name: memset
 summary: One row per memory fill on a GPU.
 present_if: [src_cuda_memset]
 scope: {time: [start_ns, end_ns], device: device_id, stream: stream_id, process: pid, op: [memset, memset_id]}
-reads: [src_cuda_memset, src_enum_mem_kind]
+reads: [scope, src_cuda_memset, src_enum_mem_kind]
 columns:
   - {name: memset_id, type: id, doc: "Row ID in the raw table."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the fill, on the report's clock."}
@@ -40,3 +40,10 @@ SELECT
   globalPid AS global_pid,
   graphNodeId AS graph_node_id
 FROM src_cuda_memset
+WHERE
+  (
+    "end" - start BETWEEN 0 AND 1000000000000000
+    AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    AND (start <> 0 OR "end" <> 0)
+  )
+  OR (SELECT as_recorded FROM scope)

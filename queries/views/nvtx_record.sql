@@ -2,7 +2,7 @@
 name: nvtx_record
 summary: One row per NVTX range or domain as recorded, with names as IDs.
 present_if: [src_nvtx_event]
-reads: [src_nvtx_event]
+reads: [scope, src_nvtx_event]
 columns:
   - {name: record_id, type: id, doc: "Row ID in the raw table; for a range, NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range or creation of the domain, on the report's clock."}
@@ -27,4 +27,12 @@ SELECT
   globalTid AS global_tid
 FROM src_nvtx_event
 -- Short lists are faster: SQLite compares two values directly, and builds a lookup table for more.
-WHERE eventType IN (59, 60) OR eventType IN (70, 71) OR eventType IN (75)
+WHERE (eventType IN (59, 60) OR eventType IN (70, 71) OR eventType IN (75))
+  AND (
+    (
+      ("end" IS NULL OR "end" - start BETWEEN 0 AND 1000000000000000)
+      AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    )
+    OR eventType = 75
+    OR (SELECT as_recorded FROM scope)
+  )

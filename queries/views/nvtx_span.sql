@@ -3,7 +3,7 @@ name: nvtx_span
 summary: One row per NVTX range as recorded, with names as IDs.
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [src_nvtx_event]
+reads: [scope, src_nvtx_event]
 columns:
   - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range, on the report's clock."}
@@ -38,4 +38,11 @@ SELECT
   globalTid AS global_tid
 FROM src_nvtx_event
 -- Short lists are faster: SQLite compares two values directly, and builds a lookup table for more.
-WHERE eventType IN (59, 60) OR eventType IN (70, 71)
+WHERE (eventType IN (59, 60) OR eventType IN (70, 71))
+  AND (
+    (
+      ("end" IS NULL OR "end" - start BETWEEN 0 AND 1000000000000000)
+      AND start BETWEEN -4000000000000000000 AND 4000000000000000000
+    )
+    OR (SELECT as_recorded FROM scope)
+  )

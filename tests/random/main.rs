@@ -6,6 +6,7 @@
 // These modules belong to a binary, so `pub` is never reachable from outside.
 #![allow(unreachable_pub)]
 
+mod damaged;
 mod fuzz;
 mod projection;
 #[path = "../support/mod.rs"]

@@ -8,7 +8,7 @@
 mod answer;
 mod ask;
 mod naive;
-mod trace;
+pub mod trace;
 
 use crate::support::depth_of;
 use answer::{RELATIONS, difference};

@@ -17,6 +17,7 @@ mod door;
 mod drop_in;
 mod errors;
 mod exports;
+mod facts;
 mod faults;
 mod findings;
 mod gpu_rules;

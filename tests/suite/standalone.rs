@@ -10,11 +10,12 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 173] = [
+const NEED_NSQ: [&str; 175] = [
     "allocation",
     "attention_work",
     "below_roofline",
     "bus_bandwidth",
+    "capture_trust",
     "captured",
     "class_capture",
     "class_figures",
@@ -169,6 +170,7 @@ const NEED_NSQ: [&str; 173] = [
     "stream_gap_sum",
     "stream_gaps",
     "stream_strip",
+    "suspect_events",
     "tail_waves",
     "tensor_core_use",
     "thread_time",
@@ -187,9 +189,8 @@ const NEED_NSQ: [&str; 173] = [
 ];
 
 /// Queries whose script runs in any SQLite shell.
-const RUN_ANYWHERE: [&str; 29] = [
+const RUN_ANYWHERE: [&str; 28] = [
     "api_errors",
-    "capture_trust",
     "cuda_api_sync",
     "cuda_api_trace",
     "cuda_gpu_trace",

@@ -7,7 +7,7 @@ use super::output::write_to;
 use nsq_check::lint::EmptyReport;
 use nsq_engine::compile::{Invocation, Layout, Plan, functions_in, script};
 use nsq_engine::execute::FUNCTIONS;
-use nsq_engine::normalize::{self, Installation};
+use nsq_engine::normalize::{self, Installation, Scope};
 use nsq_library::catalog::Catalog;
 use nsq_library::manual::{Form, manual};
 use nsq_report::report::Report;
@@ -103,7 +103,7 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
         Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
         None => EmptyReport::new(catalog)?.schema().clone(),
     };
-    let scope = args.scope.resolve(&schema)?;
+    let scope = Scope { as_recorded: plan.as_recorded, ..args.scope.resolve(&schema)? };
     let installation =
         normalize::plan_script(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
     let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());

@@ -22,7 +22,7 @@ pub use standalone::script;
 pub use statements::split_statements;
 
 use crate::normalize::{Lack, Presence};
-use nsq_library::catalog::{AskedQuery, Catalog, Finding, KnownBy, Query, line_of};
+use nsq_library::catalog::{AskedQuery, Catalog, Finding, Kind, KnownBy, Query, line_of};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, Type, Unit, Value};
 use std::path::Path;
@@ -96,6 +96,8 @@ pub struct Plan {
     pub known_by: Option<KnownBy>,
     /// Whether the statement comes from the embedded library, not from a user.
     pub is_built_in: bool,
+    /// Whether it sees rows whose times cannot be true, as NVIDIA's report of its name does. NVIDIA's rules do not.
+    pub as_recorded: bool,
 }
 
 impl Plan {
@@ -172,6 +174,7 @@ impl Plan {
             is_built_in: catalog.built_in().has(&query.header.name, &query.text)
                 && asks.iter().all(|asked| asked.plan.is_built_in)
                 && findings.iter().flatten().all(|asked| asked.plan.is_built_in),
+            as_recorded: header.nsys.is_some() && header.kind != Kind::Rule,
             asks,
             findings,
             across: header.across,
@@ -258,6 +261,7 @@ impl Plan {
             rows_if: None,
             known_by: None,
             is_built_in: false,
+            as_recorded: false,
         }
     }
 

@@ -12,7 +12,7 @@ use nsq_report::report::path_of;
 use nsq_value::error::Result;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;
 
 /// What other sessions on the report computed.
@@ -77,6 +77,7 @@ impl Session {
             has_stored,
             asked,
             judged,
+            recorded: OnceCell::new(),
             are_times_checked: Cell::new(true),
             limits: limits.clone(),
             database,

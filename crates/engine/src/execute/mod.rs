@@ -19,6 +19,7 @@ mod native;
 mod parallel;
 mod partial;
 mod progress;
+mod recorded;
 mod relation_store;
 mod session;
 mod shelf;

@@ -17,7 +17,7 @@ use nsq_value::error::{Error, Result};
 use nsq_value::table::{ResultTable, RowSink, Value};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Statement};
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -38,6 +38,8 @@ pub struct Session {
     pub(super) asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
     /// The findings that were asked ahead, and their intervals; `None` if the report cannot tell.
     pub(super) judged: RefCell<Vec<(Plan, Option<Intervals>)>>,
+    /// The session of plans that see the rows whose times cannot be true; `None` if the report has none.
+    pub(super) recorded: OnceCell<Option<Box<Session>>>,
     pub(super) are_times_checked: Cell<bool>,
     pub(super) limits: Limits,
     /// The file; an empty path for a database in memory.
@@ -97,6 +99,11 @@ impl Session {
 
     /// Runs the statement of a plan, whose tables this session has.
     pub fn run_statement(&self, plan: &Plan, limits: &Limits, sink: &mut dyn RowSink) -> Result<usize> {
+        if plan.as_recorded
+            && let Some(recorded) = self.recorded()?
+        {
+            return recorded.beside_check(|wait| recorded.step(plan, limits, sink, wait));
+        }
         self.beside_check(|wait| self.step(plan, limits, sink, wait))
     }
 
@@ -167,7 +174,7 @@ impl Session {
     }
 
     /// Whether a condition over relations is true.
-    fn holds(&self, condition: &str) -> Result<bool> {
+    pub(super) fn holds(&self, condition: &str) -> Result<bool> {
         let sql = format!("SELECT {condition}");
         self.store_for(&sql)?;
         let failed = |error| self.explain(&self.limits, error);

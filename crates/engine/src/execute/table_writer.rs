@@ -76,6 +76,7 @@ impl Session {
             rows_if: None,
             known_by: None,
             is_built_in: self.installation.built_in.has(&relation.header.name, &relation.text),
+            as_recorded: false,
         };
         self.run(&plan, limits, sink).map(|_| ())
     }

@@ -24,7 +24,10 @@ use nsq_library::catalog::{BuiltIn, Catalog, ClassMaps, Relation, Rules};
 use nsq_report::schema::{Schema, quote};
 use nsq_value::error::{Error, Result, nearest};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+/// Relation of the events whose times cannot be true.
+pub const SUSPECTS: &str = "suspect_event";
 /// Relation of CUDA graphs that were traced as a whole.
 const GRAPHS: &str = "graph_trace";
 /// Columns with names of the launched kernels.
@@ -51,7 +54,7 @@ pub struct Installation {
     pub built_in: &'static BuiltIn,
     /// `CREATE TEMP …` statements.
     pub statements: Statements,
-    /// Tables whose times the statements read, with a check that these are integers.
+    /// Tables whose times the statements read, with checks of these.
     pub times: Vec<Times>,
     /// Relations that nsq computes. They exist before the statements run.
     pub natives: Vec<Native>,
@@ -74,6 +77,9 @@ pub struct Installation {
     pub lacks: BTreeMap<String, Lack>,
     /// Whether captured environment variables, command lines and all strings may be read.
     pub reveals_secrets: bool,
+    /// The same with the rows whose times cannot be true, and with the relation [`SUSPECTS`]. `None` if the report has
+    /// no such rows, because nsq wrote it.
+    pub as_recorded: Option<Arc<Installation>>,
 }
 
 /// Plans the objects that the relations `roots` need on a report with this schema.
@@ -83,7 +89,15 @@ pub fn plan<'a>(
     scope: &Scope,
     roots: impl IntoIterator<Item = &'a str>,
 ) -> Result<Installation> {
-    plan_with(schema, catalog, scope, roots, Plans::default())
+    let roots: Vec<&str> = roots.into_iter().collect();
+    let mut installation = plan_with(schema, catalog, scope, roots.iter().copied(), Plans::default())?;
+    if !schema.is_materialized {
+        let scope = Scope { as_recorded: true, ..scope.clone() };
+        let roots = roots.into_iter().chain([SUSPECTS]);
+        let recorded = plan_with(schema, catalog, &scope, roots, Plans::default())?;
+        installation.as_recorded = Some(Arc::new(recorded));
+    }
+    Ok(installation)
 }
 
 /// As [`plan`], but for a SQLite shell: a native relation that has a statement is a view.

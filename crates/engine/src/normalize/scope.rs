@@ -116,6 +116,10 @@ pub struct Scope {
     /// Rank that the name of the report says, by a pattern of the user. This setting does not filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<i64>,
+    /// Whether relations keep rows whose times cannot be true, as NVIDIA's reports do. This setting belongs to a query,
+    /// not to the user.
+    #[serde(skip)]
+    pub as_recorded: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -130,6 +134,7 @@ impl Scope {
             keep_names: self.keep_names,
             iteration_name: self.iteration_name.clone(),
             rank: self.rank,
+            as_recorded: self.as_recorded,
             ..Self::default()
         }
     }
@@ -238,12 +243,13 @@ impl Scope {
         let name = name.map_or("NULL".to_owned(), |name| format!("'{}'", name.replace('\'', "''")));
         format!(
             "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution, \
-             {} AS iteration_name, {} AS rank",
+             {} AS iteration_name, {} AS rank, {} AS as_recorded",
             literal(self.start_ns),
             literal(self.end_ns),
             self.attribute.as_str(),
             name,
-            literal(self.rank)
+            literal(self.rank),
+            u8::from(self.as_recorded)
         )
     }
 }

@@ -4,7 +4,7 @@ use nsq_library::catalog::{BuiltIn, Catalog, Source, SourceColumn};
 use nsq_report::schema::{Schema, Table, quote};
 use nsq_value::error::Result;
 
-/// A check of the start and end times of a raw table.
+/// Checks of the start and end times of a raw table.
 #[derive(Debug, Clone)]
 pub struct Times {
     /// Name of the table in the report.
@@ -12,7 +12,15 @@ pub struct Times {
     /// A statement that returns 1 if a time is not an integer. SQLite would calculate with it without an
     /// error.
     pub is_no_number: String,
+    /// A statement that returns 1 if a row may have times that cannot be true: relations say which ones have, and this
+    /// is quicker.
+    pub may_be_suspect: Option<String>,
 }
+
+/// The view of NVTX ranges and marks.
+const RANGES: &str = "src_nvtx_event";
+/// Longest time, in ns, between the start and the end of an event that relations take for possible.
+const PLAUSIBLE_NS: i64 = 1_000_000_000_000_000;
 
 /// Statements that create the view of a raw table, or the TEMP table of an ENUM table.
 ///
@@ -34,19 +42,27 @@ pub(super) fn define(source: &Source, schema: &Schema, reveals_secrets: bool) ->
 /// The check of a raw table's times, or `None` if it has no time columns.
 pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
     let table = source.tables.iter().find_map(|table| schema.table(table))?;
-    let columns = source.essential_columns().filter_map(|column| table.column(column));
-    let condition = |column: &str| {
-        let column = quote(column);
-        format!("typeof({column}) <> 'integer' AND {column} IS NOT NULL")
+    let columns: Vec<String> =
+        source.essential_columns().filter_map(|column| table.column(column)).map(quote).collect();
+    let condition = |column: &String| format!("typeof({column}) <> 'integer' AND {column} IS NOT NULL");
+    let conditions: Vec<String> = columns.iter().map(condition).collect();
+    let any = |condition: &str| {
+        format!("SELECT EXISTS (SELECT 1 FROM main.{} WHERE {condition})", quote(&table.name))
     };
-    let conditions: Vec<String> = columns.map(condition).collect();
+    let may_be_suspect = match columns.as_slice() {
+        [start, end] => {
+            // Marks and open ranges have no end.
+            let is_open = if source.view == RANGES { "0" } else { &format!("{end} IS NULL") };
+            Some(any(&format!(
+                "{end} < {start} OR {start} <= 0 OR {end} > {start} + {PLAUSIBLE_NS} OR {is_open}"
+            )))
+        }
+        _ => None,
+    };
     (!conditions.is_empty()).then(|| Times {
         table: table.name.clone(),
-        is_no_number: format!(
-            "SELECT EXISTS (SELECT 1 FROM main.{} WHERE {})",
-            quote(&table.name),
-            conditions.join(" OR ")
-        ),
+        is_no_number: any(&conditions.join(" OR ")),
+        may_be_suspect,
     })
 }
 

@@ -52,6 +52,11 @@ impl Domain {
 }
 
 impl Category {
+    /// Whether its events are operations of a GPU.
+    pub(super) fn is_gpu_work(self) -> bool {
+        matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)
+    }
+
     /// Maps a Kineto category. Before PyTorch 1.12, some began with a capital letter.
     pub(super) fn of(name: &str, options: ImportOptions) -> Self {
         match name {

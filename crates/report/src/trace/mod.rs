@@ -43,7 +43,7 @@ pub struct Progress {
 }
 
 /// Version of the import. Change it when an import writes other rows: older databases are then not used.
-pub const RECIPE: &str = "2";
+pub const RECIPE: &str = "3";
 
 /// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
 /// with a reason.

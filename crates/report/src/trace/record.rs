@@ -4,7 +4,7 @@ use super::category::{Category, Domain, PUSHED};
 use super::event::Event;
 use super::ids::{Copy, ID_BITS, Ids, between_parentheses, global_pid, memory_kind, times};
 use super::lenient::IdValue;
-use super::tables::{Batch, Row, Table};
+use super::tables::{Batch, Row, Table, UNTIMED};
 use super::{ImportOptions, Imported};
 use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::classify::FunctionName;
@@ -114,8 +114,11 @@ impl Recorder {
                 false
             }
             (category, Some(times)) => {
-                let (start_ns, end_ns) = self.span_ns.unwrap_or(times);
-                self.span_ns = Some((start_ns.min(times.0), end_ns.max(times.1)));
+                let is_untimed = times == UNTIMED && category.is_gpu_work();
+                if !is_untimed {
+                    let (start_ns, end_ns) = self.span_ns.unwrap_or(times);
+                    self.span_ns = Some((start_ns.min(times.0), end_ns.max(times.1)));
+                }
                 self.row(category, times, event)
             }
         };

@@ -133,6 +133,11 @@ impl Table {
     }
 }
 
+/// The times of GPU work whose times CUPTI could not collect. They are no times of the trace's clock.
+pub(super) const UNTIMED: (i64, i64) = (0, 0);
+/// Stands for [`UNTIMED`] until the times of all other rows are known.
+const UNTIMED_MARK: i64 = i64::MIN;
+
 /// A row of one of the tables. Times are on the trace's own clock.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
@@ -153,6 +158,13 @@ impl Row {
         let mut all = [None; CELLS];
         all[..N].copy_from_slice(&cells);
         Self { table, start_ns, end_ns, cells: all }
+    }
+
+    /// Whether CUPTI could not collect its times.
+    fn is_untimed(&self) -> bool {
+        use Table::{Collective, Kernel, Memcpy, Memset};
+        (self.start_ns, self.end_ns) == UNTIMED
+            && matches!(self.table, Kernel | Memcpy | Memset | Collective)
     }
 }
 
@@ -228,6 +240,8 @@ pub(super) struct Database {
     zero_ns: i64,
     /// Tables that have rows.
     present: Vec<Table>,
+    /// Whether a row has [`UNTIMED_MARK`].
+    has_untimed: bool,
 }
 
 impl Database {
@@ -244,7 +258,13 @@ impl Database {
                  CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL)",
             )
             .map_err(|e| failed(path, &e))?;
-        Ok(Self { path: path.to_owned(), connection, zero_ns: 0, present: Vec::new() })
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            zero_ns: 0,
+            present: Vec::new(),
+            has_untimed: false,
+        })
     }
 
     /// Writes all batches until the channel closes.
@@ -261,7 +281,8 @@ impl Database {
             first.push(batch);
         }
         // Most traces are complete by now. In longer ones, these batches usually have the earliest row.
-        let starts = first.iter().flat_map(|batch| batch.rows.iter().map(|row| row.start_ns));
+        let rows = first.iter().flat_map(|batch| &batch.rows).filter(|row| !row.is_untimed());
+        let starts = rows.map(|row| row.start_ns);
         self.zero_ns = starts.min().unwrap_or_default();
         let connection = &self.connection;
         let mut texts = connection.prepare("INSERT INTO StringIds (id, value) VALUES (?1, ?2)")?;
@@ -275,8 +296,10 @@ impl Database {
                     Some(insert) => insert,
                     none => none.insert(create(connection, row.table, &mut self.present)?),
                 };
-                insert.raw_bind_parameter(1, row.start_ns - self.zero_ns)?;
-                insert.raw_bind_parameter(2, row.end_ns - self.zero_ns)?;
+                let shifted = |ns: i64| if row.is_untimed() { UNTIMED_MARK } else { ns - self.zero_ns };
+                self.has_untimed |= row.is_untimed();
+                insert.raw_bind_parameter(1, shifted(row.start_ns))?;
+                insert.raw_bind_parameter(2, shifted(row.end_ns))?;
                 for (place, cell) in (3..).zip(&row.cells[..row.table.columns().len()]) {
                     insert.raw_bind_parameter(place, cell)?;
                 }
@@ -297,8 +320,15 @@ impl Database {
         for table in &self.present {
             let name = table.name();
             if late_ns != 0 {
-                let shift = format!("UPDATE {name} SET start = start + ?1, \"end\" = \"end\" + ?1");
+                let shift = format!(
+                    "UPDATE {name} SET start = start + ?1, \"end\" = \"end\" + ?1 WHERE start <> {UNTIMED_MARK}"
+                );
                 self.connection.execute(&shift, [late_ns])?;
+            }
+            if self.has_untimed && table.is_of_gpu() {
+                let zero =
+                    format!("UPDATE {name} SET start = 0, \"end\" = 0 WHERE start = {UNTIMED_MARK}");
+                self.connection.execute(&zero, [])?;
             }
         }
         self.assign(&closing.owner)?;

@@ -10,6 +10,7 @@ mod elapsed;
 mod exposed;
 mod idle;
 mod lanes;
+mod overlaps;
 mod stream_gaps;
 
 pub use decomposition::{Decomposition, Overlap, Shares};

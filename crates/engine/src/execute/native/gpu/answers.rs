@@ -1,5 +1,6 @@
 //! The data of the GPU occupancy relations.
 
+use super::doubts::{Doubt, doubts};
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::{Launches, launches_of};
@@ -65,6 +66,8 @@ pub(in crate::execute::native) struct Answers {
     launches: OnceLock<Launches>,
     /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
+    /// The rows of `doubtful_op`.
+    doubts: OnceLock<Vec<Doubt>>,
     /// Where the calls are that explain idle time.
     pub(super) calls: Source,
     /// Which gaps are explained, as in [`GAPS_OF`].
@@ -101,6 +104,7 @@ impl Answers {
             clip: (clip.0.unwrap_or(i64::MIN), clip.1.unwrap_or(i64::MAX)),
             launches: OnceLock::new(),
             by_row: OnceLock::new(),
+            doubts: OnceLock::new(),
             calls,
             explained,
             idle: OnceLock::new(),
@@ -124,6 +128,16 @@ impl Answers {
             self.read(|| {
                 launches_of(&self.calls, &self.occupancy, self.by_row(), &self.limits).map(Some)
             })
+        })
+    }
+
+    /// The operations whose times contradict those of others.
+    pub(super) fn doubts(&self) -> &[Doubt] {
+        self.doubts.get_or_init(|| {
+            let launches = self.launches();
+            let launch = |op: u32| launches.correlation(op as usize).filter(|id| *id != 0);
+            let overlaps = self.make(|stop| self.occupancy.stream_overlaps(launch, stop));
+            doubts(&self.occupancy.ops, launches, &overlaps)
         })
     }
 

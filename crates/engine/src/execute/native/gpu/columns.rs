@@ -49,6 +49,21 @@ pub(super) const BUSY: &[Column] = &[
     ("op_count", |a, i, _| a.busy(i).2.ops.into()),
 ];
 
+pub(super) const DOUBT: &[Column] = &[
+    ("op_id", |a, i, _| a.occupancy.ops[a.doubts()[i].op as usize].id.into()),
+    ("op_kind", |a, i, _| kind(a, a.doubts()[i].op)),
+    ("op_name", |a, i, _| name(a, a.doubts()[i].op)),
+    ("reason", |a, i, _| a.doubts()[i].reason.into()),
+    ("gpu_id", |a, i, _| a.stream_of(a.doubts()[i].op as usize).gpu_id.into()),
+    ("device_id", |a, i, _| a.stream_of(a.doubts()[i].op as usize).device_id.into()),
+    ("pid", |a, i, _| pid(a.stream_of(a.doubts()[i].op as usize), Level::Stream)),
+    ("stream_id", |a, i, _| a.stream_of(a.doubts()[i].op as usize).stream_id.into()),
+    ("start_ns", |a, i, _| a.occupancy.ops[a.doubts()[i].op as usize].start.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[a.doubts()[i].op as usize].end.into()),
+    ("dur_ns", |a, i, _| length(a, a.doubts()[i].op)),
+    ("other_start_ns", |a, i, _| a.doubts()[i].other_start.into()),
+];
+
 pub(super) const ELAPSED: &[Column] = &[
     ("per_gpu", |_, i, _| i64::from(VARIANTS[i >> SHIFT].0).into()),
     ("graphs", |_, i, _| i64::from(VARIANTS[i >> SHIFT].1).into()),

@@ -4,8 +4,9 @@ use super::answers::{
     ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
 };
 use super::columns::{
-    BUSY, Column, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW,
+    BUSY, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW,
 };
+use super::doubts::Doubt;
 use crate::execute::native::relation::{Cell, Key, Relation};
 use nsq_sweep::classify::Activity;
 use nsq_sweep::occupancy::{IdlePart, Level};
@@ -19,6 +20,7 @@ use std::sync::atomic::Ordering;
 pub(in crate::execute::native) enum Table {
     Busy,
     ComputeGap,
+    Doubt,
     Elapsed,
     Exposed,
     Gap,
@@ -33,6 +35,7 @@ impl Table {
     fn spec(self) -> &'static [Column] {
         match self {
             Self::Busy => BUSY,
+            Self::Doubt => DOUBT,
             Self::Elapsed => ELAPSED,
             Self::Exposed => EXPOSED,
             Self::Gap => GAP,
@@ -61,6 +64,7 @@ impl Table {
             Self::Elapsed => {
                 (0..VARIANTS.len()).map(|variant| answers.all_elapsed(variant).len()).collect()
             }
+            Self::Doubt => vec![answers.doubts().len()],
             Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
@@ -76,6 +80,7 @@ impl Relation for Table {
     fn named(name: &str) -> Option<Self> {
         match name {
             "compute_gap_part" => Some(Self::ComputeGap),
+            "doubtful_op" => Some(Self::Doubt),
             "op_elapsed" => Some(Self::Elapsed),
             "exposed_part" => Some(Self::Exposed),
             "gpu_busy" => Some(Self::Busy),
@@ -96,6 +101,7 @@ impl Relation for Table {
     fn key(self) -> &'static [&'static str] {
         match self {
             Self::Busy => &["level", "activity"],
+            Self::Doubt => &["reason"],
             Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
@@ -138,6 +144,7 @@ impl Relation for Table {
         match self {
             Self::Elapsed | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
+            Self::Doubt => 100,
             Self::Launch | Self::Overlap | Self::Window => 1,
         }
     }
@@ -156,7 +163,7 @@ impl Relation for Table {
 
     fn index(self, answers: &Answers, row: usize) -> usize {
         match self {
-            Self::Idle | Self::Overlap | Self::Window => return row,
+            Self::Doubt | Self::Idle | Self::Overlap | Self::Window => return row,
             Self::Launch => return answers.launches().launched[row] as usize,
             _ => {}
         }
@@ -178,6 +185,12 @@ impl Relation for Table {
                 let from = (level * ACTIVITIES.len() + activity) << SHIFT;
                 from..from + answers.stretches(level, activity).len()
             }),
+            Self::Doubt => {
+                let is_asked = |doubt: &Doubt| Some(doubt.reason) == key.text(0);
+                let doubts = answers.doubts();
+                let from = doubts.iter().position(is_asked).unwrap_or(doubts.len());
+                from..from + doubts[from..].iter().take_while(|doubt| is_asked(doubt)).count()
+            }
             Self::Elapsed => {
                 let asked = key.number(0).zip(key.number(1));
                 let is_asked = |of: &(bool, bool)| Some((i64::from(of.0), i64::from(of.1))) == asked;

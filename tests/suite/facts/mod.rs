@@ -1,0 +1,4 @@
+//! What a capture is, before what it means: times that cannot be true, launches and their work, calls, GPUs.
+
+mod capture;
+mod times;
