@@ -6,7 +6,7 @@ summary: CUDA API calls that did not return 0, per function and value, earliest 
 why: To find errors that the program ignored. They often explain missing or strange GPU work.
 kind: sum
 tags: [api, cuda]
-reads: [all_cuda_call, cuda_call]
+reads: [all_cuda_call, cuda_call, cuda_error]
 requires: [cuda_call]
 columns:
   - {name: first_start_ns, type: timestamp, unit: ns, label: "first call", doc: "Start of the first of these calls, on the report's clock."}
@@ -34,63 +34,6 @@ limits: >-
 see_also: [cuda_api_sum, cuda_api_trace]
 ---*/
 WITH
-known_value AS (
-  SELECT column1 AS return_value, column2 AS meaning
-  FROM (
-    VALUES
-      (1, 'invalid value'),
-      (2, 'out of memory'),
-      (3, 'not initialised'),
-      (4, 'CUDA is being unloaded'),
-      (9, 'invalid launch configuration'),
-      (13, 'invalid symbol'),
-      (21, 'invalid copy direction'),
-      (35, 'driver too old for this runtime'),
-      (46, 'all devices busy or unavailable'),
-      (98, 'invalid device function'),
-      (100, 'no CUDA device'),
-      (101, 'invalid device ordinal'),
-      (200, 'invalid kernel image'),
-      (201, 'invalid context'),
-      (209, 'no kernel image for this device'),
-      (214, 'uncorrectable ECC error'),
-      (217, 'no peer access between these devices'),
-      (218, 'invalid PTX'),
-      (220, 'uncorrectable NVLink error'),
-      (221, 'no PTX compiler found'),
-      (222, 'PTX is newer than the driver'),
-      (301, 'file not found'),
-      (304, 'operating system call failed'),
-      (400, 'invalid handle'),
-      (401, 'illegal state'),
-      (500, 'name not found'),
-      (600, 'not ready'),
-      (700, 'illegal memory access'),
-      (701, 'out of resources for the launch'),
-      (702, 'launch timed out'),
-      (704, 'peer access already enabled'),
-      (705, 'peer access not enabled'),
-      (709, 'context is destroyed'),
-      (710, 'device-side assertion'),
-      (712, 'host memory already registered'),
-      (713, 'host memory not registered'),
-      (715, 'illegal instruction'),
-      (716, 'misaligned address'),
-      (718, 'invalid program counter'),
-      (719, 'launch failed'),
-      (720, 'cooperative launch too large'),
-      (800, 'not permitted'),
-      (801, 'not supported'),
-      (802, 'system not ready'),
-      (803, 'driver and library versions differ'),
-      (900, 'not permitted while a stream is captured'),
-      (901, 'stream capture is broken'),
-      (906, 'capture depends on the default stream'),
-      (908, 'capture ended on another thread'),
-      (910, 'graph cannot be updated this way'),
-      (999, 'unknown error')
-  )
-),
 by_value AS (
   SELECT
     name_id,
@@ -122,7 +65,7 @@ SELECT
   call.api_name,
   call.api_symbol
 FROM with_share
-LEFT JOIN known_value
+LEFT JOIN cuda_error AS known_value
   ON known_value.return_value = with_share.return_value
 JOIN all_cuda_call AS call
   ON call.call_id = with_share.any_call_id

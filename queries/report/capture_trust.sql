@@ -10,11 +10,14 @@ reads:
   - all_cuda_call
   - all_gpu_op
   - cuda_call
+  - cuda_error
   - diagnostic
   - doubtful_op
   - export_fact
+  - failed_call
   - gpu_op
   - graph_trace
+  - launch_outcome
   - nvtx_name
   - nvtx_projection
   - nvtx_range
@@ -142,7 +145,7 @@ cost AS (
 call AS (
   SELECT
     count(*) AS calls,
-    count(*) FILTER (WHERE return_value <> 0) AS failed,
+    (SELECT count(*) FROM failed_call) AS failed,
     max(end_ns) - min(start_ns) AS call_span_ns
   FROM cuda_call
 ),
@@ -185,7 +188,75 @@ told AS (
   FROM message
   GROUP BY 1
 ),
+-- Per process: launches of kernels and of graphs are counted together.
+outcome AS (
+  SELECT
+    outcome,
+    pid,
+    max(is_graph) AS has_graphs,
+    min(is_graph) AS only_graphs,
+    sum(launch_count) AS launches,
+    sum(all_count) AS all_launches,
+    max(return_value) AS return_value
+  FROM launch_outcome
+  GROUP BY outcome, global_pid, pid, return_value
+),
 problem (rank, severity, problem, detail, remedy) AS (
+  SELECT
+    -60,
+    'partial',
+    'failed launches',
+    printf(
+      '%d of %d %s of process %d failed with error %d%s. They ran nothing.',
+      launches,
+      all_launches,
+      iif(only_graphs, 'graph launches', 'kernel launches'),
+      pid,
+      outcome.return_value,
+      coalesce(printf(' (%s: %s)', error_name, meaning), '')
+    ),
+    coalesce(cuda_error.remedy, 'nsq run REPORT -q api_errors')
+  FROM outcome
+  LEFT JOIN cuda_error
+    ON cuda_error.return_value = outcome.return_value
+  WHERE outcome.outcome = 'failed'
+  UNION ALL
+  SELECT
+    iif(outcome = 'lost', -50, -49),
+    'partial',
+    'launches without recorded work',
+    printf(
+      '%d of %d %s of process %d succeeded, and no GPU work of them was recorded%s.',
+      launches,
+      all_launches,
+      CASE WHEN only_graphs THEN 'graph launches' WHEN has_graphs THEN 'launches' ELSE 'kernel launches' END,
+      pid,
+      iif(outcome = 'queued', ': they had not run when the capture ended, or their records were lost', '')
+    ),
+    iif(
+      is_trace,
+      'torch.cuda.synchronize() before the profiler stops, or a newer PyTorch and driver',
+      'let the program end by itself after cudaDeviceSynchronize(), or nsys profile --cuda-flush-interval=1000'
+    )
+  FROM outcome
+  CROSS JOIN source
+  WHERE outcome = 'lost' AND 100 * launches >= all_launches
+    OR outcome = 'queued' AND 5 * launches >= all_launches AND launches >= 10
+  UNION ALL
+  SELECT
+    -48,
+    'partial',
+    'launches captured into CUDA graphs',
+    printf(
+      '%d of %d kernel launches of process %d were captured into a CUDA graph, and ran nothing by themselves.',
+      launches,
+      all_launches,
+      pid
+    ),
+    'record the execution of the graph: start the capture after its warm-up'
+  FROM outcome
+  WHERE outcome = 'captured' AND 2 * launches >= all_launches AND launches >= 10
+  UNION ALL
   SELECT
     -40,
     'partial',

@@ -11,6 +11,7 @@ reads:
   - cuda_call
   - cuda_sync
   - export_fact
+  - failed_call
   - gpu
   - graph_trace
   - import_count
@@ -238,14 +239,10 @@ info AS (
   FROM work
   WHERE devices > 0
   UNION ALL
-  -- 600 means not ready: an answer to a query, not a failure.
   SELECT
     7, 0, 1, 'CUDA API', 'calls that failed',
-    CASE
-      WHEN count(*) > count(return_value) THEN 'not recorded'
-      ELSE printf('%,d', coalesce(sum(return_value NOT IN (0, 600)), 0))
-    END,
-    CASE WHEN count(*) = count(return_value) THEN coalesce(sum(return_value NOT IN (0, 600)), 0) END
+    iif(count(*) > count(return_value), 'not recorded', printf('%,d', (SELECT count(*) FROM failed_call))),
+    iif(count(*) > count(return_value), NULL, (SELECT count(*) FROM failed_call))
   FROM cuda_call
   UNION ALL
   SELECT 8, 0, 1, 'rows', 'kernel', printf('%,d', count(*)), count(*)

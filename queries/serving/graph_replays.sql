@@ -1,6 +1,6 @@
 /*---
 name: graph_replays
-version: 1
+version: 2
 title: CUDA graph replays
 summary: Launches of CUDA and HIP graphs, with the GPU work of each.
 why: To see how often graphs were replayed, how many nodes each ran, and how much GPU time they took.
@@ -16,23 +16,23 @@ columns:
   - {name: graph_exec_id, type: id, priority: 2, doc: "Executable graph that ran; null unless the graph was traced as a whole."}
   - {name: first_node_id, type: id, priority: 2, doc: "Smallest graph_node_id of its kernels: the same in all replays of a graph; null if not recorded."}
   - {name: replay, type: int, priority: 0, doc: "Position by start among the launches with the same graph_exec_id and first_node_id in the process, from 0; null if neither is known."}
-  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations that the launch ran; a graph traced as a whole counts as one."}
+  - {name: op_count, type: int, unit: count, label: "GPU operations", priority: 1, doc: "GPU operations that the launch ran; a graph traced as a whole counts as one. 0 if the report has no work of the launch."}
   - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Operations of op_count that are kernels."}
-  - {name: proj_start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 3, doc: "Start of the first operation."}
-  - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "Time from the start of its first operation to the end of its last."}
-  - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran."}
-  - {name: gpu_ns, type: duration, unit: ns, label: "operations, summed", priority: 3, doc: "Sum of the durations of the operations; more than busy_ns if operations overlap."}
+  - {name: proj_start_ns, type: timestamp, unit: ns, label: "GPU start", priority: 3, doc: "Start of the first operation; null without operations."}
+  - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "Time from the start of its first operation to the end of its last; null without operations."}
+  - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran; null without operations."}
+  - {name: gpu_ns, type: duration, unit: ns, label: "operations, summed", priority: 3, doc: "Sum of the durations of the operations; more than busy_ns if operations overlap, null without operations."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
   - {name: tid, type: id, priority: 3, doc: "Operating system ID of the launching thread."}
   - {name: call_id, type: id, priority: 3, doc: "Launching API call in cuda_call."}
 checks:
-  - kernel_count <= op_count AND op_count >= 1
+  - kernel_count <= op_count AND op_count >= 0
   - busy_ns <= span_ns AND busy_ns <= gpu_ns
-when_empty: "no graph launch ran GPU operations that the capture recorded"
+when_empty: "no call launched a graph"
 limits: >-
-  Launches without recorded GPU work are not included. nsys records the nodes only with --cuda-graph-trace=node, and
+  nsys records the nodes only with --cuda-graph-trace=node, and
   otherwise one operation per graph. Traces of PyTorch on AMD GPUs do not tell which graph ran.
-see_also: [serving_steps, cuda_gpu_sum]
+see_also: [serving_steps, cuda_gpu_sum, launch_outcomes]
 ---*/
 WITH
 graph_call AS MATERIALIZED (
@@ -71,8 +71,8 @@ SELECT
       ORDER BY graph_call.start_ns, graph_call.call_id
     ) - 1
   ) AS replay,
-  launched.op_count,
-  launched.kernel_count,
+  coalesce(launched.op_count, 0) AS op_count,
+  coalesce(launched.kernel_count, 0) AS kernel_count,
   launched.proj_start_ns,
   launched.span_ns,
   launched.busy_ns,
@@ -81,7 +81,7 @@ SELECT
   graph_call.tid,
   graph_call.call_id
 FROM graph_call
-JOIN launched
+LEFT JOIN launched
   ON launched.call_id = graph_call.call_id
 ORDER BY graph_call.start_ns, graph_call.call_id
 LIMIT :limit
