@@ -9,6 +9,7 @@ mod natives;
 mod nvtx;
 mod reader;
 mod relation;
+mod store;
 pub(super) mod texts;
 mod vtab;
 
@@ -53,6 +54,7 @@ pub(super) fn install(
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
         rules: Arc::new(LazyRules::new(installation.rules.clone())),
+        store: Arc::default(),
         limits: limits.clone(),
         loads,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
@@ -73,8 +75,8 @@ pub(super) fn install(
     {
         let (input, rules) = (&natives.inputs[input], &natives.rules);
         let functions_on = needs_functions.then_some(connection);
-        let how = (limits, natives.loads.as_deref());
-        let selection = nvtx::select(&natives.database, input, scope, rules, how, functions_on)?;
+        let from = natives.sources();
+        let selection = nvtx::select(&from, input, scope, rules, functions_on)?;
         natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))

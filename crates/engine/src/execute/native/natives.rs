@@ -3,15 +3,26 @@
 use super::gpu;
 use super::nvtx::{self, AttributedTime, LazyRules, Selection};
 use super::relation::Relation;
+use super::store::Store;
 use crate::execute::limits::{self, Limits};
 use crate::normalize::{Input, Native};
 use nsq_value::error::{Error, Result};
 use rusqlite::ffi;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{ThreadId, current};
+
+/// What the data of native relations is read from.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) database: &'a Path,
+    pub(super) store: &'a Arc<Store>,
+    /// What other sessions read.
+    pub(super) loads: Option<&'a nvtx::Loads>,
+    pub(super) limits: &'a Limits,
+}
 
 /// The native relations of a connection and the data that they answer from.
 pub struct Natives {
@@ -19,6 +30,7 @@ pub struct Natives {
     pub(super) natives: Vec<Native>,
     pub(super) inputs: Vec<Input>,
     pub(super) rules: Arc<LazyRules>,
+    pub(super) store: Arc<Store>,
     pub(super) limits: Limits,
     pub(super) loads: Option<Arc<nvtx::Loads>>,
     pub(super) projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
@@ -45,11 +57,16 @@ impl Natives {
         self.natives.iter().find(|native| native.object == object)
     }
 
+    /// What data is read from.
+    pub(super) fn sources(&self) -> Sources<'_> {
+        let loads = self.loads.as_deref();
+        Sources { database: &self.database, store: &self.store, loads, limits: &self.limits }
+    }
+
     /// The NVTX projection of an input, computed on first use.
     fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
         self.once(&self.projections[input], &self.projecting, || {
-            let loads = self.loads.as_deref();
-            nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits, loads)
+            nvtx::project(&self.sources(), &self.inputs[input], &self.rules)
         })
     }
 
@@ -60,7 +77,7 @@ impl Natives {
             let tables = of_input.filter_map(|native| gpu::Table::named(&native.relation));
             let (tables, input): (Vec<_>, _) = (tables.collect(), &self.inputs[input]);
             let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
-            gpu::occupy(&self.database, input, &tables, selection, &self.limits)
+            gpu::occupy(&self.sources(), input, &tables, selection)
         })
     }
 

@@ -2,8 +2,9 @@
 
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
-use super::launch::{Launches, launches_of};
+use super::launch::Launches;
 use crate::execute::limits::Limits;
+use crate::execute::native::ids::NO_ID;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::{Ruler, TimeSet};
 use nsq_sweep::occupancy::{
@@ -66,7 +67,9 @@ pub(in crate::execute::native) struct Answers {
     /// Indices of the operations, sorted by kind and row id.
     by_row: OnceLock<Vec<u32>>,
     /// Where the calls are that explain idle time.
-    pub(super) calls: Source,
+    calls: Source,
+    /// The kind, row and green context of each operation in one, sorted.
+    green_contexts: Vec<(OpKind, i64, i64)>,
     /// Which gaps are explained, as in [`GAPS_OF`].
     explained: [bool; GAPS_OF.len()],
     /// The parts of these gaps.
@@ -81,6 +84,7 @@ impl Answers {
     /// `explained`: which gaps are, as in [`GAPS_OF`]. `clip`: the ends of --time.
     pub(super) fn new(
         (occupancy, labels): (Occupancy, Labels),
+        green_contexts: Vec<(OpKind, i64, i64)>,
         calls: Source,
         explained: [bool; GAPS_OF.len()],
         clip: (Option<i64>, Option<i64>),
@@ -102,6 +106,7 @@ impl Answers {
             launches: OnceLock::new(),
             by_row: OnceLock::new(),
             calls,
+            green_contexts,
             explained,
             idle: OnceLock::new(),
             late: OnceLock::new(),
@@ -114,17 +119,28 @@ impl Answers {
         self.idle.get_or_init(|| {
             let gaps = |of: usize| if self.explained[of] { self.gaps_of_gpus(of) } else { &[] };
             let lists = [gaps(IDLE_PART), gaps(COMPUTE_GAP_PART)];
-            self.read(|| self.calls.explain(lists, &self.occupancy.ops, &self.limits))
+            self.read(|| self.calls.explain(lists, self.launches(), &self.limits))
         })
     }
 
     /// The calls that launched the operations.
     pub(super) fn launches(&self) -> &Launches {
         self.launches.get_or_init(|| {
-            self.read(|| {
-                launches_of(&self.calls, &self.occupancy, self.by_row(), &self.limits).map(Some)
-            })
+            let launches = |calls| Some(Launches::new(&self.occupancy, calls));
+            self.read(|| self.calls.calls(&self.limits).map(launches))
         })
+    }
+
+    /// The correlation ID of an operation, as the export gives it.
+    pub(super) fn correlation(&self, op: usize) -> Option<i64> {
+        Some(self.occupancy.ops[op].correlation).filter(|id| *id != NO_ID)
+    }
+
+    /// The green context that an operation ran in.
+    pub(super) fn green_context(&self, op: usize) -> Option<i64> {
+        let Op { kind, id, .. } = self.occupancy.ops[op];
+        let place = self.green_contexts.binary_search_by_key(&(kind, id), |&(kind, id, _)| (kind, id));
+        place.ok().map(|place| self.green_contexts[place].2)
     }
 
     /// What `read` returns. If it failed or was stopped, nothing, and no row may be used.

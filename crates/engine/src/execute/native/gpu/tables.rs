@@ -6,13 +6,25 @@ use super::answers::{
 use super::columns::{
     BUSY, Column, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW,
 };
-use crate::execute::native::relation::{Cell, Key, Relation};
+use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
 use nsq_sweep::classify::Activity;
-use nsq_sweep::occupancy::{IdlePart, Level};
+use nsq_sweep::occupancy::{IdleKind, Level};
 use nsq_sweep::projection::OpKind;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+
+/// Disjoint times of each GPU.
+const IN_GPU: &[Order] = &[Order { columns: &[("gpu_id", false), ("start_ns", false)], is_total: true }];
+
+/// Disjoint times of each GPU, gap by gap.
+const IN_GAP: &[Order] = &[
+    Order { columns: &[("gpu_id", false), ("start_ns", false)], is_total: true },
+    Order {
+        columns: &[("gpu_id", false), ("gap_start_ns", false), ("start_ns", false)],
+        is_total: true,
+    },
+];
 
 /// A relation on GPU occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,29 +111,51 @@ impl Relation for Table {
             Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
-            Self::Idle | Self::ComputeGap => &["part"],
             Self::Launch | Self::Overlap => &["op_kind", "op_id"],
             Self::StreamGap => &["among"],
             Self::Window => &["start_ns", "end_ns"],
+            Self::Idle | Self::ComputeGap => &[],
         }
     }
 
-    fn order(self) -> &'static [(&'static str, bool)] {
-        match self {
-            Self::Elapsed => &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
-            Self::StreamGap => &[
-                ("global_pid", false),
-                ("device_id", false),
-                ("context_id", false),
-                ("stream_id", false),
-                ("end_ns", false),
-            ],
+    fn orders(self, access: Access<'_>) -> &'static [Order] {
+        match (self, access) {
+            (Self::Elapsed, Access::Lookup(_)) => &[Order {
+                columns: &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
+                is_total: false,
+            }],
+            (Self::StreamGap, Access::Lookup(_)) => &[Order {
+                columns: &[
+                    ("global_pid", false),
+                    ("device_id", false),
+                    ("context_id", false),
+                    ("stream_id", false),
+                    ("end_ns", false),
+                ],
+                is_total: false,
+            }],
+            (Self::Gap | Self::Busy, Access::Lookup(Some("gpu"))) => IN_GPU,
+            (Self::Exposed, Access::Lookup(_)) => IN_GPU,
+            // The parts of a gap are disjoint, and so are the gaps of a GPU.
+            (Self::Idle | Self::ComputeGap, Access::Scan) => IN_GAP,
+            (Self::Launch | Self::Overlap, Access::Scan) => {
+                &[Order { columns: &[("start_ns", false), ("end_ns", false)], is_total: false }]
+            }
             _ => &[],
         }
     }
 
-    fn is_ordered_by_key(self) -> bool {
-        true
+    fn filtered(self) -> Option<&'static str> {
+        matches!(self, Self::Idle | Self::ComputeGap).then_some("part")
+    }
+
+    fn bit_of_word(self, word: &str) -> u32 {
+        let kind = IdleKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+        kind.map_or(0, |kind| 1 << kind as u32)
+    }
+
+    fn bit(self, answers: &Answers, index: usize) -> u32 {
+        1 << answers.part(index).0.kind as u32
     }
 
     fn is_asked_by_key(self) -> bool {
@@ -193,14 +227,6 @@ impl Relation for Table {
             }
             Self::Gap => level()
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
-            Self::Idle | Self::ComputeGap => {
-                let gaps_of = if self == Self::Idle { IDLE_PART } else { COMPUTE_GAP_PART };
-                let parts = &answers.idle().parts[gaps_of];
-                let is_asked = |part: &&IdlePart| Some(part.kind.as_str()) == key.text(0);
-                let from = parts.iter().position(|part| is_asked(&part)).unwrap_or(parts.len());
-                let to = from + parts[from..].iter().take_while(is_asked).count();
-                (gaps_of << SHIFT | from)..(gaps_of << SHIFT | to)
-            }
             Self::StreamGap => {
                 let among = AMONG.iter().position(|among| Some(*among) == key.text(0));
                 among.map_or(0..0, |among| {
@@ -218,7 +244,7 @@ impl Relation for Table {
             Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
                 0..answers.decompositions().len()
             }
-            Self::Window => 0..0,
+            Self::Window | Self::Idle | Self::ComputeGap => 0..0,
         }
     }
 
