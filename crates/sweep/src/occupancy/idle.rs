@@ -87,8 +87,8 @@ pub struct IdlePart {
     pub end: i64,
     /// What the launching thread did.
     pub kind: IdleKind,
-    /// The function of the call, if it was in one: the outermost of its kind. Otherwise [`NONE`].
-    pub name: u32,
+    /// The place of the call, if it was in one: the outermost of its kind. Otherwise [`NONE`].
+    pub call: u32,
     /// The launching thread; [`NONE`] if unknown.
     pub thread: u32,
 }
@@ -154,8 +154,10 @@ impl<'a> ThreadCalls<'a> {
         self.kinds[self.calls.names()[place as usize] as usize]
     }
 
-    fn name(&self, place: u32) -> u32 {
-        self.calls.names()[place as usize]
+    /// Whether two calls, or none, are of one function.
+    fn is_same(&self, one: u32, other: u32) -> bool {
+        let name = |place: u32| self.calls.names().get(place as usize);
+        name(one) == name(other)
     }
 
     /// The calls of a thread that overlap with the time from `from` to `to`, and some that do not.
@@ -182,7 +184,7 @@ pub fn idle_parts(
             return None;
         }
         let part =
-            |start, end, kind, name, thread| IdlePart { gap: index, start, end, kind, name, thread };
+            |start, end, kind, call, thread| IdlePart { gap: index, start, end, kind, call, thread };
         let Some(launch) = launch_of(gap) else {
             parts.push(part(gap.start, gap.end, IdleKind::Unknown, NONE, NONE));
             continue;
@@ -194,16 +196,34 @@ pub fn idle_parts(
         if gap.start < begun {
             split(gap.start, begun, calls, calls.around(thread, gap.start, begun), &mut segments);
             let before = segments.drain(..);
-            parts.extend(before.map(|(start, end, kind, name)| part(start, end, kind, name, thread)));
+            parts.extend(before.map(|(start, end, kind, call)| part(start, end, kind, call, thread)));
         }
         if begun < done {
-            parts.push(part(begun, done, IdleKind::LaunchCall, calls.name(launch), thread));
+            parts.push(part(begun, done, IdleKind::LaunchCall, launch, thread));
         }
         if done < gap.end {
             parts.push(part(done, gap.end, IdleKind::Queued, NONE, thread));
         }
     }
     Some(parts)
+}
+
+/// For each of these parts, which come gap by gap: whether it stands for its gap. That is the first part of the kind that
+/// takes most of the gap; if several kinds take as much, of the one that counts first.
+pub fn largest_of_gaps(parts: &[IdlePart]) -> Vec<bool> {
+    let mut largest = Vec::with_capacity(parts.len());
+    for of_gap in parts.chunk_by(|one, next| one.gap == next.gap) {
+        let mut times = [0i64; IdleKind::ALL.len()];
+        for part in of_gap {
+            let time = &mut times[part.kind as usize];
+            *time = time.saturating_add(part.end.saturating_sub(part.start));
+        }
+        let first = (0..of_gap.len()).min_by_key(|&place| {
+            (Reverse(times[of_gap[place].kind as usize]), of_gap[place].kind, place)
+        });
+        largest.extend((0..of_gap.len()).map(|place| first == Some(place)));
+    }
+    largest
 }
 
 type Segment = (i64, i64, IdleKind, u32);
@@ -214,13 +234,16 @@ fn split(from: i64, to: i64, calls: &ThreadCalls<'_>, places: &[u32], segments: 
         let (start, end) = calls.times(place);
         (start.max(from), end.min(to))
     };
-    let mut add = |start: i64, end: i64, kind: IdleKind, name: u32| {
+    let mut add = |start: i64, end: i64, kind: IdleKind, call: u32| {
         if start >= end {
             return;
         }
         match segments.last_mut() {
-            Some(last) if (last.1, last.2, last.3) == (start, kind, name) => last.1 = end,
-            _ => segments.push((start, end, kind, name)),
+            // Calls of one function, one after the other, are one segment.
+            Some(last) if (last.1, last.2) == (start, kind) && calls.is_same(last.3, call) => {
+                last.1 = end;
+            }
+            _ => segments.push((start, end, kind, call)),
         }
     };
     let mut reached = from;
@@ -231,7 +254,7 @@ fn split(from: i64, to: i64, calls: &ThreadCalls<'_>, places: &[u32], segments: 
             let (start, end) = clipped(place);
             if start < end {
                 add(reached, start, IdleKind::OutsideApi, NONE);
-                add(start, end, calls.kind(place), calls.name(place));
+                add(start, end, calls.kind(place), place);
                 reached = end;
             }
         }
@@ -250,12 +273,12 @@ fn split(from: i64, to: i64, calls: &ThreadCalls<'_>, places: &[u32], segments: 
     // The open calls: those that count first, of the same kind the earliest.
     let mut open: BTreeSet<(IdleKind, usize)> = BTreeSet::new();
     let first = |open: &BTreeSet<(IdleKind, usize)>| {
-        let counts = open.first().map(|&(kind, index)| (kind, calls.name(places[index])));
+        let counts = open.first().map(|&(kind, index)| (kind, places[index]));
         counts.unwrap_or((IdleKind::OutsideApi, NONE))
     };
     for (at, opens, index) in edges {
-        let (kind, name) = first(&open);
-        add(reached, at, kind, name);
+        let (kind, call) = first(&open);
+        add(reached, at, kind, call);
         reached = at;
         let entry = (calls.kind(places[index]), index);
         match opens {
@@ -263,8 +286,8 @@ fn split(from: i64, to: i64, calls: &ThreadCalls<'_>, places: &[u32], segments: 
             false => open.remove(&entry),
         };
     }
-    let (kind, name) = first(&open);
-    add(reached, to, kind, name);
+    let (kind, call) = first(&open);
+    add(reached, to, kind, call);
 }
 
 #[cfg(test)]
@@ -333,6 +356,21 @@ mod tests {
         assert_eq!(parts_of(&calls(&nested), GAP, Some(3)), expected);
         nested.push((21, 22, OtherCall));
         assert_eq!(parts_of(&calls(&nested), GAP, Some(3)), expected);
+    }
+
+    #[test]
+    fn the_kind_with_most_time_stands_for_a_gap() {
+        use IdleKind::{OutsideApi, Queued, Sync};
+        let part = |gap, start, end, kind| IdlePart { gap, start, end, kind, call: NONE, thread: NONE };
+        let parts = [
+            part(0, 0, 4, Sync),
+            part(0, 4, 9, OutsideApi),
+            part(0, 9, 12, Sync), // waits have 7 ns of 12
+            part(1, 20, 25, Queued),
+            part(2, 30, 35, Queued),
+            part(2, 35, 40, Sync), // as much, and counts first
+        ];
+        assert_eq!(largest_of_gaps(&parts), [true, false, false, true, false, true]);
     }
 
     #[test]

@@ -10,13 +10,15 @@ mod elapsed;
 mod exposed;
 mod idle;
 mod lanes;
+mod runs;
 mod stream_gaps;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
 pub use elapsed::Elapsed;
 pub use exposed::ExposedPart;
-pub use idle::{IdleKind, IdlePart, ThreadCalls, idle_parts};
+pub use idle::{IdleKind, IdlePart, ThreadCalls, idle_parts, largest_of_gaps};
 pub use lanes::{Gap, Stretch, Work};
+pub use runs::{Runs, StreamSum};
 pub use stream_gaps::StreamGap;
 
 use crate::classify::Activity;

@@ -65,6 +65,8 @@ pub(super) struct Order {
     pub(super) columns: &'static [(&'static str, bool)],
     /// Whether no two rows are equal in all of them: then any order goes on from there.
     pub(super) is_total: bool,
+    /// Whether rows come in this order only if they are asked for in it, by [`Relation::reordered`].
+    pub(super) is_on_demand: bool,
 }
 
 impl Order {
@@ -156,7 +158,7 @@ pub(super) trait Relation: Copy + 'static {
     /// The columns of the look-up key.
     fn key(self) -> &'static [&'static str];
 
-    /// The orders in which the rows come, all true at once.
+    /// The orders in which the rows come, or can come. Those that are not on demand are all true at once.
     fn orders(self, access: Access<'_>) -> &'static [Order];
 
     /// The column by whose words a look-up filters, instead of by [`Relation::key`]: rows come in the order of a scan.
@@ -202,6 +204,11 @@ pub(super) trait Relation: Copy + 'static {
 
     /// The index of a row of a scan.
     fn index(self, answers: &Self::Answers, row: usize) -> usize;
+
+    /// The row of a scan that comes at place `row` in the order on demand.
+    fn reordered(self, _answers: &Self::Answers, row: usize) -> usize {
+        row
+    }
 
     /// The rows that match the key.
     fn find(self, answers: &Self::Answers, key: &Key) -> Range<usize>;

@@ -9,8 +9,8 @@ use super::relation::{Access, Cell, Key};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::vtab::{
-    Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, VTab, VTabConfig, VTabConnection,
-    VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
+    Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, OrderBy, VTab, VTabConfig,
+    VTabConnection, VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
 };
 use rusqlite::{Error, Result};
 use std::borrow::Cow;
@@ -28,9 +28,14 @@ const LOOKUP: c_int = 1;
 const FILTER: c_int = 2;
 /// A scan of the rows with any of several words.
 const FILTER_IN: c_int = 3;
+/// Added to one of these: the rows are asked for in the order on demand.
+const REORDERED: c_int = 4;
 
 /// Rows that the query planner assumes for a scan: the real count is not known before the data is read.
 const SCAN_ROWS: i64 = 1_000_000;
+
+/// Rows that the query planner assumes for the rows with a word.
+const FILTERED_ROWS: i64 = 100_000;
 
 /// Rows between two looks at the deadline and Ctrl-C.
 const ROWS_A_CHECK: usize = 64;
@@ -85,19 +90,6 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
     }
 
     fn best_index(&self, info: &mut IndexInfo) -> Result<bool> {
-        if let Some(name) = self.relation.filtered()
-            && let Some(constraint) = self.constraint_on(info, name)
-        {
-            let is_list = info.set_in_constraint(constraint, true)?;
-            let mut usage = info.constraint_usage(constraint);
-            usage.set_argv_index(1);
-            usage.set_omit(true);
-            info.set_idx_num(if is_list { FILTER_IN } else { FILTER });
-            info.set_order_by_consumed(self.comes_in(info, Access::Scan));
-            info.set_estimated_cost(self.relation.rows_per_key() as f64);
-            info.set_estimated_rows(self.relation.rows_per_key());
-            return Ok(true);
-        }
         let wanted: Vec<Option<usize>> =
             self.relation.key().iter().map(|name| self.constraint_on(info, name)).collect();
         if !wanted.is_empty()
@@ -108,14 +100,28 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
                 usage.set_argv_index(argument);
                 usage.set_omit(self.relation.is_found_exactly());
             }
-            info.set_idx_num(LOOKUP);
             let first = match info.rhs_value(found[0])? {
                 Some(ValueRef::Text(text)) => str::from_utf8(text).ok().map(str::to_owned),
                 _ => None,
             };
-            info.set_order_by_consumed(self.comes_in(info, Access::Lookup(first.as_deref())));
+            let order = self.order(info, Access::Lookup(first.as_deref()));
+            info.set_idx_num(LOOKUP | order);
             info.set_estimated_cost(self.relation.rows_per_key() as f64);
             info.set_estimated_rows(self.relation.rows_per_key());
+            return Ok(true);
+        }
+        if let Some(name) = self.relation.filtered()
+            && let Some(constraint) = self.constraint_on(info, name)
+        {
+            let is_list = info.set_in_constraint(constraint, true)?;
+            let mut usage = info.constraint_usage(constraint);
+            usage.set_argv_index(1);
+            usage.set_omit(true);
+            let plan = if is_list { FILTER_IN } else { FILTER };
+            let order = self.order(info, Access::Scan);
+            info.set_idx_num(plan | order);
+            info.set_estimated_cost(FILTERED_ROWS as f64);
+            info.set_estimated_rows(FILTERED_ROWS);
             return Ok(true);
         }
         if self.relation.is_asked_by_key()
@@ -124,8 +130,8 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
             // In this join order the other side of the comparison comes later: reject the order.
             return Ok(false);
         }
-        info.set_order_by_consumed(self.comes_in(info, Access::Scan));
-        info.set_idx_num(SCAN);
+        let order = self.order(info, Access::Scan);
+        info.set_idx_num(SCAN | order);
         info.set_estimated_cost(SCAN_ROWS as f64);
         info.set_estimated_rows(SCAN_ROWS);
         Ok(true)
@@ -140,6 +146,7 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
             columns: self.columns.clone(),
             answers: None,
             is_scan: true,
+            is_reordered: false,
             bits: None,
             key: Key::default(),
             rows: 0..0,
@@ -151,16 +158,16 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
 }
 
 impl<R: Answered> NativeTable<R> {
-    /// Whether the rows come in the order that the statement asks for.
-    fn comes_in(&self, info: &IndexInfo, access: Access<'_>) -> bool {
-        let wanted = || {
-            let by = |by: rusqlite::vtab::OrderBy<'_>| {
-                self.name_of(by.column()).map(|name| (name, by.is_order_by_desc()))
-            };
-            info.order_bys().map(by)
-        };
-        wanted().next().is_some()
-            && self.relation.orders(access).iter().any(|order| order.satisfies(wanted()))
+    /// Tells SQLite whether the rows come in the order that the statement asks for. Returns [`REORDERED`] if they must be
+    /// reordered for that.
+    fn order(&self, info: &mut IndexInfo, access: Access<'_>) -> c_int {
+        let by = |by: OrderBy<'_>| self.name_of(by.column()).map(|name| (name, by.is_order_by_desc()));
+        let wanted = || info.order_bys().map(by);
+        let mut orders = self.relation.orders(access).iter();
+        let found = wanted().next().and_then(|_| orders.find(|order| order.satisfies(wanted())));
+        let (is_found, is_on_demand) = (found.is_some(), found.is_some_and(|order| order.is_on_demand));
+        info.set_order_by_consumed(is_found);
+        if is_on_demand { REORDERED } else { 0 }
     }
 
     fn name_of(&self, column: c_int) -> Option<&'static str> {
@@ -203,6 +210,8 @@ pub(super) struct Cursor<'vtab, R: Answered> {
     answers: Option<Arc<R::Answers>>,
     /// Whether `rows` are those of a scan; otherwise a key found them.
     is_scan: bool,
+    /// Whether they come in the order on demand.
+    is_reordered: bool,
     /// The words that the rows must have, if they are filtered.
     bits: Option<u32>,
     /// The key that the rows were looked up by.
@@ -234,9 +243,10 @@ impl<R: Answered> Cursor<'_, R> {
             if row.is_multiple_of(ROWS_A_CHECK) {
                 self.natives.check_limits()?;
             }
-            self.index = match self.is_scan {
-                true => self.relation.index(answers, row),
-                false => self.relation.found(answers, row),
+            self.index = match (self.is_scan, self.is_reordered) {
+                (true, true) => self.relation.index(answers, self.relation.reordered(answers, row)),
+                (true, false) => self.relation.index(answers, row),
+                (false, _) => self.relation.found(answers, row),
             };
             if self.bits.is_none_or(|bits| bits & self.relation.bit(answers, self.index) != 0) {
                 break;
@@ -272,6 +282,8 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
             Some(answers) => Arc::clone(answers),
             None => R::answers(&self.natives, self.input)?,
         };
+        self.is_reordered = plan & REORDERED != 0;
+        let plan = plan & !REORDERED;
         self.is_scan = plan != LOOKUP;
         self.bits = self.bits_of(plan, arguments)?;
         if self.is_scan {

@@ -3,13 +3,16 @@
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::Launches;
+use super::runs::Asked;
 use crate::execute::limits::Limits;
 use crate::execute::native::ids::NO_ID;
+use foldhash::HashSet;
+use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::{Ruler, TimeSet};
 use nsq_sweep::occupancy::{
     Decomposition, Elapsed, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
-    StreamGap, Stretch, Work,
+    StreamGap, StreamSum, Stretch, Work,
 };
 use nsq_sweep::projection::{OpKind, Stop};
 use nsq_value::error::{Error, Result};
@@ -74,8 +77,17 @@ pub(in crate::execute::native) struct Answers {
     explained: [bool; GAPS_OF.len()],
     /// The parts of these gaps.
     idle: OnceLock<Idle>,
+    /// Of the parts of each list of gaps: whether it stands for its gap.
+    pub(super) largest: [OnceLock<Vec<bool>>; GAPS_OF.len()],
+    /// The rows of the kernels that are the first of their name.
+    firsts: OnceLock<HashSet<i64>>,
+    /// The runs of short kernels that were asked for.
+    pub(super) runs: OnceLock<Box<Asked>>,
+    stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     late: OnceLock<Vec<Ruler>>,
+    /// The parts of each list of gaps, sorted by GPU, word and time.
+    pub(super) by_word: [OnceLock<Vec<u32>>; GAPS_OF.len()],
     /// Why the calls could not be read.
     pub(super) failure: OnceLock<String>,
 }
@@ -109,7 +121,12 @@ impl Answers {
             green_contexts,
             explained,
             idle: OnceLock::new(),
+            largest: Default::default(),
+            firsts: OnceLock::new(),
+            runs: OnceLock::new(),
+            stream_sums: OnceLock::new(),
             late: OnceLock::new(),
+            by_word: Default::default(),
             failure: OnceLock::new(),
         }
     }
@@ -179,8 +196,7 @@ impl Answers {
             let idle = self.idle();
             // A call that copies waits for its copy.
             let copies = |part: &IdlePart| {
-                let function = idle.functions.get(part.name as usize);
-                function.is_some_and(|function| function.contains("Memcpy"))
+                self.function(part).is_some_and(|function| function.contains("Memcpy"))
             };
             let is_late = |part: &&IdlePart| match part.kind {
                 IdleKind::Sync | IdleKind::Queued | IdleKind::Unknown => false,
@@ -196,6 +212,36 @@ impl Answers {
         let part = self.exposed_part(index).1;
         let lane = self.occupancy.lane(Level::Gpu, self.occupancy.ops[part.op as usize].stream);
         late.get(lane as usize).map_or(0, |late| late.within(part.start, part.end))
+    }
+
+    /// The function that the thread was in during a part.
+    pub(super) fn function(&self, part: &IdlePart) -> Option<&str> {
+        let name = *self.launches().calls.names().get(part.call as usize)?;
+        self.idle().functions.get(name as usize).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The call that the thread was in during a row of `idle_part` or `compute_gap_part`.
+    pub(super) fn call_of_part(&self, index: usize) -> Option<Call> {
+        self.launches().calls.get(self.part(index).0.call)
+    }
+
+    pub(super) fn stream_sums(&self) -> &[StreamSum] {
+        self.stream_sums.get_or_init(|| self.occupancy.stream_sums())
+    }
+
+    /// Whether an operation is the first kernel of its name in its process and context; `None` for other operations.
+    pub(super) fn is_first(&self, op: u32) -> Option<bool> {
+        let of = self.op(op).filter(|op| op.kind == OpKind::Kernel)?;
+        let first = self.firsts.get_or_init(|| {
+            let context = |op: &&Op| {
+                let stream = &self.occupancy.streams[op.stream as usize];
+                (stream.global_pid, stream.context_id, op.name)
+            };
+            let mut seen = HashSet::default();
+            let kernels = self.occupancy.ops.iter().filter(|op| op.kind == OpKind::Kernel);
+            kernels.filter(|op| seen.insert(context(op))).map(|op| op.id).collect()
+        });
+        Some(first.contains(&of.id))
     }
 
     pub(super) fn thread(&self, index: usize) -> Option<i64> {

@@ -99,6 +99,7 @@ impl Relation for Table {
                     ("name_id", false),
                 ],
                 is_total: false,
+                is_on_demand: false,
             }],
             // A scan returns one naming after the other.
             (Self::RangeKernel, Access::Lookup(_)) => &[Order {
@@ -114,6 +115,7 @@ impl Relation for Table {
                     ("kernel_name_id", false),
                 ],
                 is_total: false,
+                is_on_demand: false,
             }],
             _ => &[],
         }
