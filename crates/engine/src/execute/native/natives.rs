@@ -1,13 +1,15 @@
 //! The data of the native relations of a connection.
 
-use super::gpu;
 use super::nvtx::{self, AttributedTime, LazyRules, Selection};
 use super::relation::Relation;
 use super::store::Store;
+use super::{finding, gpu};
+use crate::execute::findings::Findings;
 use crate::execute::limits::{self, Limits};
 use crate::normalize::{Input, Native};
+use nsq_report::report::path_of;
 use nsq_value::error::{Error, Result};
-use rusqlite::ffi;
+use rusqlite::{Connection, ffi};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,8 @@ pub struct Natives {
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
     /// statement reads a GPU relation or calls a selection function.
     pub(super) selection: OnceLock<Selection>,
+    /// The findings that the relation `finding` is over.
+    pub(super) findings: Option<Arc<Findings>>,
     /// Each is held while data of its kind is computed, so that no other connection computes or reads the same.
     pub(super) projecting: Mutex<()>,
     pub(super) occupying: Mutex<()>,
@@ -53,6 +57,26 @@ impl fmt::Debug for Natives {
 }
 
 impl Natives {
+    /// No relations yet.
+    pub(super) fn new(connection: &Connection, limits: &Limits) -> Self {
+        Self {
+            database: path_of(connection),
+            natives: Vec::new(),
+            inputs: Vec::new(),
+            rules: Arc::default(),
+            store: Arc::default(),
+            limits: limits.clone(),
+            loads: None,
+            projections: Vec::new(),
+            occupancies: Vec::new(),
+            selection: OnceLock::new(),
+            findings: None,
+            projecting: Mutex::default(),
+            occupying: Mutex::default(),
+            failures: Mutex::default(),
+        }
+    }
+
     pub(super) fn native(&self, object: &str) -> Option<&Native> {
         self.natives.iter().find(|native| native.object == object)
     }
@@ -169,6 +193,12 @@ pub(super) trait Answered: Relation {
 impl Answered for nvtx::Table {
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
         natives.projection(input)
+    }
+}
+
+impl Answered for finding::Table {
+    fn answers(natives: &Natives, _: usize) -> rusqlite::Result<Arc<Findings>> {
+        Ok(natives.findings.as_ref().map_or_else(Arc::default, Arc::clone))
     }
 }
 
