@@ -6,7 +6,7 @@ summary: Idle time of a GPU inside calls that allocate, free, map or pin memory.
 why: To see how much idle time cudaMalloc, cudaFree and pinning cost in the steady state.
 kind: finding
 tags: [api, cuda, gpu, memory]
-reads: [graph_trace, compute_gap_part, kernel]
+reads: [compute_gap_part, gpu_overlap]
 requires: [compute_gap_part]
 finding:
   claim: The GPU waits while the thread that feeds it allocates, frees, maps or pins memory.
@@ -31,11 +31,10 @@ see_also: [gpu_idle_causes, host_sync, cuda_api_sum]
 WITH
 op AS (
   SELECT start_ns
-  FROM kernel
-  UNION ALL
-  SELECT start_ns
-  FROM graph_trace
+  FROM gpu_overlap
+  WHERE op_kind IN ('kernel', 'graph')
 ),
+-- When a tenth of the kernels have begun.
 steady AS (
   SELECT start_ns
   FROM op
@@ -45,6 +44,6 @@ steady AS (
 SELECT gpu_id, start_ns, dur_ns, api_name AS subject, after_name
 FROM compute_gap_part
 WHERE part = 'memory allocation'
-  AND start_ns >= (SELECT start_ns FROM steady)
   AND dur_ns >= :least
+  AND start_ns >= (SELECT start_ns FROM steady)
 ORDER BY gpu_id, start_ns, after_id

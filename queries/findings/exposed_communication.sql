@@ -6,8 +6,8 @@ summary: Time in which collectives ran on a GPU, and no compute kernel did.
 why: To see how much of a training step waits for communication.
 kind: finding
 tags: [communication, gpu]
-reads: [exposed_part, gpu_overlap]
-requires: [gpu_overlap]
+reads: [exposed_part]
+requires: [exposed_part]
 finding:
   claim: The GPU runs communication kernels while no compute kernel runs.
   ceiling: Time in which a communication kernel ran and no compute kernel did. Waiting for a late rank inside a collective counts too.
@@ -29,15 +29,12 @@ limits: >-
 see_also: [comm_overlap, nccl_sum, gpu_time]
 ---*/
 SELECT
-  exposed_part.gpu_id,
-  exposed_part.start_ns + exposed_part.late_ns AS start_ns,
-  exposed_part.dur_ns - exposed_part.late_ns AS dur_ns,
-  coalesce(collective(op.op_name), op.op_name) AS subject,
-  exposed_part.op_id
+  gpu_id,
+  start_ns + late_ns AS start_ns,
+  dur_ns - late_ns AS dur_ns,
+  coalesce(collective(op_name), op_name) AS subject,
+  op_id
 FROM exposed_part
-JOIN gpu_overlap AS op
-  ON op.op_kind = exposed_part.op_kind
-  AND op.op_id = exposed_part.op_id
-WHERE exposed_part.activity = 'communication'
-  AND exposed_part.dur_ns - exposed_part.late_ns >= :least
-ORDER BY exposed_part.gpu_id, exposed_part.start_ns, exposed_part.op_id
+WHERE activity = 'communication'
+  AND dur_ns - late_ns >= :least
+ORDER BY gpu_id, exposed_part.start_ns, op_id

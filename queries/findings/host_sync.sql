@@ -6,7 +6,7 @@ summary: Idle time of a GPU after the thread that launches its work waited for i
 why: To see how much idle time blocking calls such as cudaStreamSynchronize cost.
 kind: finding
 tags: [cuda, gpu, sync]
-reads: [all_cuda_call, compute_gap_part, idle_part]
+reads: [compute_gap_part, idle_part]
 requires: [compute_gap_part, all_cuda_call]
 finding:
   claim: The GPU waits because the thread that feeds it first waits until the GPU has finished, and launches the next work after that.
@@ -34,22 +34,30 @@ see_also: [gpu_idle_causes, cuda_api_sync]
 WITH
 -- The last kernel, or in long gaps all work, ended while the thread waited for it.
 ended AS MATERIALIZED (
-  SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns AS gap_end_ns, api_name, global_tid, after_id, after_name
+  SELECT
+    gpu_id,
+    start_ns,
+    end_ns,
+    gap_start_ns + gap_ns AS gap_end_ns,
+    api_name,
+    call_start_ns,
+    global_tid,
+    after_id,
+    after_name
   FROM compute_gap_part
-  WHERE start_ns = gap_start_ns
+  WHERE part IN ('host sync', 'other API call')
+    AND start_ns = gap_start_ns
     AND gap_ns < :below
-    AND (
-      part = 'host sync'
-      OR part = 'other API call' AND api_name GLOB 'cu*Memcpy*Async*'
-    )
+    AND (part = 'host sync' OR api_name GLOB 'cu*Memcpy*Async*')
   UNION ALL
-  SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns, api_name, global_tid, after_id, after_name
+  SELECT gpu_id, start_ns, end_ns, gap_start_ns + gap_ns, api_name, call_start_ns, global_tid, after_id, after_name
   FROM idle_part
-  WHERE start_ns = gap_start_ns
+  WHERE part IN ('host sync', 'other API call')
+    AND start_ns = gap_start_ns
     AND gap_ns >= :below
     AND (
       part = 'host sync'
-      OR part = 'other API call' AND before_kind = 'memcpy' AND api_name GLOB 'cu*Memcpy*Async*'
+      OR before_kind = 'memcpy' AND api_name GLOB 'cu*Memcpy*Async*'
     )
 ),
 -- The thread began to wait for a GPU that was idle already.
@@ -64,29 +72,8 @@ launched AS MATERIALIZED (
   SELECT gpu_id, gap_start_ns, max(end_ns) AS launched_ns
   FROM compute_gap_part
   WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
+    AND gap_start_ns IN (SELECT start_ns FROM ended)
   GROUP BY gpu_id, gap_start_ns
-),
-function AS MATERIALIZED (
-  SELECT name_id, (SELECT api_name FROM all_cuda_call WHERE call_id = any_call_id) AS api_name
-  FROM (SELECT name_id, min(call_id) AS any_call_id FROM all_cuda_call GROUP BY name_id)
-),
-event AS (
-  SELECT call.global_tid, function.api_name, call.start_ns AS at_ns, call.start_ns AS call_start_ns, NULL AS gpu_id
-  FROM all_cuda_call AS call
-  JOIN function
-    ON function.name_id = call.name_id
-  WHERE function.api_name IN (SELECT api_name FROM ended)
-  UNION ALL
-  SELECT global_tid, api_name, start_ns, NULL, gpu_id
-  FROM ended
-),
--- The last call of the function before the gap is the one that the thread is in.
-begun AS (
-  SELECT
-    gpu_id,
-    at_ns AS start_ns,
-    max(call_start_ns) OVER (PARTITION BY global_tid, api_name ORDER BY at_ns) AS call_start_ns
-  FROM event
 ),
 after_wait AS (
   SELECT
@@ -94,17 +81,14 @@ after_wait AS (
     ended.start_ns,
     iif(
       ended.gap_end_ns - ended.start_ns < :below,
-      min(ended.end_ns - begun.call_start_ns, coalesce(launched.launched_ns, ended.gap_end_ns) - ended.start_ns),
+      min(ended.end_ns - ended.call_start_ns, coalesce(launched.launched_ns, ended.gap_end_ns) - ended.start_ns),
       ended.end_ns - ended.start_ns
     ) AS dur_ns,
     ended.api_name,
-    ended.end_ns - begun.call_start_ns AS wait_ns,
+    ended.end_ns - ended.call_start_ns AS wait_ns,
     ended.after_id,
     ended.after_name
   FROM ended
-  JOIN begun
-    ON begun.gpu_id = ended.gpu_id
-    AND begun.start_ns = ended.start_ns
   LEFT JOIN launched
     ON launched.gpu_id = ended.gpu_id
     AND launched.gap_start_ns = ended.start_ns

@@ -6,7 +6,7 @@ summary: Idle time of a GPU while the driver loads code or first launches a kern
 why: To see how much of the time is warm-up that later iterations do not have.
 kind: finding
 tags: [api, cuda, gpu, kernel]
-reads: [compute_gap_part, kernel]
+reads: [compute_gap_part]
 requires: [compute_gap_part, kernel]
 finding:
   claim: The GPU waits while CUDA loads code, or in the first launch of a kernel, which usually loads or compiles it.
@@ -28,13 +28,6 @@ limits: >-
   capture began. A long first launch can have other causes, such as a full queue or a lock.
 see_also: [gpu_idle_causes, top_kernels]
 ---*/
-WITH
-first_kernel AS MATERIALIZED (
-  -- kernel_id is that of the earliest: SQLite takes it from the row of min().
-  SELECT kernel_id, min(start_ns) AS start_ns
-  FROM kernel
-  GROUP BY global_pid, context_id, name_id
-)
 SELECT
   gpu_id,
   start_ns,
@@ -42,8 +35,11 @@ SELECT
   iif(part = 'launch call', 'first launch', api_name) AS subject,
   after_name
 FROM compute_gap_part
-WHERE part = 'other API call'
-    AND dur_ns >= :least
+WHERE part IN ('other API call', 'launch call')
+  AND iif(
+    part = 'launch call',
+    dur_ns >= :least_launch AND is_first,
+    dur_ns >= :least
     AND (
       api_name GLOB 'cuModuleLoad*'
       OR api_name GLOB 'cuLibraryLoad*'
@@ -52,8 +48,5 @@ WHERE part = 'other API call'
       OR api_name IN ('cuModuleGetFunction', 'cuLibraryGetKernel', 'cuLibraryGetModule', 'cuKernelGetFunction')
       OR api_name IN ('cudaLibraryGetKernel', 'cudaGetKernel', 'cudaFuncGetAttributes')
     )
-  OR part = 'launch call'
-    AND after_kind = 'kernel'
-    AND dur_ns >= :least_launch
-    AND after_id IN (SELECT kernel_id FROM first_kernel)
+  )
 ORDER BY gpu_id, start_ns, after_id

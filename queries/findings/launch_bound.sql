@@ -30,35 +30,24 @@ limits: >-
   With --nvtx, --process and similar options, other work may run in a gap.
 see_also: [host_work, launch_latency, gap_histogram, gpu_idle_cause_sum]
 ---*/
-WITH
-gap AS (
-  SELECT
-    gpu_id,
-    gap_start_ns AS start_ns,
-    max(gap_ns) AS gap_ns,
-    max(end_ns) - gap_start_ns AS dur_ns,
-    max(
-      part IN ('host sync', 'memory allocation', 'unknown')
-      OR api_name IS NOT NULL AND dur_ns >= :usual_call
-      OR coalesce(api_name GLOB 'cuModuleLoad*' OR api_name GLOB 'cuLibraryLoad*', 0)
-      -- A copy that had not returned when the kernel was done was a wait.
-      OR start_ns = gap_start_ns AND coalesce(api_name GLOB 'cu*Memcpy*Async*', 0)
-    ) AS has_other_cause,
-    max(after_id) AS after_id,
-    max(after_kind) AS after_kind,
-    max(after_name) AS after_name
-  FROM compute_gap_part
-  WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
-    AND gap_ns < :below
-  GROUP BY gpu_id, gap_start_ns
-)
 SELECT
   gpu_id,
-  start_ns,
-  dur_ns,
+  gap_start_ns AS start_ns,
+  max(end_ns) - gap_start_ns AS dur_ns,
+  -- All intervals of a gap have the same operation after them.
   CASE after_kind WHEN 'kernel' THEN simple_name(after_name) ELSE after_name END AS subject,
-  gap_ns
-FROM gap
-WHERE dur_ns >= :least
-  AND NOT has_other_cause
-ORDER BY gpu_id, start_ns, after_id
+  max(gap_ns) AS gap_ns
+FROM compute_gap_part
+WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
+  AND gap_ns < :below
+GROUP BY gpu_id, gap_start_ns
+HAVING max(end_ns) - gap_start_ns >= :least
+  -- No other cause of the gap.
+  AND max(
+    part IN ('host sync', 'memory allocation', 'unknown')
+    OR dur_ns >= :usual_call AND api_name IS NOT NULL
+    OR coalesce(api_name GLOB 'cuModuleLoad*' OR api_name GLOB 'cuLibraryLoad*', 0)
+    -- A copy that had not returned when the kernel was done was a wait.
+    OR start_ns = gap_start_ns AND coalesce(api_name GLOB 'cu*Memcpy*Async*', 0)
+  ) = 0
+ORDER BY gpu_id, gap_start_ns

@@ -6,7 +6,7 @@ summary: Time in which collectives ran alone on a stream that also runs compute 
 why: To find communication that cannot overlap compute because both use one stream.
 kind: finding
 tags: [communication, gpu]
-reads: [exposed_part, gpu_overlap, gpu_window]
+reads: [exposed_part, gpu_overlap, gpu_stream, gpu_window]
 requires: [gpu_overlap]
 finding:
   claim: Collectives run on the same stream as compute kernels, so the compute of that stream waits for them.
@@ -36,26 +36,22 @@ limits: >-
 see_also: [exposed_communication, comm_overlap, stream_concurrency]
 ---*/
 WITH
-compute AS MATERIALIZED (
-  SELECT gpu_id, pid, context_id, stream_id, start_ns, dur_ns
+compute AS (
+  SELECT start_ns
   FROM gpu_overlap
   WHERE activity = 'compute'
-    AND EXISTS (SELECT 1 FROM exposed_part WHERE activity = 'communication')
 ),
+-- When a tenth of the compute kernels have begun.
 steady AS (
   SELECT start_ns
   FROM compute
   ORDER BY start_ns
   LIMIT 1 OFFSET (SELECT count(*) / 10 FROM compute)
 ),
-stream AS (
-  SELECT gpu_id, pid, context_id, stream_id, sum(dur_ns) AS compute_ns
-  FROM compute
-  GROUP BY gpu_id, pid, context_id, stream_id
-),
+-- Streams that communicate and also compute a good part of what their GPU computes.
 shared AS MATERIALIZED (
   SELECT gpu_id, coalesce(pid, -1) AS pid, coalesce(context_id, -1) AS context_id, stream_id, total_ns
-  FROM (SELECT *, sum(compute_ns) OVER (PARTITION BY gpu_id) AS total_ns FROM stream)
+  FROM (SELECT *, sum(compute_ns) OVER (PARTITION BY gpu_id) AS total_ns FROM gpu_stream)
   WHERE compute_ns > 0
     AND 100.0 * compute_ns >= :stream_pct * total_ns
 ),
@@ -65,18 +61,15 @@ exposed AS (
     part.start_ns,
     part.dur_ns,
     shared.total_ns AS compute_ns,
-    coalesce(collective(op.op_name), op.op_name) AS subject,
-    op.stream_id,
+    coalesce(collective(part.op_name), part.op_name) AS subject,
+    part.stream_id,
     part.op_id
   FROM exposed_part AS part
-  JOIN gpu_overlap AS op
-    ON op.op_kind = part.op_kind
-    AND op.op_id = part.op_id
   JOIN shared
-    ON shared.gpu_id = op.gpu_id
-    AND shared.pid = coalesce(op.pid, -1)
-    AND shared.context_id = coalesce(op.context_id, -1)
-    AND shared.stream_id = op.stream_id
+    ON shared.gpu_id = part.gpu_id
+    AND shared.pid = coalesce(part.pid, -1)
+    AND shared.context_id = coalesce(part.context_id, -1)
+    AND shared.stream_id = part.stream_id
   WHERE part.activity = 'communication'
     AND part.start_ns >= (SELECT start_ns FROM steady)
 ),

@@ -6,7 +6,7 @@ summary: Gaps between tiny kernels of one stream, and the kernels that fusion wo
 why: To see how much time kernel fusion could save at most.
 kind: finding
 tags: [cuda, gpu, kernel]
-reads: [all_kernel, gpu_gap, gpu_window, string]
+reads: [gpu_window, kernel_run, string]
 requires: [gpu_gap, all_kernel]
 finding:
   claim: The GPU runs many tiny kernels one after the other on one stream, with a gap after each.
@@ -38,67 +38,50 @@ see_also: [few_blocks, gap_histogram, gap_pairs, kernel_stats]
 ---*/
 WITH
 elementwise AS MATERIALIZED (
-  SELECT text
+  SELECT string_id
   FROM string
   WHERE lower(text) GLOB '*elementwise*'
 ),
--- Gaps of the whole GPU between two tiny kernels of one stream.
-gap AS MATERIALIZED (
+gap AS (
   SELECT
     gpu_id,
     start_ns,
     dur_ns,
-    before_ns,
-    before_id,
+    run_kernels,
     after_id,
-    before_name IN (SELECT text FROM elementwise) AND after_name IN (SELECT text FROM elementwise) AS is_fused
-  FROM gpu_gap
-  WHERE level = 'gpu'
-    AND dur_ns < :gap
-    AND before_ns < :longest
-    AND after_ns < :longest
-    AND is_in_stream
-    AND before_kind = 'kernel'
-    AND after_kind = 'kernel'
+    after_name_id,
+    -- Fused, two elementwise kernels are one: the gap goes, and the kernel before it.
+    iif(
+      before_name_id IN (SELECT string_id FROM elementwise) AND after_name_id IN (SELECT string_id FROM elementwise),
+      before_ns,
+      0
+    ) AS saved_ns
+  FROM kernel_run
+  WHERE longest_ns = :longest
+    AND below_ns = :gap
+    AND run_kernels >= :kernels
 ),
--- A gap continues a run if the kernel before it is the kernel after another gap.
-numbered AS MATERIALIZED (
-  SELECT
-    *,
-    sum(before_id NOT IN (SELECT after_id FROM gap)) OVER (
-      PARTITION BY gpu_id
-      ORDER BY start_ns
-      ROWS UNBOUNDED PRECEDING
-    ) AS run
-  FROM gap
-),
-run AS MATERIALIZED (
-  SELECT gpu_id, run, count(*) + 1 AS run_kernels, sum(dur_ns + iif(is_fused, before_ns, 0)) AS total_ns
-  FROM numbered
-  GROUP BY gpu_id, run
-  HAVING count(*) + 1 >= :kernels
-),
-gpu AS (
-  SELECT run.gpu_id
-  FROM run
+gpu AS MATERIALIZED (
+  SELECT gap.gpu_id
+  FROM (SELECT gpu_id, sum(dur_ns + saved_ns) AS total_ns FROM gap GROUP BY gpu_id) AS gap
   JOIN gpu_window
-    ON gpu_window.gpu_id = run.gpu_id
-  GROUP BY run.gpu_id
-  HAVING 100.0 * sum(run.total_ns) >= :least_pct * max(gpu_window.window_ns)
+    ON gpu_window.gpu_id = gap.gpu_id
+  WHERE 100.0 * gap.total_ns >= :least_pct * gpu_window.window_ns
+),
+subject AS MATERIALIZED (
+  SELECT string_id, simple_name(text) AS subject
+  FROM string
+  WHERE string_id IN (SELECT after_name_id FROM gap)
 )
 SELECT
-  numbered.gpu_id,
-  numbered.start_ns - iif(numbered.is_fused, numbered.before_ns, 0) AS start_ns,
-  numbered.dur_ns + iif(numbered.is_fused, numbered.before_ns, 0) AS dur_ns,
-  simple_name(coalesce(kernel.kernel_name, '(no name)')) AS subject,
-  run.run_kernels,
-  numbered.after_id AS kernel_id
-FROM numbered
-JOIN gpu
-  ON gpu.gpu_id = numbered.gpu_id
-JOIN run
-  ON run.gpu_id = numbered.gpu_id
-  AND run.run = numbered.run
-LEFT JOIN all_kernel AS kernel
-  ON kernel.kernel_id = numbered.after_id
-ORDER BY numbered.gpu_id, numbered.start_ns, numbered.after_id
+  gap.gpu_id,
+  gap.start_ns - gap.saved_ns AS start_ns,
+  gap.dur_ns + gap.saved_ns AS dur_ns,
+  coalesce(subject.subject, '(no name)') AS subject,
+  gap.run_kernels,
+  gap.after_id AS kernel_id
+FROM gap
+LEFT JOIN subject
+  ON subject.string_id = gap.after_name_id
+WHERE gap.gpu_id IN (SELECT gpu_id FROM gpu)
+ORDER BY gap.gpu_id, gap.start_ns, gap.after_id

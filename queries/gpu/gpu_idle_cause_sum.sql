@@ -30,78 +30,17 @@ limits: >-
 see_also: [gpu_idle_causes, gpu_time, launch_latency, cuda_api_sync]
 ---*/
 WITH
-cause (place, cause) AS (
-  VALUES
-    (1, 'host sync'),
-    (2, 'memory allocation'),
-    (3, 'other API call'),
-    (4, 'outside CUDA API'),
-    (5, 'launch call'),
-    (6, 'queued'),
-    (7, 'unknown')
-),
--- Most gaps have one part, which needs no comparison.
-whole AS (
-  SELECT
-    idle_part.gpu_id,
-    min(idle_part.device_id) AS device_id,
-    cause.cause,
-    sum(idle_part.dur_ns) AS total_ns,
-    count(*) AS gap_count,
-    max(idle_part.gap_ns) AS max_ns
-  FROM cause
-  CROSS JOIN idle_part
-  WHERE idle_part.part = cause.cause
-    AND idle_part.gap_ns >= :at_least
-    AND idle_part.dur_ns = idle_part.gap_ns
-  GROUP BY cause.cause, idle_part.gpu_id
-),
--- One row per part of the other gaps.
-part AS (
-  SELECT
-    idle_part.gpu_id,
-    min(idle_part.device_id) AS device_id,
-    idle_part.gap_start_ns,
-    min(idle_part.gap_ns) AS gap_ns,
-    cause.place,
-    cause.cause,
-    sum(idle_part.dur_ns) AS part_ns
-  FROM idle_part
-  JOIN cause
-    ON cause.cause = idle_part.part
-  WHERE idle_part.gap_ns >= :at_least
-    AND idle_part.dur_ns < idle_part.gap_ns
-  GROUP BY idle_part.gpu_id, idle_part.gap_start_ns, cause.place
-),
-ranked AS (
-  SELECT
-    *,
-    row_number() OVER (PARTITION BY gpu_id, gap_start_ns ORDER BY part_ns DESC, place) = 1 AS is_largest
-  FROM part
-),
 summed AS (
   SELECT
     gpu_id,
     min(device_id) AS device_id,
-    cause,
-    sum(total_ns) AS total_ns,
-    sum(gap_count) AS gap_count,
-    sum(gap_ns) AS gap_ns,
-    max(max_ns) AS max_ns
-  FROM (
-    SELECT gpu_id, device_id, cause, total_ns, gap_count, total_ns AS gap_ns, max_ns
-    FROM whole
-    UNION ALL
-    SELECT
-      gpu_id,
-      device_id,
-      cause,
-      part_ns,
-      is_largest,
-      iif(is_largest, gap_ns, 0),
-      iif(is_largest, gap_ns, NULL)
-    FROM ranked
-  )
+    part AS cause,
+    sum(dur_ns) AS total_ns,
+    sum(is_largest) AS gap_count,
+    sum(iif(is_largest, gap_ns, 0)) AS gap_ns,
+    max(iif(is_largest, gap_ns, NULL)) AS max_ns
+  FROM idle_part
+  WHERE gap_ns >= :at_least
   GROUP BY gpu_id, cause
 )
 SELECT

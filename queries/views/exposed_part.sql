@@ -16,6 +16,9 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the part, on the report's clock, cut to the window."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the part, cut to the window."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns; always greater than 0."}
+  - {name: pid, type: id, doc: "Operating system process ID of the operation."}
+  - {name: context_id, type: id, doc: "CUDA context of the operation."}
+  - {name: stream_id, type: id, doc: "CUDA stream ID of the operation, unique within its context."}
   - {name: late_ns, type: duration, unit: ns, doc: "Time in which the thread that launched the next compute kernel had not launched it, and did not wait for the GPU: even without this operation, the kernel would have come late."}
 limits: >-
   Compute ranks above communication, communication above memory. A part of a copy or fill is time without any kernel; a

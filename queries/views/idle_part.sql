@@ -14,8 +14,11 @@ columns:
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns. The intervals of a gap add up to it."}
   - {name: part, type: text, doc: "What the thread did: host sync, memory allocation, other API call, outside CUDA API, launch call, queued or unknown. gpu_idle_causes explains each. Filter by one."}
   - {name: api_name, type: text, doc: "Function that the thread was in, the outermost of its kind; null outside the CUDA API, for queued and for unknown."}
+  - {name: call_id, type: id, doc: "Row ID of that call in the raw table; of several calls of one function in a row, the first. Null without a function."}
+  - {name: call_start_ns, type: timestamp, unit: ns, doc: "Start of that call, which may lie before the gap."}
   - {name: gap_start_ns, type: timestamp, unit: ns, doc: "Start of the whole gap."}
   - {name: gap_ns, type: duration, unit: ns, doc: "Length of the whole gap."}
+  - {name: is_largest, type: bool, doc: "1 for one interval of each gap: the first of the part that takes most of the gap. Counts gaps by what filled them."}
   - {name: pid, type: id, doc: "Operating system process ID of the thread; null if unknown."}
   - {name: tid, type: id, doc: "Operating system ID of the thread that launched the operation after the gap; null if unknown."}
   - {name: global_tid, type: id, doc: "The thread, unique across hosts and VMs; null if unknown."}
@@ -25,6 +28,7 @@ columns:
   - {name: after_kind, type: text, doc: "Kind of the operation that starts at the end of the gap; null at the end of the window."}
   - {name: after_id, type: id, doc: "Row ID of that operation in the raw table of its kind; null at the end of the window."}
   - {name: after_name, type: text, doc: "Name of that operation, as in gpu_op; null at the end of the window."}
+  - {name: is_first, type: bool, doc: "1 if that operation is the first kernel of its name in its process and context; null if it is no kernel."}
 limits: >-
   Only gaps of whole GPUs, as in gpu_gap with the level gpu. A wait or an allocation inside another call counts as wait
   or allocation. Only the name of a call tells whether it waits.

@@ -118,7 +118,7 @@ call AS MATERIALIZED (
     call.global_tid,
     function.does
   FROM short
-  CROSS JOIN all_cuda_call AS call
+  JOIN all_cuda_call AS call
     ON call.global_pid = short.global_pid
   JOIN function
     ON function.name_id = call.name_id

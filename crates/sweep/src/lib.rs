@@ -3,6 +3,7 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod calls;
 pub mod classify;
 pub mod integers;
 pub mod interval;

@@ -51,10 +51,12 @@ cut AS (
     finding.subject,
     max(finding.start_ns, gpu_parts.start_ns) AS start_ns,
     min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS end_ns
-  FROM finding
-  JOIN number USING (query)
-  JOIN gpu_parts USING (gpu_id)
-  WHERE number.bit < 62
+  FROM number
+  CROSS JOIN finding
+  JOIN gpu_parts
+    ON gpu_parts.gpu_id = finding.gpu_id
+  WHERE finding.query = number.query
+    AND number.bit < 62
 ),
 -- How long each set of findings claims the same time, as a sum of powers of two.
 claimed AS MATERIALIZED (
@@ -95,25 +97,32 @@ total AS (
     ON claimed.mask >> number.bit & 1
   GROUP BY number.bit
 ),
+-- A statement for each finding: grouping would sort the intervals of all.
 measured AS (
   SELECT
     bit,
-    count(*) AS intervals,
-    count(DISTINCT iif(end_ns > start_ns, gpu_id, NULL)) AS gpu_count,
-    top_share(gpu_id, start_ns, end_ns, subject) AS top
-  FROM cut
-  GROUP BY bit
+    (
+      SELECT
+        json_array(
+          count(*),
+          count(DISTINCT iif(end_ns > start_ns, gpu_id, NULL)),
+          json(top_share(gpu_id, start_ns, end_ns, subject))
+        )
+      FROM cut
+      WHERE cut.bit = number.bit
+    ) AS sums
+  FROM number
 ),
 judged AS (
   SELECT
     finding_about.*,
     coalesce(added.adds_ns, 0) AS adds_ns,
     coalesce(total.ceiling_ns, 0) AS ceiling_ns,
-    coalesce(measured.gpu_count, 0) AS gpu_count,
-    coalesce(measured.intervals, 0) AS interval_count,
-    measured.top ->> 0 AS top_subject,
-    100.0 * (measured.top ->> 1) / nullif(total.ceiling_ns, 0) AS top_subject_pct,
-    coalesce(measured.top ->> 2, 0) AS subject_count,
+    coalesce(measured.sums ->> 1, 0) AS gpu_count,
+    coalesce(measured.sums ->> 0, 0) AS interval_count,
+    measured.sums ->> '$[2][0]' AS top_subject,
+    100.0 * (measured.sums ->> '$[2][1]') / nullif(total.ceiling_ns, 0) AS top_subject_pct,
+    coalesce(measured.sums ->> '$[2][2]', 0) AS subject_count,
     (SELECT sum(window_ns) FROM gpu_parts) AS window_ns
   FROM finding_about
   JOIN number USING (query)

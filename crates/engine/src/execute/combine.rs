@@ -14,6 +14,7 @@ use nsq_library::catalog::ClassMaps;
 use nsq_value::error::Result;
 use nsq_value::table::Value;
 use rusqlite::Connection;
+use std::sync::Arc;
 
 /// The columns that say which report a row comes from, before the columns of its query.
 pub(super) const REPORT_COLUMNS: [&str; 2] = ["report", "side"];
@@ -30,7 +31,7 @@ impl Session {
     pub fn over(
         plan: &Plan,
         answers: &[Vec<Partial<'_>>],
-        findings: Option<&Findings>,
+        findings: Option<Arc<Findings>>,
         classes: &ClassMaps,
         limits: &Limits,
     ) -> Result<Self> {
@@ -40,8 +41,8 @@ impl Session {
             let columns = asked.plan.columns.iter().map(|column| column.name.as_str()).collect();
             create(&connection, &asked.table, columns, !asked.plan.across, partials)?;
         }
-        findings.map_or(Ok(()), |findings| findings.create(&connection))?;
         connection.execute_batch("COMMIT")?;
+        findings.map_or(Ok(()), |findings| findings.create(&connection, limits))?;
         let installation = Installation { classes: classes.clone(), ..Installation::default() };
         Self::begin(connection, &installation, limits)
     }

@@ -24,7 +24,7 @@ impl Session {
             let lack = self.lack_of(&asked.plan)?;
             if lack.is_none() {
                 let intervals = self.take_intervals(&asked.plan, limits)?;
-                findings.intervals.push((name_of(asked).to_owned(), intervals));
+                findings.push(name_of(asked).to_owned(), intervals);
             }
             findings.about.push(about_row(asked, lack));
         }

@@ -2,31 +2,43 @@
 
 use super::insert::Insert;
 use super::intervals::Intervals;
+use super::limits::Limits;
+use super::native;
 use crate::compile::FINDING_ABOUT;
-use nsq_library::catalog::{FINDING_COLUMNS, FINDING_TABLES};
+use nsq_library::catalog::FINDING_TABLES;
 use nsq_value::error::Result;
 use nsq_value::table::Value;
 use rusqlite::Connection;
+use std::sync::Arc;
 
 /// The answers of all findings that a plan reads.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Each finding that the report has data for, and its intervals.
+    /// Each finding that the report has data for, and its intervals, in order of the names.
     pub(super) intervals: Vec<(String, Intervals)>,
+    /// Where the rows of each end among those of all.
+    pub(super) ends: Vec<usize>,
     /// A row about each finding, with the columns [`FINDING_ABOUT`].
     pub(super) about: Vec<Vec<Value>>,
 }
 
 impl Findings {
+    /// Adds the intervals of a finding.
+    pub(super) fn push(&mut self, name: String, intervals: Intervals) {
+        self.ends.push(self.ends.last().copied().unwrap_or_default() + intervals.len());
+        self.intervals.push((name, intervals));
+    }
+
+    /// Where the rows of a finding begin.
+    pub(super) fn first(&self, place: usize) -> usize {
+        place.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
     /// Creates the tables.
-    pub(super) fn create(&self, connection: &Connection) -> Result<()> {
+    pub(super) fn create(self: Arc<Self>, connection: &Connection, limits: &Limits) -> Result<()> {
         let [intervals, about] = FINDING_TABLES;
-        let columns = std::iter::once("query").chain(FINDING_COLUMNS);
-        let mut insert = Insert::create(connection, intervals, columns)?;
-        for (name, rows) in &self.intervals {
-            rows.write(&Value::Text(name.clone()), &mut insert)?;
-        }
         let mut insert = Insert::create(connection, about, FINDING_ABOUT.into_iter())?;
-        self.about.iter().try_for_each(|row| insert.row(row.iter()))
+        self.about.iter().try_for_each(|row| insert.row(row.iter()))?;
+        native::install_findings(connection, intervals, self, limits)
     }
 }

@@ -60,10 +60,8 @@ impl Session {
         let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
         let answers = answers.collect::<Result<Vec<_>>>()?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
-        let findings = self.findings(plan, limits)?;
-        let session = self.over_own(plan, &answers, findings.as_ref(), limits)?;
-        // Their rows are in the database now.
-        drop(findings);
+        let findings = self.findings(plan, limits)?.map(Arc::new);
+        let session = self.over_own(plan, &answers, findings, limits)?;
         session.run_statement(plan, limits, sink)
     }
 
@@ -88,7 +86,7 @@ impl Session {
         &self,
         plan: &Plan,
         answers: &[&ResultTable],
-        findings: Option<&Findings>,
+        findings: Option<Arc<Findings>>,
         limits: &Limits,
     ) -> Result<Self> {
         let report = Path::new(&self.path).file_name().unwrap_or_default().to_string_lossy();
@@ -227,8 +225,8 @@ impl Session {
             true => {
                 let none = ResultTable::default();
                 let answers = vec![&none; plan.asks.len()];
-                let findings = plan.findings.as_ref().map(|_| Findings::default());
-                names(&self.over_own(plan, &answers, findings.as_ref(), &self.limits)?)
+                let findings = plan.findings.as_ref().map(|_| Arc::default());
+                names(&self.over_own(plan, &answers, findings, &self.limits)?)
             }
         }
     }

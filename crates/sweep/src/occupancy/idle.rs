@@ -1,6 +1,7 @@
 //! Why a GPU idled: its gaps, split by what the thread that launched the next operation did meanwhile.
 
 use super::{Gap, NONE};
+use crate::calls::Calls;
 use crate::projection::{Stop, StopCheck};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -25,6 +26,17 @@ pub enum IdleKind {
 }
 
 impl IdleKind {
+    /// All kinds.
+    pub const ALL: [Self; 7] = [
+        Self::Sync,
+        Self::Allocation,
+        Self::OtherCall,
+        Self::OutsideApi,
+        Self::LaunchCall,
+        Self::Queued,
+        Self::Unknown,
+    ];
+
     /// The word for it in relations.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -64,21 +76,6 @@ impl IdleKind {
     }
 }
 
-/// An API call of a thread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ApiCall {
-    /// Start.
-    pub start: i64,
-    /// End.
-    pub end: i64,
-    /// The thread.
-    pub thread: u32,
-    /// The function.
-    pub name: u32,
-    /// [`IdleKind::Sync`], [`IdleKind::Allocation`] or [`IdleKind::OtherCall`].
-    pub kind: IdleKind,
-}
-
 /// A part of a gap. The parts of a gap are disjoint and add up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdlePart {
@@ -90,65 +87,119 @@ pub struct IdlePart {
     pub end: i64,
     /// What the launching thread did.
     pub kind: IdleKind,
-    /// The function of the call, if it was in one: the outermost of its kind. Otherwise [`NONE`].
-    pub name: u32,
+    /// The place of the call, if it was in one: the outermost of its kind. Otherwise [`NONE`].
+    pub call: u32,
     /// The launching thread; [`NONE`] if unknown.
     pub thread: u32,
 }
 
-/// The calls of the launching threads, sorted by thread and start.
+/// The calls of each thread, sorted by start.
 #[derive(Debug)]
-pub struct ApiCalls {
-    calls: Vec<ApiCall>,
+pub struct ThreadCalls<'a> {
+    calls: &'a Calls,
+    /// What the calls of each function are.
+    kinds: &'a [IdleKind],
+    /// Places of the calls, thread by thread.
+    order: Vec<u32>,
+    /// For each thread, where its calls begin; then where the last ones end.
+    bounds: Vec<usize>,
     /// The latest end of the calls of a thread so far, to find the calls that reach into a time.
     reach: Vec<i64>,
 }
 
-impl ApiCalls {
-    /// Sorts calls.
-    pub fn new(mut calls: Vec<ApiCall>) -> Self {
-        calls.sort_unstable_by_key(|call| (call.thread, call.start, Reverse(call.end), call.name));
-        let mut reach: Vec<i64> = Vec::with_capacity(calls.len());
-        for (index, call) in calls.iter().enumerate() {
-            let before = index.checked_sub(1).filter(|&before| calls[before].thread == call.thread);
-            reach.push(before.map_or(call.end, |before| reach[before].max(call.end)));
+impl<'a> ThreadCalls<'a> {
+    /// Sorts the calls of the threads that `is_wanted`. `kinds`: [`IdleKind::Sync`], [`IdleKind::Allocation`] or
+    /// [`IdleKind::OtherCall`], for each function.
+    pub fn new(calls: &'a Calls, kinds: &'a [IdleKind], is_wanted: &[bool]) -> Self {
+        let mut bounds = vec![0; is_wanted.len() + 1];
+        for &thread in calls.threads().iter().filter(|&&thread| is_wanted[thread as usize]) {
+            bounds[thread as usize + 1] += 1;
         }
-        Self { calls, reach }
+        for thread in 0..is_wanted.len() {
+            bounds[thread + 1] += bounds[thread];
+        }
+        let mut next = bounds.clone();
+        let mut order = vec![0; bounds.last().copied().unwrap_or_default()];
+        for (place, &thread) in (0u32..).zip(calls.threads()) {
+            if is_wanted[thread as usize] {
+                order[next[thread as usize]] = place;
+                next[thread as usize] += 1;
+            }
+        }
+        let mut reach = Vec::with_capacity(order.len());
+        for thread in 0..is_wanted.len() {
+            let of_thread = &mut order[bounds[thread]..bounds[thread + 1]];
+            // They mostly are in order, which the sort notices.
+            of_thread.sort_by_key(|&place| {
+                let (start, end) = calls.times(place as usize);
+                (start, Reverse(end.max(start)), calls.names()[place as usize])
+            });
+            let mut reached = i64::MIN;
+            reach.extend(of_thread.iter().map(|&place| {
+                let (start, end) = calls.times(place as usize);
+                reached = reached.max(end).max(start);
+                reached
+            }));
+        }
+        Self { calls, kinds, order, bounds, reach }
+    }
+
+    /// Start and end of a call.
+    fn times(&self, place: u32) -> (i64, i64) {
+        let (start, end) = self.calls.times(place as usize);
+        (start, end.max(start))
+    }
+
+    fn kind(&self, place: u32) -> IdleKind {
+        self.kinds[self.calls.names()[place as usize] as usize]
+    }
+
+    /// Whether two calls, or none, are of one function.
+    fn is_same(&self, one: u32, other: u32) -> bool {
+        let name = |place: u32| self.calls.names().get(place as usize);
+        name(one) == name(other)
+    }
+
+    /// The calls of a thread that overlap with the time from `from` to `to`, and some that do not.
+    fn around(&self, thread: u32, from: i64, to: i64) -> &[u32] {
+        let (first, end) = (self.bounds[thread as usize], self.bounds[thread as usize + 1]);
+        let first = first + self.reach[first..end].partition_point(|&reach| reach <= from);
+        let rest = &self.order[first..end];
+        &rest[..rest.partition_point(|&place| self.calls.times(place as usize).0 < to)]
     }
 }
 
-/// Splits gaps. `launch_of` gives the call that launched the operation after a gap. `None` if it was stopped.
+/// Splits gaps. `launch_of` gives the place of the call that launched the operation after a gap. `None` if it was
+/// stopped.
 pub fn idle_parts(
     gaps: &[Gap],
-    launch_of: impl Fn(&Gap) -> Option<ApiCall>,
-    ApiCalls { calls, reach }: &ApiCalls,
+    launch_of: impl Fn(&Gap) -> Option<u32>,
+    calls: &ThreadCalls<'_>,
     stop: Stop<'_>,
 ) -> Option<Vec<IdlePart>> {
     let mut check = StopCheck::new(stop);
-    let mut parts = Vec::new();
+    let (mut parts, mut segments) = (Vec::new(), Vec::new());
     for (index, gap) in (0u32..).zip(gaps) {
         if check.must_stop() {
             return None;
         }
         let part =
-            |start, end, kind, name, thread| IdlePart { gap: index, start, end, kind, name, thread };
+            |start, end, kind, call, thread| IdlePart { gap: index, start, end, kind, call, thread };
         let Some(launch) = launch_of(gap) else {
             parts.push(part(gap.start, gap.end, IdleKind::Unknown, NONE, NONE));
             continue;
         };
-        let begun = launch.start.clamp(gap.start, gap.end);
-        let done = launch.end.clamp(begun, gap.end);
-        let thread = launch.thread;
-        let of_thread = |index: usize| calls[index].thread;
-        let first = first_where(0, calls.len(), |at| of_thread(at) >= launch.thread);
-        let end = first_where(first, calls.len(), |at| of_thread(at) > launch.thread);
-        let from = first_where(first, end, |at| reach[at] > gap.start);
-        let to = first_where(from, end, |at| calls[at].start >= begun);
-        for (start, end, kind, name) in split(gap.start, begun, &calls[from..to]) {
-            parts.push(part(start, end, kind, name, thread));
+        let (launch_start, launch_end) = calls.times(launch);
+        let begun = launch_start.clamp(gap.start, gap.end);
+        let done = launch_end.clamp(begun, gap.end);
+        let thread = calls.calls.threads()[launch as usize];
+        if gap.start < begun {
+            split(gap.start, begun, calls, calls.around(thread, gap.start, begun), &mut segments);
+            let before = segments.drain(..);
+            parts.extend(before.map(|(start, end, kind, call)| part(start, end, kind, call, thread)));
         }
         if begun < done {
-            parts.push(part(begun, done, IdleKind::LaunchCall, launch.name, thread));
+            parts.push(part(begun, done, IdleKind::LaunchCall, launch, thread));
         }
         if done < gap.end {
             parts.push(part(done, gap.end, IdleKind::Queued, NONE, thread));
@@ -157,76 +208,121 @@ pub fn idle_parts(
     Some(parts)
 }
 
-/// The first place in `from..to` where `holds`, which is true from there on.
-fn first_where(from: usize, to: usize, holds: impl Fn(usize) -> bool) -> usize {
-    let (mut from, mut to) = (from, to);
-    while from < to {
-        let middle = from + (to - from) / 2;
-        if holds(middle) { to = middle } else { from = middle + 1 }
+/// For each of these parts, which come gap by gap: whether it stands for its gap. That is the first part of the kind that
+/// takes most of the gap; if several kinds take as much, of the one that counts first.
+pub fn largest_of_gaps(parts: &[IdlePart]) -> Vec<bool> {
+    let mut largest = Vec::with_capacity(parts.len());
+    for of_gap in parts.chunk_by(|one, next| one.gap == next.gap) {
+        let mut times = [0i64; IdleKind::ALL.len()];
+        for part in of_gap {
+            let time = &mut times[part.kind as usize];
+            *time = time.saturating_add(part.end.saturating_sub(part.start));
+        }
+        let first = (0..of_gap.len()).min_by_key(|&place| {
+            (Reverse(times[of_gap[place].kind as usize]), of_gap[place].kind, place)
+        });
+        largest.extend((0..of_gap.len()).map(|place| first == Some(place)));
     }
-    from
+    largest
 }
 
 type Segment = (i64, i64, IdleKind, u32);
 
-/// Splits the time from `from` to `to` by the calls of one thread, which are sorted by start.
-fn split(from: i64, to: i64, calls: &[ApiCall]) -> Vec<Segment> {
+/// Splits the time from `from` to `to` by these calls of one thread, which are sorted by start.
+fn split(from: i64, to: i64, calls: &ThreadCalls<'_>, places: &[u32], segments: &mut Vec<Segment>) {
+    let clipped = |place: u32| {
+        let (start, end) = calls.times(place);
+        (start.max(from), end.min(to))
+    };
+    let mut add = |start: i64, end: i64, kind: IdleKind, call: u32| {
+        if start >= end {
+            return;
+        }
+        match segments.last_mut() {
+            // Calls of one function, one after the other, are one segment.
+            Some(last) if (last.1, last.2) == (start, kind) && calls.is_same(last.3, call) => {
+                last.1 = end;
+            }
+            _ => segments.push((start, end, kind, call)),
+        }
+    };
+    let mut reached = from;
+    let are_apart = places.iter().map(|&place| clipped(place)).is_sorted_by(|one, next| one.1 <= next.0);
+    if are_apart {
+        // Most calls have no other calls inside.
+        for &place in places {
+            let (start, end) = clipped(place);
+            if start < end {
+                add(reached, start, IdleKind::OutsideApi, NONE);
+                add(start, end, calls.kind(place), place);
+                reached = end;
+            }
+        }
+        add(reached, to, IdleKind::OutsideApi, NONE);
+        return;
+    }
     let mut edges: Vec<(i64, bool, usize)> = Vec::new();
-    for (index, call) in calls.iter().enumerate() {
-        let (start, end) = (call.start.max(from), call.end.min(to));
+    for (index, &place) in places.iter().enumerate() {
+        let (start, end) = clipped(place);
         if start < end {
             edges.push((start, true, index));
             edges.push((end, false, index));
         }
     }
     edges.sort_unstable();
-    let mut segments: Vec<Segment> = Vec::new();
     // The open calls: those that count first, of the same kind the earliest.
     let mut open: BTreeSet<(IdleKind, usize)> = BTreeSet::new();
-    let mut reached = from;
-    let mut add = |start: i64, end: i64, open: &BTreeSet<(IdleKind, usize)>| {
-        if start >= end {
-            return;
-        }
-        let counts = open.first().map(|&(kind, index)| (kind, calls[index].name));
-        let (kind, name) = counts.unwrap_or((IdleKind::OutsideApi, NONE));
-        match segments.last_mut() {
-            Some(last) if (last.1, last.2, last.3) == (start, kind, name) => last.1 = end,
-            _ => segments.push((start, end, kind, name)),
-        }
+    let first = |open: &BTreeSet<(IdleKind, usize)>| {
+        let counts = open.first().map(|&(kind, index)| (kind, places[index]));
+        counts.unwrap_or((IdleKind::OutsideApi, NONE))
     };
     for (at, opens, index) in edges {
-        add(reached, at, &open);
+        let (kind, call) = first(&open);
+        add(reached, at, kind, call);
         reached = at;
-        let entry = (calls[index].kind, index);
+        let entry = (calls.kind(places[index]), index);
         match opens {
             true => open.insert(entry),
             false => open.remove(&entry),
         };
     }
-    add(reached, to, &open);
-    segments
+    let (kind, call) = first(&open);
+    add(reached, to, kind, call);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::calls::Call;
 
-    fn call(start: i64, end: i64, kind: IdleKind) -> ApiCall {
-        ApiCall { start, end, thread: 0, name: kind as u32, kind }
+    const KINDS: [IdleKind; 3] = [IdleKind::Sync, IdleKind::Allocation, IdleKind::OtherCall];
+
+    /// Calls of one thread, each with a kind of [`KINDS`].
+    fn calls(of: &[(i64, i64, IdleKind)]) -> Calls {
+        let mut calls = Calls::default();
+        calls.global_tids.push(0);
+        for (id, &(start, end, kind)) in (0..).zip(of) {
+            let name = kind as u32;
+            calls.push(Call { start, end, id, correlation: 0, thread: 0, name, is_runtime: true });
+        }
+        calls
     }
+
+    fn parts_of(calls: &Calls, gap: Gap, launch: Option<u32>) -> Vec<(i64, i64, IdleKind)> {
+        let of_threads = ThreadCalls::new(calls, &KINDS, &[true]);
+        let parts = idle_parts(&[gap], |_| launch, &of_threads, &|| false).unwrap();
+        parts.iter().map(|part| (part.start, part.end, part.kind)).collect()
+    }
+
+    const GAP: Gap = Gap { lane: 0, start: 0, end: 100, before: 0, after: 1 };
 
     #[test]
     fn a_gap_is_split_by_what_counts_first() {
-        use IdleKind::{Allocation, LaunchCall, OtherCall, OutsideApi, Queued, Sync};
-        let gap = Gap { lane: 0, start: 0, end: 100, before: 0, after: 1 };
-        let launch = ApiCall { name: 9, ..call(70, 80, OtherCall) };
-        // An allocation with a wait inside, and a call that began before the gap.
-        let calls = vec![call(-50, 10, OtherCall), call(20, 50, Allocation), call(30, 40, Sync), launch];
-        let parts = idle_parts(&[gap], |_| Some(launch), &ApiCalls::new(calls), &|| false).unwrap();
-        let seen: Vec<_> = parts.iter().map(|part| (part.start, part.end, part.kind)).collect();
+        use IdleKind::{Allocation, LaunchCall, OtherCall, OutsideApi, Queued, Sync, Unknown};
+        // An allocation with a wait inside, and a call that began before the gap. The last one launches.
+        let of = [(-50, 10, OtherCall), (30, 40, Sync), (20, 50, Allocation), (70, 80, OtherCall)];
         assert_eq!(
-            seen,
+            parts_of(&calls(&of), GAP, Some(3)),
             [
                 (0, 10, OtherCall),
                 (10, 20, OutsideApi),
@@ -238,8 +334,43 @@ mod tests {
                 (80, 100, Queued),
             ]
         );
-        let late = idle_parts(&[gap], |_| None, &ApiCalls::new(Vec::new()), &|| false).unwrap();
-        assert_eq!((late[0].kind, late[0].end), (IdleKind::Unknown, 100));
+        assert_eq!(parts_of(&calls(&[]), GAP, None), [(0, 100, Unknown)]);
+    }
+
+    #[test]
+    fn calls_that_lie_apart_are_split_like_others() {
+        use IdleKind::{Allocation, LaunchCall, OtherCall, OutsideApi, Queued, Sync};
+        let apart = [(0, 5, Sync), (5, 9, Sync), (20, 30, Allocation), (40, 45, OtherCall)];
+        let expected = [
+            (0, 9, Sync),
+            (9, 20, OutsideApi),
+            (20, 30, Allocation),
+            (30, 40, OutsideApi),
+            (40, 45, LaunchCall),
+            (45, 100, Queued),
+        ];
+        assert_eq!(parts_of(&calls(&apart), GAP, Some(3)), expected);
+        // A call that is over before the gap, but not before the one after it, changes the way and not the answer.
+        let mut nested = apart.to_vec();
+        nested.extend([(-30, -10, OtherCall), (-20, -15, OtherCall)]);
+        assert_eq!(parts_of(&calls(&nested), GAP, Some(3)), expected);
+        nested.push((21, 22, OtherCall));
+        assert_eq!(parts_of(&calls(&nested), GAP, Some(3)), expected);
+    }
+
+    #[test]
+    fn the_kind_with_most_time_stands_for_a_gap() {
+        use IdleKind::{OutsideApi, Queued, Sync};
+        let part = |gap, start, end, kind| IdlePart { gap, start, end, kind, call: NONE, thread: NONE };
+        let parts = [
+            part(0, 0, 4, Sync),
+            part(0, 4, 9, OutsideApi),
+            part(0, 9, 12, Sync), // waits have 7 ns of 12
+            part(1, 20, 25, Queued),
+            part(2, 30, 35, Queued),
+            part(2, 35, 40, Sync), // as much, and counts first
+        ];
+        assert_eq!(largest_of_gaps(&parts), [true, false, false, true, false, true]);
     }
 
     #[test]

@@ -11,13 +11,15 @@ mod exposed;
 mod idle;
 mod lanes;
 mod overlaps;
+mod runs;
 mod stream_gaps;
 
 pub use decomposition::{Decomposition, Overlap, Shares};
 pub use elapsed::Elapsed;
 pub use exposed::ExposedPart;
-pub use idle::{ApiCall, ApiCalls, IdleKind, IdlePart, idle_parts};
+pub use idle::{IdleKind, IdlePart, ThreadCalls, idle_parts, largest_of_gaps};
 pub use lanes::{Gap, Stretch, Work};
+pub use runs::{Runs, StreamSum};
 pub use stream_gaps::StreamGap;
 
 use crate::classify::Activity;
@@ -44,6 +46,8 @@ pub struct Op {
     pub name: u32,
     /// The kind of work it does: compute, communication or memory.
     pub activity: Activity,
+    /// Correlation ID of the launching call, as the caller knows it.
+    pub correlation: i64,
 }
 
 /// A CUDA stream, with its GPU, process and context.

@@ -73,21 +73,6 @@ impl Op {
     }
 }
 
-/// A CUDA API call.
-#[derive(Debug, Clone, Copy)]
-pub struct Call {
-    /// Start of the call.
-    pub start: i64,
-    /// Return from the call.
-    pub end: i64,
-    /// Row of the raw table.
-    pub id: i64,
-    /// Index into [`super::Capture::threads`].
-    pub thread: u32,
-    /// A call of the runtime API; otherwise of the driver API.
-    pub is_runtime: bool,
-}
-
 /// A launch: the time on a thread by which operations are attributed to ranges, and the call behind it.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch {

@@ -1,6 +1,7 @@
 //! Finds the launching call of each operation by process and correlation id.
 
-use super::{Call, NONE, Ops};
+use super::{NONE, Ops};
+use crate::calls::Calls;
 use foldhash::HashMap;
 use std::cmp::Reverse;
 
@@ -69,6 +70,9 @@ impl Links {
 
     /// The slot of a call; `None` if no operation refers to it.
     pub fn slot(&self, process: u32, correlation: i64) -> Option<u32> {
+        if correlation == 0 {
+            return None;
+        }
         let slot = match self.tables.get(process as usize)?.as_ref()? {
             Table::Dense { first, slots } => {
                 let place = usize::try_from(correlation.checked_sub(*first)?).ok()?;
@@ -79,48 +83,26 @@ impl Links {
         (slot != NONE).then_some(slot)
     }
 
-    /// Picks the outermost call of each slot, and sets `launch` of the operations to it.
-    pub fn resolve(self, found: Vec<(u32, Call)>, ops: &mut Ops) -> Vec<Call> {
-        let (places, calls) = self.outermost(found, |call| call);
-        for launch in ops.launches_mut().iter_mut().filter(|launch| **launch != NONE) {
-            *launch = places[*launch as usize];
-        }
-        calls
-    }
-
-    /// The outermost call of each slot, and for each slot its place among them.
+    /// The outermost call of each slot, or [`NONE`]. `process_of`: the process of each thread, if operations refer to it.
     ///
     /// The outermost call is the first to start; then the last to end; then a runtime call before a driver
-    /// call; then the earlier row. The calls keep their order.
-    pub fn outermost<C>(
-        self,
-        found: Vec<(u32, C)>,
-        call_of: impl Fn(&C) -> &Call,
-    ) -> (Vec<u32>, Vec<C>) {
-        // For each slot: the index of its call; below it becomes the place among the picked calls.
-        let mut places = vec![NONE; self.slots as usize];
-        let key = |index: u32| {
-            let call = call_of(&found[index as usize].1);
+    /// call; then the earlier row.
+    pub fn outermost(&self, calls: &Calls, process_of: impl Fn(i64) -> Option<u32>) -> Vec<u32> {
+        let processes: Vec<_> = calls.global_tids.iter().map(|&thread| process_of(thread)).collect();
+        let mut found = vec![NONE; self.slots as usize];
+        let key = |place: u32| {
+            let call = calls.at(place as usize);
             (call.start, Reverse(call.end), !call.is_runtime, call.id)
         };
-        for (index, (slot, _)) in (0u32..).zip(&found) {
-            let best = &mut places[*slot as usize];
-            if *best == NONE || key(index) < key(*best) {
-                *best = index;
+        for (place, &thread) in (0u32..).zip(calls.threads()) {
+            let slot = processes[thread as usize]
+                .and_then(|process| self.slot(process, calls.correlation(place as usize)));
+            let Some(slot) = slot else { continue };
+            let best = &mut found[slot as usize];
+            if *best == NONE || key(place) < key(*best) {
+                *best = place;
             }
         }
-        let mut remaining = 0;
-        let mut remains = |((slot, call), index): ((u32, C), u32)| {
-            let place = &mut places[slot as usize];
-            (*place == index).then(|| {
-                *place = remaining;
-                remaining += 1;
-                call
-            })
-        };
-        // In this order, the calls take the memory that they were found in.
-        let mut calls: Vec<C> = found.into_iter().zip(0u32..).filter_map(&mut remains).collect();
-        calls.shrink_to_fit();
-        (places, calls)
+        found
     }
 }

@@ -31,7 +31,7 @@ pub use by_name::Listing;
 pub use capture::Capture;
 pub use collector::RangeKernel;
 pub use columns::{Launches, Ops, Ranges};
-pub use events::{Call, Caller, Failure, Kernel, Launch, NONE, Op, OpKind, Range, Thread};
+pub use events::{Caller, Failure, Kernel, Launch, NONE, Op, OpKind, Range, Thread};
 pub use kernels::{Naming, PathKernel, RangeKernels, path_kernels};
 pub use link::Links;
 pub use paths::{Path, Paths};

@@ -1,6 +1,7 @@
 //! SQL functions that classify GPU operations by name.
 
 use super::arguments::{flags, text};
+use super::names::function_of_name;
 use foldhash::{HashMap, HashMapExt};
 use nsq_library::catalog::ClassMaps;
 use nsq_sweep::classify::{Activity, ClassMap, Pattern, Rule, activity, collective};
@@ -36,9 +37,7 @@ pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> 
     connection.create_scalar_function("op_activity", 1, flags(), |context| {
         Ok(text(context)?.map(|name| activity(&name)).map(Activity::as_str))
     })?;
-    connection.create_scalar_function("collective", 1, flags(), |context| {
-        Ok(text(context)?.and_then(|name| collective(&name)))
-    })
+    function_of_name(connection, "collective", |name| collective(name).map(str::to_owned))
 }
 
 /// The class that the map gives to a name.

@@ -1,16 +1,41 @@
 //! The SQL functions `simple_name` and `without_numbers`.
 
 use super::arguments::{flags, text};
+use foldhash::HashMap;
 use nsq_sweep::classify::simple_name;
 use rusqlite::{Connection, Result};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Adds the functions to a connection.
 pub(super) fn register(connection: &Connection) -> Result<()> {
-    connection.create_scalar_function("simple_name", 1, flags(), |context| {
-        Ok(text(context)?.map(|name| simple_name(&name).to_owned()))
-    })?;
+    function_of_name(connection, "simple_name", |name| Some(simple_name(name).to_owned()))?;
     connection.create_scalar_function("without_numbers", 1, flags(), |context| {
         Ok(text(context)?.map(|name| without_numbers(&name)))
+    })
+}
+
+/// Most results that a function keeps. A report has a few hundred names of kernels.
+const MOST_KEPT: usize = 10_000;
+
+/// Adds a function of a name. A million rows have a few hundred names, so the results are kept.
+pub(super) fn function_of_name(
+    connection: &Connection,
+    function: &'static str,
+    result: fn(&str) -> Option<String>,
+) -> Result<()> {
+    let known: Mutex<HashMap<String, Option<Arc<str>>>> = Mutex::default();
+    connection.create_scalar_function(function, 1, flags(), move |context| {
+        let Some(name) = text(context)? else { return Ok(None) };
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(result) = known.get(name.as_ref()) {
+            return Ok(result.clone());
+        }
+        if known.len() >= MOST_KEPT {
+            known.clear();
+        }
+        let result: Option<Arc<str>> = result(&name).map(Arc::from);
+        known.insert(name.into_owned(), result.clone());
+        Ok(result)
     })
 }
 

@@ -3,20 +3,22 @@
 //!
 //! Data is read when a statement asks for the first row. A scope selected by NVTX ranges is read at once.
 
+mod finding;
 mod gpu;
 mod ids;
 mod natives;
 mod nvtx;
 mod reader;
 mod relation;
+mod store;
 pub(super) mod texts;
 mod vtab;
 
+use super::findings::Findings;
 use super::limits::Limits;
 use crate::normalize::{IN_WINDOW, Installation, Native, SELECTS_CALL, SELECTS_OP};
 pub use natives::Natives;
 use nsq_library::catalog::Rules;
-use nsq_report::report::path_of;
 use nsq_report::schema::quote;
 use nsq_value::error::Result;
 pub use nvtx::{AttributedTime, Loads};
@@ -24,7 +26,7 @@ use nvtx::{LazyRules, NameRules};
 use relation::Relation;
 use rusqlite::Connection;
 use rusqlite::vtab::Module;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// Checks that the rules of a file compile: `layers`, `phases` or `work`.
 pub fn check_rules(rules: &Rules) -> Result<()> {
@@ -49,18 +51,13 @@ pub(super) fn install(
         return Ok(None);
     }
     let natives = Arc::new(Natives {
-        database: path_of(connection),
         natives: installation.natives.clone(),
         inputs: installation.inputs.clone(),
         rules: Arc::new(LazyRules::new(installation.rules.clone())),
-        limits: limits.clone(),
         loads,
         projections: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
         occupancies: installation.inputs.iter().map(|_| OnceLock::new()).collect(),
-        selection: OnceLock::new(),
-        projecting: Mutex::default(),
-        occupying: Mutex::default(),
-        failures: Mutex::default(),
+        ..Natives::new(connection, limits)
     });
     create(connection, &natives)?;
     let is_called = |statement: &String| {
@@ -73,8 +70,8 @@ pub(super) fn install(
     {
         let (input, rules) = (&natives.inputs[input], &natives.rules);
         let functions_on = needs_functions.then_some(connection);
-        let how = (limits, natives.loads.as_deref());
-        let selection = nvtx::select(&natives.database, input, scope, rules, how, functions_on)?;
+        let from = natives.sources();
+        let selection = nvtx::select(&from, input, scope, rules, functions_on)?;
         natives.selection.get_or_init(|| selection);
     }
     Ok(Some(natives))
@@ -100,6 +97,26 @@ fn create(connection: &Connection, natives: &Arc<Natives>) -> Result<()> {
         ))?;
     }
     Ok(())
+}
+
+/// Creates the relation `name` over the intervals of findings.
+pub(super) fn install_findings(
+    connection: &Connection,
+    name: &str,
+    findings: Arc<Findings>,
+    limits: &Limits,
+) -> Result<()> {
+    const FINDING: Module<'_, vtab::NativeTable<finding::Table>> = Module::read_only_module();
+    let columns = finding::Table.columns().into_iter().map(str::to_owned).collect();
+    let (object, relation) = (name.to_owned(), name.to_owned());
+    let natives = Natives {
+        natives: vec![Native { object, relation, columns, input: 0 }],
+        findings: Some(findings),
+        ..Natives::new(connection, limits)
+    };
+    connection.create_module(c"nsq_finding", &FINDING, Some(Arc::new(natives)))?;
+    let table = quote(name);
+    Ok(connection.execute_batch(&format!("CREATE VIRTUAL TABLE temp.{table} USING nsq_finding"))?)
 }
 
 fn is_gpu(native: &Native) -> bool {

@@ -1,17 +1,30 @@
 //! The data of the native relations of a connection.
 
-use super::gpu;
 use super::nvtx::{self, AttributedTime, LazyRules, Selection};
 use super::relation::Relation;
+use super::store::Store;
+use super::{finding, gpu};
+use crate::execute::findings::Findings;
 use crate::execute::limits::{self, Limits};
 use crate::normalize::{Input, Native};
+use nsq_report::report::path_of;
 use nsq_value::error::{Error, Result};
-use rusqlite::ffi;
+use rusqlite::{Connection, ffi};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{ThreadId, current};
+
+/// What the data of native relations is read from.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub(super) database: &'a Path,
+    pub(super) store: &'a Arc<Store>,
+    /// What other sessions read.
+    pub(super) loads: Option<&'a nvtx::Loads>,
+    pub(super) limits: &'a Limits,
+}
 
 /// The native relations of a connection and the data that they answer from.
 pub struct Natives {
@@ -19,6 +32,7 @@ pub struct Natives {
     pub(super) natives: Vec<Native>,
     pub(super) inputs: Vec<Input>,
     pub(super) rules: Arc<LazyRules>,
+    pub(super) store: Arc<Store>,
     pub(super) limits: Limits,
     pub(super) loads: Option<Arc<nvtx::Loads>>,
     pub(super) projections: Vec<OnceLock<Arc<nvtx::Answers>>>,
@@ -26,6 +40,8 @@ pub struct Natives {
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
     /// statement reads a GPU relation or calls a selection function.
     pub(super) selection: OnceLock<Selection>,
+    /// The findings that the relation `finding` is over.
+    pub(super) findings: Option<Arc<Findings>>,
     /// Each is held while data of its kind is computed, so that no other connection computes or reads the same.
     pub(super) projecting: Mutex<()>,
     pub(super) occupying: Mutex<()>,
@@ -41,15 +57,40 @@ impl fmt::Debug for Natives {
 }
 
 impl Natives {
+    /// No relations yet.
+    pub(super) fn new(connection: &Connection, limits: &Limits) -> Self {
+        Self {
+            database: path_of(connection),
+            natives: Vec::new(),
+            inputs: Vec::new(),
+            rules: Arc::default(),
+            store: Arc::default(),
+            limits: limits.clone(),
+            loads: None,
+            projections: Vec::new(),
+            occupancies: Vec::new(),
+            selection: OnceLock::new(),
+            findings: None,
+            projecting: Mutex::default(),
+            occupying: Mutex::default(),
+            failures: Mutex::default(),
+        }
+    }
+
     pub(super) fn native(&self, object: &str) -> Option<&Native> {
         self.natives.iter().find(|native| native.object == object)
+    }
+
+    /// What data is read from.
+    pub(super) fn sources(&self) -> Sources<'_> {
+        let loads = self.loads.as_deref();
+        Sources { database: &self.database, store: &self.store, loads, limits: &self.limits }
     }
 
     /// The NVTX projection of an input, computed on first use.
     fn projection(&self, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
         self.once(&self.projections[input], &self.projecting, || {
-            let loads = self.loads.as_deref();
-            nvtx::project(&self.database, &self.inputs[input], &self.rules, &self.limits, loads)
+            nvtx::project(&self.sources(), &self.inputs[input], &self.rules)
         })
     }
 
@@ -60,7 +101,7 @@ impl Natives {
             let tables = of_input.filter_map(|native| gpu::Table::named(&native.relation));
             let (tables, input): (Vec<_>, _) = (tables.collect(), &self.inputs[input]);
             let selection = self.selection.get().filter(|_| input.scope.selects_ranges());
-            gpu::occupy(&self.database, input, &tables, selection, &self.limits)
+            gpu::occupy(&self.sources(), input, &tables, selection)
         })
     }
 
@@ -152,6 +193,12 @@ pub(super) trait Answered: Relation {
 impl Answered for nvtx::Table {
     fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
         natives.projection(input)
+    }
+}
+
+impl Answered for finding::Table {
+    fn answers(natives: &Natives, _: usize) -> rusqlite::Result<Arc<Findings>> {
+        Ok(natives.findings.as_ref().map_or_else(Arc::default, Arc::clone))
     }
 }
 

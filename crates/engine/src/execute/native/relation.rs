@@ -49,6 +49,44 @@ impl<'a> From<Option<Cow<'a, str>>> for Cell<'a> {
     }
 }
 
+/// How a statement reads a relation.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Access<'a> {
+    /// All rows, or those that a filter passes.
+    Scan,
+    /// The rows of a key. The text is its first value, if the statement gives it.
+    Lookup(Option<&'a str>),
+}
+
+/// An order of rows.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// Columns, and whether each is descending.
+    pub(super) columns: &'static [(&'static str, bool)],
+    /// Whether no two rows are equal in all of them: then any order goes on from there.
+    pub(super) is_total: bool,
+    /// Whether rows come in this order only if they are asked for in it, by [`Relation::reordered`].
+    pub(super) is_on_demand: bool,
+}
+
+impl Order {
+    /// Whether rows in this order are in the order of `wanted`.
+    pub(super) fn satisfies<'a>(
+        &self,
+        mut wanted: impl Iterator<Item = Option<(&'a str, bool)>>,
+    ) -> bool {
+        let mut known = self.columns.iter();
+        loop {
+            match (wanted.next(), known.next()) {
+                (None, _) => return true,
+                (Some(_), None) => return self.is_total,
+                (Some(by), Some(known)) if by == Some(*known) => {}
+                (Some(_), Some(_)) => return false,
+            }
+        }
+    }
+}
+
 /// The values of a look-up, in the order of [`Relation::key`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Key(Vec<Part>);
@@ -120,11 +158,23 @@ pub(super) trait Relation: Copy + 'static {
     /// The columns of the look-up key.
     fn key(self) -> &'static [&'static str];
 
-    /// The sort order of the rows: columns, and whether each is descending.
-    fn order(self) -> &'static [(&'static str, bool)];
+    /// The orders in which the rows come, or can come. Those that are not on demand are all true at once.
+    fn orders(self, access: Access<'_>) -> &'static [Order];
 
-    /// Whether only look-ups return rows in that order; scans do not.
-    fn is_ordered_by_key(self) -> bool;
+    /// The column by whose words a look-up filters, instead of by [`Relation::key`]: rows come in the order of a scan.
+    fn filtered(self) -> Option<&'static str> {
+        None
+    }
+
+    /// The bit of a word of that column; 0 if no row has it.
+    fn bit_of_word(self, _word: &str) -> u32 {
+        0
+    }
+
+    /// The bit of the word in a row.
+    fn bit(self, _answers: &Self::Answers, _index: usize) -> u32 {
+        0
+    }
 
     /// Whether look-ups find rows that a scan does not return. A statement that compares all key columns
     /// must then use a look-up.
@@ -154,6 +204,11 @@ pub(super) trait Relation: Copy + 'static {
 
     /// The index of a row of a scan.
     fn index(self, answers: &Self::Answers, row: usize) -> usize;
+
+    /// The row of a scan that comes at place `row` in the order on demand.
+    fn reordered(self, _answers: &Self::Answers, row: usize) -> usize {
+        row
+    }
 
     /// The rows that match the key.
     fn find(self, answers: &Self::Answers, key: &Key) -> Range<usize>;

@@ -5,11 +5,12 @@
 #![allow(unsafe_code)]
 
 use super::natives::{Answered, Natives, interrupted};
-use super::relation::{Cell, Key};
-use rusqlite::types::Null;
+use super::relation::{Access, Cell, Key};
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::types::{Null, ValueRef};
 use rusqlite::vtab::{
-    Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, VTab, VTabConfig, VTabConnection,
-    VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
+    Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, OrderBy, VTab, VTabConfig,
+    VTabConnection, VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
 };
 use rusqlite::{Error, Result};
 use std::borrow::Cow;
@@ -23,9 +24,18 @@ use std::sync::Arc;
 const SCAN: c_int = 0;
 /// A look-up by [`super::relation::Relation::key`].
 const LOOKUP: c_int = 1;
+/// A scan of the rows with a word in [`super::relation::Relation::filtered`].
+const FILTER: c_int = 2;
+/// A scan of the rows with any of several words.
+const FILTER_IN: c_int = 3;
+/// Added to one of these: the rows are asked for in the order on demand.
+const REORDERED: c_int = 4;
 
 /// Rows that the query planner assumes for a scan: the real count is not known before the data is read.
 const SCAN_ROWS: i64 = 1_000_000;
+
+/// Rows that the query planner assumes for the rows with a word.
+const FILTERED_ROWS: i64 = 100_000;
 
 /// Rows between two looks at the deadline and Ctrl-C.
 const ROWS_A_CHECK: usize = 64;
@@ -85,15 +95,33 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
         if !wanted.is_empty()
             && let Some(found) = wanted.into_iter().collect::<Option<Vec<usize>>>()
         {
-            for (argument, constraint) in (1..).zip(found) {
-                let mut usage = info.constraint_usage(constraint);
+            for (argument, constraint) in (1..).zip(&found) {
+                let mut usage = info.constraint_usage(*constraint);
                 usage.set_argv_index(argument);
                 usage.set_omit(self.relation.is_found_exactly());
             }
-            info.set_idx_num(LOOKUP);
-            info.set_order_by_consumed(self.comes_in(info));
+            let first = match info.rhs_value(found[0])? {
+                Some(ValueRef::Text(text)) => str::from_utf8(text).ok().map(str::to_owned),
+                _ => None,
+            };
+            let order = self.order(info, Access::Lookup(first.as_deref()));
+            info.set_idx_num(LOOKUP | order);
             info.set_estimated_cost(self.relation.rows_per_key() as f64);
             info.set_estimated_rows(self.relation.rows_per_key());
+            return Ok(true);
+        }
+        if let Some(name) = self.relation.filtered()
+            && let Some(constraint) = self.constraint_on(info, name)
+        {
+            let is_list = info.set_in_constraint(constraint, true)?;
+            let mut usage = info.constraint_usage(constraint);
+            usage.set_argv_index(1);
+            usage.set_omit(true);
+            let plan = if is_list { FILTER_IN } else { FILTER };
+            let order = self.order(info, Access::Scan);
+            info.set_idx_num(plan | order);
+            info.set_estimated_cost(FILTERED_ROWS as f64);
+            info.set_estimated_rows(FILTERED_ROWS);
             return Ok(true);
         }
         if self.relation.is_asked_by_key()
@@ -102,10 +130,8 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
             // In this join order the other side of the comparison comes later: reject the order.
             return Ok(false);
         }
-        if !self.relation.is_ordered_by_key() {
-            info.set_order_by_consumed(self.comes_in(info));
-        }
-        info.set_idx_num(SCAN);
+        let order = self.order(info, Access::Scan);
+        info.set_idx_num(SCAN | order);
         info.set_estimated_cost(SCAN_ROWS as f64);
         info.set_estimated_rows(SCAN_ROWS);
         Ok(true)
@@ -120,6 +146,8 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
             columns: self.columns.clone(),
             answers: None,
             is_scan: true,
+            is_reordered: false,
+            bits: None,
             key: Key::default(),
             rows: 0..0,
             index: 0,
@@ -130,16 +158,16 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
 }
 
 impl<R: Answered> NativeTable<R> {
-    /// Whether the rows come in the order that the statement asks for.
-    fn comes_in(&self, info: &IndexInfo) -> bool {
-        let order = self.relation.order();
-        let mut wanted = info.order_bys().enumerate();
-        info.order_bys().next().is_some()
-            && wanted.all(|(place, by)| {
-                order.get(place).is_some_and(|&(name, is_descending)| {
-                    self.name_of(by.column()) == Some(name) && by.is_order_by_desc() == is_descending
-                })
-            })
+    /// Tells SQLite whether the rows come in the order that the statement asks for. Returns [`REORDERED`] if they must be
+    /// reordered for that.
+    fn order(&self, info: &mut IndexInfo, access: Access<'_>) -> c_int {
+        let by = |by: OrderBy<'_>| self.name_of(by.column()).map(|name| (name, by.is_order_by_desc()));
+        let wanted = || info.order_bys().map(by);
+        let mut orders = self.relation.orders(access).iter();
+        let found = wanted().next().and_then(|_| orders.find(|order| order.satisfies(wanted())));
+        let (is_found, is_on_demand) = (found.is_some(), found.is_some_and(|order| order.is_on_demand));
+        info.set_order_by_consumed(is_found);
+        if is_on_demand { REORDERED } else { 0 }
     }
 
     fn name_of(&self, column: c_int) -> Option<&'static str> {
@@ -182,6 +210,10 @@ pub(super) struct Cursor<'vtab, R: Answered> {
     answers: Option<Arc<R::Answers>>,
     /// Whether `rows` are those of a scan; otherwise a key found them.
     is_scan: bool,
+    /// Whether they come in the order on demand.
+    is_reordered: bool,
+    /// The words that the rows must have, if they are filtered.
+    bits: Option<u32>,
     /// The key that the rows were looked up by.
     key: Key,
     rows: Range<usize>,
@@ -202,15 +234,44 @@ fn must_be_whole<R: Answered>(answers: &R::Answers) -> Result<()> {
 }
 
 impl<R: Answered> Cursor<'_, R> {
-    /// Sets `index` to that of the current row.
-    fn update_index(&mut self) {
-        let Some(answers) = self.answers.as_ref().filter(|_| !self.rows.is_empty()) else { return };
-        let row = self.rows.start;
+    /// Sets `index` to that of the first of `rows`, without those that the filter does not pass.
+    fn update_index(&mut self) -> Result<()> {
+        let Some(answers) = &self.answers else { return Ok(()) };
         self.row = OnceCell::new();
-        self.index = match self.is_scan {
-            true => self.relation.index(answers, row),
-            false => self.relation.found(answers, row),
+        while let Some(row) = (!self.rows.is_empty()).then_some(self.rows.start) {
+            // SQLite's progress handler counts its own steps; rows here can take as long as thousands.
+            if row.is_multiple_of(ROWS_A_CHECK) {
+                self.natives.check_limits()?;
+            }
+            self.index = match (self.is_scan, self.is_reordered) {
+                (true, true) => self.relation.index(answers, self.relation.reordered(answers, row)),
+                (true, false) => self.relation.index(answers, row),
+                (false, _) => self.relation.found(answers, row),
+            };
+            if self.bits.is_none_or(|bits| bits & self.relation.bit(answers, self.index) != 0) {
+                break;
+            }
+            self.rows.start += 1;
+        }
+        Ok(())
+    }
+
+    /// The bits of the words that a filter passes.
+    fn bits_of(&self, plan: c_int, arguments: &Filters<'_>) -> Result<Option<u32>> {
+        let bit = |value: ValueRef<'_>| match value {
+            ValueRef::Text(text) => {
+                str::from_utf8(text).map_or(0, |word| self.relation.bit_of_word(word))
+            }
+            _ => 0,
         };
+        match plan {
+            FILTER => Ok(Some(arguments.iter().map(bit).fold(0, |all, bit| all | bit))),
+            FILTER_IN => {
+                let bits = arguments.in_values(0)?.map(|value| Ok(bit(value)));
+                bits.fold(0, |all, bit| Ok(all | bit)).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 }
 
@@ -221,7 +282,10 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
             Some(answers) => Arc::clone(answers),
             None => R::answers(&self.natives, self.input)?,
         };
-        self.is_scan = plan == SCAN;
+        self.is_reordered = plan & REORDERED != 0;
+        let plan = plan & !REORDERED;
+        self.is_scan = plan != LOOKUP;
+        self.bits = self.bits_of(plan, arguments)?;
         if self.is_scan {
             self.key = Key::default();
             self.rows = 0..self.relation.rows(&answers);
@@ -233,18 +297,12 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
         // Data that could not be read has no rows, so no cell would tell.
         must_be_whole::<R>(&answers)?;
         self.answers = Some(answers);
-        self.update_index();
-        Ok(())
+        self.update_index()
     }
 
     fn next(&mut self) -> Result<()> {
-        // SQLite's progress handler counts its own steps; rows here can take as long as thousands.
-        if self.rows.start.is_multiple_of(ROWS_A_CHECK) {
-            self.natives.check_limits()?;
-        }
         self.rows.start += 1;
-        self.update_index();
-        Ok(())
+        self.update_index()
     }
 
     fn eof(&self) -> bool {

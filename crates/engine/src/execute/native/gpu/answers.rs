@@ -3,13 +3,17 @@
 use super::doubts::{Doubt, doubts};
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
-use super::launch::{Launches, launches_of};
+use super::launch::Launches;
+use super::runs::Asked;
 use crate::execute::limits::Limits;
+use crate::execute::native::ids::NO_ID;
+use foldhash::HashSet;
+use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
 use nsq_sweep::interval::{Ruler, TimeSet};
 use nsq_sweep::occupancy::{
     Decomposition, Elapsed, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
-    StreamGap, Stretch, Work,
+    StreamGap, StreamSum, Stretch, Work,
 };
 use nsq_sweep::projection::{OpKind, Stop};
 use nsq_value::error::{Error, Result};
@@ -69,13 +73,24 @@ pub(in crate::execute::native) struct Answers {
     /// The rows of `doubtful_op`.
     doubts: OnceLock<Vec<Doubt>>,
     /// Where the calls are that explain idle time.
-    pub(super) calls: Source,
+    calls: Source,
+    /// The kind, row and green context of each operation in one, sorted.
+    green_contexts: Vec<(OpKind, i64, i64)>,
     /// Which gaps are explained, as in [`GAPS_OF`].
     explained: [bool; GAPS_OF.len()],
     /// The parts of these gaps.
     idle: OnceLock<Idle>,
+    /// Of the parts of each list of gaps: whether it stands for its gap.
+    pub(super) largest: [OnceLock<Vec<bool>>; GAPS_OF.len()],
+    /// The rows of the kernels that are the first of their name.
+    firsts: OnceLock<HashSet<i64>>,
+    /// The runs of short kernels that were asked for.
+    pub(super) runs: OnceLock<Box<Asked>>,
+    stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
     late: OnceLock<Vec<Ruler>>,
+    /// The parts of each list of gaps, sorted by GPU, word and time.
+    pub(super) by_word: [OnceLock<Vec<u32>>; GAPS_OF.len()],
     /// Why the calls could not be read.
     pub(super) failure: OnceLock<String>,
 }
@@ -84,6 +99,7 @@ impl Answers {
     /// `explained`: which gaps are, as in [`GAPS_OF`]. `clip`: the ends of --time.
     pub(super) fn new(
         (occupancy, labels): (Occupancy, Labels),
+        green_contexts: Vec<(OpKind, i64, i64)>,
         calls: Source,
         explained: [bool; GAPS_OF.len()],
         clip: (Option<i64>, Option<i64>),
@@ -106,9 +122,15 @@ impl Answers {
             by_row: OnceLock::new(),
             doubts: OnceLock::new(),
             calls,
+            green_contexts,
             explained,
             idle: OnceLock::new(),
+            largest: Default::default(),
+            firsts: OnceLock::new(),
+            runs: OnceLock::new(),
+            stream_sums: OnceLock::new(),
             late: OnceLock::new(),
+            by_word: Default::default(),
             failure: OnceLock::new(),
         }
     }
@@ -118,16 +140,15 @@ impl Answers {
         self.idle.get_or_init(|| {
             let gaps = |of: usize| if self.explained[of] { self.gaps_of_gpus(of) } else { &[] };
             let lists = [gaps(IDLE_PART), gaps(COMPUTE_GAP_PART)];
-            self.read(|| self.calls.explain(lists, &self.occupancy.ops, &self.limits))
+            self.read(|| self.calls.explain(lists, self.launches(), &self.limits))
         })
     }
 
     /// The calls that launched the operations.
     pub(super) fn launches(&self) -> &Launches {
         self.launches.get_or_init(|| {
-            self.read(|| {
-                launches_of(&self.calls, &self.occupancy, self.by_row(), &self.limits).map(Some)
-            })
+            let launches = |calls| Some(Launches::new(&self.occupancy, calls));
+            self.read(|| self.calls.calls(&self.limits).map(launches))
         })
     }
 
@@ -135,10 +156,22 @@ impl Answers {
     pub(super) fn doubts(&self) -> &[Doubt] {
         self.doubts.get_or_init(|| {
             let launches = self.launches();
-            let launch = |op: u32| launches.correlation(op as usize).filter(|id| *id != 0);
+            let launch = |op: u32| self.correlation(op as usize).filter(|id| *id != 0);
             let overlaps = self.make(|stop| self.occupancy.stream_overlaps(launch, stop));
             doubts(&self.occupancy.ops, launches, &overlaps)
         })
+    }
+
+    /// The correlation ID of an operation, as the export gives it.
+    pub(super) fn correlation(&self, op: usize) -> Option<i64> {
+        Some(self.occupancy.ops[op].correlation).filter(|id| *id != NO_ID)
+    }
+
+    /// The green context that an operation ran in.
+    pub(super) fn green_context(&self, op: usize) -> Option<i64> {
+        let Op { kind, id, .. } = self.occupancy.ops[op];
+        let place = self.green_contexts.binary_search_by_key(&(kind, id), |&(kind, id, _)| (kind, id));
+        place.ok().map(|place| self.green_contexts[place].2)
     }
 
     /// What `read` returns. If it failed or was stopped, nothing, and no row may be used.
@@ -177,8 +210,7 @@ impl Answers {
             let idle = self.idle();
             // A call that copies waits for its copy.
             let copies = |part: &IdlePart| {
-                let function = idle.functions.get(part.name as usize);
-                function.is_some_and(|function| function.contains("Memcpy"))
+                self.function(part).is_some_and(|function| function.contains("Memcpy"))
             };
             let is_late = |part: &&IdlePart| match part.kind {
                 IdleKind::Sync | IdleKind::Queued | IdleKind::Unknown => false,
@@ -194,6 +226,36 @@ impl Answers {
         let part = self.exposed_part(index).1;
         let lane = self.occupancy.lane(Level::Gpu, self.occupancy.ops[part.op as usize].stream);
         late.get(lane as usize).map_or(0, |late| late.within(part.start, part.end))
+    }
+
+    /// The function that the thread was in during a part.
+    pub(super) fn function(&self, part: &IdlePart) -> Option<&str> {
+        let name = *self.launches().calls.names().get(part.call as usize)?;
+        self.idle().functions.get(name as usize).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The call that the thread was in during a row of `idle_part` or `compute_gap_part`.
+    pub(super) fn call_of_part(&self, index: usize) -> Option<Call> {
+        self.launches().calls.get(self.part(index).0.call)
+    }
+
+    pub(super) fn stream_sums(&self) -> &[StreamSum] {
+        self.stream_sums.get_or_init(|| self.occupancy.stream_sums())
+    }
+
+    /// Whether an operation is the first kernel of its name in its process and context; `None` for other operations.
+    pub(super) fn is_first(&self, op: u32) -> Option<bool> {
+        let of = self.op(op).filter(|op| op.kind == OpKind::Kernel)?;
+        let first = self.firsts.get_or_init(|| {
+            let context = |op: &&Op| {
+                let stream = &self.occupancy.streams[op.stream as usize];
+                (stream.global_pid, stream.context_id, op.name)
+            };
+            let mut seen = HashSet::default();
+            let kernels = self.occupancy.ops.iter().filter(|op| op.kind == OpKind::Kernel);
+            kernels.filter(|op| seen.insert(context(op))).map(|op| op.id).collect()
+        });
+        Some(first.contains(&of.id))
     }
 
     pub(super) fn thread(&self, index: usize) -> Option<i64> {

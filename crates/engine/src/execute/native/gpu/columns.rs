@@ -1,6 +1,7 @@
 //! The columns of the GPU relations, and how each value follows from a row.
 
 use super::answers::{AMONG, Answers, ROW, SHIFT, VARIANTS};
+use super::runs::Asked;
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
 use nsq_sweep::occupancy::{Decomposition, Elapsed, Gap, Level, NONE, Overlap, Shares, Stream};
@@ -89,6 +90,9 @@ pub(super) const EXPOSED: &[Column] = &[
     ("start_ns", |a, i, _| a.exposed_part(i).1.start.into()),
     ("end_ns", |a, i, _| a.exposed_part(i).1.end.into()),
     ("dur_ns", |a, i, _| (a.exposed_part(i).1.end - a.exposed_part(i).1.start).into()),
+    ("pid", |a, i, _| pid(a.stream_of(a.exposed_op(i)), Level::Stream)),
+    ("context_id", |a, i, _| a.stream_of(a.exposed_op(i)).context_id.into()),
+    ("stream_id", |a, i, _| a.stream_of(a.exposed_op(i)).stream_id.into()),
     ("late_ns", |a, i, _| a.late(i).into()),
 ];
 
@@ -121,9 +125,12 @@ pub(super) const IDLE: &[Column] = &[
     ("end_ns", |a, i, _| a.part(i).0.end.into()),
     ("dur_ns", |a, i, _| a.part(i).0.end.saturating_sub(a.part(i).0.start).into()),
     ("part", |a, i, _| a.part(i).0.kind.as_str().into()),
-    ("api_name", |a, i, _| function(a, i)),
+    ("api_name", |a, i, _| a.function(a.part(i).0).into()),
+    ("call_id", |a, i, _| a.call_of_part(i).map(|call| call.id).into()),
+    ("call_start_ns", |a, i, _| a.call_of_part(i).map(|call| call.start).into()),
     ("gap_start_ns", |a, i, _| a.part(i).1.start.into()),
     ("gap_ns", |a, i, _| a.part(i).1.end.saturating_sub(a.part(i).1.start).into()),
+    ("is_largest", |a, i, _| i64::from(a.is_largest(i)).into()),
     ("pid", |a, i, _| a.thread(i).and_then(ids::pid).into()),
     ("tid", |a, i, _| a.thread(i).and_then(ids::tid).into()),
     ("global_tid", |a, i, _| a.thread(i).into()),
@@ -133,6 +140,38 @@ pub(super) const IDLE: &[Column] = &[
     ("after_kind", |a, i, _| kind(a, a.part(i).1.after)),
     ("after_id", |a, i, _| a.op(a.part(i).1.after).map(|op| op.id).into()),
     ("after_name", |a, i, _| name(a, a.part(i).1.after)),
+    ("is_first", |a, i, _| a.is_first(a.part(i).1.after).map(i64::from).into()),
+];
+
+pub(super) const RUN: &[Column] = &[
+    ("longest_ns", |a, i, _| a.run(i).map(|(of, _)| of.longest).into()),
+    ("below_ns", |a, i, _| a.run(i).map(|(of, _)| of.below).into()),
+    ("gpu_id", |a, i, _| in_run(a, i, |gap| lane(a, Level::Gpu, gap.lane).gpu_id.into())),
+    ("start_ns", |a, i, _| in_run(a, i, |gap| gap.start.into())),
+    ("dur_ns", |a, i, _| in_run(a, i, |gap| gap.end.saturating_sub(gap.start).into())),
+    ("run", |a, i, _| a.run(i).map(|(of, row)| i64::from(of.runs.gaps[row].1)).into()),
+    ("run_kernels", |a, i, _| {
+        let kernels = |(of, row): (&Asked, usize)| of.runs.kernels[of.runs.gaps[row].1 as usize];
+        a.run(i).map(|run| i64::from(kernels(run))).into()
+    }),
+    ("before_id", |a, i, _| in_run(a, i, |gap| a.op(gap.before).map(|op| op.id).into())),
+    ("before_ns", |a, i, _| in_run(a, i, |gap| length(a, gap.before))),
+    ("before_name_id", |a, i, _| in_run(a, i, |gap| name_id(a, gap.before))),
+    ("after_id", |a, i, _| in_run(a, i, |gap| a.op(gap.after).map(|op| op.id).into())),
+    ("after_name_id", |a, i, _| in_run(a, i, |gap| name_id(a, gap.after))),
+];
+
+pub(super) const STREAM: &[Column] = &[
+    ("gpu_id", |a, i, _| a.occupancy.streams[i].gpu_id.into()),
+    ("device_id", |a, i, _| a.occupancy.streams[i].device_id.into()),
+    ("pid", |a, i, _| pid(&a.occupancy.streams[i], Level::Stream)),
+    ("global_pid", |a, i, _| given(a.occupancy.streams[i].global_pid)),
+    ("context_id", |a, i, _| a.occupancy.streams[i].context_id.into()),
+    ("stream_id", |a, i, _| a.occupancy.streams[i].stream_id.into()),
+    ("op_count", |a, i, _| (a.stream_sums()[i].ops as i64).into()),
+    ("compute_ns", |a, i, _| a.stream_sums()[i].compute.into()),
+    ("communication_ns", |a, i, _| a.stream_sums()[i].communication.into()),
+    ("memory_ns", |a, i, _| a.stream_sums()[i].memory.into()),
 ];
 
 pub(super) const LAUNCH: &[Column] = &[
@@ -143,9 +182,9 @@ pub(super) const LAUNCH: &[Column] = &[
     ("dur_ns", |a, i, _| (a.occupancy.ops[i].end - a.occupancy.ops[i].start).into()),
     ("device_id", |a, i, _| a.stream_of(i).device_id.into()),
     ("context_id", |a, i, _| a.stream_of(i).context_id.into()),
-    ("green_context_id", |a, i, _| a.launches().green_context(i).into()),
+    ("green_context_id", |a, i, _| a.green_context(i).into()),
     ("stream_id", |a, i, _| a.stream_of(i).stream_id.into()),
-    ("correlation_id", |a, i, _| a.launches().correlation(i).into()),
+    ("correlation_id", |a, i, _| a.correlation(i).into()),
     ("pid", |a, i, _| pid(a.stream_of(i), Level::Stream)),
     ("global_pid", |a, i, _| given(a.stream_of(i).global_pid)),
     ("call_id", |a, i, _| a.launches().call(i).map(|of| of.id).into()),
@@ -233,10 +272,14 @@ fn stream<'a>(stream: &Stream, level: Level) -> Cell<'a> {
     if level == Level::Stream { stream.stream_id.into() } else { Cell::Null }
 }
 
-fn function(answers: &Answers, index: usize) -> Cell<'_> {
-    let name = answers.part(index).0.name;
-    let functions = &answers.idle().functions;
-    functions.get(name as usize).filter(|name| !name.is_empty()).map(String::as_str).into()
+/// A cell about the gap of a row of `kernel_run`.
+fn in_run<'a>(answers: &'a Answers, index: usize, cell: impl Fn(&'a Gap) -> Cell<'a>) -> Cell<'a> {
+    answers.gap_of_run(index).map_or(Cell::Null, cell)
+}
+
+/// The string ID of an operation's name.
+fn name_id(answers: &Answers, op: u32) -> Cell<'_> {
+    answers.op(op).map_or(Cell::Null, |_| given(answers.label(op as usize).id))
 }
 
 fn kind(answers: &Answers, op: u32) -> Cell<'_> {

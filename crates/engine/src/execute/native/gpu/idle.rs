@@ -1,30 +1,28 @@
-//! Reads the API calls that explain why GPUs idled.
+//! Explains why GPUs idled, by the API calls of the threads that launched what came next.
 
+use super::launch::Launches;
 use crate::execute::limits::Limits;
-use crate::execute::native::ids::{Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
-use crate::normalize::{Input, Statements, UNSCOPED};
-use foldhash::{HashMap, HashSet};
-use nsq_sweep::occupancy::{ApiCall, ApiCalls, Gap, IdleKind, IdlePart, NONE, Op, idle_parts};
-use nsq_sweep::projection::OpKind;
+use crate::execute::native::store::Store;
+use crate::normalize::Input;
+use nsq_sweep::calls::Calls;
+use nsq_sweep::occupancy::{Gap, IdleKind, IdlePart, ThreadCalls, idle_parts};
 use nsq_value::error::Result;
-use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where the API calls are.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) database: PathBuf,
-    pub(super) statements: Statements,
-    /// The relations of the operations.
-    pub(super) relations: Vec<(OpKind, &'static str)>,
-    pub(super) has_calls: bool,
+    pub(super) input: Input,
+    pub(super) store: Arc<Store>,
 }
 
-/// The parts of gaps, with the names of functions and the threads that they refer to.
+/// The parts of gaps, and the names of functions that they refer to.
 #[derive(Debug, Default)]
 pub(super) struct Idle {
-    /// For each list of gaps, their parts, sorted by what they are.
+    /// For each list of gaps, their parts, sorted by gap and start.
     pub(super) parts: [Vec<IdlePart>; 2],
     /// Names of functions, without their version.
     pub(super) functions: Vec<String>,
@@ -33,172 +31,45 @@ pub(super) struct Idle {
 }
 
 impl Source {
-    pub(super) fn new(database: &Path, input: &Input) -> Self {
-        let relations = [
-            (OpKind::Kernel, "kernel"),
-            (OpKind::Memcpy, "memcpy"),
-            (OpKind::Memset, "memset"),
-            (OpKind::Graph, "graph_trace"),
-        ];
-        Self {
-            database: database.to_owned(),
-            statements: input.statements.clone(),
-            relations: relations.to_vec(),
-            has_calls: input.reads("all_cuda_call"),
-        }
+    fn reader(&self, limits: &Limits) -> Reader {
+        Reader::new(&self.database, &self.input.statements, limits)
     }
 
-    /// Splits two lists of gaps, for which it reads the calls once. `None` if it was stopped.
+    /// The API calls of the report.
+    pub(super) fn calls(&self, limits: &Limits) -> Result<Arc<Calls>> {
+        self.store.calls(&mut self.reader(limits), &self.input)
+    }
+
+    /// Splits two lists of gaps by the calls. `None` if it was stopped.
     pub(super) fn explain(
         &self,
         lists: [&[Gap]; 2],
-        ops: &[Op],
+        launches: &Launches,
         limits: &Limits,
     ) -> Result<Option<Idle>> {
-        let mut reader = Reader::new(&self.database, &self.statements, limits);
-        let (mut idle, mut launches, mut read) = (Idle::default(), Launches::default(), Read::default());
-        if self.has_calls {
-            launches = self.launches_of(&mut reader, lists, ops)?;
-            read = read_calls(&mut reader, &launches, &mut idle)?;
+        let (mut reader, calls) = (self.reader(limits), &launches.calls);
+        let (mut functions, mut kinds) = (Vec::new(), Vec::new());
+        for &name in &calls.name_ids {
+            let text = reader.text_of(name)?;
+            let text = text.map_or(String::new(), |text| String::from_utf8_lossy(&text).into_owned());
+            kinds.push(IdleKind::of_call(&text));
+            functions.push(without_version(&text).to_owned());
         }
-        let calls = ApiCalls::new(read.calls);
-        let parts_of = |gaps: &[Gap]| {
-            let launch_of = |gap: &Gap| *read.launches.get(launches.of(gap.after)? as usize)?;
-            let mut parts = idle_parts(gaps, launch_of, &calls, limits)?;
-            // A stable sort would copy half of them.
-            parts.sort_unstable_by_key(|part| (part.kind, part.gap, part.start));
+        let launch_of = |gap: &Gap| launches.place(gap.after as usize);
+        let mut has_launched = vec![false; calls.global_tids.len()];
+        for launch in lists.into_iter().flatten().filter_map(launch_of) {
+            has_launched[calls.threads()[launch as usize] as usize] = true;
+        }
+        let of_threads = ThreadCalls::new(calls, &kinds, &has_launched);
+        let parts_of = |gaps| {
+            let mut parts = idle_parts(gaps, launch_of, &of_threads, limits)?;
             parts.shrink_to_fit();
             Some(parts)
         };
         let (first, second) = limits.threads.both(|| parts_of(lists[0]), || parts_of(lists[1]));
-        Ok(first.zip(second).map(|(first, second)| Idle { parts: [first, second], ..idle }))
+        let threads = calls.global_tids.clone();
+        Ok(first.zip(second).map(|(first, second)| Idle { parts: [first, second], functions, threads }))
     }
-
-    /// The launches of the operations that end gaps and have a process and correlation ID.
-    fn launches_of(&self, reader: &mut Reader, lists: [&[Gap]; 2], ops: &[Op]) -> Result<Launches> {
-        let mut launches = Launches { of_op: vec![NONE; ops.len()], ..Launches::default() };
-        for &(kind, relation) in &self.relations {
-            let after = lists.into_iter().flatten().filter_map(|gap| {
-                let op = ops.get(gap.after as usize).filter(|op| op.kind == kind)?;
-                Some((op.id, gap.after))
-            });
-            let after: HashMap<i64, u32> = after.collect();
-            if after.is_empty() {
-                continue;
-            }
-            let id = format!("{relation}_id");
-            let columns = format!("{id}, global_pid, correlation_id");
-            let relation = format!("{UNSCOPED}{relation}");
-            type Part = Vec<(i64, i64, u32)>;
-            let parts = reader.scan(&relation, &id, &columns, |part: &mut Part, cells| {
-                if let (Some(id), Some(process), Some(correlation)) =
-                    (cells.int(0), cells.int(1), cells.int(2))
-                    && correlation != 0
-                    && let Some(&op) = after.get(&id)
-                {
-                    part.push((process, correlation, op));
-                }
-                Ok(())
-            })?;
-            for (process, correlation, op) in parts.into_iter().flatten() {
-                launches.of_op[op as usize] = launches.numbers.place((process, correlation));
-            }
-        }
-        Ok(launches)
-    }
-}
-
-/// The launches of operations that end gaps, numbered by process and correlation ID.
-#[derive(Default)]
-struct Launches {
-    numbers: Numbered<(i64, i64)>,
-    /// The launch of each operation, or [`NONE`].
-    of_op: Vec<u32>,
-}
-
-impl Launches {
-    fn of(&self, op: u32) -> Option<u32> {
-        self.of_op.get(op as usize).copied().filter(|launch| *launch != NONE)
-    }
-}
-
-/// The calls of the threads that launched.
-#[derive(Default)]
-struct Read {
-    calls: Vec<ApiCall>,
-    /// The call of each launch, by its number.
-    launches: Vec<Option<ApiCall>>,
-}
-
-/// A part of the calls, with numbers of threads and functions of its own.
-#[derive(Default)]
-struct Calls {
-    threads: Numbered<i64>,
-    names: Numbered<i64>,
-    calls: Vec<Call>,
-    /// Calls that may launch what ends a gap: the number of the launch, and the place of the call.
-    launches: Vec<(u32, u32)>,
-}
-
-struct Call {
-    start: i64,
-    end: i64,
-    thread: u32,
-    name: u32,
-}
-
-/// Reads the calls of the threads that launched.
-fn read_calls(reader: &mut Reader, wanted: &Launches, idle: &mut Idle) -> Result<Read> {
-    let columns = "start_ns, end_ns, global_tid, correlation_id, name_id";
-    let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Calls, cells| {
-        let (Some(start), Some(end), Some(thread)) = (cells.time(0)?, cells.time(1)?, cells.int(2))
-        else {
-            return Ok(());
-        };
-        let correlation = cells.int(3).unwrap_or_default();
-        let place = part.calls.len() as u32;
-        let launch = wanted.numbers.known((thread & PROCESS, correlation));
-        part.launches.extend(launch.map(|launch| (launch, place)));
-        let (thread, name) =
-            (part.threads.place(thread), part.names.place(cells.int(4).unwrap_or_default()));
-        part.calls.push(Call { start, end: end.max(start), thread, name });
-        Ok(())
-    })?;
-    let (mut threads, mut names) = (Numbered::<i64>::default(), Numbered::<i64>::default());
-    let mut kinds = Vec::new();
-    let mut found = vec![NONE; wanted.numbers.values.len()];
-    let mut calls = Vec::new();
-    for part in parts {
-        let of_thread: Vec<u32> = part.threads.values.iter().map(|&id| threads.place(id)).collect();
-        let of_name: Vec<u32> = part.names.values.iter().map(|&id| names.place(id)).collect();
-        for &name in &names.values[kinds.len()..] {
-            let text = reader.text_of(name)?;
-            let text = text.map_or(String::new(), |text| String::from_utf8_lossy(&text).into_owned());
-            kinds.push(IdleKind::of_call(&text));
-            idle.functions.push(without_version(&text).to_owned());
-        }
-        let begun = calls.len();
-        calls.extend(part.calls.into_iter().map(|Call { start, end, thread, name }| {
-            let (thread, name) = (of_thread[thread as usize], of_name[name as usize]);
-            ApiCall { start, end, thread, name, kind: kinds[name as usize] }
-        }));
-        for (launch, place) in part.launches {
-            let (call, known) = (begun as u32 + place, &mut found[launch as usize]);
-            let rank = |call: u32| {
-                let of = &calls[call as usize];
-                (of.start, Reverse(of.end), call)
-            };
-            // Of nested calls, the outermost is the launch.
-            if *known == NONE || rank(call) < rank(*known) {
-                *known = call;
-            }
-        }
-    }
-    let launches: Vec<_> = found.into_iter().map(|call| calls.get(call as usize).copied()).collect();
-    let launching: HashSet<u32> = launches.iter().flatten().map(|call| call.thread).collect();
-    calls.retain(|call| launching.contains(&call.thread));
-    idle.threads = threads.values;
-    Ok(Read { calls, launches })
 }
 
 /// `cudaLaunchKernel_v7000` → `cudaLaunchKernel`.

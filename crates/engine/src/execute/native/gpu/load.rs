@@ -5,8 +5,9 @@ use super::idle::Source;
 use super::labels::Labels;
 use super::tables::Table;
 use crate::execute::guard;
-use crate::execute::limits::{self, Limits};
+use crate::execute::limits;
 use crate::execute::native::ids::{NO_ID, Numbered, pid};
+use crate::execute::native::natives::Sources;
 use crate::execute::native::nvtx::Selection;
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
@@ -17,18 +18,17 @@ use nsq_sweep::interval::TimeSet;
 use nsq_sweep::occupancy::{Occupancy, Op, Stream, Window};
 use nsq_sweep::projection::OpKind;
 use nsq_value::error::Result;
-use std::path::Path;
+use std::sync::Arc;
 
 /// Shown for a CUDA graph that was traced as a whole.
 const GRAPH: &str = "[CUDA graph]";
 
 /// Reads the operations that an input asks for. `tables`: the relations on them.
 pub(in crate::execute::native) fn occupy(
-    database: &Path,
+    &Sources { database, store, limits, .. }: &Sources<'_>,
     input: &Input,
     tables: &[Table],
     selection: Option<&Selection>,
-    limits: &Limits,
 ) -> Result<Answers> {
     let mut reader = Reader::new(database, &input.statements, limits);
     let gpus = read_gpus(&mut reader, input)?;
@@ -58,11 +58,12 @@ pub(in crate::execute::native) fn occupy(
     }
     let window = window(&input.scope, selection);
     let (streams, labels) = (ids.streams.values, ids.labels);
-    let calls = Source::new(database, input);
+    let calls = Source { database: database.to_owned(), input: input.clone(), store: Arc::clone(store) };
     let is_read = |any: &[Table]| any.iter().any(|table| tables.contains(table));
     let explained = [is_read(&[Table::Idle]), is_read(&[Table::ComputeGap, Table::Exposed])];
     let occupancy = Occupancy::new(ops, streams, window);
-    Ok(Answers::new((occupancy, labels), calls, explained, (from, to), limits))
+    ids.green_contexts.sort_unstable();
+    Ok(Answers::new((occupancy, labels), ids.green_contexts, calls, explained, (from, to), limits))
 }
 
 fn overlaps(windows: &TimeSet, start: i64, end: i64) -> bool {
@@ -91,6 +92,8 @@ struct Ids {
     gpus: HashMap<(Option<i64>, i64), i64>,
     streams: Numbered<Stream>,
     labels: Labels,
+    /// The kind, row and green context of each operation in one.
+    green_contexts: Vec<(OpKind, i64, i64)>,
 }
 
 impl Ids {
@@ -129,6 +132,7 @@ struct Part {
     names: Numbered<(i64, u32)>,
     /// Directions of memory copies.
     directions: Texts,
+    green_contexts: Vec<(OpKind, i64, i64)>,
 }
 
 /// Reads the operations of one relation. Filters by device, stream and process, but not by time.
@@ -142,8 +146,14 @@ fn read_ops(
     into: &mut Vec<Op>,
 ) -> Result<()> {
     let id = format!("{relation}_id");
-    let columns =
-        format!("{id}, start_ns, end_ns, global_pid, device_id, context_id, stream_id, {name}");
+    // No call launched a graph that was traced as a whole.
+    let launch = match kind {
+        OpKind::Graph => "NULL, NULL",
+        _ => "correlation_id, green_context_id",
+    };
+    let columns = format!(
+        "{id}, start_ns, end_ns, global_pid, device_id, context_id, stream_id, {launch}, {name}"
+    );
     let is_wanted = |wanted: &[i64], number: Option<i64>| {
         wanted.is_empty() || number.is_some_and(|number| wanted.contains(&number))
     };
@@ -175,22 +185,25 @@ fn read_ops(
             };
             part.last = Some((stream, place));
             let name = match kind {
-                OpKind::Kernel => (cells.int(7).unwrap_or(NO_ID), 0),
+                OpKind::Kernel => (cells.int(9).unwrap_or(NO_ID), 0),
                 OpKind::Memcpy => {
-                    let direction = part.directions.place(cells.text(8).unwrap_or_default());
-                    (cells.int(7).unwrap_or(NO_ID), direction)
+                    let direction = part.directions.place(cells.text(10).unwrap_or_default());
+                    (cells.int(9).unwrap_or(NO_ID), direction)
                 }
                 OpKind::Memset | OpKind::Graph => (0, 0),
             };
             let name = part.names.place(name);
             // An operation that ends before it starts counts as 0 ns.
-            part.ops.push(Op { start, end: end.max(start), kind, id, stream: place, name, activity });
+            let (end, correlation) = (end.max(start), cells.int(7).unwrap_or(NO_ID));
+            part.green_contexts.extend(cells.int(8).map(|context| (kind, id, context)));
+            part.ops.push(Op { start, end, kind, id, stream: place, name, activity, correlation });
             Ok(())
         })?;
     for mut part in parts {
         if part.ops.is_empty() {
             continue;
         }
+        ids.green_contexts.append(&mut part.green_contexts);
         let place =
             |stream: &Stream| Stream { gpu_id: ids.gpu(stream.global_pid, stream.device_id), ..*stream };
         let streams: Vec<Stream> = part.streams.values.iter().map(place).collect();
@@ -237,8 +250,9 @@ mod tests {
     fn lists_of_any_length_are_joined() {
         let ops = |from: i64, count: usize| -> Vec<Op> {
             let activity = Activity::Compute;
+            let kind = OpKind::Kernel;
             let op =
-                |id| Op { start: 0, end: 0, kind: OpKind::Kernel, id, stream: 0, name: 0, activity };
+                |id| Op { start: 0, end: 0, kind, id, stream: 0, name: 0, activity, correlation: 0 };
             (from..).take(count).map(op).collect()
         };
         for count in [0, 1, MOVED - 1, MOVED, MOVED + 1, 2 * MOVED + 1] {

@@ -9,6 +9,7 @@ mod idle;
 mod labels;
 mod launch;
 mod load;
+mod runs;
 mod tables;
 
 pub(super) use answers::Answers;

@@ -4,16 +4,36 @@ use super::answers::{
     ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
 };
 use super::columns::{
-    BUSY, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, STREAM_GAP, Spent, WINDOW,
+    BUSY, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, RUN, STREAM, STREAM_GAP, Spent,
+    WINDOW,
 };
 use super::doubts::Doubt;
-use crate::execute::native::relation::{Cell, Key, Relation};
+use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
 use nsq_sweep::classify::Activity;
-use nsq_sweep::occupancy::{IdlePart, Level};
+use nsq_sweep::occupancy::{IdleKind, Level};
 use nsq_sweep::projection::OpKind;
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
+
+/// Disjoint times of each GPU.
+const IN_GPU: &[Order] =
+    &[Order { columns: &[("gpu_id", false), ("start_ns", false)], is_total: true, is_on_demand: false }];
+
+/// Disjoint times of each GPU, gap by gap.
+const IN_GAP: &[Order] = &[
+    Order { columns: &[("gpu_id", false), ("start_ns", false)], is_total: true, is_on_demand: false },
+    Order {
+        columns: &[("gpu_id", false), ("gap_start_ns", false), ("start_ns", false)],
+        is_total: true,
+        is_on_demand: false,
+    },
+    Order {
+        columns: &[("gpu_id", false), ("part", false), ("start_ns", false)],
+        is_total: true,
+        is_on_demand: true,
+    },
+];
 
 /// A relation on GPU occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +47,8 @@ pub(in crate::execute::native) enum Table {
     Idle,
     Launch,
     Overlap,
+    Run,
+    Stream,
     StreamGap,
     Window,
 }
@@ -42,6 +64,8 @@ impl Table {
             Self::Idle | Self::ComputeGap => IDLE,
             Self::Launch => LAUNCH,
             Self::Overlap => OVERLAP,
+            Self::Run => RUN,
+            Self::Stream => STREAM,
             Self::StreamGap => STREAM_GAP,
             Self::Window => WINDOW,
         }
@@ -67,6 +91,9 @@ impl Table {
             Self::Doubt => vec![answers.doubts().len()],
             Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
+            // Only look-ups have rows: without limits there are no runs.
+            Self::Run => Vec::new(),
+            Self::Stream => vec![answers.occupancy.streams.len()],
             Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
             Self::Window => vec![answers.decompositions().len()],
         }
@@ -87,6 +114,8 @@ impl Relation for Table {
             "gpu_gap" => Some(Self::Gap),
             "idle_part" => Some(Self::Idle),
             "launch" => Some(Self::Launch),
+            "kernel_run" => Some(Self::Run),
+            "gpu_stream" => Some(Self::Stream),
             "stream_gap" => Some(Self::StreamGap),
             "gpu_overlap" => Some(Self::Overlap),
             "gpu_window" => Some(Self::Window),
@@ -105,47 +134,89 @@ impl Relation for Table {
             Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
-            Self::Idle | Self::ComputeGap => &["part"],
             Self::Launch | Self::Overlap => &["op_kind", "op_id"],
             Self::StreamGap => &["among"],
             Self::Window => &["start_ns", "end_ns"],
+            Self::Run => &["longest_ns", "below_ns"],
+            Self::Idle | Self::ComputeGap | Self::Stream => &[],
         }
     }
 
-    fn order(self) -> &'static [(&'static str, bool)] {
-        match self {
-            Self::Elapsed => &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
-            Self::StreamGap => &[
-                ("global_pid", false),
-                ("device_id", false),
-                ("context_id", false),
-                ("stream_id", false),
-                ("end_ns", false),
-            ],
+    fn orders(self, access: Access<'_>) -> &'static [Order] {
+        match (self, access) {
+            (Self::Elapsed, Access::Lookup(_)) => &[Order {
+                columns: &[("gpu_id", false), ("op_kind", false), ("name_id", false)],
+                is_total: false,
+                is_on_demand: false,
+            }],
+            (Self::StreamGap, Access::Lookup(_)) => &[Order {
+                columns: &[
+                    ("global_pid", false),
+                    ("device_id", false),
+                    ("context_id", false),
+                    ("stream_id", false),
+                    ("end_ns", false),
+                ],
+                is_total: false,
+                is_on_demand: false,
+            }],
+            (Self::Gap | Self::Busy, Access::Lookup(Some("gpu"))) => IN_GPU,
+            (Self::Exposed | Self::Run, Access::Lookup(_)) => IN_GPU,
+            // The parts of a gap are disjoint, and so are the gaps of a GPU.
+            (Self::Idle | Self::ComputeGap, Access::Scan) => IN_GAP,
+            (Self::Launch | Self::Overlap, Access::Scan) => &[Order {
+                columns: &[("start_ns", false), ("end_ns", false)],
+                is_total: false,
+                is_on_demand: false,
+            }],
             _ => &[],
         }
     }
 
-    fn is_ordered_by_key(self) -> bool {
-        true
+    fn filtered(self) -> Option<&'static str> {
+        match self {
+            Self::Idle | Self::ComputeGap => Some("part"),
+            Self::Overlap => Some("activity"),
+            _ => None,
+        }
+    }
+
+    fn bit_of_word(self, word: &str) -> u32 {
+        let place = match self {
+            Self::Overlap => HIDEABLE
+                .into_iter()
+                .chain([Activity::Compute])
+                .find(|activity| activity.as_str() == word)
+                .map(|activity| activity as u32),
+            _ => IdleKind::ALL.into_iter().find(|kind| kind.as_str() == word).map(|kind| kind as u32),
+        };
+        place.map_or(0, |place| 1 << place)
+    }
+
+    fn bit(self, answers: &Answers, index: usize) -> u32 {
+        let place = match self {
+            Self::Overlap => answers.occupancy.ops[index].activity as u32,
+            _ => answers.part(index).0.kind as u32,
+        };
+        1 << place
     }
 
     fn is_asked_by_key(self) -> bool {
-        self == Self::Window
+        matches!(self, Self::Run | Self::Window)
     }
 
     fn is_found_exactly(self) -> bool {
         // A gap has two keys with many rows each, and a window has its key in every row: comparing them
         // again would be slow.
-        matches!(self, Self::Elapsed | Self::StreamGap | Self::Window)
+        matches!(self, Self::Elapsed | Self::Run | Self::StreamGap | Self::Window)
     }
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::Elapsed | Self::StreamGap => 1_000_000,
+            Self::Elapsed | Self::Run | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
             Self::Doubt => 100,
-            Self::Launch | Self::Overlap | Self::Window => 1,
+            Self::Launch | Self::Overlap | Self::Stream | Self::Window => 1,
         }
     }
 
@@ -163,7 +234,7 @@ impl Relation for Table {
 
     fn index(self, answers: &Answers, row: usize) -> usize {
         match self {
-            Self::Doubt | Self::Idle | Self::Overlap | Self::Window => return row,
+            Self::Doubt | Self::Idle | Self::Overlap | Self::Stream | Self::Window => return row,
             Self::Launch => return answers.launches().launched[row] as usize,
             _ => {}
         }
@@ -175,6 +246,14 @@ impl Relation for Table {
             row -= rows;
         }
         row
+    }
+
+    fn reordered(self, answers: &Answers, row: usize) -> usize {
+        match self {
+            Self::Idle => answers.by_word(IDLE_PART)[row] as usize,
+            Self::ComputeGap => answers.by_word(COMPUTE_GAP_PART)[row] as usize,
+            _ => row,
+        }
     }
 
     fn find(self, answers: &Answers, key: &Key) -> Range<usize> {
@@ -206,14 +285,6 @@ impl Relation for Table {
             }
             Self::Gap => level()
                 .map_or(0..0, |level| level << SHIFT..(level << SHIFT) + answers.gaps(level).len()),
-            Self::Idle | Self::ComputeGap => {
-                let gaps_of = if self == Self::Idle { IDLE_PART } else { COMPUTE_GAP_PART };
-                let parts = &answers.idle().parts[gaps_of];
-                let is_asked = |part: &&IdlePart| Some(part.kind.as_str()) == key.text(0);
-                let from = parts.iter().position(|part| is_asked(&part)).unwrap_or(parts.len());
-                let to = from + parts[from..].iter().take_while(is_asked).count();
-                (gaps_of << SHIFT | from)..(gaps_of << SHIFT | to)
-            }
             Self::StreamGap => {
                 let among = AMONG.iter().position(|among| Some(*among) == key.text(0));
                 among.map_or(0..0, |among| {
@@ -231,7 +302,14 @@ impl Relation for Table {
             Self::Window if key.number(0).is_some() && key.number(1).is_some() => {
                 0..answers.decompositions().len()
             }
-            Self::Window => 0..0,
+            Self::Run => {
+                let asked = key.number(0).zip(key.number(1));
+                asked.map_or(0..0, |(longest, below)| {
+                    let (place, runs) = answers.runs(longest, below);
+                    place << SHIFT..(place << SHIFT) + runs.gaps.len()
+                })
+            }
+            Self::Window | Self::Idle | Self::ComputeGap | Self::Stream => 0..0,
         }
     }
 

@@ -6,12 +6,15 @@ use super::ranges::{place_at_creation, read_ranges, renumber};
 use crate::execute::guard;
 use crate::execute::limits::{self, Limits};
 use crate::execute::native::ids::{NO_ID, PROCESS};
+use crate::execute::native::natives::Sources;
 use crate::execute::native::reader::Reader;
+use crate::execute::native::store::Store;
 use crate::normalize::{Attribute, Input, Scope};
 use foldhash::{HashMap, HashMapExt};
+use nsq_sweep::calls::Calls;
 use nsq_sweep::projection::{
-    Attribution, Call, Capture, Failure, Keep, Kernel, Launch, Links, NONE, Op, OpKind, Ops, Projection,
-    Reach,
+    Attribution, Capture, Failure, Keep, Kernel, Launch, Launches, Links, NONE, Op, OpKind, Ops,
+    Projection, Reach,
 };
 use nsq_value::error::{Error, Result};
 use std::fmt;
@@ -55,16 +58,12 @@ impl Loads {
 }
 
 /// The relations of an input, as another session read them, or read now.
-pub(super) fn load(
-    database: &Path,
-    input: &Input,
-    limits: &Limits,
-    loads: Option<&Loads>,
-) -> Result<Loaded> {
+pub(super) fn load(from: &Sources<'_>, input: &Input) -> Result<Loaded> {
+    let loads = from.loads;
     if let Some(loaded) = loads.and_then(|loads| loads.find(input)) {
         return Ok(loaded);
     }
-    let loaded = read(database, input, limits)?;
+    let loaded = read(from, input)?;
     if let Some(loads) = loads {
         loads.keep(input, &loaded);
     }
@@ -72,11 +71,11 @@ pub(super) fn load(
 }
 
 /// Reads the relations of an input: ranges and launched work in parallel.
-fn read(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
+fn read(&Sources { database, store, limits, .. }: &Sources<'_>, input: &Input) -> Result<Loaded> {
     let ids = Interners::default();
     let reader = || Reader::new(database, &input.statements, limits);
     let ranges = || read_ranges(&mut reader(), &ids);
-    let launched = || read_launched(&mut reader(), input, &ids);
+    let launched = || read_launched(&mut reader(), store, input, &ids);
     let (named, launched) = limits.threads.both(ranges, launched);
     if limits::is_over(limits) {
         return Err(guard::stopped(limits));
@@ -89,6 +88,7 @@ fn read(database: &Path, input: &Input, limits: &Limits) -> Result<Loaded> {
 /// Reads the operations, the calls that launched them, and the names of kernels.
 fn read_launched(
     reader: &mut Reader,
+    store: &Store,
     input: &Input,
     ids: &Interners,
 ) -> Result<(Capture, HashMap<i64, String>)> {
@@ -108,13 +108,8 @@ fn read_launched(
         }
     }
     let links = Links::of(&mut ops, ids.processes.len());
-    let found = match input.reads("all_cuda_call") {
-        true => read_calls(reader, &links, ids)?,
-        false => Vec::new(),
-    };
-    let calls = links.resolve(found, &mut ops);
-    let launch = |Call { start, end, id, thread, .. }| Launch { start, end, thread, call: id };
-    let launches = calls.into_iter().map(launch).collect();
+    let calls = store.calls(reader, input)?;
+    let launches = launches_of(&mut ops, &links, &calls, ids);
     let kernels = ids.kernels.values();
     let mut capture = Capture { kernels, ops, launches, ..Capture::default() };
     let mut kernel_names = HashMap::new();
@@ -234,30 +229,23 @@ fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
     first
 }
 
-/// Reads the calls that launched operations, each with the slot of its operations in [`Links`].
-fn read_calls(reader: &mut Reader, links: &Links, ids: &Interners) -> Result<Vec<(u32, Call)>> {
-    #[derive(Default)]
-    struct Part {
-        calls: Vec<(u32, Call)>,
-        threads: Known<i64>,
-        /// For each thread: its process, as numbered by the operations.
-        processes: HashMap<i64, Option<u32>>,
+/// The calls that launched operations, in the order in which they were read. Replaces the slots of operations in
+/// [`Links`] by the places of these launches.
+fn launches_of(ops: &mut Ops, links: &Links, calls: &Calls, ids: &Interners) -> Launches {
+    let mut places = links.outermost(calls, |global_tid| ids.processes.find(global_tid & PROCESS));
+    let mut launching: Vec<u32> = places.iter().copied().filter(|&call| call != NONE).collect();
+    launching.sort_unstable();
+    let mut place_of = vec![NONE; calls.len()];
+    (0u32..).zip(&launching).for_each(|(place, &call)| place_of[call as usize] = place);
+    places.iter_mut().for_each(|of| *of = place_of.get(*of as usize).copied().unwrap_or(NONE));
+    for launch in ops.launches_mut().iter_mut().filter(|launch| **launch != NONE) {
+        *launch = places[*launch as usize];
     }
-    let columns = "call_id, start_ns, end_ns, correlation_id, global_tid, event_class";
-    let parts = reader.scan("all_cuda_call", "call_id", columns, |part: &mut Part, cells| {
-        let (Some(id), Some(correlation), Some(thread)) = (cells.int(0), cells.int(3), cells.int(4))
-        else {
-            return Ok(());
-        };
-        let process_of = |thread| ids.processes.find(thread & PROCESS);
-        let process = *part.processes.entry(thread).or_insert_with(|| process_of(thread));
-        let Some(slot) = process.and_then(|process| links.slot(process, correlation)) else {
-            return Ok(());
-        };
-        let (Some(start), Some(end)) = (cells.time(1)?, cells.time(2)?) else { return Ok(()) };
-        let thread = part.threads.place(thread, &ids.threads);
-        part.calls.push((slot, Call { start, end, id, thread, is_runtime: cells.int(5) == Some(0) }));
-        Ok(())
-    })?;
-    Ok(parts.into_iter().map(|part| part.calls).reduce(joined).unwrap_or_default())
+    let mut threads = Known::default();
+    let launch = |&call: &u32| {
+        let call = calls.at(call as usize);
+        let thread = threads.place(calls.global_tids[call.thread as usize], &ids.threads);
+        Launch { start: call.start, end: call.end, thread, call: call.id }
+    };
+    launching.iter().map(launch).collect()
 }

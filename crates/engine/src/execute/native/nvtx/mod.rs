@@ -18,24 +18,18 @@ pub use scope::AttributedTime;
 pub(super) use scope::Selection;
 pub(super) use tables::Table;
 
-use crate::execute::limits::Limits;
+use super::natives::Sources;
 use crate::normalize::{Input, Scope};
 use nsq_value::error::Result;
 use rusqlite::Connection;
 use scope::RangeScope;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Reads the input and projects NVTX ranges onto GPU operations.
-pub(super) fn project(
-    database: &Path,
-    input: &Input,
-    rules: &Arc<LazyRules>,
-    limits: &Limits,
-    loads: Option<&Loads>,
-) -> Result<Answers> {
+pub(super) fn project(from: &Sources<'_>, input: &Input, rules: &Arc<LazyRules>) -> Result<Answers> {
+    let &Sources { database, limits, .. } = from;
     let scope = &input.scope;
-    let loaded = load::load(database, input, limits, loads)?;
+    let loaded = load::load(from, input)?;
     let mut attribution = load::attribute(loaded.capture, scope, limits)?;
     let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
     attribution.capture.ops.retain(|op| ranges.is_in_window(op.start, op.end));
@@ -53,15 +47,14 @@ pub(super) fn project(
 /// Finds the operations and calls in the NVTX ranges that the scope selects. Registers the selection
 /// functions on `connection`, if given.
 pub(super) fn select(
-    database: &Path,
+    from: &Sources<'_>,
     input: &Input,
     scope: &Scope,
     rules: &LazyRules,
-    (limits, loads): (&Limits, Option<&Loads>),
     connection: Option<&Connection>,
 ) -> Result<Selection> {
-    let loaded = load::load(database, input, limits, loads)?;
-    let attribution = load::attribute(loaded.capture, &input.scope, limits)?;
+    let loaded = load::load(from, input)?;
+    let attribution = load::attribute(loaded.capture, &input.scope, from.limits)?;
     let ranges = RangeScope::new(&attribution, &loaded.names, rules, scope)?;
     let selection = ranges.select(&attribution);
     if let Some(connection) = connection {

@@ -167,7 +167,7 @@ impl Names {
 }
 
 /// Rules that are compiled on first use. Most queries never need them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::execute::native) struct LazyRules {
     files: [Vec<Rules>; 3],
     compiled: OnceLock<Result<NameRules, String>>,

@@ -6,7 +6,7 @@ use super::cells::{
 };
 use super::rows::Rows;
 use crate::execute::native::ids::NO_ID;
-use crate::execute::native::relation::{Cell, Key, Relation};
+use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
 use nsq_sweep::projection::{NONE, Naming, OpKind};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -89,29 +89,36 @@ impl Relation for Table {
         }
     }
 
-    fn order(self) -> &'static [(&'static str, bool)] {
-        match self {
-            Self::RangeSum => {
-                &[("proj_ns", true), ("range_name", false), ("range_kind", false), ("name_id", false)]
-            }
-            Self::RangeKernel => &[
-                ("range_name", false),
-                ("pid", false),
-                ("tid", false),
-                ("total_ns", true),
-                ("calls", true),
-                ("range_kind", false),
-                ("global_tid", false),
-                ("range_name_id", false),
-                ("kernel_name_id", false),
-            ],
+    fn orders(self, access: Access<'_>) -> &'static [Order] {
+        match (self, access) {
+            (Self::RangeSum, Access::Scan) => &[Order {
+                columns: &[
+                    ("proj_ns", true),
+                    ("range_name", false),
+                    ("range_kind", false),
+                    ("name_id", false),
+                ],
+                is_total: false,
+                is_on_demand: false,
+            }],
+            // A scan returns one naming after the other.
+            (Self::RangeKernel, Access::Lookup(_)) => &[Order {
+                columns: &[
+                    ("range_name", false),
+                    ("pid", false),
+                    ("tid", false),
+                    ("total_ns", true),
+                    ("calls", true),
+                    ("range_kind", false),
+                    ("global_tid", false),
+                    ("range_name_id", false),
+                    ("kernel_name_id", false),
+                ],
+                is_total: false,
+                is_on_demand: false,
+            }],
             _ => &[],
         }
-    }
-
-    fn is_ordered_by_key(self) -> bool {
-        // A look-up returns the rows of one naming in order. A scan returns one naming after the other.
-        self == Self::RangeKernel
     }
 
     fn is_found_exactly(self) -> bool {

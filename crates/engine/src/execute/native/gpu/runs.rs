@@ -1,0 +1,68 @@
+//! Orders and marks of the parts of gaps, and runs of short kernels.
+
+use super::answers::{Answers, IDLE_PART, ROW, SHIFT};
+use nsq_sweep::occupancy::{Gap, IdleKind, Runs, largest_of_gaps};
+use std::sync::OnceLock;
+
+/// The runs of short kernels with some limits, and those that were asked for after them.
+pub(super) struct Asked {
+    pub(super) longest: i64,
+    pub(super) below: i64,
+    pub(super) runs: Runs,
+    next: OnceLock<Box<Self>>,
+}
+
+impl Answers {
+    /// Whether a row of `idle_part` or `compute_gap_part` stands for its gap.
+    pub(super) fn is_largest(&self, index: usize) -> bool {
+        let parts = &self.idle().parts[index >> SHIFT];
+        self.largest[index >> SHIFT].get_or_init(|| largest_of_gaps(parts))[index & ROW]
+    }
+
+    /// The parts of gaps, sorted by GPU, by the words for what they are, and by time.
+    pub(super) fn by_word(&self, gaps_of: usize) -> &[u32] {
+        self.by_word[gaps_of].get_or_init(|| {
+            let (parts, gaps) = (&self.idle().parts[gaps_of], self.gaps_of_gpus(gaps_of));
+            let rank = |kind: IdleKind| {
+                IdleKind::ALL.iter().filter(|other| other.as_str() < kind.as_str()).count()
+            };
+            let ranks = IdleKind::ALL.map(rank);
+            let mut order: Vec<u32> = (0..parts.len() as u32).collect();
+            // The parts come in order of time.
+            order.sort_by_key(|&place| {
+                let part = &parts[place as usize];
+                (gaps[part.gap as usize].lane, ranks[part.kind as usize])
+            });
+            order
+        })
+    }
+
+    /// The runs of short kernels with these limits, and their place among those that were asked for.
+    pub(super) fn runs(&self, longest: i64, below: i64) -> (usize, &Runs) {
+        let make = || self.occupancy.runs(self.gaps_of_gpus(IDLE_PART), longest, below);
+        let (mut place, mut at) = (0, &self.runs);
+        loop {
+            let asked = at
+                .get_or_init(|| Box::new(Asked { longest, below, runs: make(), next: OnceLock::new() }));
+            if (asked.longest, asked.below) == (longest, below) {
+                return (place, &asked.runs);
+            }
+            (place, at) = (place + 1, &asked.next);
+        }
+    }
+
+    /// A row of `kernel_run`: the limits, the runs and the row's place among their gaps.
+    pub(super) fn run(&self, index: usize) -> Option<(&Asked, usize)> {
+        let mut asked = self.runs.get()?;
+        for _ in 0..index >> SHIFT {
+            asked = asked.next.get()?;
+        }
+        Some((asked, index & ROW))
+    }
+
+    /// The gap of a row of `kernel_run`.
+    pub(super) fn gap_of_run(&self, index: usize) -> Option<&Gap> {
+        let (asked, row) = self.run(index)?;
+        self.gaps_of_gpus(IDLE_PART).get(asked.runs.gaps[row].0 as usize)
+    }
+}
