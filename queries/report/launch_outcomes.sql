@@ -14,7 +14,7 @@ columns:
   - {name: launch_count, type: int, unit: count, label: "launches", priority: 1, doc: "Launches of the thread with this outcome."}
   - {name: all_count, type: int, unit: count, label: "of", priority: 1, doc: "All launches of the thread, of kernels or of graphs."}
   - {name: launch_pct, type: percent, unit: percent, label: "share of thread's launches", priority: 1, doc: "launch_count as a share of all_count."}
-  - {name: return_value, type: int, priority: 1, doc: "Most frequent error of the launches that failed; null for other outcomes."}
+  - {name: return_value, type: int, priority: 1, doc: "Error of the launches that failed, with a row for each; null for other outcomes."}
   - {name: error_name, type: text, label: "error", priority: 1, doc: "Name of that error; null for other outcomes, or if nsq does not know the value."}
   - {name: meaning, type: text, priority: 2, doc: "Meaning of that error; null as error_name."}
   - {name: remedy, type: text, priority: 2, doc: "What to do; null as error_name, or if that depends on the program."}

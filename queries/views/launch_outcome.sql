@@ -4,18 +4,18 @@ summary: One row per thread and reason why its launches have no GPU work in the 
 stored: true
 present_if: [src_cuda_api]
 reads:
+  - all_call_without_work
   - all_cuda_call
   - src_cuda_graph_trace
   - src_cuda_kernel
-  - src_cuda_memcpy
-  - src_cuda_memset
   - string
+  - suspect_event
 columns:
   - {name: outcome, type: text, doc: "Why: failed (the call returned an error), captured (into a CUDA graph, which runs it later), unlinked (its operation has no correlation ID), queued (not run when the capture ended), or lost."}
   - {name: is_graph, type: bool, doc: "1 for launches of CUDA graphs, 0 for launches of kernels."}
   - {name: launch_count, type: int, unit: count, doc: "Launches of the thread with this outcome."}
-  - {name: all_count, type: int, unit: count, doc: "All launches of the thread, of graphs or of kernels as is_graph says."}
-  - {name: return_value, type: int, doc: "Most frequent error of the launches that failed; null for other outcomes."}
+  - {name: all_count, type: int, unit: count, doc: "All launches of the thread by the functions of these, such as cudaLaunchKernel."}
+  - {name: return_value, type: int, doc: "The error of launches that failed, one row for each; null for other outcomes."}
   - {name: first_start_ns, type: timestamp, unit: ns, doc: "Start of the first such launch, on the report's clock."}
   - {name: last_start_ns, type: timestamp, unit: ns, doc: "Start of the last such launch."}
   - {name: pid, type: id, doc: "Operating system process ID."}
@@ -50,93 +50,37 @@ function AS MATERIALIZED (
       OR text GLOB '*Synchronize*'
     )
 ),
-launching AS MATERIALIZED (
-  SELECT name_id
-  FROM function
-  WHERE does IN ('kernel', 'graph')
-),
--- Counts are quick, and most processes have as much work as launches.
-launched AS (
-  SELECT
-    global_pid,
-    count(*) AS calls,
-    max(coalesce(return_value, 0) <> 0) AS has_failed
-  FROM all_cuda_call
-  WHERE name_id IN (SELECT name_id FROM launching)
-  GROUP BY global_pid
-),
-ran AS (
-  SELECT globalPid AS global_pid, count(*) AS kernels, count(nullif(graphNodeId, 0)) AS nodes
-  FROM src_cuda_kernel
-  GROUP BY globalPid
-),
-short AS MATERIALIZED (
-  SELECT launched.global_pid
-  FROM launched
-  LEFT JOIN ran
-    ON ran.global_pid = launched.global_pid
-  WHERE has_failed
-    OR coalesce(ran.nodes, 0) > 0
-    OR launched.calls > coalesce(ran.kernels, 0)
-),
-work AS MATERIALIZED (
-  SELECT globalPid AS global_pid, correlationId AS correlation_id
-  FROM src_cuda_kernel
-  WHERE EXISTS (SELECT 1 FROM short)
-  UNION
-  SELECT globalPid, correlationId
-  FROM src_cuda_graph_trace
-  WHERE EXISTS (SELECT 1 FROM short)
-  UNION
-  SELECT globalPid, correlationId
-  FROM src_cuda_memcpy
-  WHERE nullif(graphNodeId, 0) IS NOT NULL
-    AND EXISTS (SELECT 1 FROM short)
-  UNION
-  SELECT globalPid, correlationId
-  FROM src_cuda_memset
-  WHERE nullif(graphNodeId, 0) IS NOT NULL
-    AND EXISTS (SELECT 1 FROM short)
-),
-unlinked AS MATERIALIZED (
-  SELECT globalPid AS global_pid, count(*) AS ops
-  FROM src_cuda_kernel
-  WHERE coalesce(correlationId, 0) = 0
-    OR globalPid IS NULL
-  GROUP BY globalPid
-),
-call AS MATERIALIZED (
+idle AS MATERIALIZED (
   SELECT
     call.call_id,
+    call.name_id,
     call.start_ns,
-    call.end_ns,
-    call.return_value,
     call.correlation_id,
-    call.pid,
-    call.tid,
-    call.global_pid,
+    call.call_count,
+    call.last_work_ns,
+    call.global_tid & -16777216 AS global_pid,
     call.global_tid,
     function.does
-  FROM short
-  JOIN all_cuda_call AS call
-    ON call.global_pid = short.global_pid
-  JOIN function
-    ON function.name_id = call.name_id
+  FROM function
+  CROSS JOIN all_call_without_work AS call
+  WHERE call.name_id = function.name_id
 ),
--- The runtime call and the driver call inside it have one correlation ID.
+-- A launch whose operation has impossible times, or is a graph traced as a whole, has work. The runtime call and the
+-- driver call inside it are one launch.
 launch AS MATERIALIZED (
-  SELECT
-    *,
-    EXISTS (
-      SELECT 1
-      FROM work
-      WHERE work.global_pid = call.global_pid
-        AND work.correlation_id = call.correlation_id
-    ) AS has_work
-  FROM call
-  WHERE does IN ('kernel', 'graph')
-  GROUP BY global_tid, iif(correlation_id <> 0, correlation_id, -call_id)
-  HAVING start_ns = min(start_ns)
+  SELECT idle.*, min(idle.start_ns) AS first_ns
+  FROM idle
+  LEFT JOIN suspect_event AS suspect
+    ON suspect.global_pid = idle.global_pid
+    AND suspect.correlation_id = idle.correlation_id
+    AND suspect.event_kind <> 'call'
+  LEFT JOIN src_cuda_graph_trace AS graph
+    ON graph.globalPid = idle.global_pid
+    AND graph.correlationId = idle.correlation_id
+  WHERE idle.does IN ('kernel', 'graph')
+    AND suspect.row_id IS NULL
+    AND graph.globalPid IS NULL
+  GROUP BY idle.global_tid, iif(idle.correlation_id <> 0, idle.correlation_id, -idle.call_id)
 ),
 -- How many streams are being captured at each launch.
 depth AS MATERIALIZED (
@@ -146,86 +90,85 @@ depth AS MATERIALIZED (
       PARTITION BY global_pid
       ORDER BY start_ns, call_id
     ) AS captures
-  FROM call
+  FROM idle
   WHERE does <> 'sync'
-    AND EXISTS (SELECT 1 FROM call WHERE does = 'begin')
+    AND EXISTS (SELECT 1 FROM idle WHERE does = 'begin')
 ),
-last AS MATERIALIZED (
-  SELECT
-    global_pid,
-    max(iif(has_work, start_ns, NULL)) AS work_ns,
-    (
-      SELECT max(call.start_ns)
-      FROM call
-      WHERE call.does = 'sync'
-        AND call.global_pid = launch.global_pid
-    ) AS sync_ns
-  FROM launch
+synced AS MATERIALIZED (
+  SELECT global_pid, max(start_ns) AS last_ns
+  FROM idle
+  WHERE does = 'sync'
   GROUP BY global_pid
 ),
-told AS (
+told AS MATERIALIZED (
   SELECT
     launch.*,
     launch.does = 'graph' AS is_graph,
+    call.return_value,
     CASE
-      WHEN has_work THEN 'ran'
-      WHEN coalesce(return_value, 0) <> 0 THEN 'failed'
-      WHEN (SELECT captures FROM depth WHERE depth.call_id = launch.call_id) > 0 THEN 'captured'
-      WHEN launch.start_ns > max(last.work_ns, coalesce(last.sync_ns, last.work_ns)) THEN 'queued'
+      WHEN coalesce(call.return_value, 0) <> 0 THEN 'failed'
+      WHEN depth.captures > 0 THEN 'captured'
+      WHEN launch.start_ns > max(launch.last_work_ns, coalesce(synced.last_ns, launch.last_work_ns)) THEN 'queued'
       ELSE 'lost'
     END AS outcome
   FROM launch
-  JOIN last
-    ON last.global_pid IS launch.global_pid
+  JOIN all_cuda_call AS call
+    ON call.call_id = launch.call_id
+  LEFT JOIN depth
+    ON depth.call_id = launch.call_id
+  LEFT JOIN synced
+    ON synced.global_pid = launch.global_pid
 ),
-counted AS (
+-- Kernels that name no call. As many launches lost their link, and not their work.
+unlinked AS MATERIALIZED (
+  SELECT globalPid AS global_pid, count(*) AS ops
+  FROM src_cuda_kernel
+  WHERE EXISTS (SELECT 1 FROM told WHERE outcome IN ('lost', 'queued'))
+    AND (coalesce(correlationId, 0) = 0 OR globalPid IS NULL)
+  GROUP BY globalPid
+),
+named AS MATERIALIZED (
+  SELECT global_tid, is_graph, sum(call_count) AS all_count
+  FROM (SELECT DISTINCT global_tid, is_graph, name_id, call_count FROM told)
+  GROUP BY global_tid, is_graph
+),
+counted AS MATERIALIZED (
   SELECT
     outcome,
     is_graph,
+    return_value,
     count(*) AS launch_count,
-    sum(count(*)) OVER (PARTITION BY global_tid, is_graph) AS all_count,
-    sum(iif(outcome = 'lost', count(*), 0)) OVER (PARTITION BY global_pid) AS lost_count,
+    sum(iif(outcome IN ('lost', 'queued'), count(*), 0)) OVER (PARTITION BY global_pid) AS lost_count,
     min(start_ns) AS first_start_ns,
     max(start_ns) AS last_start_ns,
-    pid,
-    tid,
     global_pid,
     global_tid
   FROM told
-  GROUP BY global_tid, is_graph, outcome
+  GROUP BY global_tid, is_graph, outcome, iif(outcome = 'failed', return_value, NULL)
 )
 SELECT
-  CASE
-    WHEN outcome <> 'lost' THEN outcome
-    WHEN lost_count <= (
+  iif(
+    outcome IN ('lost', 'queued')
+    AND lost_count <= coalesce((
       SELECT sum(ops)
       FROM unlinked
       WHERE unlinked.global_pid = counted.global_pid
         OR unlinked.global_pid IS NULL
-    )
-      THEN 'unlinked'
-    ELSE outcome
-  END AS outcome,
-  is_graph,
+    ), 0),
+    'unlinked',
+    outcome
+  ) AS outcome,
+  counted.is_graph,
   launch_count,
-  all_count,
-  CASE
-    WHEN outcome = 'failed' THEN (
-      SELECT return_value
-      FROM told
-      WHERE told.outcome = 'failed'
-        AND told.global_tid = counted.global_tid
-        AND told.is_graph = counted.is_graph
-      GROUP BY return_value
-      ORDER BY count(*) DESC, return_value
-      LIMIT 1
-    )
-  END AS return_value,
+  named.all_count,
+  iif(outcome = 'failed', return_value, NULL) AS return_value,
   first_start_ns,
   last_start_ns,
-  pid,
-  tid,
+  counted.global_tid >> 24 & 16777215 AS pid,
+  counted.global_tid & 16777215 AS tid,
   global_pid,
-  global_tid
+  counted.global_tid
 FROM counted
-WHERE outcome <> 'ran'
+JOIN named
+  ON named.global_tid = counted.global_tid
+  AND named.is_graph = counted.is_graph

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 175] = [
+const NEED_NSQ: [&str; 177] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -96,6 +96,7 @@ const NEED_NSQ: [&str; 175] = [
     "graph_replays",
     "host_sync",
     "host_work",
+    "idle_doubt",
     "iteration_border",
     "iteration_chart",
     "iteration_ranges",
@@ -109,6 +110,7 @@ const NEED_NSQ: [&str; 175] = [
     "kernel_stats",
     "launch_bound",
     "launch_latency",
+    "launch_outcomes",
     "link_use",
     "lock_contention",
     "longest_wait",

@@ -7,7 +7,7 @@ why: To know what to fix first, how much it can win at most, and what the captur
 kind: sum
 tags: [cuda, gpu]
 reads: []
-asks: [{kind: finding}, gpu_parts]
+asks: [{kind: finding}, gpu_parts, idle_doubt]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest share of the GPUs' windows for the verdict yes, in percent."}
 columns:
@@ -28,7 +28,7 @@ columns:
   - {name: ceiling, type: text, priority: 3, doc: "Which time a perfect fix would free, and which it would not."}
   - {name: remedy, type: text, priority: 3, doc: "What to do."}
   - {name: link, type: text, priority: 3, doc: "Documentation of the remedy."}
-  - {name: lacks, type: text, priority: 3, doc: "What the report lacks, so that the finding cannot be told; else null."}
+  - {name: lacks, type: text, priority: 3, doc: "What the report lacks, such as the work of its launches, so that the finding cannot be told; else null."}
   - {name: help, type: text, priority: 3, doc: "How to record it; null unless the report lacks it."}
 checks:
   - adds_ns BETWEEN 0 AND ceiling_ns
@@ -36,7 +36,8 @@ checks:
 limits: >-
   A ceiling is an upper bound: a perfect fix that costs nothing, and whose freed time nothing else fills. The host or
   another GPU may then be the limit. Each nanosecond of a GPU counts once, for the finding ranked first. A finding
-  without intervals may still be wrong about work that the capture does not show. At most 62 findings are ranked.
+  without intervals may still be wrong about work that the capture does not show. At most 62 findings are ranked. Nothing
+  is found if launches failed, or if the work of many is missing.
 see_also: [gpu_time, gpu_idle_cause_sum, top_kernels]
 ---*/
 WITH
@@ -116,6 +117,7 @@ measured AS (
 judged AS (
   SELECT
     finding_about.*,
+    (SELECT max(reason) FROM idle_doubt) AS missing,
     coalesce(added.adds_ns, 0) AS adds_ns,
     coalesce(total.ceiling_ns, 0) AS ceiling_ns,
     coalesce(measured.sums ->> 1, 0) AS gpu_count,
@@ -134,7 +136,7 @@ told AS (
   SELECT
     *,
     CASE
-      WHEN lacks IS NOT NULL THEN 'cannot tell'
+      WHEN lacks IS NOT NULL OR missing IS NOT NULL THEN 'cannot tell'
       WHEN adds_ns > 0 AND 100.0 * adds_ns >= :at_least_pct * window_ns THEN 'yes'
       WHEN ceiling_ns > 0 AND 100.0 * ceiling_ns >= :at_least_pct * window_ns THEN 'covered'
       ELSE 'no'
@@ -165,7 +167,7 @@ SELECT
   ceiling,
   remedy,
   link,
-  lacks,
-  help
+  coalesce(missing, lacks) AS lacks,
+  iif(missing IS NULL, help, '`nsq run REPORT -q launch_outcomes` lists them') AS help
 FROM told
 ORDER BY rank

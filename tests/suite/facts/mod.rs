@@ -1,4 +1,5 @@
 //! What a capture is, before what it means: times that cannot be true, launches and their work, calls, GPUs.
 
 mod capture;
+mod launches;
 mod times;

@@ -61,6 +61,7 @@ mod tests {
             stream,
             name: 0,
             activity: Activity::Compute,
+            correlation: id,
         };
         let ops = times.iter().zip(0..).map(op).collect();
         Occupancy::new(ops, streams.to_vec(), Window::Whole)

@@ -83,6 +83,16 @@ impl Links {
         (slot != NONE).then_some(slot)
     }
 
+    /// For each call, whether operations have its process and correlation id.
+    pub fn are_linked(&self, calls: &Calls, process_of: impl Fn(i64) -> Option<u32>) -> Vec<bool> {
+        let processes: Vec<_> = calls.global_tids.iter().map(|&thread| process_of(thread)).collect();
+        let is_linked = |(place, &thread): (usize, &u32)| {
+            let process = processes[thread as usize];
+            process.is_some_and(|process| self.slot(process, calls.correlation(place)).is_some())
+        };
+        calls.threads().iter().enumerate().map(is_linked).collect()
+    }
+
     /// The outermost call of each slot, or [`NONE`]. `process_of`: the process of each thread, if operations refer to it.
     ///
     /// The outermost call is the first to start; then the last to end; then a runtime call before a driver

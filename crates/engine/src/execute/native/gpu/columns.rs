@@ -50,6 +50,17 @@ pub(super) const BUSY: &[Column] = &[
     ("op_count", |a, i, _| a.busy(i).2.ops.into()),
 ];
 
+pub(super) const CALL: &[Column] = &[
+    ("call_id", |a, i, _| a.idle_call(i).id.into()),
+    ("name_id", |a, i, _| given(a.launches().calls.name_ids[a.idle_call(i).name as usize])),
+    ("start_ns", |a, i, _| a.idle_call(i).start.into()),
+    ("end_ns", |a, i, _| a.idle_call(i).end.into()),
+    ("correlation_id", |a, i, _| a.idle_call(i).correlation.into()),
+    ("call_count", |a, i, _| a.launches().count(&a.idle_call(i)).into()),
+    ("last_work_ns", |a, i, _| a.launches().last_work(&a.idle_call(i)).into()),
+    ("global_tid", |a, i, _| a.launches().calls.global_tids[a.idle_call(i).thread as usize].into()),
+];
+
 pub(super) const DOUBT: &[Column] = &[
     ("op_id", |a, i, _| a.occupancy.ops[a.doubts()[i].op as usize].id.into()),
     ("op_kind", |a, i, _| kind(a, a.doubts()[i].op)),

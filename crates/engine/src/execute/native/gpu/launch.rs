@@ -1,9 +1,11 @@
 //! The API calls that launched the operations.
 
 use crate::execute::native::ids::{NO_ID, Numbered, PROCESS};
+use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::calls::{Call, Calls};
 use nsq_sweep::occupancy::Occupancy;
 use nsq_sweep::projection::{Links, OpKind};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The launches of all operations.
@@ -14,6 +16,12 @@ pub(super) struct Launches {
     /// Of each operation, the place of its call in `calls`, or [`nsq_sweep::occupancy::NONE`].
     of_op: Vec<u32>,
     pub(super) calls: Arc<Calls>,
+    /// Places of the calls with which no operation shares a correlation ID, by function.
+    pub(super) without_work: Vec<u32>,
+    /// Calls of each thread and function.
+    counts: HashMap<(u32, u32), i64>,
+    /// Start of the last call of each process that launched an operation.
+    last_work: HashMap<i64, i64>,
 }
 
 impl Launches {
@@ -31,13 +39,56 @@ impl Launches {
         let found = links.outermost(&calls, |global_tid| processes.known(global_tid & PROCESS));
         // An operation without a slot has no call either.
         of_op.iter_mut().for_each(|of| *of = found.get(*of as usize).copied().unwrap_or(*of));
+        let are_linked = links.are_linked(&calls, |global_tid| processes.known(global_tid & PROCESS));
+        let (mut counts, mut last_work) = (HashMap::new(), HashMap::new());
+        let mut without_work = Vec::new();
+        for (place, is_linked) in (0u32..).zip(are_linked) {
+            let (thread, name) = (calls.threads()[place as usize], calls.names()[place as usize]);
+            *counts.entry((thread, name)).or_default() += 1;
+            if is_linked {
+                let process = calls.global_tids[thread as usize] & PROCESS;
+                let last = last_work.entry(process).or_insert(i64::MIN);
+                *last = calls.times(place as usize).0.max(*last);
+            } else {
+                without_work.push(place);
+            }
+        }
+        without_work.sort_by_key(|&place| calls.names()[place as usize]);
         let launched = (0u32..).zip(ops).filter(|(_, op)| op.kind != OpKind::Graph);
-        Self { launched: launched.map(|(index, _)| index).collect(), of_op, calls }
+        Self {
+            launched: launched.map(|(index, _)| index).collect(),
+            of_op,
+            calls,
+            without_work,
+            counts,
+            last_work,
+        }
     }
 
     /// The place of the call that launched an operation.
     pub(super) fn place(&self, op: usize) -> Option<u32> {
         self.of_op.get(op).copied().filter(|&place| (place as usize) < self.calls.len())
+    }
+
+    /// The number of calls of the function of a call by its thread.
+    pub(super) fn count(&self, call: &Call) -> Option<i64> {
+        self.counts.get(&(call.thread, call.name)).copied()
+    }
+
+    /// The start of the last call of the process of a call that launched an operation.
+    pub(super) fn last_work(&self, call: &Call) -> Option<i64> {
+        let process = self.calls.global_tids[call.thread as usize] & PROCESS;
+        self.last_work.get(&process).copied()
+    }
+
+    /// The rows of `call_without_work` of a function, by the string ID of its name.
+    pub(super) fn without_work_of(&self, name_id: i64) -> Range<usize> {
+        let name = self.calls.name_ids.iter().position(|id| *id == name_id);
+        name.map_or(0..0, |name| {
+            let of = |place: &u32| self.calls.names()[*place as usize] as usize;
+            let from = self.without_work.partition_point(|place| of(place) < name);
+            from..self.without_work.partition_point(|place| of(place) <= name)
+        })
     }
 
     pub(super) fn call(&self, op: usize) -> Option<Call> {

@@ -4,8 +4,8 @@ use super::answers::{
     ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
 };
 use super::columns::{
-    BUSY, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, RUN, STREAM, STREAM_GAP, Spent,
-    WINDOW,
+    BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, RUN, STREAM, STREAM_GAP,
+    Spent, WINDOW,
 };
 use super::doubts::Doubt;
 use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
@@ -39,6 +39,7 @@ const IN_GAP: &[Order] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::execute::native) enum Table {
     Busy,
+    Call,
     ComputeGap,
     Doubt,
     Elapsed,
@@ -57,6 +58,7 @@ impl Table {
     fn spec(self) -> &'static [Column] {
         match self {
             Self::Busy => BUSY,
+            Self::Call => CALL,
             Self::Doubt => DOUBT,
             Self::Elapsed => ELAPSED,
             Self::Exposed => EXPOSED,
@@ -88,6 +90,7 @@ impl Table {
             Self::Elapsed => {
                 (0..VARIANTS.len()).map(|variant| answers.all_elapsed(variant).len()).collect()
             }
+            Self::Call => vec![answers.launches().without_work.len()],
             Self::Doubt => vec![answers.doubts().len()],
             Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
@@ -107,6 +110,7 @@ impl Relation for Table {
     fn named(name: &str) -> Option<Self> {
         match name {
             "compute_gap_part" => Some(Self::ComputeGap),
+            "call_without_work" => Some(Self::Call),
             "doubtful_op" => Some(Self::Doubt),
             "op_elapsed" => Some(Self::Elapsed),
             "exposed_part" => Some(Self::Exposed),
@@ -130,6 +134,7 @@ impl Relation for Table {
     fn key(self) -> &'static [&'static str] {
         match self {
             Self::Busy => &["level", "activity"],
+            Self::Call => &["name_id"],
             Self::Doubt => &["reason"],
             Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
@@ -215,7 +220,7 @@ impl Relation for Table {
         match self {
             Self::Elapsed | Self::Run | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
-            Self::Doubt => 100,
+            Self::Call | Self::Doubt => 100,
             Self::Launch | Self::Overlap | Self::Stream | Self::Window => 1,
         }
     }
@@ -234,7 +239,9 @@ impl Relation for Table {
 
     fn index(self, answers: &Answers, row: usize) -> usize {
         match self {
-            Self::Doubt | Self::Idle | Self::Overlap | Self::Stream | Self::Window => return row,
+            Self::Call | Self::Doubt | Self::Idle | Self::Overlap | Self::Stream | Self::Window => {
+                return row;
+            }
             Self::Launch => return answers.launches().launched[row] as usize,
             _ => {}
         }
@@ -264,6 +271,7 @@ impl Relation for Table {
                 let from = (level * ACTIVITIES.len() + activity) << SHIFT;
                 from..from + answers.stretches(level, activity).len()
             }),
+            Self::Call => key.number(0).map_or(0..0, |name| answers.launches().without_work_of(name)),
             Self::Doubt => {
                 let is_asked = |doubt: &Doubt| Some(doubt.reason) == key.text(0);
                 let doubts = answers.doubts();

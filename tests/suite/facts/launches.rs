@@ -1,0 +1,184 @@
+//! Launches and their work: what failed, was captured, was lost, or had not run when the capture ended.
+
+use super::capture::{Capture, MS, US, process};
+
+const PID: i64 = process(100);
+const LAUNCH: &str = "cudaLaunchKernel_v7000";
+
+/// `count` launches from `at` on, 1 ms apart, with correlation IDs from `first` on and without kernels.
+fn bare(capture: &Capture, pid: i64, name: &str, (at, count): (i64, i64), first: i64, value: i64) {
+    for nth in 0..count {
+        let start = at + nth * MS;
+        capture.call(pid | 1, name, (start, start + 10 * US), first + nth, value);
+    }
+}
+
+/// Ten kernels of 0.5 ms, one each millisecond from 1 s on, and a synchronisation after them.
+fn steady(capture: &Capture, pid: i64) {
+    for nth in 0..10 {
+        let at = 1_000 * MS + nth * MS;
+        capture.launch(pid, at - 20 * US, "gemm", (at, at + 500 * US), 1_000 + nth);
+    }
+    capture.call(pid | 1, "cudaDeviceSynchronize_v3020", (1_010 * MS, 1_010 * MS + US), 2_000, 0);
+}
+
+fn outcomes(capture: &Capture) -> Vec<Vec<String>> {
+    capture.rows(
+        "launch_outcomes",
+        &["outcome", "launched", "launch_count", "all_count", "return_value", "pid"],
+    )
+}
+
+#[test]
+fn launches_with_work_have_no_row() {
+    let capture = Capture::new();
+    steady(&capture, PID);
+    assert!(outcomes(&capture).is_empty());
+    assert!(!capture.says(&["launches"]) && !capture.screen().contains("unknown"));
+}
+
+#[test]
+fn failed_launches_are_the_first_conclusion() {
+    for (function, value, name, remedy) in [
+        (LAUNCH, 222, "cudaErrorUnsupportedPtxVersion", "Update the driver"),
+        ("cuLaunchKernel", 209, "cudaErrorNoKernelImageForDevice", "Compile the kernel"),
+        ("cudaLaunchKernelExC_v11060", 700, "cudaErrorIllegalAddress", "compute-sanitizer"),
+    ] {
+        let capture = Capture::new();
+        steady(&capture, PID);
+        bare(&capture, PID, function, (900 * MS, 8), 1, value);
+        let all = if function == LAUNCH { "18" } else { "8" };
+        assert_eq!(outcomes(&capture), [["failed", "kernel", "8", all, &value.to_string(), "100"]]);
+        let problem = &capture.doubts()[0];
+        assert!(problem.starts_with("failed launches: 8 of") && problem.contains(name), "{problem}");
+        let screen = capture.screen();
+        let first = screen.lines().nth(1).unwrap();
+        assert!(first.starts_with("Launches fail: 8 of") && first.contains(remedy), "{screen}");
+        assert!(
+            screen.contains("Idle time is unknown") && !screen.contains("What to fix first"),
+            "{screen}"
+        );
+    }
+}
+
+#[test]
+fn launches_whose_work_was_not_recorded_make_idle_time_unknown() {
+    for (function, launched) in
+        [(LAUNCH, "kernel"), ("cudaGraphLaunch_v10000", "graph"), ("cuLaunchKernelEx", "kernel")]
+    {
+        let capture = Capture::new();
+        steady(&capture, PID);
+        let other = process(200);
+        bare(&capture, other, function, (1_000 * MS, 20), 1, 0);
+        assert_eq!(outcomes(&capture), [["lost", launched, "20", "20", "null", "200"]]);
+        let words = format!(
+            "20 of 20 {launched} launches of process 200 succeeded, and no GPU work of them was recorded."
+        );
+        assert!(capture.says(&[&words]), "{:?}", capture.doubts());
+        let screen = capture.screen();
+        assert!(
+            screen.contains("Idle time is unknown, because the work of 20 of 20 launches"),
+            "{screen}"
+        );
+        assert_eq!(
+            capture.rows("findings", &["verdict"]).iter().filter(|row| row[0] != "cannot tell").count(),
+            0
+        );
+    }
+    // One in a hundred says nothing about idle time.
+    let few = Capture::new();
+    for at in 0..10 {
+        for nth in 0..10 {
+            let start = 1_000 * MS + at * 10 * MS + nth * MS;
+            few.launch(PID, start - 20 * US, "gemm", (start, start + 500 * US), 1 + at * 10 + nth);
+        }
+    }
+    bare(&few, PID, LAUNCH, (1_050 * MS, 1), 900, 0);
+    assert_eq!(outcomes(&few).len(), 1);
+    assert!(!few.screen().contains("unknown"));
+}
+
+#[test]
+fn launches_of_a_captured_stream_ran_nothing_by_themselves() {
+    // On the thread that captures, and on another one; and one that was launched after the capture.
+    for thread in [1, 2] {
+        let capture = Capture::new();
+        steady(&capture, PID);
+        capture.call(PID | 1, "cudaStreamBeginCapture_v10000", (900 * MS, 900 * MS + US), 1, 0);
+        for nth in 0..12 {
+            let at = 901 * MS + nth * 10 * US;
+            capture.call(PID | thread, "cudaLaunchKernelExC_v11060", (at, at + 5 * US), 10 + nth, 0);
+        }
+        capture.call(PID | 1, "cudaStreamEndCapture_v10000", (910 * MS, 910 * MS + US), 2, 0);
+        bare(&capture, PID, LAUNCH, (920 * MS, 1), 50, 0);
+        let found = outcomes(&capture);
+        assert_eq!(found.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["lost", "captured"]);
+        assert_eq!(found[1][2], "12");
+        assert!(!capture.screen().contains("Idle time is unknown"));
+    }
+}
+
+#[test]
+fn launches_after_the_last_one_with_work_had_not_run() {
+    let capture = Capture::new();
+    steady(&capture, PID);
+    bare(&capture, PID, LAUNCH, (1_020 * MS, 12), 1, 0);
+    assert_eq!(outcomes(&capture), [["queued", "kernel", "12", "22", "null", "100"]]);
+    assert!(capture.says(&["they had not run when the capture ended"]));
+    assert!(!capture.screen().contains("Idle time is unknown"));
+    // After a synchronisation, their work is done.
+    capture.call(PID | 1, "cudaStreamSynchronize_v3020", (1_040 * MS, 1_041 * MS), 3_000, 0);
+    assert_eq!(outcomes(&capture)[0][0], "lost");
+}
+
+#[test]
+fn operations_without_a_correlation_id_are_unlinked_launches() {
+    let capture = Capture::new();
+    steady(&capture, PID);
+    for nth in 0..3 {
+        let at = 900 * MS + nth * MS;
+        capture.call(PID | 1, "hipLaunchKernel", (at, at + US), 1 + nth, 0);
+        capture.kernel(PID, "ncclDevKernel", (at + 5 * US, at + 9 * US), 8, 0);
+    }
+    assert_eq!(outcomes(&capture)[0][0], "unlinked");
+    assert!(!capture.says(&["launches without recorded work"]));
+}
+
+#[test]
+fn damaged_kernels_and_whole_graphs_are_work() {
+    let capture = Capture::new();
+    steady(&capture, PID);
+    capture.launch(PID, 900 * MS, "gemm", (0, 0), 1);
+    capture.call(PID | 1, "cudaGraphLaunch_v10000", (901 * MS, 901 * MS + US), 2, 0);
+    capture.sql(&format!(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, contextId, streamId, correlationId, globalPid, graphId, graphExecId)
+         VALUES ({}, {}, 0, 1, 7, 2, {PID}, 1, 1)",
+        902 * MS,
+        905 * MS
+    ));
+    // The driver's call inside the runtime's.
+    capture.sql(&format!(
+        "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue)
+         SELECT start + 1, end - 1, 1, globalTid, correlationId, {}, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId >= 1000",
+        capture.text("cuLaunchKernel")
+    ));
+    assert_eq!(outcomes(&capture), [[""; 6]; 0]);
+    // Helper queries count the graph: 10 kernels and 1 graph, 5 + 3 ms.
+    let activity = capture.rows("process_activity", &["op_count", "gpu_ns"]);
+    assert_eq!(activity, [["11", "8000000"]]);
+    let ids = capture.rows("scope_ids", &["scope_option", "id", "op_count"]);
+    assert!(ids.contains(&["device", "0", "11"].map(str::to_owned).to_vec()), "{ids:?}");
+}
+
+#[test]
+fn one_count_of_failed_calls() {
+    // Not ready (600) is no failure; neither is 34, which meant the same before CUDA 10.1.
+    let capture = Capture::new();
+    steady(&capture, PID);
+    bare(&capture, PID, "cudaEventQuery_v3020", (900 * MS, 9), 1, 600);
+    bare(&capture, PID, "cudaStreamQuery_v3020", (900 * MS, 3), 20, 34);
+    bare(&capture, PID, "cudaMalloc_v3020", (900 * MS, 2), 30, 2);
+    assert!(capture.says(&["failed CUDA calls: 2 of "]), "{:?}", capture.doubts());
+    let info = capture.rows("report_info", &["fact", "value"]);
+    assert!(info.contains(&["calls that failed", "2"].map(str::to_owned).to_vec()), "{info:?}");
+}
