@@ -54,6 +54,10 @@ impl Session {
         if !plan.is_over_answers() {
             return self.run_statement(plan, limits, sink);
         }
+        if self.is_without_rows(plan)? {
+            sink.begin(&plan.columns)?;
+            return sink.end().map(|()| 0);
+        }
         self.ask_ahead(&[plan], limits)?;
         let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
         let answers = answers.collect::<Result<Vec<_>>>()?;
@@ -106,9 +110,8 @@ impl Session {
         sink: &mut dyn RowSink,
         wait: &mut dyn FnMut() -> Result<()>,
     ) -> Result<usize> {
-        if let Some(condition) = &plan.rows_if
-            && !self.holds(condition)?
-        {
+        // Over answers, the report was asked before them.
+        if !plan.is_over_answers() && self.is_without_rows(plan)? {
             wait()?;
             sink.begin(&plan.columns)?;
             return sink.end().map(|()| 0);
@@ -164,12 +167,14 @@ impl Session {
         Ok(count)
     }
 
-    /// Whether a condition over relations is true.
-    fn holds(&self, condition: &str) -> Result<bool> {
+    /// Whether the condition without which a plan has no rows is false.
+    fn is_without_rows(&self, plan: &Plan) -> Result<bool> {
+        let Some(condition) = &plan.rows_if else { return Ok(false) };
         let sql = format!("SELECT {condition}");
         self.store_for(&sql)?;
         let failed = |error| self.explain(&self.limits, error);
-        self.connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)
+        let holds: bool = self.connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
+        Ok(!holds)
     }
 
     /// Runs the plan and returns its rows.
