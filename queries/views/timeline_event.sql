@@ -1,7 +1,6 @@
 /*---
 name: timeline_event
 summary: One row per event of a timeline, with the lane that it is drawn on.
-stored: true
 internal: true
 present_if: [gpu_op, graph_trace, nvtx_span, cuda_call, os_call, thread_state]
 reads: [cuda_call, graph_trace, host_part, kernel, memcpy, memset, nvtx_projection, nvtx_span, os_call, string, thread_state]

@@ -4,11 +4,12 @@ summary: One row per lane of a timeline.
 stored: true
 internal: true
 present_if: [timeline_event]
-reads: [device, scope, timeline_event]
+reads: [device, scope, slice_lane]
 columns:
   - {name: lane_id, type: id, doc: "Position of the lane from the top, from 1: the GPUs, each with its idle time and streams, then the threads."}
   - {name: nth, type: int, doc: "Rank by busy_ns among the lanes of its kind, from 1."}
   - {name: lane_kind, type: text, doc: "kind in words: GPU idle, stream, NVTX on GPU, NVTX, CUDA API, OS calls or thread state."}
+  - {name: lane_number, type: id, doc: "Number of the lane, as in slice_lane."}
   - {name: kind, type: int, doc: "As in timeline_event."}
   - {name: place, type: id, doc: "As in timeline_event."}
   - {name: device_id, type: id, doc: "As in timeline_event."}
@@ -25,20 +26,6 @@ columns:
 limits: See timeline_event.
 ---*/
 WITH
-found AS (
-  SELECT
-    kind,
-    place,
-    device_id,
-    context_id,
-    track,
-    count(*) AS slice_count,
-    sum(end_ns - start_ns) AS busy_ns,
-    min(start_ns) AS start_ns,
-    max(end_ns) AS end_ns
-  FROM timeline_event
-  GROUP BY kind, place, device_id, context_id, track
-),
 owned AS (
   SELECT
     *,
@@ -57,7 +44,7 @@ owned AS (
     END AS gpu_id,
     iif(kind = 1, NULL, place >> 24 & 16777215) AS pid,
     iif(kind > 2, place & 16777215, NULL) AS tid
-  FROM found
+  FROM slice_lane AS found
 )
 SELECT
   row_number() OVER (
@@ -73,6 +60,7 @@ SELECT
     WHEN 6 THEN 'OS calls'
     ELSE 'thread state'
   END AS lane_kind,
+  lane_number,
   kind,
   place,
   device_id,

@@ -6,7 +6,8 @@ summary: One row per operator that the memory bounds, over all its shapes.
 why: To find what fusion would win - operators that read and write data only to change each element.
 kind: sum
 tags: [gpu, memory, nvtx]
-reads: []
+reads: [operator_work]
+rows_if: EXISTS (SELECT 1 FROM operator_work)
 asks: [op_efficiency]
 params:
   - {name: bandwidth, type: real, min: 0, doc: "Measured bandwidth of the device memory in GB/s."}

@@ -6,7 +6,8 @@ summary: One row per element type of products, convolutions and attention.
 why: To see whether the heavy arithmetic runs in a type that the tensor cores serve, and how near to their peak.
 kind: sum
 tags: [gpu, nvtx]
-reads: []
+reads: [operator_work]
+rows_if: EXISTS (SELECT 1 FROM operator_work)
 asks: [op_efficiency]
 params:
   - {name: peaks, type: list, doc: "Measured peaks in TFLOP/s, such as bf16=790,fp8=1500."}

@@ -9,5 +9,6 @@ pub mod integers;
 pub mod interval;
 pub mod occupancy;
 pub mod projection;
+pub mod slices;
 pub mod statistics;
 pub mod threads;

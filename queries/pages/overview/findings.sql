@@ -45,24 +45,30 @@ number AS (
   SELECT query, narrows, row_number() OVER (ORDER BY query) - 1 AS bit
   FROM finding_about
 ),
+-- Within the window of the GPU.
 cut AS (
   SELECT
-    number.bit,
+    finding.query,
     finding.gpu_id,
     finding.subject,
     max(finding.start_ns, gpu_parts.start_ns) AS start_ns,
     min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) AS end_ns
-  FROM number
-  CROSS JOIN finding
+  FROM finding
   JOIN gpu_parts
     ON gpu_parts.gpu_id = finding.gpu_id
-  WHERE finding.query = number.query
-    AND number.bit < 62
 ),
 -- How long each set of findings claims the same time, as a sum of powers of two.
 claimed AS MATERIALIZED (
   SELECT value ->> 0 AS mask, value ->> 1 AS dur_ns
-  FROM json_each((SELECT overlap_times(gpu_id, bit, start_ns, end_ns) FROM cut))
+  FROM json_each(
+    (
+      SELECT overlap_times(cut.gpu_id, number.bit, cut.start_ns, cut.end_ns)
+      FROM number
+      CROSS JOIN cut
+      WHERE cut.query = number.query
+        AND number.bit < 62
+    )
+  )
 ),
 -- The bits of the findings that narrow each broader finding.
 narrower AS (
@@ -99,7 +105,7 @@ total AS (
   GROUP BY number.bit
 ),
 -- A statement for each finding: grouping would sort the intervals of all.
-measured AS (
+measured AS MATERIALIZED (
   SELECT
     bit,
     (
@@ -110,7 +116,8 @@ measured AS (
           json(top_share(gpu_id, start_ns, end_ns, subject))
         )
       FROM cut
-      WHERE cut.bit = number.bit
+      WHERE cut.query = number.query
+        AND number.bit < 62
     ) AS sums
   FROM number
 ),

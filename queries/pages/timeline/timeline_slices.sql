@@ -7,7 +7,7 @@ why: To draw single events of a capture that has too many to draw all of them.
 kind: trace
 tags: [api, cuda, gpu, nvtx, osrt]
 internal: true
-reads: [all_cuda_call, kernel, memcpy, memset, nvtx_op, nvtx_projection, os_call, timeline_event, timeline_lane]
+reads: [all_cuda_call, kernel, longest_slice, memcpy, memset, nvtx_op, nvtx_projection, os_call, slice_piece, timeline_lane]
 requires: [timeline_event]
 params:
   - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
@@ -51,39 +51,26 @@ limits: Events of timeline_event, with its limits. Ranges without GPU work are n
 see_also: [timeline_pieces, timeline_lanes, timeline_names, gpu_idle_causes]
 ---*/
 WITH
-lane AS (
+lane AS MATERIALIZED (
   SELECT *, max((to_ns - from_ns + :pieces - 1) / :pieces, 1) AS piece_ns
   FROM timeline_lane
   ORDER BY nth, kind
   LIMIT :lanes
 ),
-placed AS MATERIALIZED (
-  SELECT
-    lane.lane_id,
-    lane.kind <= 2 AS is_gpu,
-    event.source,
-    event.event_id,
-    event.start_ns,
-    event.end_ns,
-    event.category,
-    event.name,
-    max(event.start_ns - lane.from_ns, 0) / lane.piece_ns AS first_piece
-  FROM timeline_event AS event
-  JOIN lane
-    ON lane.kind = event.kind
-    AND lane.place IS NOT DISTINCT FROM event.place
-    AND lane.device_id IS NOT DISTINCT FROM event.device_id
-    AND lane.context_id IS NOT DISTINCT FROM event.context_id
-    AND lane.track IS NOT DISTINCT FROM event.track
-),
 -- How many slices each half returns for each N: those of pieces with at most N slices, and N of every other piece.
 cell AS (
   SELECT is_gpu, slice_count, count(*) AS cell_count
   FROM (
-    SELECT is_gpu, count(*) AS slice_count
-    FROM placed
-    GROUP BY lane_id, first_piece
+    SELECT lane.kind <= 2 AS is_gpu, sum(piece.slice_count) AS slice_count
+    FROM slice_piece AS piece
+    JOIN lane
+      ON lane.lane_number = piece.lane_number
+    WHERE piece.from_ns = (SELECT min(from_ns) FROM lane)
+      AND piece.to_ns = (SELECT max(to_ns) FROM lane)
+      AND piece.pieces = :pieces
+    GROUP BY piece.lane_number, piece.piece_id
   )
+  WHERE slice_count > 0
   GROUP BY is_gpu, slice_count
 ),
 choice AS (
@@ -109,42 +96,27 @@ rule AS MATERIALIZED (
   WHERE small_count + least * large_count <= :slices / 2
   GROUP BY is_gpu
 ),
--- Most slices are shorter than the shortest that is kept of their piece of the lane: only the others are ranked.
--- CROSS JOIN keeps the order of the tables. Otherwise SQLite would build an index of all slices.
-bound AS MATERIALIZED (
-  SELECT
-    placed.lane_id,
-    placed.first_piece,
-    nth_largest(placed.end_ns - placed.start_ns, rule.per_piece) AS dur_ns
-  FROM placed
-  CROSS JOIN rule
-  WHERE rule.is_gpu = placed.is_gpu
-  GROUP BY placed.lane_id, placed.first_piece
-),
 kept AS MATERIALIZED (
-  SELECT ranked.*, iif(rule.per_piece < rule.most, rule.per_piece, NULL) AS per_piece
-  FROM (
-    SELECT
-      placed.*,
-      row_number() OVER (
-        PARTITION BY placed.lane_id, placed.first_piece
-        ORDER BY
-          placed.end_ns - placed.start_ns DESC,
-          placed.start_ns,
-          placed.source,
-          placed.event_id,
-          placed.category,
-          placed.name
-      ) AS nth
-    FROM placed
-    CROSS JOIN bound
-    WHERE bound.lane_id = placed.lane_id
-      AND bound.first_piece = placed.first_piece
-      AND placed.end_ns - placed.start_ns >= bound.dur_ns
-  ) AS ranked
+  SELECT
+    lane.lane_id,
+    slice.source,
+    slice.event_id,
+    slice.start_ns,
+    slice.end_ns,
+    slice.category,
+    slice.name,
+    max(slice.start_ns - lane.from_ns, 0) / lane.piece_ns AS first_piece,
+    iif(rule.per_piece < rule.most, rule.per_piece, NULL) AS per_piece
+  FROM longest_slice AS slice
+  JOIN lane
+    ON lane.lane_number = slice.lane_number
   JOIN rule
-    ON rule.is_gpu = ranked.is_gpu
-  WHERE ranked.nth <= rule.per_piece
+    ON rule.is_gpu = (lane.kind <= 2)
+  WHERE slice.from_ns = (SELECT min(from_ns) FROM lane)
+    AND slice.to_ns = (SELECT max(to_ns) FROM lane)
+    AND slice.pieces = :pieces
+    AND slice.gpu_most = coalesce((SELECT per_piece FROM rule WHERE is_gpu), 0)
+    AND slice.thread_most = coalesce((SELECT per_piece FROM rule WHERE NOT is_gpu), 0)
 )
 SELECT
   lane.lane_id,

@@ -15,8 +15,9 @@ pub(super) fn check_reads(
 ) {
     let condition = query.header.rows_if.as_ref().map(|condition| format!("SELECT {condition}"));
     let conditional = condition.map_or(Ok(BTreeSet::new()), |condition| relations_in(&condition));
-    let used = match relations_in(&query.sql).and_then(|used| Ok(&used | &conditional?)) {
-        Ok(used) => used,
+    let found = relations_in(&query.sql).and_then(|used| Ok((used, conditional?)));
+    let (used, conditional) = match found {
+        Ok((used, conditional)) => (&used | &conditional, conditional),
         Err(message) => {
             findings.push(place.finding(
                 "Q17",
@@ -44,7 +45,7 @@ pub(super) fn check_reads(
     let declared: BTreeSet<String> =
         header.reads.iter().chain(asked.intersection(&used)).cloned().collect();
     compare_reads(place, "Q09", &used, &declared, findings);
-    if !header.asks.is_empty() && !header.reads.is_empty() {
+    if !header.asks.is_empty() && !header.reads.iter().all(|name| conditional.contains(name)) {
         findings.push(place.finding(
             "Q10",
             "asks:",

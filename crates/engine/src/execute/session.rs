@@ -56,6 +56,10 @@ impl Session {
         if !plan.is_over_answers() {
             return self.run_statement(plan, limits, sink);
         }
+        if self.is_without_rows(plan)? {
+            sink.begin(&plan.columns)?;
+            return sink.end().map(|()| 0);
+        }
         self.ask_ahead(&[plan], limits)?;
         let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
         let answers = answers.collect::<Result<Vec<_>>>()?;
@@ -113,9 +117,8 @@ impl Session {
         sink: &mut dyn RowSink,
         wait: &mut dyn FnMut() -> Result<()>,
     ) -> Result<usize> {
-        if let Some(condition) = &plan.rows_if
-            && !self.holds(condition)?
-        {
+        // Over answers, the report was asked before them.
+        if !plan.is_over_answers() && self.is_without_rows(plan)? {
             wait()?;
             sink.begin(&plan.columns)?;
             return sink.end().map(|()| 0);
@@ -169,6 +172,12 @@ impl Session {
         }
         sink.end()?;
         Ok(count)
+    }
+
+    /// Whether the condition without which a plan has no rows is false.
+    fn is_without_rows(&self, plan: &Plan) -> Result<bool> {
+        let Some(condition) = &plan.rows_if else { return Ok(false) };
+        Ok(!self.holds(condition)?)
     }
 
     /// Whether a condition over relations is true.

@@ -300,7 +300,13 @@ impl Planner<'_> {
     /// Registers a relation that nsq computes, under `name`. It needs no statement.
     fn define_native(&mut self, name: &str, relation: &Relation, scope: Scope) -> Result<Vec<String>> {
         let header = &relation.header;
-        let input = self.input(&scope, relation.native_reads())?;
+        let reads = if header.by_statement { &[] } else { relation.native_reads() };
+        let input = self.input(&scope, reads)?;
+        if header.by_statement {
+            for read in &header.reads {
+                self.visit(read)?;
+            }
+        }
         // Kernel names are three more columns to read for each kernel: read them only if they are shown.
         let shows_kernels =
             header.columns.iter().any(|column| KERNEL_NAMES.contains(&column.name.as_str()));

@@ -55,6 +55,10 @@ pub struct RelationHeader {
     /// What nsq reads to compute the relation, if the file has a statement, which reads `reads`.
     #[serde(default)]
     pub native_reads: Vec<String>,
+    /// For a native relation: whether nsq reads `reads` with a statement, as other relations do. Else it reads the
+    /// relations behind them on connections of its own, which have no native relations.
+    #[serde(default)]
+    pub by_statement: bool,
     /// Whether its rows are computed once for all statements on a report: it has few, and they take long.
     #[serde(default)]
     pub stored: bool,

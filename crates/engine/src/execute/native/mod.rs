@@ -10,6 +10,7 @@ mod natives;
 mod nvtx;
 mod reader;
 mod relation;
+mod slices;
 mod store;
 pub(super) mod texts;
 mod vtab;
@@ -87,10 +88,16 @@ pub(super) fn share(connection: &Connection, natives: Arc<Natives>) -> Result<Ar
 fn create(connection: &Connection, natives: &Arc<Natives>) -> Result<()> {
     const NVTX: Module<'_, vtab::NativeTable<nvtx::Table>> = Module::read_only_module();
     const GPU: Module<'_, vtab::NativeTable<gpu::Table>> = Module::read_only_module();
+    const SLICES: Module<'_, vtab::NativeTable<slices::Table>> = Module::read_only_module();
     connection.create_module(c"nsq_nvtx", &NVTX, Some(Arc::clone(natives)))?;
     connection.create_module(c"nsq_gpu", &GPU, Some(Arc::clone(natives)))?;
+    connection.create_module(c"nsq_slices", &SLICES, Some(Arc::clone(natives)))?;
     for native in &natives.natives {
-        let module = if is_gpu(native) { "nsq_gpu" } else { "nsq_nvtx" };
+        let module = match native {
+            native if is_gpu(native) => "nsq_gpu",
+            native if slices::Table::named(&native.relation).is_some() => "nsq_slices",
+            _ => "nsq_nvtx",
+        };
         connection.execute_batch(&format!(
             "CREATE VIRTUAL TABLE temp.{} USING {module}",
             quote(&native.object)

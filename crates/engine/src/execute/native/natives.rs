@@ -1,9 +1,10 @@
 //! The data of the native relations of a connection.
+#![allow(unsafe_code)]
 
 use super::nvtx::{self, AttributedTime, LazyRules, Selection};
 use super::relation::Relation;
 use super::store::Store;
-use super::{finding, gpu};
+use super::{finding, gpu, slices};
 use crate::execute::findings::Findings;
 use crate::execute::limits::{self, Limits};
 use crate::normalize::{Input, Native};
@@ -40,11 +41,14 @@ pub struct Natives {
     /// The operations and calls in the selected NVTX ranges. Set if the scope selects ranges and a
     /// statement reads a GPU relation or calls a selection function.
     pub(super) selection: OnceLock<Selection>,
+    /// The slices of the timeline.
+    pub(super) slices: OnceLock<Arc<slices::Answers>>,
     /// The findings that the relation `finding` is over.
     pub(super) findings: Option<Arc<Findings>>,
     /// Each is held while data of its kind is computed, so that no other connection computes or reads the same.
     pub(super) projecting: Mutex<()>,
     pub(super) occupying: Mutex<()>,
+    pub(super) slicing: Mutex<()>,
     /// The error of the last statement of each thread. Kept here because SQLite passes on only an error's
     /// text.
     pub(super) failures: Mutex<Vec<(ThreadId, Error)>>,
@@ -70,6 +74,8 @@ impl Natives {
             projections: Vec::new(),
             occupancies: Vec::new(),
             selection: OnceLock::new(),
+            slices: OnceLock::new(),
+            slicing: Mutex::default(),
             findings: None,
             projecting: Mutex::default(),
             occupying: Mutex::default(),
@@ -187,23 +193,56 @@ pub(super) fn interrupted() -> rusqlite::Error {
 /// A native relation, and the data that it answers from.
 pub(super) trait Answered: Relation {
     /// The data of an input, computed on first use.
-    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<Self::Answers>>;
+    ///
+    /// # Safety
+    ///
+    /// `connection` must be open, and used by no other thread.
+    unsafe fn answers(
+        natives: &Natives,
+        input: usize,
+        connection: *mut ffi::sqlite3,
+    ) -> rusqlite::Result<Arc<Self::Answers>>;
 }
 
 impl Answered for nvtx::Table {
-    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<nvtx::Answers>> {
+    unsafe fn answers(
+        natives: &Natives,
+        input: usize,
+        _: *mut ffi::sqlite3,
+    ) -> rusqlite::Result<Arc<nvtx::Answers>> {
         natives.projection(input)
     }
 }
 
+impl Answered for slices::Table {
+    unsafe fn answers(
+        natives: &Natives,
+        _: usize,
+        connection: *mut ffi::sqlite3,
+    ) -> rusqlite::Result<Arc<slices::Answers>> {
+        natives.once(&natives.slices, &natives.slicing, || {
+            // SAFETY: the caller's promise.
+            unsafe { slices::read(connection, &natives.database, &natives.limits) }
+        })
+    }
+}
+
 impl Answered for finding::Table {
-    fn answers(natives: &Natives, _: usize) -> rusqlite::Result<Arc<Findings>> {
+    unsafe fn answers(
+        natives: &Natives,
+        _: usize,
+        _: *mut ffi::sqlite3,
+    ) -> rusqlite::Result<Arc<Findings>> {
         Ok(natives.findings.as_ref().map_or_else(Arc::default, Arc::clone))
     }
 }
 
 impl Answered for gpu::Table {
-    fn answers(natives: &Natives, input: usize) -> rusqlite::Result<Arc<gpu::Answers>> {
+    unsafe fn answers(
+        natives: &Natives,
+        input: usize,
+        _: *mut ffi::sqlite3,
+    ) -> rusqlite::Result<Arc<gpu::Answers>> {
         natives.occupancy(input)
     }
 }

@@ -172,14 +172,14 @@ impl Reader {
 }
 
 /// A statement that is being stepped through.
-struct Rows<'a> {
+pub(super) struct Rows<'a> {
     connection: &'a Connection,
     database: &'a Path,
     statement: *mut ffi::sqlite3_stmt,
 }
 
 impl<'a> Rows<'a> {
-    fn new(connection: &'a Connection, database: &'a Path, sql: &str) -> Result<Self> {
+    pub(super) fn new(connection: &'a Connection, database: &'a Path, sql: &str) -> Result<Self> {
         let sql = CString::new(sql).map_err(rusqlite::Error::NulError)?;
         let mut statement = ptr::null_mut();
         // SAFETY: the connection outlives the statement (`'a`); `sql` outlives this call.
@@ -200,7 +200,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The next row. Its cells are valid until the next call.
-    fn next(&mut self) -> rusqlite::Result<Option<Cells<'_>>> {
+    pub(super) fn next(&mut self) -> rusqlite::Result<Option<Cells<'_>>> {
         // SAFETY: the statement was prepared and is finalised only when `self` is dropped.
         match unsafe { ffi::sqlite3_step(self.statement) } {
             ffi::SQLITE_ROW => {

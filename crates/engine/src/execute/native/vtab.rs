@@ -12,7 +12,7 @@ use rusqlite::vtab::{
     Context, CreateVTab, Filters, IndexConstraintOp, IndexInfo, OrderBy, VTab, VTabConfig,
     VTabConnection, VTabCursor, VTabKind, sqlite3_vtab, sqlite3_vtab_cursor,
 };
-use rusqlite::{Error, Result};
+use rusqlite::{Error, Result, ffi};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_int};
@@ -44,6 +44,8 @@ const ROWS_A_CHECK: usize = 64;
 #[repr(C)]
 pub(super) struct NativeTable<R: Answered> {
     base: sqlite3_vtab,
+    /// The connection that it was created on, which outlives it.
+    connection: *mut ffi::sqlite3,
     natives: Arc<Natives>,
     relation: R,
     input: usize,
@@ -81,6 +83,8 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
             .map_err(|_| unknown("a column's name holds a zero byte"))?;
         let table = Self {
             base: sqlite3_vtab::default(),
+            // SAFETY: it is used for statements only, on the thread that steps those of the connection.
+            connection: unsafe { db.handle() },
             natives: Arc::clone(natives),
             relation,
             input: native.input,
@@ -140,6 +144,7 @@ unsafe impl<'vtab, R: Answered> VTab<'vtab> for NativeTable<R> {
     fn open(&'vtab mut self) -> Result<Self::Cursor> {
         Ok(Cursor {
             base: sqlite3_vtab_cursor::default(),
+            connection: self.connection,
             natives: Arc::clone(&self.natives),
             relation: self.relation,
             input: self.input,
@@ -203,6 +208,7 @@ impl<R: Answered> CreateVTab<'_> for NativeTable<R> {
 #[repr(C)]
 pub(super) struct Cursor<'vtab, R: Answered> {
     base: sqlite3_vtab_cursor,
+    connection: *mut ffi::sqlite3,
     natives: Arc<Natives>,
     relation: R,
     input: usize,
@@ -280,7 +286,8 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
     fn filter(&mut self, plan: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
         let answers = match &self.answers {
             Some(answers) => Arc::clone(answers),
-            None => R::answers(&self.natives, self.input)?,
+            // SAFETY: SQLite calls this on the thread that steps a statement of the connection.
+            None => unsafe { R::answers(&self.natives, self.input, self.connection) }?,
         };
         self.is_reordered = plan & REORDERED != 0;
         let plan = plan & !REORDERED;

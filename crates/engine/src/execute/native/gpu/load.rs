@@ -146,9 +146,8 @@ fn read_ops(
     into: &mut Vec<Op>,
 ) -> Result<()> {
     let id = format!("{relation}_id");
-    // No call launched a graph that was traced as a whole.
     let launch = match kind {
-        OpKind::Graph => "NULL, NULL",
+        OpKind::Graph => "correlation_id, NULL",
         _ => "correlation_id, green_context_id",
     };
     let columns = format!(
