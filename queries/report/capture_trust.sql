@@ -223,7 +223,7 @@ problem (rank, severity, problem, detail, remedy) AS (
   UNION ALL
   SELECT
     iif(outcome = 'lost', -50, -49),
-    'partial',
+    iif(launches >= 5 AND 10 * launches >= all_launches, 'partial', 'note'),
     'launches without recorded work',
     printf(
       '%d of %d %s of process %d succeeded, and no GPU work of them was recorded%s.',

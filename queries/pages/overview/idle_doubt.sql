@@ -10,13 +10,13 @@ tags: [capture, gpu]
 reads: [all_kernel, launch_outcome]
 requires: [gpu_op | graph_trace]
 columns:
-  - {name: is_unknown, type: bool, priority: 0, doc: "Whether at least a tenth of the launches failed, or succeeded without recorded work."}
+  - {name: is_unknown, type: bool, priority: 0, doc: "Whether at least a tenth of the launches failed, or succeeded without recorded work; the limits have the rule."}
   - {name: failed_count, type: int, unit: count, priority: 1, doc: "Launches that failed."}
   - {name: lost_count, type: int, unit: count, priority: 1, doc: "Launches that succeeded and have no GPU work in the report."}
   - {name: launch_count, type: int, unit: count, priority: 1, doc: "Launches of the threads that have any of these, by the same functions."}
   - {name: reason, type: text, priority: 1, doc: "What is missing; null if idle time is known."}
 limits: >-
-  A tenth of the kernels in the report and of these launches together. Launches that had not run when the capture ended
+  A tenth of the kernels in the report and of these launches together, and at least five if none failed. Launches that had not run when the capture ended
   do not count, and neither do those captured into a graph: a GPU may well idle then.
 ---*/
 WITH
@@ -39,7 +39,7 @@ judged AS (
     failed_count,
     lost_count,
     launch_count,
-    failed_count + lost_count > 0
+    (failed_count > 0 OR lost_count >= 5)
     AND 10 * (failed_count + lost_count) >= failed_count + lost_count + (SELECT count(*) FROM all_kernel) AS is_unknown
   FROM missing
   CROSS JOIN thread

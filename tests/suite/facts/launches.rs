@@ -159,7 +159,7 @@ fn damaged_kernels_and_whole_graphs_are_work() {
     // The driver's call inside the runtime's.
     capture.sql(&format!(
         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, returnValue)
-         SELECT start + 1, end - 1, 1, globalTid, correlationId, {}, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId >= 1000",
+         SELECT start + 1, end - 1, 1, globalTid, correlationId, {}, 0 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId BETWEEN 1000 AND 1009",
         capture.text("cuLaunchKernel")
     ));
     assert_eq!(outcomes(&capture), [[""; 6]; 0]);
