@@ -27,11 +27,16 @@ columns:
   - {name: tid, type: id, doc: "Operating system ID of the launching thread; null without a call."}
 limits: >-
   If a runtime call and the driver call inside it have the same correlation ID, the outer call is used, so that each
-  operation has one row. All operations of a graph launch share one call.
+  operation has one row. If a process uses a correlation ID again, the call is the last one that began no later than the
+  operation. All operations of a graph launch share one call.
 ---*/
 WITH
+-- A call inside another one with its correlation ID ends no later than that.
 outermost_call AS (
-  SELECT *
+  SELECT
+    *,
+    lead(start_ns) OVER again AS next_ns,
+    row_number() OVER again AS nth
   FROM (
     SELECT
       call_id,
@@ -42,14 +47,17 @@ outermost_call AS (
       tid,
       global_pid,
       correlation_id,
-      row_number() OVER (
+      max(end_ns) OVER (
         PARTITION BY global_pid, correlation_id
         ORDER BY start_ns, end_ns DESC, api_kind DESC, call_id
-      ) AS nth
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached_ns
     FROM all_cuda_call
     WHERE correlation_id <> 0
   )
-  WHERE nth = 1
+  WHERE reached_ns IS NULL
+    OR start_ns > reached_ns
+  WINDOW again AS (PARTITION BY global_pid, correlation_id ORDER BY start_ns)
 )
 SELECT
   op.op_id,
@@ -74,3 +82,5 @@ FROM all_gpu_op AS op
 LEFT JOIN outermost_call AS call
   ON call.correlation_id = op.correlation_id
   AND call.global_pid = op.global_pid
+  AND (op.start_ns >= call.start_ns OR call.nth = 1)
+  AND (op.start_ns < call.next_ns OR call.next_ns IS NULL)

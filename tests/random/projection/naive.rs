@@ -326,14 +326,20 @@ fn name(trace: &Trace, range: &Range) -> Option<String> {
     }
 }
 
-/// The outermost of the calls with the operation's correlation id.
+/// The outermost of the calls with the operation's correlation id. If a process uses the id again, the last of these that
+/// began no later than the operation, else the first.
 fn launch<'a>(trace: &'a Trace, op: &Op) -> Option<&'a Call> {
     let number = op.correlation.filter(|&number| number != 0)?;
-    trace
-        .calls
-        .iter()
-        .filter(|call| process(call.thread) == op.process && call.correlation == Some(number))
-        .min_by_key(|call| (call.start, Reverse(call.end), call.class, call.id))
+    let is_of = |call: &&Call| process(call.thread) == op.process && call.correlation == Some(number);
+    let place = |call: &Call| (call.start, Reverse(call.end), call.class, call.id);
+    let calls: Vec<&Call> = trace.calls.iter().filter(is_of).collect();
+    let is_outermost = |call: &&&Call| {
+        let before = calls.iter().filter(|other| place(other) < place(call));
+        before.map(|other| other.end).max().is_none_or(|reached| call.start > reached)
+    };
+    let outermost: Vec<&Call> = calls.iter().filter(is_outermost).copied().collect();
+    let last = outermost.iter().filter(|call| call.start <= op.start).max_by_key(|call| call.start);
+    last.or(outermost.iter().min_by_key(|call| call.start)).copied()
 }
 
 /// The ancestors of a range, from the parent up.
@@ -351,8 +357,8 @@ fn stack(ancestors: &[&Span<'_>], span: &Span<'_>) -> String {
 
 /// The number of distinct launches.
 fn launches(works: &[&Work<'_>]) -> usize {
-    let numbers: BTreeSet<_> = works.iter().map(|work| (work.op.process, work.op.correlation)).collect();
-    numbers.len()
+    let calls: BTreeSet<_> = works.iter().filter_map(|work| Some(work.launch?.id)).collect();
+    calls.len()
 }
 
 fn gpu_ns(works: &[&Work<'_>]) -> i64 {

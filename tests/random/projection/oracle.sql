@@ -8,18 +8,24 @@ CREATE TEMP TABLE oracle_range AS
 SELECT *, row_number() OVER (ORDER BY start_ns, end_ns DESC, range_id) AS place
 FROM all_nvtx_range;
 
--- Every GPU operation with its launch: the outermost of the calls with its correlation id.
+-- Every GPU operation with its launch: the outermost of the calls with its correlation id, and of several of these the last
+-- that began no later than the operation, else the first.
 CREATE TEMP TABLE oracle_op AS
 WITH
 ranked_call AS (
-  SELECT
-    *,
-    row_number() OVER (
-      PARTITION BY global_pid, correlation_id
-      ORDER BY start_ns, end_ns DESC, api_kind DESC, call_id
-    ) AS nth
-  FROM all_cuda_call
-  WHERE correlation_id <> 0
+  SELECT *, row_number() OVER (PARTITION BY global_pid, correlation_id ORDER BY start_ns) AS nth
+  FROM (
+    SELECT
+      *,
+      max(end_ns) OVER (
+        PARTITION BY global_pid, correlation_id
+        ORDER BY start_ns, end_ns DESC, api_kind DESC, call_id
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS reached_ns
+    FROM all_cuda_call
+    WHERE correlation_id <> 0
+  )
+  WHERE reached_ns IS NULL OR start_ns > reached_ns
 ),
 op AS (
   SELECT 'kernel' AS op_kind, kernel_id AS op_id, start_ns, end_ns, dur_ns, correlation_id, pid, global_pid, name_id AS kernel_name_id
@@ -43,9 +49,14 @@ SELECT
   call.global_tid
 FROM op
 LEFT JOIN ranked_call AS call
-  ON call.nth = 1
-  AND call.global_pid = op.global_pid
-  AND call.correlation_id = op.correlation_id;
+  ON call.global_pid = op.global_pid
+  AND call.correlation_id = op.correlation_id
+  AND call.nth = (
+    SELECT max(1, sum(other.start_ns <= op.start_ns))
+    FROM ranked_call AS other
+    WHERE other.global_pid = op.global_pid
+      AND other.correlation_id = op.correlation_id
+  );
 
 -- Every range of the process that contains the whole launch. `is_own`: the range counts for the launching thread.
 CREATE TEMP TABLE oracle_around AS

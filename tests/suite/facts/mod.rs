@@ -1,5 +1,6 @@
 //! What a capture is, before what it means: times that cannot be true, launches and their work, calls, GPUs.
 
+mod calls;
 mod capture;
 mod launches;
 mod times;

@@ -1,4 +1,4 @@
-//! The session of NVIDIA's reports on a capture with times that cannot be true.
+//! The session of NVIDIA's reports on a capture with times that cannot be true, or with two rows of a call.
 
 use super::begin::Known;
 use super::relation_store::Stored;
@@ -7,6 +7,9 @@ use crate::normalize::{Installation, SUSPECTS};
 use nsq_report::report::reopen;
 use nsq_value::error::Result;
 use std::sync::Arc;
+
+/// Whether the report has second rows of calls.
+const REPEATS: &str = "EXISTS (SELECT 1 FROM src_cuda_api WHERE eventClass = 67)";
 
 impl Session {
     /// The session of plans that see the rows as recorded; `None` if they see the same rows in this one.
@@ -39,7 +42,7 @@ impl Session {
         let installation = Arc::new(Installation { classes, ..Installation::clone(recorded) });
         let stored = Arc::new(Stored::new(&installation));
         let session = Self::connect(connection, installation, Known::Loads(None), stored, &self.limits)?;
-        let is_needed = session.holds(&format!("EXISTS (SELECT 1 FROM {SUSPECTS})"))?;
+        let is_needed = session.holds(&format!("EXISTS (SELECT 1 FROM {SUSPECTS}) OR {REPEATS}"))?;
         Ok(is_needed.then_some(session))
     }
 }

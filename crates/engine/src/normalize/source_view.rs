@@ -12,13 +12,15 @@ pub struct Times {
     /// A statement that returns 1 if a time is not an integer. SQLite would calculate with it without an
     /// error.
     pub is_no_number: String,
-    /// A statement that returns 1 if a row may have times that cannot be true: relations say which ones have, and this
-    /// is quicker.
+    /// A statement that returns 1 if NVIDIA's reports may see a row that relations leave out: these say which ones, and
+    /// this is quicker.
     pub may_be_suspect: Option<String>,
 }
 
 /// The view of NVTX ranges and marks.
 const RANGES: &str = "src_nvtx_event";
+/// The view of CUDA API calls.
+const CALLS: &str = "src_cuda_api";
 /// Longest time, in ns, between the start and the end of an event that relations take for possible.
 const PLAUSIBLE_NS: i64 = 1_000_000_000_000_000;
 
@@ -53,8 +55,10 @@ pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
         [start, end] => {
             // Marks and open ranges have no end.
             let is_open = if source.view == RANGES { "0" } else { &format!("{end} IS NULL") };
+            let class = table.column("eventClass").filter(|_| source.view == CALLS);
+            let is_repeated = class.map_or("0".to_owned(), |class| format!("{} = 67", quote(class)));
             Some(any(&format!(
-                "{end} < {start} OR {start} <= 0 OR {end} > {start} + {PLAUSIBLE_NS} OR {is_open}"
+                "{end} < {start} OR {start} <= 0 OR {end} > {start} + {PLAUSIBLE_NS} OR {is_open} OR {is_repeated}"
             )))
         }
         _ => None,

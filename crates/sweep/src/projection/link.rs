@@ -93,26 +93,74 @@ impl Links {
         calls.threads().iter().enumerate().map(is_linked).collect()
     }
 
-    /// The outermost call of each slot, or [`NONE`]. `process_of`: the process of each thread, if operations refer to it.
-    ///
-    /// The outermost call is the first to start; then the last to end; then a runtime call before a driver
-    /// call; then the earlier row.
-    pub fn outermost(&self, calls: &Calls, process_of: impl Fn(i64) -> Option<u32>) -> Vec<u32> {
+    /// The calls of each slot. `process_of`: the process of each thread, if operations refer to it.
+    pub fn callers(&self, calls: &Calls, process_of: impl Fn(i64) -> Option<u32>) -> Callers {
         let processes: Vec<_> = calls.global_tids.iter().map(|&thread| process_of(thread)).collect();
-        let mut found = vec![NONE; self.slots as usize];
+        let slot_of = |place: u32| {
+            let process = processes[calls.threads()[place as usize] as usize];
+            process.and_then(|process| self.slot(process, calls.correlation(place as usize)))
+        };
+        let mut outermost = vec![NONE; self.slots as usize];
         let key = |place: u32| {
             let call = calls.at(place as usize);
             (call.start, Reverse(call.end), !call.is_runtime, call.id)
         };
-        for (place, &thread) in (0u32..).zip(calls.threads()) {
-            let slot = processes[thread as usize]
-                .and_then(|process| self.slot(process, calls.correlation(place as usize)));
-            let Some(slot) = slot else { continue };
-            let best = &mut found[slot as usize];
+        let mut reused: HashMap<u32, Vec<u32>> = HashMap::default();
+        let all = 0..calls.len() as u32;
+        for (place, slot) in all.clone().filter_map(|place| Some((place, slot_of(place)?))) {
+            let best = &mut outermost[slot as usize];
+            if *best != NONE {
+                let (own, known) = (calls.times(place as usize), calls.times(*best as usize));
+                if own.0 > known.1 || own.1 < known.0 {
+                    reused.entry(slot).or_default();
+                }
+            }
             if *best == NONE || key(place) < key(*best) {
                 *best = place;
             }
         }
-        found
+        if !reused.is_empty() {
+            for (place, slot) in all.filter_map(|place| Some((place, slot_of(place)?))) {
+                if let Some(of_slot) = reused.get_mut(&slot) {
+                    of_slot.push(place);
+                }
+            }
+        }
+        for of_slot in reused.values_mut() {
+            of_slot.sort_unstable_by_key(|&place| key(place));
+            let mut reached = i64::MIN;
+            of_slot.retain(|&place| {
+                let (start, end) = calls.times(place as usize);
+                let is_first = reached == i64::MIN;
+                let is_outermost = is_first || start > reached;
+                reached = reached.max(end);
+                is_outermost
+            });
+        }
+        Callers { outermost, reused }
+    }
+}
+
+/// The calls that launched operations, by slot of [`Links`].
+///
+/// The call of an operation is the outermost one with its process and correlation id. Of calls inside each other, that is
+/// the first to start; then the last to end; then a runtime call before a driver call; then the earlier row. If a process
+/// uses an id again, it is the last of these that starts no later than the operation.
+#[derive(Debug, Default)]
+pub struct Callers {
+    /// Of each slot the first one, or [`NONE`].
+    outermost: Vec<u32>,
+    /// Of slots whose ids were used again, all, in order.
+    reused: HashMap<u32, Vec<u32>>,
+}
+
+impl Callers {
+    /// The place of the call of an operation with this slot and start, or [`NONE`].
+    pub fn of(&self, slot: u32, start: i64, calls: &Calls) -> u32 {
+        let Some(of_slot) = self.reused.get(&slot).filter(|_| !self.reused.is_empty()) else {
+            return self.outermost.get(slot as usize).copied().unwrap_or(NONE);
+        };
+        let later = of_slot.partition_point(|&place| calls.times(place as usize).0 <= start);
+        of_slot.get(later.saturating_sub(1)).copied().unwrap_or(NONE)
     }
 }

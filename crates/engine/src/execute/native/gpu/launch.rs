@@ -36,9 +36,10 @@ impl Launches {
         let ids = ops.iter().map(|op| (of_stream[op.stream as usize], given(op.correlation)));
         let mut links = Links::between(ids.clone(), processes.values.len());
         let mut of_op: Vec<u32> = ids.map(|(process, id)| links.slot_for(process, id)).collect();
-        let found = links.outermost(&calls, |global_tid| processes.known(global_tid & PROCESS));
-        // An operation without a slot has no call either.
-        of_op.iter_mut().for_each(|of| *of = found.get(*of as usize).copied().unwrap_or(*of));
+        let callers = links.callers(&calls, |global_tid| processes.known(global_tid & PROCESS));
+        for (of, op) in of_op.iter_mut().zip(ops) {
+            *of = callers.of(*of, op.start, &calls);
+        }
         let are_linked = links.are_linked(&calls, |global_tid| processes.known(global_tid & PROCESS));
         let (mut counts, mut last_work) = (HashMap::new(), HashMap::new());
         let mut without_work = Vec::new();

@@ -232,14 +232,20 @@ fn joined<T>(mut first: Vec<T>, mut second: Vec<T>) -> Vec<T> {
 /// The calls that launched operations, in the order in which they were read. Replaces the slots of operations in
 /// [`Links`] by the places of these launches.
 fn launches_of(ops: &mut Ops, links: &Links, calls: &Calls, ids: &Interners) -> Launches {
-    let mut places = links.outermost(calls, |global_tid| ids.processes.find(global_tid & PROCESS));
-    let mut launching: Vec<u32> = places.iter().copied().filter(|&call| call != NONE).collect();
-    launching.sort_unstable();
+    let callers = links.callers(calls, |global_tid| ids.processes.find(global_tid & PROCESS));
+    let starts: Vec<i64> = ops.iter().map(|op| op.start).collect();
+    for (launch, start) in ops.launches_mut().iter_mut().zip(starts) {
+        *launch = callers.of(*launch, start, calls);
+    }
+    let mut is_launch = vec![false; calls.len()];
+    for op in ops.iter().filter(|op| op.launch != NONE) {
+        is_launch[op.launch as usize] = true;
+    }
+    let launching: Vec<u32> = (0..calls.len() as u32).filter(|&call| is_launch[call as usize]).collect();
     let mut place_of = vec![NONE; calls.len()];
     (0u32..).zip(&launching).for_each(|(place, &call)| place_of[call as usize] = place);
-    places.iter_mut().for_each(|of| *of = place_of.get(*of as usize).copied().unwrap_or(NONE));
     for launch in ops.launches_mut().iter_mut().filter(|launch| **launch != NONE) {
-        *launch = places[*launch as usize];
+        *launch = place_of[*launch as usize];
     }
     let mut threads = Known::default();
     let launch = |&call: &u32| {
