@@ -73,8 +73,9 @@ fn answers(catalog: &Catalog, path: &Path) -> Vec<(String, Result<ResultTable, S
     let mut plans = Vec::new();
     for query in catalog.readable_queries() {
         let header = &query.header;
-        // These say what is damaged.
-        let tells = ["capture_trust", "suspect_events"].contains(&header.name.as_str());
+        // These say what is damaged, or whether the work of launches is missing.
+        let tells = ["capture_trust", "suspect_events", "launch_outcomes", "idle_doubt", "findings"]
+            .contains(&header.name.as_str());
         let is_asked = !header.across && !tells && (header.nsys.is_none() || header.kind == Kind::Rule);
         let Ok(plan) = Plan::new(catalog, &Invocation::parse(&header.name), &Layout::Own) else {
             continue;

@@ -54,7 +54,7 @@ pub struct Installation {
     pub built_in: &'static BuiltIn,
     /// `CREATE TEMP …` statements.
     pub statements: Statements,
-    /// Tables whose times the statements read, with checks of these.
+    /// Tables whose times are read, with checks of these.
     pub times: Vec<Times>,
     /// Relations that nsq computes. They exist before the statements run.
     pub natives: Vec<Native>,
@@ -159,7 +159,14 @@ pub fn plan_with<'a>(
     for input in &mut installation.inputs {
         let reads = input.reads.iter().map(String::as_str);
         let scope = input.scope.without_ranges();
-        input.statements = plan_with(schema, catalog, &scope, reads, plans)?.statements;
+        let planned = plan_with(schema, catalog, &scope, reads, plans)?;
+        input.statements = planned.statements;
+        // A relation leaves out times that are no numbers, so that who reads it does not see them.
+        for times in planned.times {
+            if !installation.times.iter().any(|known| known.table == times.table) {
+                installation.times.push(times);
+            }
+        }
         has_user_files |= input.statements.has_strings;
     }
     // A query of the library looks up string ids that relations provide. A user's relation could provide
