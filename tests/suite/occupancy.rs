@@ -49,6 +49,7 @@ fn capture(random: &mut Random) -> (Vec<Op>, Window) {
             stream: random.below(4) as u32,
             name: 0,
             activity: ACTIVITIES[random.below(3) as usize],
+            correlation: 0,
         }
     });
     let ops = ops.collect();
