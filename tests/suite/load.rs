@@ -190,6 +190,7 @@ fn stopped_computations_return_nothing() {
         stream: (index % 2) as u32,
         name: 0,
         activity: if index % 3 == 0 { Activity::Memory } else { Activity::Compute },
+        correlation: 0,
     };
     let ops = (0..RANGES).map(op).collect();
     let occupancy =
