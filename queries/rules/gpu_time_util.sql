@@ -150,11 +150,6 @@ work AS (
       'CUDA profiling overhead'
     )
 ),
-used AS MATERIALIZED (
-  SELECT span_id, time_set(start_ns, end_ns) AS times
-  FROM work
-  GROUP BY span_id
-),
 -- The chunk of each start and end, and how far inside the chunk it is. An interval within one chunk has no edges.
 edge AS (
   SELECT
@@ -200,6 +195,16 @@ chunk AS (
   FROM span
   JOIN number ON number.number * span.chunk_ns < span.end_ns - span.start_ns
 ),
+-- The time of each chunk in which any work runs.
+busy AS MATERIALIZED (
+  SELECT key AS span_id, span_id AS number, sum(end_ns - start_ns) AS busy_ns
+  FROM split_spans(
+    (SELECT time_spans(span_id, number, start_ns, end_ns) FROM chunk),
+    (SELECT time_spans_apart(span_id, 0, start_ns, end_ns) FROM work)
+  )
+  WHERE by_id IS NOT NULL
+  GROUP BY key, span_id
+),
 -- An interval that is open at the end of a chunk counts the whole chunk, less the part before its start. An interval
 -- that ends in the chunk counts up to its end.
 measured AS (
@@ -210,7 +215,7 @@ measured AS (
     chunk.end_ns,
     (chunk.end_ns - chunk.start_ns) * coalesce(sum(edges.total_edges) OVER so_far, 0)
       + coalesce(edges.total_ns, 0) AS total_ns,
-    overlap_ns((SELECT times FROM used WHERE used.span_id = chunk.span_id), chunk.start_ns, chunk.end_ns) AS busy_ns,
+    coalesce(busy.busy_ns, 0) AS busy_ns,
     (
       SELECT busy_ns
       FROM all_gpu_window AS gpu
@@ -222,6 +227,9 @@ measured AS (
   LEFT JOIN edges
     ON edges.span_id = chunk.span_id
     AND edges.number = chunk.number
+  LEFT JOIN busy
+    ON busy.span_id = chunk.span_id
+    AND busy.number = chunk.number
   WINDOW so_far AS (PARTITION BY chunk.span_id ORDER BY chunk.number ROWS UNBOUNDED PRECEDING)
 ),
 low AS (

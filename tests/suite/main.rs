@@ -49,6 +49,7 @@ mod secrets;
 mod serving;
 mod shared;
 mod standalone;
+mod stated;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

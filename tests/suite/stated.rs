@@ -1,0 +1,46 @@
+//! What nsq computes natively for queries, beside statements that say the same in SQL.
+//!
+//! Each file of `stated` has two statements: the first reads a native relation, the second the relations that it comes
+//! from. Both must return the same rows on every fixture and every shared export.
+
+use crate::support::{Fixtures, outcome, project, shared_exports, stems, traces};
+use std::fs;
+use std::path::Path;
+
+const SCOPES: [&[&str]; 3] = [&[], &["--time", "20%/70%"], &["--device", "0"]];
+
+/// The rows of a statement as text, or the error.
+fn rows(report: &Path, statement: &str, scope: &[&str]) -> Result<String, String> {
+    let arguments =
+        [&["sql", report.to_str().unwrap(), statement, "-f", "csv", "--no-header"], scope].concat();
+    match outcome(&arguments) {
+        (0, output, _) => Ok(output),
+        (_, _, error) => Err(error.lines().find(|line| line.starts_with("error")).unwrap().to_owned()),
+    }
+}
+
+#[test]
+fn native_rows_are_those_of_statements() {
+    let fixtures = Fixtures::new();
+    let mut reports: Vec<_> = traces().iter().map(|trace| fixtures.trace(trace)).collect();
+    reports.push(project("fixtures/example.sqlite"));
+    reports.extend(shared_exports());
+    for name in stems("tests/suite/stated", "sql") {
+        let text = fs::read_to_string(project(&format!("tests/suite/stated/{name}.sql"))).unwrap();
+        let (native, stated) = text.split_once(";\n").unwrap();
+        let mut compared = 0;
+        for report in &reports {
+            for scope in SCOPES {
+                let computed = rows(report, native, scope);
+                let stated = rows(report, stated, scope);
+                assert!(
+                    computed == stated,
+                    "{name} of {} with {scope:?}: {computed:?} is not {stated:?}",
+                    report.display()
+                );
+                compared += computed.map_or(0, |rows| rows.lines().count());
+            }
+        }
+        assert!(compared > 20, "{name}: {compared}");
+    }
+}
