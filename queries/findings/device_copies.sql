@@ -2,7 +2,7 @@
 name: device_copies
 version: 1
 title: Copies and fills inside the GPU that nothing hides
-summary: Time in which copies within a GPU or between GPUs, or fills, ran alone.
+summary: Time in which copies within a GPU, or fills, ran alone.
 why: To see what avoidable copies and fills cost.
 kind: finding
 tags: [cuda, gpu, memory]
@@ -10,7 +10,7 @@ reads: [exposed_copy]
 requires: [exposed_part]
 finding:
   claim: The GPU copies within its memory or fills memory while no kernel runs.
-  ceiling: Time in which a copy between device memories or a fill ran and no kernel did.
+  ceiling: Time in which a copy within the memory of a GPU or a fill ran and no kernel did.
   remedy: >-
     Avoid the copy, such as .contiguous(), .clone() or torch.cat in the step; write into the final place; use empty instead of zeros where the memory is overwritten.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
@@ -26,7 +26,7 @@ columns:
   - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
 limits: >-
   Copies that kernels do, such as elementwise copy kernels of PyTorch, are kernels and do not count.
-see_also: [memory_ops, exposed_copies]
+see_also: [memory_ops, exposed_copies, exposed_peer_copies]
 ---*/
 SELECT gpu_id, start_ns, dur_ns, direction AS subject, size_bytes, op_id
 FROM exposed_copy

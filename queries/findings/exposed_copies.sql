@@ -31,6 +31,7 @@ see_also: [exposed_pageable_copies, memory_ops, memcpy_bandwidth]
 SELECT gpu_id, start_ns, dur_ns, direction AS subject, size_bytes, op_id
 FROM exposed_copy
 WHERE NOT is_on_device
+  AND NOT is_between_gpus
   AND NOT is_pageable
   AND NOT is_migration
   AND dur_ns >= :least

@@ -117,9 +117,13 @@ density AS (
     GROUP BY global_tid
   )
 ),
+-- Only in the time that figures are about: from the first GPU operation to the last.
 overhead AS (
-  SELECT coalesce(sum(dur_ns), 0) AS total_ns
-  FROM profiler_overhead
+  SELECT coalesce(sum(min(end_ns, to_ns) - max(start_ns, from_ns)), 0) AS total_ns, to_ns - from_ns AS window_ns
+  FROM (SELECT min(start_ns) AS from_ns, max(end_ns) AS to_ns FROM gpu_op)
+  JOIN profiler_overhead
+    ON start_ns < to_ns
+    AND end_ns > from_ns
 ),
 cost AS (
   SELECT sum(cost_ns) AS cost_ns
@@ -145,8 +149,7 @@ cost AS (
 call AS (
   SELECT
     count(*) AS calls,
-    (SELECT count(*) FROM failed_call) AS failed,
-    max(end_ns) - min(start_ns) AS call_span_ns
+    (SELECT count(*) FROM failed_call) AS failed
   FROM cuda_call
 ),
 message AS (
@@ -377,14 +380,13 @@ problem (rank, severity, problem, detail, remedy) AS (
     'distorted',
     'profiler overhead',
     printf(
-      'The profiler held up threads for %.1f ms, beside %.1f ms from the first to the last CUDA call.',
-      overhead.total_ns / 1e6,
-      call_span_ns / 1e6
+      'Profiling blocked threads for %.1f ms in the %.1f ms from the first to the last GPU operation.',
+      total_ns / 1e6,
+      window_ns / 1e6
     ),
     'record less: --delay, --duration or --capture-range, and fewer traces in --trace'
   FROM overhead
-  CROSS JOIN call
-  WHERE overhead.total_ns > 0.02 * call_span_ns
+  WHERE total_ns > 0.02 * window_ns
   UNION ALL
   SELECT
     6,
@@ -399,13 +401,20 @@ problem (rank, severity, problem, detail, remedy) AS (
       range.ranges * cost_ns / 1e6,
       100.0 * density.ranges * cost_ns / density.span_ns
     ),
-    'fewer ranges: for PyTorch without emit_nvtx and --pytorch=autograd-nvtx, with ranges for steps and phases'
+    iif(
+      is_trace,
+      'fewer events: with_stack=False, record_shapes=False, and a schedule of few steps',
+      'fewer ranges: for PyTorch without emit_nvtx and --pytorch=autograd-nvtx, with ranges for steps and phases'
+    )
   FROM range
   CROSS JOIN work
   CROSS JOIN density
   CROSS JOIN cost
+  CROSS JOIN source
   WHERE ops > 0
     AND range.ranges > 2 * ops
+    -- Longer gaps are work of the program: a push takes some tenths of a microsecond, in Python some microseconds.
+    AND cost_ns < 50000
     AND density.ranges * cost_ns > 0.02 * density.span_ns
     AND density.span_ns > 0
   UNION ALL

@@ -11,7 +11,8 @@ columns:
   - {name: direction, type: text, doc: "Direction of the copy, or memset."}
   - {name: size_bytes, type: bytes, unit: bytes, doc: "Bytes of the whole copy or fill."}
   - {name: op_id, type: id, doc: "Row ID of the operation in the raw table of its kind."}
-  - {name: is_on_device, type: bool, doc: "Whether it is a fill, or a copy between device memories; null if unknown."}
+  - {name: is_on_device, type: bool, doc: "Whether it is a copy within a GPU, or a fill."}
+  - {name: is_between_gpus, type: bool, doc: "Whether it is a copy from one GPU to another."}
   - {name: is_pageable, type: bool, doc: "Whether it reads or writes pageable host memory; false if unknown."}
   - {name: is_migration, type: bool, doc: "Whether unified memory moved on demand, and not by a prefetch of the program."}
 limits: >-
@@ -24,7 +25,8 @@ SELECT
   memcpy.direction,
   memcpy.size_bytes,
   part.op_id,
-  memcpy.copy_kind IN (8, 10) AS is_on_device,
+  memcpy.copy_kind = 8 AS is_on_device,
+  memcpy.copy_kind = 10 AS is_between_gpus,
   coalesce(0 IN (memcpy.src_kind, memcpy.dst_kind), false) AS is_pageable,
   coalesce(memcpy.migration_cause <> 'User prefetch', false) AS is_migration
 FROM exposed_part AS part
@@ -40,6 +42,7 @@ SELECT
   memset.size_bytes,
   part.op_id,
   true,
+  false,
   false,
   false
 FROM exposed_part AS part

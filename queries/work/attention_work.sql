@@ -7,7 +7,7 @@ why: To see how attention scales with the context, and how near it is to the pea
 kind: sum
 tags: [gpu, nvtx]
 reads: [gpu_peak, op_work, operator_work]
-requires: [op_work]
+requires: [kernel, op_work]
 rows_if: EXISTS (SELECT 1 FROM operator_work)
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}

@@ -9,7 +9,7 @@ why: >-
 kind: sum
 tags: [gpu, kernel, nvtx]
 reads: [gpu, gpu_peak, kernel, op_work, operator_work]
-requires: [op_work]
+requires: [kernel, op_work]
 rows_if: EXISTS (SELECT 1 FROM operator_work)
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}

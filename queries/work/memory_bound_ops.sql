@@ -9,6 +9,7 @@ tags: [gpu, memory, nvtx]
 reads: [operator_work]
 rows_if: EXISTS (SELECT 1 FROM operator_work)
 asks: [op_efficiency]
+requires: [kernel, operator_work]
 params:
   - {name: bandwidth, type: real, min: 0, doc: "Measured bandwidth of the device memory in GB/s."}
   - {name: data_type, type: text, doc: "Element type to assume where the report does not name it, such as bf16."}

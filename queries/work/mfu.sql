@@ -9,7 +9,7 @@ why: >-
 kind: sum
 tags: [gpu, nvtx]
 reads: [data_type, gpu_peak, gpu_window, iteration_window, op_work]
-requires: [gpu_window, op_work]
+requires: [gpu_window, kernel, op_work]
 params:
   - {name: peaks, type: list, doc: "Measured peaks in TFLOP/s, such as bf16=790,fp8=1500. They replace those of gpu_peak."}
   - {name: data_type, type: text, doc: "Element type to assume where the report does not name it, and for parameters x tokens, such as bf16."}

@@ -9,7 +9,7 @@ why: >-
 kind: sum
 tags: [gpu, kernel, nvtx]
 reads: [data_type, gpu_peak, op_work]
-requires: [op_work]
+requires: [kernel, op_work]
 params:
   - {name: peaks, type: list, doc: "Measured peaks in TFLOP/s, such as bf16=790,fp8=1500. They replace those of gpu_peak."}
   - {name: bandwidth, type: real, min: 0, doc: "Measured bandwidth of the device memory in GB/s. It replaces that of gpu_peak."}

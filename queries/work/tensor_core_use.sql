@@ -9,6 +9,7 @@ tags: [gpu, nvtx]
 reads: [operator_work]
 rows_if: EXISTS (SELECT 1 FROM operator_work)
 asks: [op_efficiency]
+requires: [kernel, operator_work]
 params:
   - {name: peaks, type: list, doc: "Measured peaks in TFLOP/s, such as bf16=790,fp8=1500."}
   - {name: data_type, type: text, doc: "Element type to assume where the report does not name it, such as bf16."}

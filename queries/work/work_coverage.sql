@@ -7,6 +7,7 @@ why: To know how far the efficiency queries see, and what to record for the rest
 kind: sum
 tags: [gpu, nvtx]
 reads: [op_work]
+requires: [gpu_op, op_work]
 columns:
   - {name: state, type: text, priority: 0, doc: "known; no formula for the operator; no settings of the operator, such as stride or mask; in a CUDA graph; no shapes; or no range."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of the GPU operations."}

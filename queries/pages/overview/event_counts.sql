@@ -1,23 +1,28 @@
 /*---
 name: event_counts
-version: 1
+version: 2
 title: Events of each kind
 summary: Number of kernels, calls, ranges and other events of a report.
 why: To see what a report holds, above all one without GPU work.
 kind: sum
 tags: [capture]
 internal: true
-reads: [cuda_call, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
+reads: [cuda_call, export_fact, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
 requires: []
 columns:
   - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
   - {name: event_kind, type: text, priority: 0, doc: "Kind of event."}
   - {name: event_count, type: int, unit: count, label: "events", priority: 0, doc: "Number of events of this kind; kinds without events have no row."}
+  - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a PyTorch trace."}
 when_empty: "the report holds none of these events"
 limits: "Other kinds of events, such as samples, are not counted; nsq schema lists all tables."
 see_also: [captured, report_info]
 ---*/
-SELECT kind_id, event_kind, event_count
+SELECT
+  kind_id,
+  event_kind,
+  event_count,
+  EXISTS (SELECT 1 FROM export_fact WHERE fact = 'NSQ_IMPORT_OF') AS is_trace
 FROM (
   SELECT 1 AS kind_id, 'kernels' AS event_kind, count(*) AS event_count FROM kernel
   UNION ALL
