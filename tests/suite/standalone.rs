@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 177] = [
+const NEED_NSQ: [&str; 178] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -71,6 +71,7 @@ const NEED_NSQ: [&str; 177] = [
     "exposed_communication",
     "exposed_copies",
     "exposed_pageable_copies",
+    "exposed_peer_copies",
     "few_blocks",
     "findings",
     "fp32_matmul",

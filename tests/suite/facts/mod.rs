@@ -2,5 +2,6 @@
 
 mod calls;
 mod capture;
+mod gpus;
 mod launches;
 mod times;

@@ -1,0 +1,141 @@
+//! Physical GPUs, by what identifies hardware, and a report without GPU work.
+
+use super::capture::{Capture, MS, US, process};
+use crate::support::stdout;
+
+/// A kernel of 2 ms every 3 ms on device 0 of a process, four times: window 11 ms, busy 8 ms.
+fn steady(capture: &Capture, pid: i64, offset: i64) {
+    for nth in 0..4 {
+        let at = 1_000 * MS + offset + nth * 3 * MS;
+        capture.launch(process(pid), at - 500 * US, "gemm", (at, at + 2 * MS), nth + 1);
+    }
+}
+
+/// GPUs as exports before 2022.2 list them: process, ordinal, PCI address.
+fn old_gpus(capture: &Capture, gpus: &[(i64, i64, &str)]) {
+    capture.sql(
+        "CREATE TABLE TARGET_INFO_CUDA_GPU (vmId INTEGER, name TEXT, pciBusId TEXT, numMultiprocessors INTEGER,
+             computeCapabilityMajor INTEGER, computeCapabilityMinor INTEGER, deviceId INTEGER, pid INTEGER)",
+    );
+    for (pid, device, address) in gpus {
+        capture.sql(&format!(
+            "INSERT INTO TARGET_INFO_CUDA_GPU VALUES (0, 'NVIDIA A100', '{address}', 108, 8, 0, {device}, {pid})"
+        ));
+    }
+}
+
+/// One GPU of 132 SMs, and the devices of processes: process, uuid, SMs.
+fn devices(capture: &Capture, devices: &[(i64, &str, i64)]) {
+    capture.sql(
+        "INSERT INTO TARGET_INFO_GPU (vmId, id, name, smCount, uuid, cuDevice, computeMajor, computeMinor)
+         VALUES (0, 0, 'NVIDIA H100 80GB HBM3', 132, 'GPU-a', 0, 9, 0)",
+    );
+    for (pid, uuid, count) in devices {
+        capture.sql(&format!(
+            "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, {pid}, '{uuid}', {count})"
+        ));
+    }
+}
+
+fn windows(capture: &Capture) -> Vec<Vec<String>> {
+    capture.rows("gpu_time", &["gpu_id", "window_ns", "busy_ns"])
+}
+
+#[test]
+fn processes_that_each_see_their_gpu_as_0_use_several() {
+    for (addresses, gpus) in [
+        // Two GPUs, one ordinal.
+        (vec![(100, 0, "0000:07:00.0"), (200, 0, "0000:0A:00.0")], 2),
+        // One GPU for both.
+        (vec![(100, 0, "0000:07:00.0"), (200, 0, "0000:07:00.0")], 1),
+        // Every process lists all, in an order of its own.
+        (
+            vec![
+                (100, 0, "0000:0A:00.0"),
+                (100, 1, "0000:07:00.0"),
+                (200, 0, "0000:07:00.0"),
+                (200, 1, "0000:0A:00.0"),
+            ],
+            2,
+        ),
+    ] {
+        let capture = Capture::new();
+        old_gpus(&capture, &addresses);
+        // The second process works while the first one's GPU idles.
+        steady(&capture, 100, 0);
+        steady(&capture, 200, 2 * MS);
+        let found = windows(&capture);
+        assert_eq!(found.len(), gpus, "{addresses:?}: {found:?}");
+        if gpus == 2 {
+            assert!(found.iter().all(|row| row[1..] == ["11000000", "8000000"]), "{found:?}");
+        }
+        let listed = capture.rows("report_info", &["fact", "value"]);
+        assert_eq!(listed.iter().filter(|row| row[0] == "PCI address").count(), gpus, "{listed:?}");
+    }
+}
+
+#[test]
+fn mig_instances_are_gpus_with_the_multiprocessors_of_their_slice() {
+    for (slices, gpus) in [
+        (vec![(100, "MIG-1", 16), (200, "MIG-2", 16)], 2),
+        (vec![(100, "MIG-1", 16), (200, "MIG-1", 16)], 1),
+        (vec![(100, "GPU-a", 132), (200, "GPU-a", 132)], 1),
+    ] {
+        let capture = Capture::new();
+        devices(&capture, &slices);
+        steady(&capture, 100, 0);
+        steady(&capture, 200, 2 * MS);
+        // As many blocks as a slice has multiprocessors.
+        capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 16");
+        assert_eq!(windows(&capture).len(), gpus, "{slices:?}");
+        let counts = capture.rows("report_info", &["fact", "number"]);
+        let counts: Vec<&str> =
+            counts.iter().filter(|row| row[0] == "SMs").map(|row| row[1].as_str()).collect();
+        assert_eq!(counts, vec![slices[0].2.to_string(); gpus]);
+        // Few blocks for the whole GPU, and enough for a slice.
+        assert_eq!(capture.rows("few_blocks", &["gpu_id"]).is_empty(), slices[0].2 == 16, "{slices:?}");
+    }
+}
+
+#[test]
+fn a_report_without_gpu_work_says_why_and_what_can_run() {
+    let pid = process(100);
+    let traced = Capture::new();
+    traced.call(pid | 1, "cudaMalloc_v3020", (MS, 2 * MS), 1, 0);
+    let failing = Capture::new();
+    failing.call(pid | 1, "cudaLaunchKernel_v7000", (MS, 2 * MS), 1, 209);
+    let ranges = Capture::new();
+    ranges.range(pid | 1, "step", (MS, 2 * MS));
+    for (capture, why, query) in [
+        (traced, "CUDA was traced, but no GPU operation was recorded", "cuda_api_sum"),
+        (failing, "every launch failed", "cuda_api_sum"),
+        (ranges, "CUDA was not traced", "nvtx_sum"),
+    ] {
+        let screen = capture.screen();
+        assert!(screen.contains(why), "{screen}");
+        assert_eq!(screen.matches("nsq run ").count(), 1, "{screen}");
+        let path = capture.path();
+        // What it names runs.
+        assert!(screen.contains(&format!("-q {query} ")), "{screen}");
+        stdout(&["run", path.to_str().unwrap(), "-q", query]);
+    }
+}
+
+#[test]
+fn recording_costs_only_in_the_window_that_is_judged() {
+    for (overhead, is_told) in
+        [((0, 900 * MS), false), ((1_001 * MS, 1_003 * MS), true), ((1_050 * MS, 1_900 * MS), false)]
+    {
+        let capture = Capture::new();
+        steady(&capture, 100, 0);
+        let name = capture.text("CUDA profiling data flush");
+        capture.sql(&format!(
+            "INSERT INTO PROFILER_OVERHEAD (start, end, globalTid, nameId, overheadType) VALUES ({}, {}, {}, {name}, 0)",
+            overhead.0,
+            overhead.1,
+            process(100) | 1
+        ));
+        let told = capture.says(&["Profiling blocked threads for 2.0 ms in the 11.0 ms"]);
+        assert_eq!(told, is_told, "{overhead:?}: {:?}", capture.doubts());
+    }
+}
