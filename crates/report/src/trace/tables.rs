@@ -162,9 +162,8 @@ impl Row {
 
     /// Whether CUPTI could not collect its times.
     fn is_untimed(&self) -> bool {
-        use Table::{Collective, Kernel, Memcpy, Memset};
-        (self.start_ns, self.end_ns) == UNTIMED
-            && matches!(self.table, Kernel | Memcpy | Memset | Collective)
+        let is_of_gpu = self.table.is_of_gpu() && self.table != Table::Sync;
+        (self.start_ns, self.end_ns) == UNTIMED && is_of_gpu
     }
 }
 

@@ -152,12 +152,6 @@ impl Answers {
         })
     }
 
-    /// A row of `call_without_work`.
-    pub(super) fn idle_call(&self, index: usize) -> Call {
-        let launches = self.launches();
-        launches.calls.at(launches.without_work[index] as usize)
-    }
-
     /// The operations whose times contradict those of others.
     pub(super) fn doubts(&self) -> &[Doubt] {
         self.doubts.get_or_init(|| {

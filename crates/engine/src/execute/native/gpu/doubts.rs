@@ -1,6 +1,8 @@
-//! Operations whose times contradict those of others.
+//! Operations whose times contradict those of others, and calls that launched nothing.
 
+use super::answers::Answers;
 use super::launch::Launches;
+use nsq_sweep::calls::Call;
 use nsq_sweep::occupancy::Op;
 
 /// A row of `doubtful_op`.
@@ -27,4 +29,12 @@ pub(super) fn doubts(ops: &[Op], launches: &Launches, overlaps: &[(u32, u32)]) -
         other_start: ops[third as usize].start,
     });
     early.chain(overlong).collect()
+}
+
+impl Answers {
+    /// A row of `call_without_work`.
+    pub(super) fn idle_call(&self, index: usize) -> Call {
+        let launches = self.launches();
+        launches.calls.at(launches.without_work[index] as usize)
+    }
 }
