@@ -28,11 +28,24 @@ pub(crate) struct Shape {
     pub(crate) seed: u64,
     /// Most distinct names of ranges that have numbers in their text; `None`: each has its own.
     pub(crate) distinct_names: Option<usize>,
+    /// What makes the export unlike the others: the name of a distribution.
+    pub(crate) distribution: Option<&'static str>,
 }
+
+/// Scripts that change an export into one of another distribution. Each says how.
+pub(crate) const DISTRIBUTIONS: [(&str, &str); 7] = [
+    ("deep", include_str!("distributions/deep.sql")),
+    ("graphs", include_str!("distributions/graphs.sql")),
+    ("overlap", include_str!("distributions/overlap.sql")),
+    ("processes", include_str!("distributions/processes.sql")),
+    ("tail", include_str!("distributions/tail.sql")),
+    ("tiny", include_str!("distributions/tiny.sql")),
+    ("unified", include_str!("distributions/unified.sql")),
+];
 
 impl Shape {
     pub(crate) fn new(kernels: i64) -> Self {
-        Self { kernels, seed: 1, distinct_names: None }
+        Self { kernels, seed: 1, distinct_names: None, distribution: None }
     }
 
     /// The file name contains a version. Increase it whenever the content of the export changes.
@@ -43,6 +56,9 @@ impl Shape {
         }
         if let Some(names) = self.distinct_names {
             name.push_str(&format!("-names-{names}"));
+        }
+        if let Some(distribution) = self.distribution {
+            name.push_str(&format!("-{distribution}"));
         }
         name + ".sqlite"
     }
@@ -75,5 +91,7 @@ fn write(path: &Path, shape: &Shape) -> rusqlite::Result<()> {
     let mut tables = tables::Tables::new(&transaction)?;
     training::train(shape, &mut tables)?;
     drop(tables);
+    let scripts = DISTRIBUTIONS.iter().filter(|(name, _)| shape.distribution == Some(name));
+    scripts.map(|(_, script)| script).try_for_each(|script| transaction.execute_batch(script))?;
     transaction.commit()
 }

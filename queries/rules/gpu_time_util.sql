@@ -190,8 +190,8 @@ chunk AS (
     span.span_id,
     number.number,
     span.gpu_id,
-    span.start_ns + number.number * span.chunk_ns AS start_ns,
-    min(span.start_ns + (number.number + 1) * span.chunk_ns, span.end_ns) AS end_ns
+    CAST(span.start_ns + number.number * span.chunk_ns AS INTEGER) AS start_ns,
+    CAST(min(span.start_ns + (number.number + 1) * span.chunk_ns, span.end_ns) AS INTEGER) AS end_ns
   FROM span
   JOIN number ON number.number * span.chunk_ns < span.end_ns - span.start_ns
 ),

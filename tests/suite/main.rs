@@ -38,6 +38,7 @@ mod occupancy;
 mod one_door;
 mod payloads;
 mod pipelines;
+mod plans;
 mod query_pages;
 mod ranks;
 mod readme;

@@ -11,7 +11,7 @@ use nsq::normalize::{self, Presence, Scope};
 use nsq::render::{Format, Heading, Style, Writer};
 use nsq::report::{ExportOptions, Report};
 use nsq::schema::Schema;
-use nsq::table::ResultTable;
+use nsq::table::{ResultTable, Value};
 use std::path::{Path, PathBuf};
 
 thread_local! {
@@ -46,6 +46,27 @@ impl Opened {
             let mut table = ResultTable::default();
             session.run(&plan, &limits, &mut table)?;
             Ok(table)
+        })
+    }
+
+    /// The lines of SQLite's plan for the statement of a query; `None` if it is over answers of other queries.
+    pub fn query_plan(&self, query: &str) -> Result<Option<Vec<String>>, Error> {
+        CATALOG.with(|catalog| {
+            let mut plan = Plan::new(catalog, &Invocation::parse(query), &Layout::Own)?;
+            if plan.is_over_answers() {
+                return Ok(None);
+            }
+            let roots = plan.reads.iter().map(String::as_str);
+            let installation = normalize::plan(&self.schema, catalog, &Scope::default(), roots)?;
+            let limits = Limits::default();
+            let session = Session::begin(self.report.connect()?, &installation, &limits)?;
+            plan.sql = format!("EXPLAIN QUERY PLAN {}", plan.sql);
+            (plan.columns, plan.rows_if) = (Vec::new(), None);
+            let detail = |mut row: Vec<Value>| match row.pop() {
+                Some(Value::Text(detail)) => Some(detail),
+                _ => None,
+            };
+            Ok(Some(session.table(&plan, &limits)?.rows.into_iter().filter_map(detail).collect()))
         })
     }
 

@@ -222,7 +222,9 @@ impl Answered for slices::Table {
     ) -> rusqlite::Result<Arc<slices::Answers>> {
         natives.once(&natives.slices, &natives.slicing, || {
             // SAFETY: the caller's promise.
-            unsafe { slices::read(connection, &natives.database, &natives.limits) }
+            let read = unsafe { slices::read(connection, &natives.database, &natives.limits) };
+            // A native relation behind the events knows more than SQLite's message.
+            read.map_err(|error| natives.failure().unwrap_or(error))
         })
     }
 }

@@ -6,6 +6,7 @@
 
 use super::reader::Rows;
 use super::relation::{Access, Cell, Key, Order, Relation};
+use crate::execute::guard;
 use crate::execute::limits::Limits;
 use nsq_sweep::slices::{self, NO_TEXT, Pieces, Slice, Slices, SlicesBuilder};
 use nsq_value::error::{Error, Result};
@@ -82,7 +83,8 @@ pub(super) unsafe fn read(
     );
     let mut slices = SlicesBuilder::default();
     let mut rows = Rows::new(&connection, database, &sql)?;
-    while let Some(cells) = rows.next()? {
+    let path = database.to_string_lossy();
+    while let Some(cells) = rows.next().map_err(|error| guard::explain(limits, error, &path))? {
         let (Some(start), Some(end)) = (cells.time(7)?, cells.time(8)?) else { continue };
         let lane = slices.lane([0, 1, 2, 3, 4].map(|column| cells.int(column)));
         let mut text = |column| {
