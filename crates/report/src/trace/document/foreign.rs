@@ -54,7 +54,7 @@ impl Document<'_> {
     pub(super) fn more_text(&self, has_events: bool) -> Error {
         let is_line = self.text.as_bytes().get(self.at) == Some(&b'{') && !has_events;
         match self.members.as_slice() {
-            [only] if is_line && only == "data" => {
+            [first, ..] if is_line && first == "data" => {
                 self.refuse("is a JSON export of nsys (`nsys export --type json`)".to_owned(), EXPORT)
             }
             [_, ..] if is_line => self.refuse("is JSON lines, not a trace".to_owned(), GIVE),
