@@ -28,8 +28,7 @@ impl Named {
         }
     }
 
-    fn with_param(self, param: &String, key: &str) -> Result<Self> {
-        let params = std::slice::from_ref(param);
+    fn with_params(self, params: &[String], key: &str) -> Result<Self> {
         match self {
             Self::Query(invocation) => Ok(Self::Query(invocation.with_params(params)?)),
             Self::Statement(plan) => {
@@ -133,7 +132,7 @@ pub(super) fn give_params(
         let key = param.split('=').next().unwrap_or_default().trim();
         let is_taken = named.iter().any(|one| one.takes(catalog, key));
         let give = |one: Named| match !is_taken || one.takes(catalog, key) {
-            true => one.with_param(param, key),
+            true => one.with_params(std::slice::from_ref(param), key),
             false => Ok(one),
         };
         named = named.into_iter().map(give).collect::<Result<Vec<Named>>>()?;
