@@ -72,9 +72,7 @@ fn unknown_verb(error: &clap::Error) -> Option<&str> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let is_name = !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain);
-    (error.kind() == ErrorKind::InvalidSubcommand && is_name).then_some(name)
+    (error.kind() == ErrorKind::InvalidSubcommand && is_plain(name)).then_some(name)
 }
 
 /// The program `nsq-NAME`: beside nsq, else on `PATH`.
@@ -85,6 +83,20 @@ fn find(name: &str) -> Option<PathBuf> {
     // A relative folder would run whatever the current folder holds, such as a folder of reports.
     let folders = beside.into_iter().chain(split_paths(&path).filter(|folder| folder.is_absolute()));
     folders.map(|folder| folder.join(&file)).find(|program| is_executable(program))
+}
+
+/// Programs of nsq itself. Their names are verbs, also where they are not installed.
+const OF_NSQ: [&str; 4] = ["arrow", "fleet", "mcp", "perfetto"];
+
+/// Whether a name stands for the program `nsq-NAME`.
+pub(super) fn names_program(name: &str) -> bool {
+    OF_NSQ.contains(&name) || is_plain(name) && find(name).is_some()
+}
+
+/// Whether a verb can be a part of the name of a program.
+fn is_plain(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
 }
 
 fn is_executable(program: &Path) -> bool {

@@ -25,6 +25,7 @@ mod kernels;
 mod list;
 mod materialize;
 mod messages;
+mod new;
 mod options;
 mod output;
 mod overview;
@@ -45,10 +46,10 @@ use messages::{complain, note};
 use nsq_files::interrupt::{disarm, handle_signals};
 use nsq_files::whole_file::{standard_output, tell};
 use nsq_render::render::{Format, encoder};
-use nsq_report::report::run_as_launcher;
+use nsq_report::report::{looks_like_path, run_as_launcher};
 use nsq_value::error::{EXIT_USAGE, Error, Result};
 use short::{LONG_USAGE, short_line, short_quotes};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,11 +65,13 @@ use std::time::Duration;
 #[command(after_help = "\
 Examples:
   nsq report.sqlite                                an overview, and what to fix first
+  nsq run/ 'rank*.sqlite'                          the same for a folder, and for a pattern
   nsq run report.sqlite --query top_kernels        the kernels that use the most GPU time
   nsq schema report.sqlite                         what was captured, and which queries can run
   nsq list                                         all queries
   nsq show top_kernels                             what a query does and what its columns mean
-  nsq sql report.sqlite \"SELECT count(*) FROM kernel\"
+  nsq sql report.sqlite \"SELECT count(*) FROM kernel WHERE dur_ns > :least\" -p least=1ms
+  nsq new query long_kernels                       the skeleton of a query of your own
   nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
   nsq page kernels report.sqlite                   the tables of a page
   nsq timeline report.sqlite -o timeline.html      a page to zoom, search and click
@@ -88,6 +91,7 @@ enum Command {
     Run(run::Args),
     Sql(sql::Args),
     List(list::Args),
+    New(new::Args),
     Show(show::Args),
     Schema(schema::Args),
     Materialize(materialize::Args),
@@ -194,12 +198,23 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// `nsq REPORT` means `nsq overview REPORT`.
+/// `nsq PATH…` means `nsq overview PATH…`.
 fn with_verb(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    if arguments.get(1).is_some_and(|first| Path::new(first).is_file()) {
+    if arguments.get(1).is_some_and(|first| is_report(first)) {
         arguments.insert(1, "overview".into());
     }
     arguments
+}
+
+/// Whether the first argument names a report: a path, also of nothing. A verb comes before a file of its name, for
+/// which `./NAME` stands.
+fn is_report(first: &OsStr) -> bool {
+    let path = Path::new(first);
+    let is_verb = |name: &str| {
+        name == "help" || Cli::command().find_subcommand(name).is_some() || external::names_program(name)
+    };
+    !first.as_encoded_bytes().starts_with(b"-")
+        && (looks_like_path(path) || path.exists() && !first.to_str().is_some_and(is_verb))
 }
 
 /// Whether `--query` is missing: somebody does not know the names of the queries.
@@ -217,6 +232,7 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Run(args) => run::run(&args),
         Command::Sql(args) => sql::run(&args),
         Command::List(args) => list::run(&args),
+        Command::New(args) => new::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Schema(args) => schema::run(&args),
         Command::Materialize(args) => materialize::run(&args),

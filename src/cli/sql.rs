@@ -6,7 +6,7 @@ use super::reports::{open, tell};
 use nsq_ask::input::Input;
 use nsq_ask::request::Request;
 use nsq_ask::script::{Script, is_setup};
-use nsq_engine::compile::{Plan, split_statements};
+use nsq_engine::compile::{Plan, named_params, split_statements, typed_params, unknown_param};
 use nsq_files::bounded_file::{self, Origin};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
@@ -20,6 +20,7 @@ Examples:
   nsq sql report.sqlite \"SELECT short_name, count(*) FROM kernel GROUP BY 1 ORDER BY 2 DESC LIMIT 5\"
   nsq sql report.sqlite --file question.sql --format csv
   echo 'SELECT * FROM gpu' | nsq sql report.sqlite
+  nsq sql report.sqlite \"SELECT * FROM kernel WHERE dur_ns > :least\" -p least=1ms
   nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
 
 `nsq list --relations` lists the tables; `nsq show kernel` lists the columns of one.
@@ -38,6 +39,11 @@ pub(super) struct Args {
     /// Read the statement, or a script from `nsq show --sql`, from this file; - is standard input.
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
+    /// Set a parameter, such as `:least` in the statement; may be repeated.
+    ///
+    /// A value is a number, a time (1ms), a size (4KiB), else a text; 'quotes' force a text.
+    #[arg(short, long = "param", value_name = "KEY=VALUE")]
+    param: Vec<String>,
     /// Allow this statement to read captured environments, command lines, output and all strings.
     ///
     /// They can contain passwords, tokens and names of people. No other command shows them.
@@ -71,11 +77,16 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let (text, origin) = statement(args)?;
     let mut catalog = args.library.load()?;
     args.classes.choose(&mut catalog, [text.as_str()])?;
+    let values = typed_params(&args.param)?;
+    let names = named_params(&text);
+    if let Some((key, _)) = values.iter().find(|(key, _)| !names.contains(key)) {
+        return Err(unknown_param(key, names.iter().map(String::as_str)));
+    }
     let plans: Vec<Plan> = split_statements(&text)
         .into_iter()
         .map(|(offset, sql)| {
             let line = 1 + text[..offset].matches('\n').count();
-            Plan::ad_hoc(sql, (origin.clone(), line), &catalog)
+            Plan::ad_hoc(sql, (origin.clone(), line), &catalog).with_values(&values)
         })
         .collect();
     // A script may create TEMP objects before its first query.

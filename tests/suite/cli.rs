@@ -32,6 +32,73 @@ fn json_has_query_parameters_and_columns() {
 }
 
 #[test]
+fn a_statement_takes_parameters_without_front_matter() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let path = |name: &str| fixtures.path().join(name).to_str().unwrap().to_owned();
+    let sql = "SELECT count(*) AS n FROM kernel WHERE dur_ns >= :least";
+    let all = stdout(&["sql", &report, sql, "-p", "least=0", "-f", "csv"]);
+    let none = stdout(&["sql", &report, sql, "-p", "least=5min", "-f", "csv"]);
+    assert!(all != none && none == "n\n0\n", "{all}{none}");
+    let file = path("one_line.sql");
+    fs::write(&file, format!("{sql};\n")).unwrap();
+    let run = |more: &[&str]| outcome(&[&["run", &report, "-q", &file, "-f", "csv"], more].concat());
+    assert_eq!(run(&["-p", "least=0"]), (0, all, String::new()));
+    let (code, _, error) = run(&["-p", "lest=0"]);
+    assert!(
+        code == 2 && error.contains("unknown parameter 'lest'\n  help: did you mean 'least'?"),
+        "{error}"
+    );
+    let (code, _, error) = run(&[]);
+    assert!(code == 1 && error.contains("parameter :least has no value"), "{error}");
+    assert!(error.contains("give it with -p least=VALUE"), "{error}");
+    let (code, _, error) = outcome(&["sql", &report, "SELECT 1", "-p", "x=1"]);
+    assert!(code == 2 && error.contains("The statement has no parameters"), "{error}");
+    // Beside a query of the library, each gets its own parameters; several reports are told apart.
+    let output = stdout(&[
+        "run",
+        &report,
+        &report,
+        "-q",
+        &file,
+        "-q",
+        "top_kernels",
+        "-p",
+        "least=0",
+        "-p",
+        "limit=1",
+        "-f",
+        "json",
+    ]);
+    assert!(output.contains("\"report\""), "{output}");
+    fs::write(&file, "SELECT 1; SELECT 2").unwrap();
+    let (code, _, error) = run(&[]);
+    assert!(
+        code == 2 && error.contains("has 2 statements") && error.contains("nsq sql REPORT --file"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_new_query_runs_and_is_never_overwritten() {
+    let (fixtures, report) = fixture("two_streams_overlap");
+    let folder = fixtures.path().join("mine");
+    let new = ["new", "query", "my_kernels", "--queries", folder.to_str().unwrap()];
+    let (code, _, error) = outcome(&new);
+    assert!(code == 2 && error.contains("does not exist") && !folder.exists(), "{error}");
+    fs::create_dir(&folder).unwrap();
+    assert!(stdout(&new).contains("my_kernels.sql"));
+    let file = folder.join("my_kernels.sql");
+    let text = fs::read_to_string(&file).unwrap();
+    stdout(&["run", &report, "-q", file.to_str().unwrap(), "-p", "least=1ns"]);
+    stdout(&["check", folder.to_str().unwrap(), "--report", &report]);
+    let (code, _, error) = outcome(&new);
+    assert!(code == 2 && error.contains("exists already"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let (code, _, error) = outcome(&["new", "query", "My-Kernels"]);
+    assert!(code == 2 && error.contains("invalid name 'My-Kernels'"), "{error}");
+}
+
+#[test]
 fn an_error_of_several_reports_is_printed_once() {
     let (fixtures, lacking) = fixture("nvtx_only");
     let good = fixtures.trace("two_streams_overlap").to_str().unwrap().to_owned();
@@ -703,9 +770,9 @@ fn an_unknown_verb_runs_the_program_of_its_name() {
         assert!(error.contains(&format!("no program nsq-{name} beside nsq or on PATH")), "{error}");
     }
     // The current folder is not searched, and neither are names that are paths.
-    for (name, path) in [("shout", "."), ("./shout", "/bin"), ("../shout", "/bin")] {
+    for (name, path, code) in [("shout", ".", 2), ("./shout", "/bin", 1), ("../shout", "/bin", 1)] {
         let output = nsq().arg(name).env("PATH", path).current_dir(folder.path()).output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert_eq!(output.status.code(), Some(code), "{name}");
     }
     assert!(stdout(&["--help"]).contains("`nsq NAME` runs the program nsq-NAME"));
     // One option of a verb is a program of its own.

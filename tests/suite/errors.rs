@@ -60,6 +60,97 @@ fn each_kind_of_unusable_file_has_its_own_error() {
 }
 
 #[test]
+fn what_is_typed_first_is_a_path() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let folder = fixtures.path().join("job");
+    fs::create_dir(&folder).unwrap();
+    for name in ["rank0.sqlite", "rank1.sqlite"] {
+        fs::copy(&report, folder.join(name)).unwrap();
+    }
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    for path in [text(&folder), text(&folder.join("rank*.sqlite"))] {
+        let (code, out, error) = outcome(&[&path]);
+        assert!(code == 0 && out.contains("rank0.sqlite") && out.contains("rank1.sqlite"), "{error}");
+    }
+    let missing = text(&folder.join("rank2.sqlite"));
+    let (code, _, error) = outcome(&[&missing]);
+    assert!(code == 1 && error.contains(&format!("error: {missing}: no such file")), "{error}");
+    assert!(error.contains("did you mean") && error.contains("rank0.sqlite"), "{error}");
+    for (path, said) in [
+        ("missing.sqlite", "error: missing.sqlite: no such file"),
+        ("nowhere/missing.nsys-rep", "error: nowhere/missing.nsys-rep: no such file"),
+        ("host*.sqlite", "no file matches the pattern"),
+        ("/dev/zero", "error: /dev/zero: is not a regular file"),
+    ] {
+        let (code, _, error) = outcome(&[path]);
+        assert!(code == 1 && error.contains(said), "{error}");
+    }
+    // A word is a verb, and a verb comes before a file of its name.
+    let (code, _, error) = outcome(&["missing"]);
+    assert!(code == 2 && error.contains("unrecognized subcommand 'missing'"), "{error}");
+    fs::write(fixtures.path().join("list"), "").unwrap();
+    let listed = nsq().current_dir(fixtures.path()).args(["list", "--relations"]).output().unwrap();
+    assert!(listed.status.success());
+}
+
+#[test]
+fn files_of_other_kinds_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let gzip = |text: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        std::io::Write::write_all(&mut packed, text).unwrap();
+        packed.finish().unwrap()
+    };
+    let mut tar = vec![0; 1024];
+    tar[..6].copy_from_slice(b"a.json");
+    tar[257..262].copy_from_slice(b"ustar");
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("r.json", b"{\"data\":[\"[Unknown]\"],\"files\":[]}\n{\"Type\":27}\n".to_vec(), "is a JSON export of nsys"),
+        ("l.json", b"{\"a\":1}\n{\"a\":2}\n".to_vec(), "is JSON lines"),
+        ("i.json", b"{\"VmSystemInformation\":[]}".to_vec(), "is an info export of nsys"),
+        ("e.json", b"{\"schema\":\"1.1\",\"nodes\":[]}".to_vec(), "is an execution trace of PyTorch"),
+        ("f.json", b"{\"version\":\"2.5\",\"pg_config\":{},\"entries\":[]}".to_vec(), "is a flight recorder dump"),
+        ("s.json", b"{\"segments\":[],\"device_traces\":[]}".to_vec(), "is a memory snapshot"),
+        ("m.json", b"[[1,2],[3]]".to_vec(), "is a memory timeline"),
+        (
+            "j.json.gz",
+            gzip(
+                b"{\"traceEvents\":[{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"/device:GPU:0\"}},\
+                  {\"ph\":\"X\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1,\"name\":\"fusion\"}]}",
+            ),
+            "is a trace of JAX",
+        ),
+        ("t.tar.gz", gzip(&tar), "is a tar archive"),
+        ("g.sqlite.gz", gzip(b"SQLite format 3\0"), "is a gzip file with a SQLite export"),
+        ("t.tar", tar, "is a tar archive"),
+        ("t.zip", b"PK\x03\x04....".to_vec(), "is a zip archive"),
+        ("t.json.zst", b"\x28\xb5\x2f\xfd\0\0".to_vec(), "is packed with zstd"),
+        ("r.h5", b"\x89HDF\r\n\x1a\n".to_vec(), "is HDF5 data"),
+        ("r.arrows", b"\xff\xff\xff\xff\xc0\x01\0\0".to_vec(), "is Arrow data"),
+        ("k.ncu-rep", b"NVR\0".to_vec(), "is a report of Nsight Compute"),
+        ("t.pftrace", b"\n\x0c".to_vec(), "is a Perfetto trace"),
+        ("h.xplane.pb", b"\n\x10".to_vec(), "is an XPlane profile"),
+        ("x.qdstrm", b"raw".to_vec(), "is raw capture data"),
+    ];
+    for (name, bytes, said) in cases {
+        let file = folder.path().join(name);
+        fs::write(&file, bytes).unwrap();
+        let (code, out, error) = outcome(&[file.to_str().unwrap()]);
+        assert!(code == 1 && out.is_empty(), "{name}: {out}{error}");
+        assert!(error.contains(said) && error.contains("\n  help: "), "{name}: {error}");
+    }
+    let export = folder.path().join("r_pqtdir");
+    fs::create_dir(&export).unwrap();
+    fs::write(export.join("StringIds.parquet"), "PAR1").unwrap();
+    let (code, _, error) = outcome(&[export.to_str().unwrap()]);
+    assert!(
+        code == 1 && error.contains("--type parquetdir") && error.contains("--type sqlite"),
+        "{error}"
+    );
+}
+
+#[test]
 fn truncated_reports_are_rejected_at_every_length() {
     let fixtures = Fixtures::new();
     let good = fs::read(fixtures.trace("graph_level")).unwrap();

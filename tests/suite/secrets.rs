@@ -283,6 +283,7 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             ]
         }
         "cache" => vec![words("cache ls"), words("cache ls --format json"), words("cache clear")],
+        "new" => vec![words("new query --help")],
         "completions" => vec![words("completions bash")],
         verb => panic!("nsq {verb} has no command line here: add those that could show a secret"),
     }

@@ -13,7 +13,10 @@ Examples:
   nsq run report.sqlite --query top_kernels -p limit=5 --device 0 --time 1s/2s
   nsq run rank0.sqlite rank1.sqlite --query cuda_gpu_kern_sum:base -o kernels.csv
   nsq run report.sqlite --query cuda_api_sum --query nvtx_sum --format json
-  nsq run report.sqlite --query my_question.sql
+  nsq run report.sqlite --query my_question.sql -p least=1ms
+
+A .sql file is a query with front matter (`nsq new query NAME` writes one), or just a SELECT. There,
+`:least` is the parameter `least`.
 
 Add @VERSION to a query name to require that version. Add NVIDIA's arguments after colons.")]
 pub(in crate::cli) struct Args {

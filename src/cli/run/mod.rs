@@ -1,19 +1,20 @@
 //! `nsq run`: runs named queries.
 
 mod args;
+mod named;
 mod plans;
 
 use super::complain;
 use super::output::must_differ;
 use super::reports::{self, asking, inputs, open, tell};
 pub(super) use args::Args;
+use named::{give_params, named};
 use nsq_ask::input::shortest_names;
 use nsq_ask::request::Request;
-use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
+use nsq_engine::compile::{Layout, NsysUnits, Plan};
 use nsq_library::catalog::Catalog;
 use nsq_value::error::{Error, Result};
 use plans::heading_of;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
@@ -22,13 +23,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut catalog = args.library.load()?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
-    let mut invocations = invocations(&mut catalog, &args.query)?;
-    give_params(&catalog, &mut invocations, &args.param)?;
+    let named = named(&mut catalog, &args.query)?;
+    let named = give_params(&catalog, named, &args.param)?;
     // Report errors in the command line before any report is opened.
-    let plans = invocations
-        .iter()
-        .map(|invocation| Plan::new(&catalog, invocation, &layout))
-        .collect::<Result<Vec<Plan>>>()?;
+    let plans =
+        named.into_iter().map(|one| one.plan(&catalog, &layout)).collect::<Result<Vec<Plan>>>()?;
     let chosen = if is_nsys { &[] } else { chosen_columns(args, &plans)? };
     args.classes.choose(&mut catalog, plans.iter().map(|plan| plan.sql.as_str()))?;
     ask(args, &catalog, &plans, chosen, &paths)
@@ -97,41 +96,13 @@ fn ask(
     Ok(code)
 }
 
-/// The queries that the user named. Files among them join the catalogue.
-fn invocations(catalog: &mut Catalog, spelled: &[String]) -> Result<Vec<Invocation>> {
-    let mut named: Vec<Invocation> = spelled.iter().map(|text| Invocation::parse(text)).collect();
-    let mut sources: BTreeMap<String, String> = BTreeMap::new();
-    for invocation in &named {
-        let (name, source) = match invocation.path().map(Path::to_owned) {
-            Some(path) => (Catalog::name_of_file(&path), path.display().to_string()),
-            None => match catalog.query(&invocation.query) {
-                Ok(query) => (query.header.name.clone(), format!("the query {}", query.header.name)),
-                // It may be a file that is named, too.
-                Err(_) => continue,
-            },
-        };
-        // One name stands for one query, in output as well.
-        match sources.insert(name.clone(), source.clone()) {
-            Some(other) if other != source => {
-                return Err(Error::usage(
-                    format!("{other} and {source} have the same name, {name}"),
-                    "rename a file, or run them one after the other",
-                ));
-            }
-            _ => {}
-        }
-    }
-    for invocation in &mut named {
-        if let Some(path) = invocation.path().map(Path::to_owned) {
-            invocation.query = catalog.add_file(&path)?;
-        }
-    }
-    Ok(named)
-}
-
 /// The columns that the user chose. Each must be a column of at least one query.
 fn chosen_columns<'a>(args: &'a Args, plans: &[Plan]) -> Result<&'a [String]> {
     let columns = || plans.iter().flat_map(|plan| &plan.columns);
+    if plans.iter().any(|plan| plan.columns.is_empty()) {
+        // Only SQLite knows the columns of a statement.
+        return Ok(&args.columns);
+    }
     for wanted in args.columns.iter().filter(|wanted| *wanted != "own") {
         if !columns().any(|column| column.name == *wanted || column.header() == *wanted) {
             let names: Vec<&str> = columns().map(|column| column.name.as_str()).collect();
@@ -140,21 +111,4 @@ fn chosen_columns<'a>(args: &'a Args, plans: &[Plan]) -> Result<&'a [String]> {
         }
     }
     Ok(if args.columns == ["own"] { &[] } else { &args.columns })
-}
-
-/// Gives each parameter to the queries that have it. A parameter that no query has is an error.
-fn give_params(catalog: &Catalog, invocations: &mut [Invocation], params: &[String]) -> Result<()> {
-    for param in params {
-        let key = param.split('=').next().unwrap_or_default().trim();
-        let takes = |invocation: &Invocation| {
-            catalog
-                .query(&invocation.query)
-                .is_ok_and(|query| query.header.params.iter().any(|p| p.name == key))
-        };
-        let taken = invocations.iter().any(takes);
-        for invocation in invocations.iter_mut().filter(|invocation| !taken || takes(invocation)) {
-            *invocation = invocation.clone().with_params(std::slice::from_ref(param))?;
-        }
-    }
-    Ok(())
 }

@@ -10,6 +10,7 @@ mod origins;
 mod params;
 mod relations;
 mod standalone;
+mod statement_params;
 mod statements;
 
 pub use dialect::parse;
@@ -19,6 +20,7 @@ pub use origins::Origin;
 pub use params::{names_ranges, parse_duration, parse_param, scalar};
 pub use relations::{functions_in, relations_in, with_similar_relations, words_in};
 pub use standalone::script;
+pub use statement_params::{named_params, typed_params, unknown_param};
 pub use statements::split_statements;
 
 use crate::normalize::{Lack, Presence};

@@ -231,7 +231,7 @@ pub fn parse_duration(text: &str) -> Option<i64> {
 /// the same.
 ///
 /// The result is exact: a fraction of a byte is an error and is not rounded.
-fn parse_bytes(text: &str) -> Option<i64> {
+pub(super) fn parse_bytes(text: &str) -> Option<i64> {
     parse_with_unit(text, |unit| {
         Some(match unit.to_ascii_lowercase().as_str() {
             "" | "b" => 1,

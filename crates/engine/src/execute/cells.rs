@@ -28,8 +28,10 @@ pub(super) fn bind(statement: &mut Statement<'_>, plan: &Plan) -> Result<()> {
             return Err(Error::Sql {
                 message: format!("parameter {name} has no value"),
                 excerpt: format!("  --> {}:{}", plan.origin.0, plan.origin.1),
-                help: "write the value into the statement; in a query file, declare it in `params`"
-                    .to_owned(),
+                help: format!(
+                    "give it with -p {}=VALUE; a query with front matter declares it in `params`",
+                    name.trim_start_matches(':')
+                ),
             });
         }
     }

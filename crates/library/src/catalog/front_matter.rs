@@ -28,6 +28,11 @@ pub(super) struct Parts<'a> {
     pub body_line: usize,
 }
 
+/// Whether a text begins with front matter, or means to.
+pub fn has_front_matter(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim_start().starts_with(OPEN)
+}
+
 /// Splits `text` after its front matter.
 pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
     let missing = |line, reason: &str| {

@@ -151,12 +151,16 @@ impl Catalog {
 
     /// Adds the query in the file at `path` and returns its name.
     pub fn add_file(&mut self, path: &Path) -> Result<String> {
-        let text = bounded_file::read_text(path, Origin::Named)?;
+        Ok(self.add_query(path, bounded_file::read_text(path, Origin::Named)?))
+    }
+
+    /// Adds the query with the text of the file at `path` and returns its name.
+    pub fn add_query(&mut self, path: &Path, text: String) -> String {
         let name = Self::name_of_file(path);
         let (file, domain) = (path.to_string_lossy().into_owned(), "user".to_owned());
         let entry = Entry { file, domain, content: Content::from(text), parsed: OnceLock::new() };
         self.queries.insert(name.clone(), entry);
-        Ok(name)
+        name
     }
 
     /// The name of the query in a file.

@@ -22,6 +22,7 @@ mod pages;
 mod questions;
 mod relation;
 mod rules;
+mod skeleton;
 mod source;
 mod yaml_error;
 
@@ -33,7 +34,7 @@ pub use column::{ColumnSpec, Param, ParamType};
 pub use document::Document;
 pub use entry::FileKind;
 pub use finding::{Confidence, FINDING_COLUMNS, FINDING_TABLES, Finding, KnownBy};
-pub use front_matter::line_of;
+pub use front_matter::{has_front_matter, line_of};
 pub use header::{
     ArgSpec, AskedQuery, Deprecated, Kind, NsysColumn, NsysLack, NsysReport, NsysUnit, Query,
     QueryHeader, Shown, TAGS,
@@ -46,4 +47,5 @@ pub use questions::{
 };
 pub use relation::{Relation, RelationHeader, ScopeColumns};
 pub use rules::{Rule, Rules, Setting};
+pub use skeleton::query_skeleton;
 pub use source::{EnumRow, Source, SourceColumn};

@@ -1,7 +1,9 @@
 //! The type of a file, from its first bytes.
 
+use super::foreign::{foreign, foreign_folder};
+use super::paths::{is_pattern, similar_names};
 use crate::trace::looks_like_trace;
-use nsq_value::error::{Error, NO_FILE, Result};
+use nsq_value::error::{Error, NO_FILE, Result, did_you_mean};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -14,24 +16,34 @@ pub(super) enum Kind {
 }
 
 pub(super) const HEADER_LEN: usize = 100;
+/// Number of bytes to read to name a file of another kind.
+const NAMED_BY: u64 = 4096;
 pub(super) const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 impl Kind {
     pub(super) fn of(path: &Path) -> Result<Self> {
-        let refuse = |reason: String, help: &str| {
+        let refuse = |reason: String, help: &str| -> Result<Self> {
             Err(Error::Report { path: path.to_owned(), reason, help: help.to_owned() })
         };
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-                return refuse(
-                    NO_FILE.to_owned(),
-                    "give the path of a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`)",
-                );
+                let near = similar_names(path);
+                let help = match near.as_slice() {
+                    _ if is_pattern(path) => "no file matches the pattern".to_owned(),
+                    [] => "give the path of a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`), \
+                           a .nsys-rep or a PyTorch trace"
+                        .to_owned(),
+                    near => did_you_mean(near),
+                };
+                return refuse(NO_FILE.to_owned(), &help);
             }
             Err(e) => return Err(Error::io(path, e)),
         };
         if metadata.is_dir() {
+            if let Some((what, help)) = foreign_folder(path) {
+                return refuse(what.to_owned(), &help);
+            }
             return refuse("is a directory, not a report".to_owned(), "give one file inside it");
         }
         if !metadata.is_file() {
@@ -48,12 +60,13 @@ impl Kind {
                 "the capture or export was interrupted: run it again",
             );
         }
-        let mut header = Vec::with_capacity(HEADER_LEN);
+        let mut start = Vec::new();
         File::open(path)
-            .and_then(|file| file.take(HEADER_LEN as u64).read_to_end(&mut header))
+            .and_then(|file| file.take(NAMED_BY).read_to_end(&mut start))
             .map_err(|e| Error::io(path, e))?;
+        let header = &start[..start.len().min(HEADER_LEN)];
         if header.starts_with(MAGIC) {
-            return match truncated(&header, metadata.len()) {
+            return match truncated(header, metadata.len()) {
                 None => Ok(Self::Sqlite),
                 Some(promised) => refuse(
                     format!("is cut short: {} bytes, but its header says {promised}", metadata.len()),
@@ -64,7 +77,7 @@ impl Kind {
         if is_capture {
             return Ok(Self::NsysRep);
         }
-        if looks_like_trace(&header) {
+        if looks_like_trace(header) {
             return Ok(Self::Trace);
         }
         if extension == "qdstrm" {
@@ -80,8 +93,11 @@ impl Kind {
                 "`nsys export` was interrupted: export the report again",
             );
         }
+        if let Some((what, help)) = foreign(&start, path) {
+            return refuse(what.to_owned(), &help);
+        }
         refuse(
-            format!("is not a SQLite database (it begins with {})", describe(&header)),
+            format!("is not a SQLite database (it begins with {})", describe(header)),
             "give a SQLite export (`nsys export --type sqlite REPORT.nsys-rep`) or a PyTorch trace",
         )
     }

@@ -9,6 +9,7 @@
 mod cache;
 mod database;
 mod export;
+mod foreign;
 mod import;
 mod kind;
 mod notices;
@@ -20,9 +21,10 @@ pub use cache::{
 };
 pub use database::{LONGEST, STEPS, path_of, plain_message, reopen};
 pub use export::{ExportOptions, run_as_launcher};
+pub(crate) use foreign::{FLIGHT_RECORDER, MEMORY_SNAPSHOT, is_tar};
 pub use import::import;
 pub use notices::{Listener, Notice};
-pub use paths::{report_paths, sort_by_numbers};
+pub use paths::{looks_like_path, report_paths, sort_by_numbers};
 pub use profiles::{Found, Profile, find};
 
 use database::{check_database, check_pages, open_read_only, open_resolved};

@@ -1,7 +1,8 @@
 //! The reports that people name: files, folders, patterns.
 
+use super::foreign::foreign_folder;
 use super::profiles::{Profile, find};
-use nsq_value::error::{Error, Result};
+use nsq_value::error::{Error, Result, nearest};
 use std::path::{Path, PathBuf};
 
 /// The reports that the arguments name: files, folders with all reports in them, and patterns such as
@@ -40,6 +41,9 @@ fn in_folder(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>> {
         return Err(error);
     }
     if found.profiles.is_empty() {
+        if let Some((what, help)) = foreign_folder(folder) {
+            return Err(Error::Report { path: folder.to_owned(), reason: what.to_owned(), help });
+        }
         return Err(Error::Report {
             path: folder.to_owned(),
             reason: "is a directory without a report".to_owned(),
@@ -51,7 +55,7 @@ fn in_folder(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>> {
 
 /// The files that a pattern matches; the path itself if it is none, or matches nothing.
 fn matching(path: &Path) -> Result<Vec<PathBuf>> {
-    let pattern = path.to_str().filter(|text| text.contains(['*', '?', '[']));
+    let pattern = path.to_str().filter(|_| is_pattern(path));
     let Some(files) = pattern.and_then(|pattern| glob::glob(pattern).ok()) else {
         return Ok(vec![path.to_owned()]);
     };
@@ -63,6 +67,38 @@ fn matching(path: &Path) -> Result<Vec<PathBuf>> {
         })?);
     }
     Ok(if found.is_empty() { vec![path.to_owned()] } else { found })
+}
+
+/// Whether a path has signs of a pattern.
+pub(super) fn is_pattern(path: &Path) -> bool {
+    path.to_str().is_some_and(|text| text.contains(['*', '?', '[']))
+}
+
+/// Whether somebody who typed this means a path, although nothing may be there: it has a separator, the signs of a
+/// pattern, or an extension.
+pub fn looks_like_path(typed: &Path) -> bool {
+    let has_folder = typed.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+    has_folder || typed.has_root() || is_pattern(typed) || typed.extension().is_some()
+}
+
+/// Maximum files of a folder among which similar names are looked for.
+const LISTED: usize = 10_000;
+
+/// Reports beside a missing file whose names are similar to its own, with their folder.
+pub(super) fn similar_names(missing: &Path) -> Vec<String> {
+    let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let name = missing.file_name().unwrap_or_default().to_string_lossy();
+    let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return Vec::new() };
+    let files = entries.flatten().take(LISTED).map(|entry| PathBuf::from(entry.file_name()));
+    let is_report = |file: &PathBuf| {
+        let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        matches!(extension.as_str(), "sqlite" | "nsys-rep" | "qdrep" | "json" | "gz")
+    };
+    let names: Vec<String> =
+        files.filter(is_report).map(|file| file.to_string_lossy().into_owned()).collect();
+    let near = nearest(&name, names.iter().map(String::as_str)).into_iter();
+    near.map(|name| folder.map_or(name.clone(), |folder| folder.join(&name).display().to_string()))
+        .collect()
 }
 
 /// Texts and numbers in turn. Ties are in the order of the text.
@@ -83,6 +119,23 @@ fn numbers_apart(text: &str) -> (Vec<(String, u128)>, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_file_is_told_from_a_word() {
+        for path in ["a.sqlite", "a/b", "/dev/zero", "rank*", "./a", "a/"] {
+            assert!(looks_like_path(Path::new(path)), "{path}");
+        }
+        for word in ["missing", "top_kernels", "-x", ""] {
+            assert!(!looks_like_path(Path::new(word)), "{word}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["report.sqlite", "report.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let near = similar_names(&folder.path().join("reprot.sqlite"));
+        assert_eq!(near, [folder.path().join("report.sqlite").display().to_string()]);
+        assert!(similar_names(&folder.path().join("gone/report.sqlite")).is_empty());
+    }
 
     #[test]
     fn folders_and_patterns_name_reports_in_the_order_of_their_numbers() {

@@ -1,5 +1,7 @@
 //! The text of a trace → its events, one at a time, and the facts next to them.
 
+mod foreign;
+
 use super::event::Event;
 use super::facts::{Device, Facts};
 use super::record::Recorder;
@@ -39,6 +41,8 @@ pub(super) struct Document<'d> {
     offset: u64,
     /// Values outside the events that had to be repaired.
     repaired: u64,
+    /// The first members of the outermost object.
+    members: Vec<String>,
 }
 
 impl<'d> Document<'d> {
@@ -56,6 +60,7 @@ impl<'d> Document<'d> {
             longest: LONGEST,
             offset: 0,
             repaired: 0,
+            members: Vec::new(),
         }
     }
 
@@ -67,7 +72,7 @@ impl<'d> Document<'d> {
         match self.next()? {
             Some(b'[') => self.events(recorder)?,
             Some(b'{') => has_events = self.object(recorder, &mut facts)?,
-            Some(_) => return Err(self.malformed("is not valid JSON", "expected an object or an array")),
+            Some(_) => return Err(self.not_json()),
             None => {
                 return Err(self.refuse(
                     "contains only whitespace".to_owned(),
@@ -76,15 +81,12 @@ impl<'d> Document<'d> {
             }
         }
         if self.next()?.is_some() {
-            return Err(self.malformed("has more text after its end", "a trace is one JSON value"));
+            return Err(self.more_text(has_events));
         }
-        let reason = match has_events {
-            false => "is JSON, but not a trace: it has no \"traceEvents\"",
-            true if recorder.saw_no_events() => "is JSON, but not a trace: its objects have no \"ph\"",
-            true => return Ok(Facts { repaired: self.repaired, ..facts }),
-        };
-        let help = "give a file written by torch.profiler's export_chrome_trace(), or an nsys export";
-        Err(self.refuse(reason.to_owned(), help))
+        match self.foreign(has_events, recorder) {
+            Some(foreign) => Err(foreign),
+            None => Ok(Facts { repaired: self.repaired, ..facts }),
+        }
     }
 
     /// Reads the members of the outermost object. Returns whether it has `traceEvents`.
@@ -104,6 +106,9 @@ impl<'d> Document<'d> {
                 return Err(self.malformed("is not valid JSON", "expected a colon after the key"));
             }
             self.at += 1;
+            if self.members.len() < foreign::MEMBERS {
+                self.members.push(key.clone());
+            }
             let first = self.next_or_truncated()?;
             match key.as_str() {
                 "traceEvents" if first == b'[' => {
@@ -153,8 +158,9 @@ impl<'d> Document<'d> {
             return Ok(());
         }
         loop {
-            if self.next_or_truncated()? != b'{' {
-                return Err(self.malformed("has an event that is not an object", "expected `{`"));
+            let first = self.next_or_truncated()?;
+            if first != b'{' {
+                return Err(self.not_an_event(first, recorder));
             }
             self.event(recorder)?;
             match self.next_or_truncated()? {
