@@ -24,7 +24,7 @@ reads:
   - nvtx_span
   - profiler_overhead
   - suspect_event
-requires: [gpu_op | graph_trace | cuda_call | nvtx_range]
+requires: [gpu_op | graph_trace | cuda_call | nvtx_range | doubtful_op]
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank, from 1; 1 matters most."}
   - {name: severity, type: text, priority: 1, doc: "partial: part of the work is not seen, or may not be; distorted: the capture itself took time; note: a limit to know."}

@@ -7,7 +7,7 @@ why: To see which launches failed, and how much of the GPU's work the report doe
 kind: sum
 tags: [api, capture, cuda, gpu]
 reads: [cuda_error, launch_outcome, process]
-requires: [cuda_call]
+requires: [cuda_call, launch_outcome]
 columns:
   - {name: outcome, type: text, priority: 0, doc: "Why: failed (the call returned an error), captured (into a CUDA graph, which runs it later), unlinked (its operation has no correlation ID), queued (not run when the capture ended), or lost (it succeeded, and the report has no work of it)."}
   - {name: launched, type: text, priority: 1, doc: "What was launched: kernel or graph."}

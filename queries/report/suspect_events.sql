@@ -7,7 +7,7 @@ why: To see which events a figure leaves out, and which ones make it unreliable.
 kind: info
 tags: [capture, cuda, gpu, nvtx]
 reads: [doubtful_op, suspect_event]
-requires: [gpu_op | graph_trace | cuda_call | nvtx_range]
+requires: [gpu_op | graph_trace | cuda_call | nvtx_range | doubtful_op]
 params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:

@@ -8,7 +8,7 @@ kind: info
 internal: true
 tags: [capture, gpu]
 reads: [all_kernel, launch_outcome]
-requires: [gpu_op | graph_trace]
+requires: [gpu_op | graph_trace | launch_outcome]
 columns:
   - {name: is_unknown, type: bool, priority: 0, doc: "Whether at least a tenth of the launches failed, or succeeded without recorded work; the limits have the rule."}
   - {name: failed_count, type: int, unit: count, priority: 1, doc: "Launches that failed."}

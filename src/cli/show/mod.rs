@@ -7,7 +7,7 @@ use super::output::write_to;
 use nsq_check::lint::EmptyReport;
 use nsq_engine::compile::{Invocation, Layout, Plan, functions_in, script};
 use nsq_engine::execute::FUNCTIONS;
-use nsq_engine::normalize::{self, Installation, Scope};
+use nsq_engine::normalize::{self, Installation, Scope, UNSCOPED};
 use nsq_library::catalog::Catalog;
 use nsq_library::manual::{Form, manual};
 use nsq_report::report::Report;
@@ -123,7 +123,8 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
 fn reads(catalog: &Catalog, relation: &str, other: &str) -> bool {
     let Some(Ok(relation)) = catalog.relation(relation) else { return false };
     let inputs = &relation.header.reads;
-    inputs.iter().any(|input| input == other || reads(catalog, input, other))
+    let mut inputs = inputs.iter().map(|input| input.strip_prefix(UNSCOPED).unwrap_or(input));
+    inputs.any(|input| input == other || reads(catalog, input, other))
 }
 
 /// The statements of a plan, and of the plans that it asks.

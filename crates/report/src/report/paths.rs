@@ -77,8 +77,9 @@ pub(super) fn is_pattern(path: &Path) -> bool {
 /// Whether somebody who typed this means a path, although nothing may be there: it has a separator, the signs of a
 /// pattern, or an extension.
 pub fn looks_like_path(typed: &Path) -> bool {
-    let has_folder = typed.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
-    has_folder || typed.has_root() || is_pattern(typed) || typed.extension().is_some()
+    let bytes = typed.as_os_str().as_encoded_bytes();
+    let has_separator = bytes.iter().any(|&byte| std::path::is_separator(char::from(byte)));
+    has_separator || is_pattern(typed) || typed.extension().is_some()
 }
 
 /// Maximum files of a folder among which similar names are looked for.
