@@ -118,9 +118,10 @@ fn the_longest_gaps_are_those_of_a_walk_by_hand() {
             match capture.launch(to) {
                 None => *wanted.entry("unknown").or_default() += to - from,
                 Some((launch, thread)) => {
+                    // Event class 67 is a second row of a call.
                     let calls = capture.pairs(&format!(
                         "SELECT start, end FROM CUPTI_ACTIVITY_KIND_RUNTIME
-                         WHERE globalTid = {thread} AND start < {to} AND end > {from}"
+                         WHERE globalTid = {thread} AND start < {to} AND end > {from} AND eventClass <> 67"
                     ));
                     let os_calls = capture.pairs(&format!(
                         "SELECT start, end FROM OSRT_API

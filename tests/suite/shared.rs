@@ -2,6 +2,7 @@
 
 use crate::support::{nsq, outcome, project, queries, shared, shared_exports, sqlite3, stdout};
 use nsq::Value;
+use nsq::catalog::Catalog;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -137,12 +138,19 @@ fn a_materialized_report_gives_the_same_answers() {
     let mut exports: Vec<PathBuf> = shared_exports();
     exports.retain(|path| path.metadata().is_ok_and(|m| m.len() < 2_000_000));
     assert!(!exports.is_empty(), "{}", shared.display());
+    let catalog = Catalog::load(&nsq::BUILT_IN, &[]).unwrap();
     for export in exports {
+        // NVIDIA's reports count second rows of calls, which relations and thus materialized files leave out.
+        let repeats = has_second_rows(&export);
+        let is_nvidias = |name: &str| catalog.query(name).unwrap().header.nsys.is_some();
         // Some answers name the report.
         let plain = folder.path().join(export.file_name().unwrap());
         nsq().arg("materialize").arg(&export).arg("--force").arg("-o").arg(&plain).assert().success();
         let (plain, export) = (nsq::open(&plain).unwrap(), nsq::open(&export).unwrap());
         for query in queries().iter().filter(|query| *query != "report_info") {
+            if repeats && is_nvidias(query) {
+                continue;
+            }
             let ask = |report: &nsq::Report| match report.query(query).run() {
                 Ok(table) => {
                     // What to record follows from the raw tables, which a materialized file lacks.
@@ -160,6 +168,13 @@ fn a_materialized_report_gives_the_same_answers() {
             assert_eq!(ask(&plain), ask(&export), "{query} on {}", export.name());
         }
     }
+}
+
+fn has_second_rows(export: &Path) -> bool {
+    let connection = rusqlite::Connection::open(export).unwrap();
+    let sql = "SELECT EXISTS (SELECT 1 FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE eventClass = 67)";
+    // An export without calls has no such table.
+    connection.query_row(sql, [], |row| row.get(0)).unwrap_or(false)
 }
 
 /// The columns of `findings` that do not say what to record.
