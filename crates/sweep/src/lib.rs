@@ -11,4 +11,5 @@ pub mod occupancy;
 pub mod projection;
 pub mod slices;
 pub mod statistics;
+pub mod steps;
 pub mod threads;

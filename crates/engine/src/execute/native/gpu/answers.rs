@@ -5,6 +5,7 @@ use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::Launches;
 use super::runs::Asked;
+use super::steps::Part;
 use crate::execute::limits::Limits;
 use crate::execute::native::ids::NO_ID;
 use foldhash::HashSet;
@@ -73,7 +74,7 @@ pub(in crate::execute::native) struct Answers {
     /// The rows of `doubtful_op`.
     doubts: OnceLock<Vec<Doubt>>,
     /// Where the calls are that explain idle time.
-    calls: Source,
+    pub(super) calls: Source,
     /// The kind, row and green context of each operation in one, sorted.
     green_contexts: Vec<(OpKind, i64, i64)>,
     /// Which gaps are explained, as in [`GAPS_OF`].
@@ -91,6 +92,8 @@ pub(in crate::execute::native) struct Answers {
     late: OnceLock<Vec<Ruler>>,
     /// The parts of each list of gaps, sorted by GPU, word and time.
     pub(super) by_word: [OnceLock<Vec<u32>>; GAPS_OF.len()],
+    /// The rows of `repeated_step`.
+    pub(super) steps: OnceLock<Vec<Part>>,
     /// Why the calls could not be read.
     pub(super) failure: OnceLock<String>,
 }
@@ -131,6 +134,7 @@ impl Answers {
             stream_sums: OnceLock::new(),
             late: OnceLock::new(),
             by_word: Default::default(),
+            steps: OnceLock::new(),
             failure: OnceLock::new(),
         }
     }
@@ -175,7 +179,7 @@ impl Answers {
     }
 
     /// What `read` returns. If it failed or was stopped, nothing, and no row may be used.
-    fn read<T: Default>(&self, read: impl FnOnce() -> Result<Option<T>>) -> T {
+    pub(super) fn read<T: Default>(&self, read: impl FnOnce() -> Result<Option<T>>) -> T {
         match read() {
             Ok(Some(found)) => return found,
             Ok(None) | Err(Error::Interrupted | Error::Limit { .. }) => {

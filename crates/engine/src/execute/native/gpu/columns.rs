@@ -5,6 +5,7 @@ use super::runs::Asked;
 use crate::execute::native::ids;
 use crate::execute::native::relation::Cell;
 use nsq_sweep::occupancy::{Decomposition, Elapsed, Gap, Level, NONE, Overlap, Shares, Stream};
+use nsq_sweep::steps::Kind;
 use std::cell::OnceCell;
 
 /// A column: its name, and a function for its value, given the index of a row and what its cells have in
@@ -152,6 +153,30 @@ pub(super) const IDLE: &[Column] = &[
     ("after_id", |a, i, _| a.op(a.part(i).1.after).map(|op| op.id).into()),
     ("after_name", |a, i, _| name(a, a.part(i).1.after)),
     ("is_first", |a, i, _| a.is_first(a.part(i).1.after).map(i64::from).into()),
+];
+
+pub(super) const REPEATED: &[Column] = &[
+    ("gpu_id", |a, i, _| lane(a, Level::Process, a.steps()[i].lane).gpu_id.into()),
+    ("device_id", |a, i, _| lane(a, Level::Process, a.steps()[i].lane).device_id.into()),
+    ("pid", |a, i, _| pid(lane(a, Level::Process, a.steps()[i].lane), Level::Process)),
+    ("global_pid", |a, i, _| given(lane(a, Level::Process, a.steps()[i].lane).global_pid)),
+    ("level", |a, i, _| i64::from(a.steps()[i].repeat).into()),
+    ("kind", |a, i, _| match a.steps()[i].kind {
+        Kind::Step => "step".into(),
+        Kind::Block => "block".into(),
+    }),
+    ("step", |a, i, _| a.steps()[i].number.into()),
+    ("step_count", |a, i, _| a.steps()[i].count.into()),
+    ("start_ns", |a, i, _| a.steps()[i].gpu.0.into()),
+    ("end_ns", |a, i, _| a.steps()[i].gpu.1.into()),
+    ("cpu_start_ns", |a, i, _| a.steps()[i].host.map(|host| host.0).into()),
+    ("cpu_end_ns", |a, i, _| a.steps()[i].host.map(|host| host.1).into()),
+    ("op_count", |a, i, _| a.steps()[i].ops.into()),
+    ("launch_count", |a, i, _| a.steps()[i].launches.into()),
+    ("likeness_pct", |a, i, _| Cell::Real((f64::from(a.steps()[i].likeness) * 1000.0).round() / 10.0)),
+    ("first_kind", |a, i, _| kind(a, a.steps()[i].first)),
+    ("first_id", |a, i, _| a.op(a.steps()[i].first).map(|op| op.id).into()),
+    ("global_tid", |a, i, _| a.launches().thread(a.steps()[i].first as usize).into()),
 ];
 
 pub(super) const RUN: &[Column] = &[

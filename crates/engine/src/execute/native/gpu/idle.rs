@@ -40,6 +40,17 @@ impl Source {
         self.store.calls(&mut self.reader(limits), &self.input)
     }
 
+    /// For each function of the calls, whether the host waits in it for a GPU.
+    pub(super) fn waits(&self, launches: &Launches, limits: &Limits) -> Result<Vec<bool>> {
+        let mut reader = self.reader(limits);
+        let is_wait = |name: &i64| {
+            let text = reader.text_of(*name)?;
+            let text = text.map_or(String::new(), |text| String::from_utf8_lossy(&text).into_owned());
+            Ok(IdleKind::of_call(&text) == IdleKind::Sync)
+        };
+        launches.calls.name_ids.iter().map(is_wait).collect()
+    }
+
     /// Splits two lists of gaps by the calls. `None` if it was stopped.
     pub(super) fn explain(
         &self,

@@ -10,6 +10,7 @@ mod labels;
 mod launch;
 mod load;
 mod runs;
+mod steps;
 mod tables;
 
 pub(super) use answers::Answers;

@@ -4,7 +4,7 @@ use super::answers::{
     ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
 };
 use super::columns::{
-    BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, RUN, STREAM, STREAM_GAP,
+    BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM, STREAM_GAP,
     Spent, WINDOW,
 };
 use super::doubts::Doubt;
@@ -48,6 +48,7 @@ pub(in crate::execute::native) enum Table {
     Idle,
     Launch,
     Overlap,
+    Repeated,
     Run,
     Stream,
     StreamGap,
@@ -66,6 +67,7 @@ impl Table {
             Self::Idle | Self::ComputeGap => IDLE,
             Self::Launch => LAUNCH,
             Self::Overlap => OVERLAP,
+            Self::Repeated => REPEATED,
             Self::Run => RUN,
             Self::Stream => STREAM,
             Self::StreamGap => STREAM_GAP,
@@ -96,6 +98,7 @@ impl Table {
             Self::Overlap => vec![answers.occupancy.ops.len()],
             // Only look-ups have rows: without limits there are no runs.
             Self::Run => Vec::new(),
+            Self::Repeated => vec![answers.steps().len()],
             Self::Stream => vec![answers.occupancy.streams.len()],
             Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
             Self::Window => vec![answers.decompositions().len()],
@@ -119,6 +122,7 @@ impl Relation for Table {
             "idle_part" => Some(Self::Idle),
             "launch" => Some(Self::Launch),
             "kernel_run" => Some(Self::Run),
+            "repeated_step" => Some(Self::Repeated),
             "gpu_stream" => Some(Self::Stream),
             "stream_gap" => Some(Self::StreamGap),
             "gpu_overlap" => Some(Self::Overlap),
@@ -143,7 +147,7 @@ impl Relation for Table {
             Self::StreamGap => &["among"],
             Self::Window => &["start_ns", "end_ns"],
             Self::Run => &["longest_ns", "below_ns"],
-            Self::Idle | Self::ComputeGap | Self::Stream => &[],
+            Self::Idle | Self::ComputeGap | Self::Repeated | Self::Stream => &[],
         }
     }
 
@@ -221,7 +225,7 @@ impl Relation for Table {
             Self::Elapsed | Self::Run | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
             Self::Call | Self::Doubt => 100,
-            Self::Launch | Self::Overlap | Self::Stream | Self::Window => 1,
+            Self::Launch | Self::Overlap | Self::Repeated | Self::Stream | Self::Window => 1,
         }
     }
 
@@ -239,9 +243,13 @@ impl Relation for Table {
 
     fn index(self, answers: &Answers, row: usize) -> usize {
         match self {
-            Self::Call | Self::Doubt | Self::Idle | Self::Overlap | Self::Stream | Self::Window => {
-                return row;
-            }
+            Self::Call
+            | Self::Doubt
+            | Self::Idle
+            | Self::Overlap
+            | Self::Repeated
+            | Self::Stream
+            | Self::Window => return row,
             Self::Launch => return answers.launches().launched[row] as usize,
             _ => {}
         }
@@ -317,7 +325,7 @@ impl Relation for Table {
                     place << SHIFT..(place << SHIFT) + runs.gaps.len()
                 })
             }
-            Self::Window | Self::Idle | Self::ComputeGap | Self::Stream => 0..0,
+            Self::Window | Self::Idle | Self::ComputeGap | Self::Repeated | Self::Stream => 0..0,
         }
     }
 

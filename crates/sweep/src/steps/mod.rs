@@ -1,0 +1,192 @@
+//! Steps without marks: what a program launches again and again.
+//!
+//! Names that occur equally often, each once between two occurrences of the first, mark the borders of a repeat. A repeat
+//! is accepted if most of its parts launch nearly the same. Repeats can be nested: layers in a step.
+//!
+//! Counting costs O(n); at most [`CANDIDATES`] repeats are then compared, each in O(n).
+
+mod borders;
+mod likeness;
+mod markers;
+
+use crate::projection::Stop;
+use likeness::Likeness;
+use markers::Markers;
+
+/// What a process launched on a GPU, in the order of the launches. All columns have the same length.
+#[derive(Debug, Default)]
+pub struct Sequence {
+    /// A number for what was launched.
+    pub names: Vec<u32>,
+    /// When, in ns.
+    pub starts: Vec<i64>,
+    /// Whether the host takes part: a copy from or to it, or a wait of the host after the launch.
+    pub touches_host: Vec<bool>,
+}
+
+/// What a repeat is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What the program does again and again.
+    Step,
+    /// A part that repeats without the host: in a step, or in a single pass.
+    Block,
+}
+
+/// Something that repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Repeat {
+    /// What it is.
+    pub kind: Kind,
+    /// Place of the first launch of each part, and the place behind the last part.
+    pub cuts: Vec<u32>,
+    /// How much of each part is in the usual part too, and the other way round: 0 to 1.
+    pub likeness: Vec<f32>,
+}
+
+impl Repeat {
+    /// The number of parts.
+    pub fn len(&self) -> usize {
+        self.likeness.len()
+    }
+
+    /// Whether there are no parts.
+    pub fn is_empty(&self) -> bool {
+        self.likeness.is_empty()
+    }
+
+    fn lengths(&self) -> impl Iterator<Item = u32> + '_ {
+        self.cuts.windows(2).map(|pair| pair[1] - pair[0])
+    }
+
+    /// The middle one of the lengths.
+    fn usual_length(&self) -> u32 {
+        let mut lengths: Vec<u32> = self.lengths().collect();
+        let middle = lengths.len() / 2;
+        if lengths.is_empty() { 0 } else { *lengths.select_nth_unstable(middle).1 }
+    }
+}
+
+/// Repeats that are compared part by part.
+const CANDIDATES: usize = 24;
+/// A part that is less like the usual part than this is another thing.
+const ALIKE: f32 = 0.8;
+/// Parts of a repeat that must be alike, and how much on average.
+const MOST: f32 = 0.8;
+const ON_AVERAGE: f32 = 0.85;
+/// Launches that must be in a repeat.
+const COVERED: f32 = 0.3;
+/// A repeat without the host is a step if this many of all launches are in it.
+const ALL: f32 = 0.99;
+/// Two parts may be alike by chance: they must cover more.
+const COVERED_BY_TWO: f32 = 0.9;
+/// Repeats whose lengths differ by less than this factor are the same one.
+const SAME: f32 = 1.15;
+
+impl Sequence {
+    /// What repeats, the longest parts first; empty if nothing does. The first is the step, if there is one.
+    /// `None` if it was stopped.
+    pub fn repeats(&self, stop: Stop<'_>) -> Option<Vec<Repeat>> {
+        let places = markers::Places::new(&self.names);
+        let mut found: Vec<(Repeat, f32)> = Vec::new();
+        let mut likeness = Likeness::new(&self.names);
+        for markers in Markers::likeliest(&places, CANDIDATES) {
+            if stop.is_over() {
+                return None;
+            }
+            let cuts = borders::cuts(self, &markers);
+            if let Some((repeat, covered)) = self.accepted(cuts, &mut likeness) {
+                found.push((repeat, covered));
+            }
+        }
+        // Of the same repeat, the one that covers most comes first.
+        found.sort_by(|(a, a_covers), (b, b_covers)| {
+            b_covers.total_cmp(a_covers).then(a.len().cmp(&b.len())).then(a.cuts.cmp(&b.cuts))
+        });
+        let mut repeats: Vec<Repeat> = Vec::new();
+        for (repeat, _) in found {
+            let length = repeat.usual_length() as f32;
+            let is_same = |known: &Repeat| {
+                let other = known.usual_length() as f32;
+                length.max(other) < SAME * length.min(other)
+            };
+            if !repeats.iter().any(is_same) {
+                repeats.push(repeat);
+            }
+        }
+        repeats.sort_by_key(|repeat| std::cmp::Reverse(repeat.usual_length()));
+        Some(self.judged(repeats))
+    }
+
+    /// The repeat with these cuts, without other things at its ends, and the share of all launches in it.
+    fn accepted(&self, cuts: Vec<u32>, likeness: &mut Likeness<'_>) -> Option<(Repeat, f32)> {
+        let mut of = likeness.of(&cuts);
+        let first = of.iter().position(|&like| like >= ALIKE)?;
+        let last = of.iter().rposition(|&like| like >= ALIKE)?;
+        let cuts = cuts[first..=last + 1].to_vec();
+        of = of[first..=last].to_vec();
+        let count = of.len() as f32;
+        let alike = of.iter().filter(|&&like| like >= ALIKE).count() as f32;
+        let mean = of.iter().sum::<f32>() / count;
+        let inside: u32 = (cuts.windows(2).zip(&of))
+            .filter(|(_, like)| **like >= ALIKE)
+            .map(|(pair, _)| pair[1] - pair[0])
+            .sum();
+        let covered = inside as f32 / self.names.len() as f32;
+        let least = if of.len() == 2 { COVERED_BY_TWO } else { COVERED };
+        let is_accepted =
+            of.len() >= 2 && alike >= MOST * count && mean >= ON_AVERAGE && covered >= least;
+        is_accepted.then(|| (Repeat { kind: Kind::Block, cuts, likeness: of }, covered))
+    }
+
+    /// Tells steps from blocks. What is longer than the step is left out: it repeats by chance.
+    fn judged(&self, mut repeats: Vec<Repeat>) -> Vec<Repeat> {
+        let step = (0..repeats.len()).find(|&place| {
+            let repeat = &repeats[place];
+            self.meets_host(repeat)
+                || self.covered(repeat) >= ALL
+                || repeats[place + 1..].iter().any(|inner| is_around(repeat, inner))
+        });
+        if let Some(step) = step {
+            repeats.drain(..step);
+            repeats[0].kind = Kind::Step;
+        }
+        repeats
+    }
+
+    /// Whether the host takes part in nearly every part.
+    fn meets_host(&self, repeat: &Repeat) -> bool {
+        let meets = |pair: &[u32]| self.touches_host[pair[0] as usize..pair[1] as usize].contains(&true);
+        let met = repeat.cuts.windows(2).filter(|pair| meets(pair)).count();
+        met as f32 >= 0.9 * repeat.len() as f32
+    }
+
+    fn covered(&self, repeat: &Repeat) -> f32 {
+        let ends = repeat.cuts.first().zip(repeat.cuts.last());
+        ends.map_or(0.0, |(first, last)| (last - first) as f32 / self.names.len() as f32)
+    }
+}
+
+/// Whether parts of `outer` consist of several parts of `inner` and of something else between them, as a step does of
+/// layers, and of what comes before and after them. Two layers that alternate have nothing else.
+fn is_around(outer: &Repeat, inner: &Repeat) -> bool {
+    if inner.len() < 2 * outer.len() {
+        return false;
+    }
+    let usual = inner.usual_length();
+    // The first cut has no inner part around it that belongs to two outer parts.
+    let borders = &outer.cuts[1..outer.len()];
+    let longer = borders.iter().filter(|&&border| {
+        let after = inner.cuts.partition_point(|&cut| cut <= border);
+        match after {
+            0 => true,
+            _ if after == inner.cuts.len() => true,
+            _ => inner.cuts[after] - inner.cuts[after - 1] > usual,
+        }
+    });
+    let count = longer.count();
+    count > 0 && count as f32 >= 0.8 * borders.len() as f32
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! Made programs, of which is known what repeats.

@@ -1,0 +1,32 @@
+/*---
+name: repeated_step
+summary: One row per part of what a process launches again and again on a GPU, without looking at NVTX ranges.
+native: true
+internal: true
+present_if: [gpu_op, graph_trace]
+reads: [all_cuda_call, all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]
+columns:
+  - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
+  - {name: level, type: int, doc: "0 for what is longest. Repeats of higher levels are shorter, such as the layers of a step."}
+  - {name: kind, type: text, doc: "step: the program does this again and again. block: a part that repeats without the host, such as a layer."}
+  - {name: step, type: int, doc: "Number of the part, from 0."}
+  - {name: step_count, type: int, unit: count, doc: "Parts of this level."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation."}
+  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of its first launching call; null if the capture has none."}
+  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of its last launching call; null if the capture has none."}
+  - {name: op_count, type: int, unit: count, doc: "GPU operations."}
+  - {name: launch_count, type: int, unit: count, doc: "Launches. A CUDA graph is one launch."}
+  - {name: likeness_pct, type: percent, unit: percent, doc: "What this part and the usual part both launch, of what either launches."}
+  - {name: first_kind, type: text, doc: "Kind of its first operation in the order of launches: kernel, memcpy, memset or graph."}
+  - {name: first_id, type: id, doc: "Row ID of that operation in the raw table."}
+  - {name: global_tid, type: id, doc: "Thread that launched it, unique across hosts and VMs; null if the capture does not say."}
+limits: >-
+  Parts are found by names that occur equally often, each once between two occurrences of the first. At least four of
+  five parts must launch nearly the same. A repeat is a step if nearly every part copies from or to the host or waits for the GPU, if
+  it is all that was launched, or if it consists of blocks and something else. An operation without a launching call counts as
+  launched before what follows it in its stream.
+---*/
