@@ -20,7 +20,8 @@ pub struct Sequence {
     pub names: Vec<u32>,
     /// When, in ns.
     pub starts: Vec<i64>,
-    /// Whether the host takes part: a copy from or to it, or a wait of the host after the launch.
+    /// Whether the host takes part: a copy from or to it, a wait of the host after the launch, or a launch by another
+    /// thread than the one before.
     pub touches_host: Vec<bool>,
 }
 
@@ -70,12 +71,14 @@ impl Repeat {
 /// Repeats that are compared part by part.
 const CANDIDATES: usize = 24;
 /// A part that is less like the usual part than this is another thing.
-const ALIKE: f32 = 0.8;
+const ALIKE: f32 = 0.7;
 /// Parts of a repeat that must be alike, and how much on average.
 const MOST: f32 = 0.8;
 const ON_AVERAGE: f32 = 0.85;
 /// Launches that must be in a repeat.
 const COVERED: f32 = 0.3;
+/// What is true of this share of the parts is a property of the repeat.
+const NEARLY_ALL: f32 = 0.8;
 /// A repeat without the host is a step if this many of all launches are in it.
 const ALL: f32 = 0.99;
 /// Two parts may be alike by chance: they must cover more.
@@ -158,7 +161,7 @@ impl Sequence {
     fn meets_host(&self, repeat: &Repeat) -> bool {
         let meets = |pair: &[u32]| self.touches_host[pair[0] as usize..pair[1] as usize].contains(&true);
         let met = repeat.cuts.windows(2).filter(|pair| meets(pair)).count();
-        met as f32 >= 0.9 * repeat.len() as f32
+        met as f32 >= NEARLY_ALL * repeat.len() as f32
     }
 
     fn covered(&self, repeat: &Repeat) -> f32 {
@@ -170,22 +173,18 @@ impl Sequence {
 /// Whether parts of `outer` consist of several parts of `inner` and of something else between them, as a step does of
 /// layers, and of what comes before and after them. Two layers that alternate have nothing else.
 fn is_around(outer: &Repeat, inner: &Repeat) -> bool {
-    if inner.len() < 2 * outer.len() {
-        return false;
-    }
     let usual = inner.usual_length();
-    // The first cut has no inner part around it that belongs to two outer parts.
+    let place = |cut: u32| inner.cuts.partition_point(|&of| of <= cut);
+    let parts = outer.cuts.windows(2);
+    let consists = parts.filter(|part| place(part[1]).saturating_sub(place(part[0])) >= 2).count();
+    // An inner part over the border of two outer parts contains what is between their inner parts.
     let borders = &outer.cuts[1..outer.len()];
-    let longer = borders.iter().filter(|&&border| {
-        let after = inner.cuts.partition_point(|&cut| cut <= border);
-        match after {
-            0 => true,
-            _ if after == inner.cuts.len() => true,
-            _ => inner.cuts[after] - inner.cuts[after - 1] > usual,
-        }
-    });
-    let count = longer.count();
-    count > 0 && count as f32 >= 0.8 * borders.len() as f32
+    let is_longer = |border: &&u32| match place(**border) {
+        0 => false,
+        after => inner.cuts.get(after).is_some_and(|cut| cut - inner.cuts[after - 1] > usual),
+    };
+    let longer = borders.iter().filter(is_longer).count();
+    consists as f32 >= NEARLY_ALL * outer.len() as f32 && longer as f32 >= NEARLY_ALL * borders.len() as f32
 }
 
 #[cfg(test)]

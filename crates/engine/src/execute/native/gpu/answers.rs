@@ -94,6 +94,7 @@ pub(in crate::execute::native) struct Answers {
     pub(super) by_word: [OnceLock<Vec<u32>>; GAPS_OF.len()],
     /// The rows of `repeated_step`.
     pub(super) steps: OnceLock<Vec<Part>>,
+    pub(super) shapes: OnceLock<Vec<(i64, u64)>>,
     /// Why the calls could not be read.
     pub(super) failure: OnceLock<String>,
 }
@@ -135,6 +136,7 @@ impl Answers {
             late: OnceLock::new(),
             by_word: Default::default(),
             steps: OnceLock::new(),
+            shapes: OnceLock::new(),
             failure: OnceLock::new(),
         }
     }

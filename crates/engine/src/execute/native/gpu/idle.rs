@@ -8,6 +8,7 @@ use crate::normalize::Input;
 use nsq_sweep::calls::Calls;
 use nsq_sweep::occupancy::{Gap, IdleKind, IdlePart, ThreadCalls, idle_parts};
 use nsq_value::error::Result;
+use std::hash::BuildHasher;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,6 +39,25 @@ impl Source {
     /// The API calls of the report.
     pub(super) fn calls(&self, limits: &Limits) -> Result<Arc<Calls>> {
         self.store.calls(&mut self.reader(limits), &self.input)
+    }
+
+    /// The row and the launch shape, hashed, of each kernel, sorted by row.
+    pub(super) fn shapes(&self, limits: &Limits) -> Result<Vec<(i64, u64)>> {
+        let columns = "kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z";
+        let hasher = foldhash::fast::FixedState::default();
+        let parts = self.reader(limits).scan(
+            "all_kernel",
+            "kernel_id",
+            columns,
+            |part: &mut Vec<(i64, u64)>, cells| {
+                let shape: [Option<i64>; 6] = std::array::from_fn(|column| cells.int(column + 1));
+                part.extend(cells.int(0).map(|id| (id, hasher.hash_one(shape))));
+                Ok(())
+            },
+        )?;
+        let mut shapes: Vec<(i64, u64)> = parts.into_iter().flatten().collect();
+        shapes.sort_unstable();
+        Ok(shapes)
     }
 
     /// For each function of the calls, whether the host waits in it for a GPU.

@@ -3,7 +3,7 @@
 use super::answers::Answers;
 use super::launch::Launches;
 use crate::execute::native::ids::PROCESS;
-use nsq_sweep::classify::Activity;
+use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::occupancy::{Level, NONE, Occupancy, Op};
 use nsq_sweep::projection::OpKind;
 use nsq_sweep::steps::{Kind, Sequence};
@@ -46,6 +46,11 @@ struct Launched {
 }
 
 impl Answers {
+    /// The row and the launch shape, hashed, of each kernel, sorted by row.
+    fn shapes(&self) -> &[(i64, u64)] {
+        self.shapes.get_or_init(|| self.read(|| self.calls.shapes(&self.limits).map(Some)))
+    }
+
     /// The parts of all repeats, sorted by lane, repeat and number.
     pub(super) fn steps(&self) -> &[Part] {
         self.steps.get_or_init(|| {
@@ -56,9 +61,18 @@ impl Answers {
             for (lane, keyed) in (0u32..).zip(in_order(&self.occupancy, launches)) {
                 let first = self.occupancy.first_stream(Level::Process, lane);
                 let waits = waits.get(&first.global_pid).map_or(&[][..], Vec::as_slice);
-                let names = |op: &Op| (op.name, self.labels.values[op.name as usize].id);
-                let launched = Launched::new(&self.occupancy.ops, launches, &keyed, waits, names);
-                let repeats = self.make(|stop| launched.sequence.repeats(stop));
+                let mut launched = Launched::new(&self.occupancy.ops, launches, &keyed, waits, |name| {
+                    HOST_COPIES.contains(&self.labels.values[name as usize].id)
+                });
+                let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
+                if repeats.first().is_some_and(|repeat| repeat.kind == Kind::Block) {
+                    // Of the names, none is once in a step. Of the launch shapes, one may be.
+                    launched.tell_shapes(&self.occupancy.ops, self.shapes());
+                    let shaped = self.make(|stop| launched.sequence.repeats(stop));
+                    if shaped.first().is_some_and(|repeat| repeat.kind == Kind::Step) {
+                        repeats = shaped;
+                    }
+                }
                 for (repeat, found) in (0u32..).zip(repeats) {
                     for number in 0..found.len() {
                         let launches_of = found.cuts[number]..found.cuts[number + 1];
@@ -131,10 +145,10 @@ impl Launched {
         launches: &Launches,
         keyed: &[(i64, u32)],
         waits: &[i64],
-        names: impl Fn(&Op) -> (u32, i64),
+        is_host_copy: impl Fn(u32) -> bool,
     ) -> Self {
         let mut launched = Self::default();
-        let (mut last_call, mut next_wait) = (NONE, 0);
+        let (mut last_call, mut last_thread, mut next_wait) = (NONE, NONE, 0);
         let sequence = &mut launched.sequence;
         for &(at, place) in keyed {
             let op = &ops[place as usize];
@@ -151,12 +165,14 @@ impl Launched {
                     *before = true;
                 }
             }
-            let (name, kind_of_copy) = names(op);
-            let is_host_copy = op.kind == OpKind::Memcpy && HOST_COPIES.contains(&kind_of_copy);
+            let thread = launches.call(place as usize).map_or(NONE, |call| call.thread);
+            let is_other_thread = thread != last_thread && !sequence.names.is_empty();
+            last_thread = thread;
             launched.begins.push(launched.ops.len() as u32 - 1);
-            sequence.names.push(name);
+            sequence.names.push(op.name);
             sequence.starts.push(at);
-            sequence.touches_host.push(is_host_copy && op.activity == Activity::Memory);
+            let copies = op.kind == OpKind::Memcpy && is_host_copy(op.name);
+            sequence.touches_host.push(copies || is_other_thread);
         }
         if let (true, Some(last)) = (next_wait < waits.len(), sequence.touches_host.last_mut()) {
             *last = true;
@@ -166,6 +182,20 @@ impl Launched {
             launched.sequence = Sequence::default();
         }
         launched
+    }
+
+    /// Tells kernels of one name apart by their launch shapes.
+    fn tell_shapes(&mut self, ops: &[Op], shapes: &[(i64, u64)]) {
+        let mut numbers: HashMap<(u32, u64), u32> = HashMap::new();
+        for (name, &begin) in self.sequence.names.iter_mut().zip(&self.begins) {
+            let op = &ops[self.ops[begin as usize] as usize];
+            let shape = match op.kind {
+                OpKind::Kernel => shapes.binary_search_by_key(&op.id, |&(id, _)| id).ok(),
+                _ => None,
+            };
+            let next = numbers.len() as u32;
+            *name = *numbers.entry((*name, shape.map_or(0, |at| shapes[at].1))).or_insert(next);
+        }
     }
 
     /// What the launches at these places did.
