@@ -6,7 +6,7 @@ summary: Gaps of a GPU in which the thread that feeds it begins or ends an itera
 why: To see what data loading, logging and other work between iterations cost.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [idle_part, iteration]
+reads: [idle_part, step]
 finding:
   claim: The GPU idles while the thread that feeds it goes from one iteration to the next.
   ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
@@ -22,24 +22,25 @@ columns:
   - {name: subject, type: text, label: "iteration", priority: 0, doc: "Name of the iterations, each number replaced by *."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Iterations are those of the relation iteration, found by the names of NVTX ranges, if a thread has at least three.
+  Iterations are those of the relation step, if a thread has at least three.
   Without them there are no rows. Gaps that begin after the host is already in the next iteration do not count.
 see_also: [iterations, data_loading, host_work]
 ---*/
 WITH
 steady AS MATERIALIZED (
-  SELECT layer_name, global_tid, start_ns, end_ns, iteration, iteration_count
-  FROM iteration
-  WHERE iteration_count >= 3
+  SELECT layer_name, global_tid, cpu_start_ns, cpu_end_ns, step, step_count
+  FROM step
+  WHERE step_count >= 3
+    AND cpu_start_ns IS NOT NULL
 ),
 border AS (
-  SELECT global_tid, start_ns AS at_ns
+  SELECT global_tid, cpu_start_ns AS at_ns
   FROM steady
-  WHERE iteration > 0
+  WHERE step > 0
   UNION
-  SELECT global_tid, end_ns
+  SELECT global_tid, cpu_end_ns
   FROM steady
-  WHERE iteration < iteration_count - 1
+  WHERE step < step_count - 1
 ),
 gap AS MATERIALIZED (
   SELECT

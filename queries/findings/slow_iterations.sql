@@ -6,7 +6,7 @@ summary: Idle time of a GPU in slow iterations, above that of the median iterati
 why: To find what single iterations wait for, such as checkpoints, logging or a slow batch.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [gpu_window, idle_part, iteration]
+reads: [gpu_window, idle_part, step]
 finding:
   claim: Some iterations take much longer than the median iteration, and the GPU idles in them for longer.
   ceiling: Idle time of these iterations above that of the median iteration, from the end of the GPU work of one iteration to that of the next. Slow iterations at the beginning are warm-up and do not count.
@@ -31,7 +31,7 @@ checks:
   - iteration_ns > median_ns
 when_empty: "all iterations after the warm-up take about the same time, or there are too few"
 limits: >-
-  Iterations are those of the relation iteration, found by the names of NVTX ranges. Of the idle time, the longest intervals count, up to the excess over the median. Iterations that are slow because kernels
+  Iterations are those of the relation step. Of the idle time, the longest intervals count, up to the excess over the median. Iterations that are slow because kernels
   take longer have no rows. Work between two iterations counts for the second one. Iterations that differ on purpose,
   such as an evaluation every hundred steps, are slow too.
 see_also: [iterations, iteration_border, gpu_idle_causes]
@@ -39,18 +39,18 @@ see_also: [iterations, iteration_border, gpu_idle_causes]
 WITH
 -- From the end of the GPU work of one iteration to that of the next.
 turn AS MATERIALIZED (
-  SELECT *, row_number() OVER (PARTITION BY global_tid ORDER BY end_ns, range_id) AS nth
+  SELECT *, row_number() OVER (PARTITION BY global_tid ORDER BY end_ns, step) AS nth
   FROM (
     SELECT
-      range_id,
-      range_name,
+      step,
+      step_name AS range_name,
       global_tid,
-      lag(proj_end_ns) OVER one_by_one AS start_ns,
-      proj_end_ns AS end_ns,
+      lag(end_ns) OVER one_by_one AS start_ns,
+      end_ns,
       count(*) OVER (PARTITION BY global_tid) AS iterations
-    FROM iteration
-    WHERE proj_end_ns IS NOT NULL
-    WINDOW one_by_one AS (PARTITION BY global_tid ORDER BY proj_end_ns, range_id)
+    FROM step
+    WHERE end_ns IS NOT NULL
+    WINDOW one_by_one AS (PARTITION BY global_tid ORDER BY end_ns, step)
   )
   WHERE iterations >= :iterations
     AND end_ns > start_ns

@@ -6,7 +6,7 @@ summary: What the GPU did before each collective, since the collectives before i
 why: To see why a rank comes late to a collective.
 kind: trace
 tags: [communication, gpu]
-reads: [collective_op, gpu_window, iteration_window]
+reads: [collective_op, gpu_window, step_window]
 requires: [gpu_window]
 columns:
   - {name: kernel_id, type: id, priority: 2, doc: "Kernel of the collective: row ID in the raw table."}
@@ -46,8 +46,8 @@ op AS MATERIALIZED (
   WHERE kernel_id IS NOT NULL
 ),
 iteration AS MATERIALIZED (
-  SELECT gpu_id, min(iteration) AS iteration, start_ns, min(end_ns) AS end_ns
-  FROM iteration_window
+  SELECT gpu_id, min(step) AS iteration, start_ns, min(end_ns) AS end_ns
+  FROM step_window
   WHERE EXISTS (SELECT 1 FROM op)
   GROUP BY gpu_id, start_ns
 ),

@@ -6,7 +6,7 @@ summary: Times of each GPU that can be compared over the ranks of a program.
 why: To see by rank_balance which measure differs between ranks.
 kind: info
 tags: [communication, gpu, nvtx]
-reads: [gpu_window, iteration_window, kernel, process_device, rank, string]
+reads: [gpu_window, step_window, kernel, process_device, rank, string]
 requires: [gpu_window]
 columns:
   - {name: rank, type: int, priority: 0, doc: "Rank in the whole program, if one process ran work on the GPU and on no other, and its rank is known; else null."}
@@ -63,12 +63,12 @@ measured AS (
   FROM gpu
   UNION ALL
   SELECT gpu_id, 'median iteration', CAST(median(dur_ns) AS INTEGER)
-  FROM iteration_window
+  FROM step_window
   WHERE part <> 'warm-up'
   GROUP BY gpu_id
   UNION ALL
   SELECT gpu_id, 'longest iteration', max(dur_ns)
-  FROM iteration_window
+  FROM step_window
   WHERE part <> 'warm-up'
   GROUP BY gpu_id
   UNION ALL

@@ -8,7 +8,7 @@ why: >-
   difference is idle time; the rest is slow work.
 kind: sum
 tags: [gpu, nvtx]
-reads: [data_type, gpu_peak, gpu_window, iteration_window, op_work]
+reads: [data_type, gpu_peak, gpu_window, step_window, op_work]
 requires: [gpu_window, kernel, op_work]
 params:
   - {name: peaks, type: list, doc: "Measured peaks in TFLOP/s, such as bf16=790,fp8=1500. They replace those of gpu_peak."}
@@ -68,14 +68,14 @@ peak AS MATERIALIZED (
 slot AS MATERIALIZED (
   SELECT
     gpu_id,
-    iteration,
+    step AS iteration,
     part,
     start_ns,
     end_ns,
     range_id,
     row_number() OVER (PARTITION BY gpu_id ORDER BY start_ns, end_ns, range_id) AS nth,
-    count(*) OVER (PARTITION BY iteration, global_tid) AS gpu_count
-  FROM iteration_window
+    count(*) OVER (PARTITION BY step, global_tid) AS gpu_count
+  FROM step_window
 ),
 work AS (
   SELECT

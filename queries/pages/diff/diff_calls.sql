@@ -7,7 +7,7 @@ why: To compare what two runs spend in the CUDA API.
 kind: sum
 tags: [api, cuda]
 internal: true
-reads: [all_cuda_call, cuda_call, iteration_window]
+reads: [all_cuda_call, cuda_call, step_window]
 requires: [cuda_call]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
@@ -35,9 +35,9 @@ see_also: [cuda_api_costs, diff_gpu_work]
 WITH
 iteration AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
-  FROM iteration_window
+  FROM step_window
   WHERE :per_iteration
-    AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
+    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 by_function AS (
   SELECT

@@ -7,7 +7,7 @@ why: To compare the work of two runs, like with like.
 kind: sum
 tags: [cuda, kernel, memory, nvtx]
 internal: true
-reads: [iteration_window, kernel, memcpy, memset, nvtx_op, nvtx_path, string]
+reads: [step_window, kernel, memcpy, memset, nvtx_op, nvtx_path, string]
 requires: [kernel | memcpy | memset]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
@@ -35,10 +35,10 @@ see_also: [kernel_costs, kernel_iteration_costs, memory_op_sizes, diff_ranges, d
 WITH
 -- Windows of iterations by process and GPU.
 iteration AS MATERIALIZED (
-  SELECT time_places(pid << 10 | device_id, start_ns, end_ns) AS places, max(iteration_count) AS iteration_count
-  FROM iteration_window
+  SELECT time_places(pid << 10 | device_id, start_ns, end_ns) AS places, max(step_count) AS iteration_count
+  FROM step_window
   WHERE :per_iteration
-    AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
+    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 mode AS MATERIALIZED (
   SELECT

@@ -7,7 +7,7 @@ why: To compare the layers and phases of two runs.
 kind: sum
 tags: [cuda, nvtx]
 internal: true
-reads: [iteration_window, nvtx_path, nvtx_projection]
+reads: [step_window, nvtx_path, nvtx_projection]
 requires: [nvtx_projection]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
@@ -34,9 +34,9 @@ see_also: [nvtx_path_times, diff_gpu_work]
 WITH
 iteration AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
-  FROM iteration_window
+  FROM step_window
   WHERE :per_iteration
-    AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
+    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 mode AS MATERIALIZED (
   SELECT

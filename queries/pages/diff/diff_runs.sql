@@ -28,7 +28,7 @@ columns:
 checks:
   - unit_count >= 1 AND iteration_count >= 0
 limits: >-
-  Iterations are those of the relation iteration_window, without warm-up.
+  Iterations are those of the relation step_window, without warm-up.
 see_also: [diff_side, diff_windows]
 ---*/
 WITH

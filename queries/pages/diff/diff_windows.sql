@@ -7,7 +7,7 @@ why: To compare the time of two runs as a whole, and to know how much it varies 
 kind: trace
 tags: [cuda, gpu, nvtx]
 internal: true
-reads: [gpu_overlap, gpu_window, iteration_window]
+reads: [gpu_overlap, gpu_window, step_window]
 requires: [gpu_window]
 params:
   - {name: per_iteration, type: bool, default: true, doc: "Whether a row is an iteration, if the report has any."}
@@ -36,10 +36,10 @@ see_also: [iteration_times, gpu_time, diff_gpu_work]
 ---*/
 WITH
 iteration AS MATERIALIZED (
-  SELECT gpu_id, global_tid, iteration, start_ns, end_ns, range_id, layer_name
-  FROM iteration_window
+  SELECT gpu_id, global_tid, step AS iteration, start_ns, end_ns, range_id, layer_name
+  FROM step_window
   WHERE :per_iteration
-    AND iif(:skip IS NULL, part <> 'warm-up', iteration >= :skip)
+    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 op AS (
   SELECT

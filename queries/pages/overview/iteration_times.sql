@@ -7,8 +7,8 @@ why: To see whether iterations take the same time, what the median one is made o
 kind: trace
 tags: [cuda, gpu, nvtx]
 internal: true
-reads: [gpu_window, iteration_window]
-requires: [iteration_window, gpu_window]
+reads: [gpu_window, step_window]
+requires: [step_window, gpu_window]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: iteration, type: int, priority: 0, doc: "Position by start among the iterations of the thread, from 0."}
@@ -33,13 +33,13 @@ checks:
   - part IN ('warm-up', 'median', 'steady')
 when_empty: no NVTX range looks like an iteration; range_names lists the names
 limits: >-
-  Iterations are those of the relation iteration_window, found by the names of NVTX ranges, if a thread has at least two
+  Iterations are those of the relation step_window, found by the names of NVTX ranges, if a thread has at least two
   with GPU work. Iterations of several threads, such as one per GPU, have numbers of their own.
 see_also: [iterations, iteration_sum, gpu_time_by_range]
 ---*/
 SELECT
   gpu.gpu_id,
-  it.iteration,
+  it.step AS iteration,
   gpu.start_ns,
   gpu.window_ns AS dur_ns,
   it.part,
@@ -53,13 +53,13 @@ SELECT
   it.pid,
   it.tid,
   it.range_id,
-  it.range_name,
+  it.step_name AS range_name,
   it.layer_name
-FROM iteration_window AS it
+FROM step_window AS it
 CROSS JOIN gpu_window AS gpu
 WHERE gpu.gpu_id = it.gpu_id
   AND gpu.start_ns = it.start_ns
   AND gpu.end_ns = it.end_ns
   AND gpu.window_ns > 0
-  AND it.iteration_count > 1
-ORDER BY it.gpu_id, it.global_tid, it.iteration, it.range_id
+  AND it.step_count > 1
+ORDER BY it.gpu_id, it.global_tid, it.step, it.range_id

@@ -92,14 +92,14 @@ mod tests {
     use std::sync::Arc;
 
     const REPORT: &str = "../../fixtures/example.sqlite";
-    const ITERATIONS: &str = "SELECT * FROM iteration_window ORDER BY gpu_id, global_tid, iteration";
+    const ITERATIONS: &str = "SELECT * FROM step_window ORDER BY gpu_id, global_tid, iteration";
 
     fn session(limits: &Limits) -> Session {
         let connection = Connection::open(REPORT).unwrap();
         let (schema, catalog) = (Schema::read(&connection).unwrap(), crate::tests::library());
         let scope = normalize::Scope::default();
         let installation =
-            normalize::plan(&schema, catalog, &scope, ["iteration_window", "kernel"]).unwrap();
+            normalize::plan(&schema, catalog, &scope, ["step_window", "kernel"]).unwrap();
         Session::begin(connection, &installation, limits).unwrap()
     }
 
@@ -121,7 +121,7 @@ mod tests {
         ask(&session, "SELECT * FROM iteration", &limits).unwrap();
         assert_eq!(stored(&session), ["iteration"]);
         let first = ask(&session, ITERATIONS, &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration", "iteration_window"]);
+        assert_eq!(stored(&session), ["iteration", "step_window"]);
         assert!(first.rows.len() > 1);
         assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, first.rows);
         // Another connection takes the rows.
@@ -134,7 +134,7 @@ mod tests {
         );
         let beside = beside.unwrap();
         assert_eq!(ask(&beside, ITERATIONS, &limits).unwrap().rows, first.rows);
-        assert_eq!(stored(&beside), ["iteration", "iteration_window"]);
+        assert_eq!(stored(&beside), ["iteration", "step_window"]);
     }
 
     #[test]

@@ -1,53 +1,59 @@
 /*---
-name: iteration_window
-summary: One row per iteration and GPU, with the time that belongs to the iteration on the GPU.
-present_if: [src_nvtx_event]
+name: step_window
+summary: One row per step and GPU, with the time that belongs to the step on the GPU.
+present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [gpu_busy, gpu_op, iteration]
+reads: [gpu_busy, gpu_op, step]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
-  - {name: iteration, type: int, doc: "Position by start among the iterations of the thread, from 0."}
-  - {name: part, type: text, doc: "warm-up, median or steady. The median iteration is the one in the middle of the steady ones by dur_ns."}
-  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "Start of the next iteration's first GPU operation. The last iteration ends with its last operation, or with its range if that ends later."}
+  - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
+  - {name: part, type: text, doc: "warm-up, median or steady. The median step is the one in the middle of the steady ones by dur_ns."}
+  - {name: found, type: text, doc: "marked or repeated, as in step."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "End of the last GPU operation of the step before, on the report's clock. The first step begins with its first GPU operation."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; of the step before, if that is later."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU."}
-  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU."}
-  - {name: op_count, type: int, unit: count, doc: "GPU operations launched inside the range, on all GPUs."}
-  - {name: iteration_count, type: int, unit: count, doc: "Iterations of the thread that have GPU work."}
+  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the step on the CPU; null if the capture lacks the launches."}
+  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the step on the CPU; null if the capture lacks the launches."}
+  - {name: op_count, type: int, unit: count, doc: "GPU operations launched in the step, on all GPUs."}
+  - {name: step_count, type: int, unit: count, doc: "Steps of the thread that have GPU work."}
+  - {name: repeat_count, type: int, unit: count, doc: "As in step."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
-  - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
-  - {name: range_name, type: text, doc: "Message, with the prefix DOMAIN: outside the default domain."}
-  - {name: layer_name, type: text, doc: "range_name with each number replaced by *."}
+  - {name: range_id, type: id, doc: "Row ID of the range in the raw table; null for repeated steps."}
+  - {name: step_name, type: text, doc: "As in step."}
+  - {name: layer_name, type: text, doc: "step_name with each number replaced by *."}
 limits: >-
-  Iterations with GPU work only. The first iterations are warm-up as long as each takes more than 1.5 times the median of
-  the last half. Time between two iterations belongs to the earlier one, such as validation after it. A thread that
-  shares its process with other threads that have iterations has rows for the GPUs on which its iterations begin; else it
+  Steps with GPU work only. The first steps are warm-up as long as each takes more than 1.5 times the median of
+  the last half. Time between two steps belongs to the later one, such as the wait for its data. A thread that
+  shares its process with other threads that have steps has rows for the GPUs on which its steps begin; else it
   has rows for all GPUs of its process.
 ---*/
 WITH
-begun AS (
+-- Steps can overlap on the GPU: each ends when all before it have ended.
+ended AS (
   SELECT
     *,
-    max(proj_start_ns) OVER (
+    max(end_ns) OVER (
       PARTITION BY global_tid
-      ORDER BY iteration
+      ORDER BY step
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS from_ns
-  FROM iteration
+    ) AS to_ns
+  FROM step
   WHERE op_count > 0
+),
+begun AS (
+  SELECT *, coalesce(lag(to_ns) OVER (PARTITION BY global_tid ORDER BY step), start_ns) AS from_ns
+  FROM ended
 ),
 timed AS (
   SELECT
     *,
-    row_number() OVER by_start AS nth,
+    row_number() OVER (PARTITION BY global_tid ORDER BY step) AS nth,
     count(*) OVER (PARTITION BY global_tid) AS timed_count,
-    coalesce(lead(from_ns) OVER by_start, max(proj_end_ns, end_ns, from_ns)) - from_ns AS from_to_ns
+    to_ns - from_ns AS from_to_ns
   FROM begun
-  WINDOW by_start AS (PARTITION BY global_tid ORDER BY iteration)
 ),
 halved AS (
   SELECT
@@ -55,7 +61,7 @@ halved AS (
     nth > timed_count / 2 AS is_late,
     row_number() OVER (PARTITION BY global_tid, nth > timed_count / 2 ORDER BY from_to_ns, nth) AS rank,
     count(*) OVER (PARTITION BY global_tid, nth > timed_count / 2) AS ranked_count,
-    -- Each thread has one first iteration.
+    -- Each thread has one first step.
     count(*) FILTER (WHERE nth = 1) OVER (PARTITION BY pid) AS thread_count
   FROM timed
 ),
@@ -66,7 +72,7 @@ usual AS (
       OVER (PARTITION BY global_tid) AS usual_ns
   FROM halved
 ),
--- The first iteration that is not longer than usual ends the warm-up.
+-- The first step that is not longer than usual ends the warm-up.
 warm AS (
   SELECT
     *,
@@ -86,11 +92,11 @@ process_gpu AS MATERIALIZED (
   WHERE level = 'process'
     AND activity = 'any'
 ),
--- Where the iterations of processes with several threads begin.
+-- Where the steps of processes with several threads begin.
 first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
   FROM gpu_op
-  WHERE start_ns IN (SELECT proj_start_ns FROM placed WHERE thread_count > 1)
+  WHERE start_ns IN (SELECT start_ns FROM placed WHERE thread_count > 1)
 ),
 on_gpu AS (
   SELECT
@@ -104,7 +110,7 @@ on_gpu AS (
   LEFT JOIN first_op
     ON first_op.pid = placed.pid
     AND first_op.device_id = process_gpu.device_id
-    AND first_op.start_ns = placed.proj_start_ns
+    AND first_op.start_ns = placed.start_ns
 ),
 used AS (
   SELECT
@@ -116,24 +122,26 @@ used AS (
 SELECT
   gpu_id,
   device_id,
-  iteration,
+  step,
   CASE
     WHEN is_warm_up THEN 'warm-up'
     WHEN steady_rank = (steady_count + 1) / 2 THEN 'median'
     ELSE 'steady'
   END AS part,
+  found,
   from_ns AS start_ns,
-  from_ns + from_to_ns AS end_ns,
+  to_ns AS end_ns,
   from_to_ns AS dur_ns,
-  start_ns AS cpu_start_ns,
-  end_ns AS cpu_end_ns,
+  cpu_start_ns,
+  cpu_end_ns,
   op_count,
-  timed_count AS iteration_count,
+  timed_count AS step_count,
+  repeat_count,
   pid,
   tid,
   global_tid,
   range_id,
-  range_name,
+  step_name,
   layer_name
 FROM used
 WHERE uses_gpu

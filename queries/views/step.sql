@@ -1,0 +1,91 @@
+/*---
+name: step
+summary: One row per step of a thread, marked by NVTX ranges or found by what is launched again and again.
+present_if: [src_nvtx_event, gpu_op, graph_trace]
+stored: true
+reads: [iteration, repeated_step]
+columns:
+  - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
+  - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
+  - {name: found, type: text, doc: "marked: by NVTX ranges. repeated: by the sequence of launches, in a process without marked steps that have GPU work."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock; null without GPU work."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; null without GPU work."}
+  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the range, or of the first launching call, on the CPU; null if the capture lacks the launches."}
+  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the range, or of the last launching call, on the CPU; null if the capture lacks the launches."}
+  - {name: op_count, type: int, unit: count, doc: "GPU operations launched in the step."}
+  - {name: likeness_pct, type: percent, unit: percent, doc: "What this step and the usual step both launch, of what either launches; null for marked steps."}
+  - {name: repeat_count, type: int, unit: count, doc: "Repeats of the launch sequence that begin in the step: 1 for a repeated step. Null if no sequence repeats. A marked step with 3 encloses three passes."}
+  - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: tid, type: id, doc: "Operating system thread ID; null if the capture lacks the launches."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs; the process's global ID if the capture lacks the launches."}
+  - {name: range_id, type: id, doc: "Row ID of the range in the raw table; null for repeated steps."}
+  - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 (repeated) without a range."}
+  - {name: layer_name, type: text, doc: "step_name with each number replaced by *."}
+limits: >-
+  Marked steps are the rows of iteration. For repeated steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are
+  those of the first.
+---*/
+WITH
+marked AS MATERIALIZED (
+  SELECT *
+  FROM iteration
+),
+found AS MATERIALIZED (
+  SELECT
+    *,
+    coalesce(first_value(global_tid) OVER (PARTITION BY global_pid, gpu_id ORDER BY step), global_pid) AS thread
+  FROM repeated_step
+  WHERE kind = 'step'
+),
+repeated AS MATERIALIZED (
+  SELECT *
+  FROM found
+  WHERE NOT EXISTS (
+      SELECT 1
+      FROM found AS other
+      WHERE other.thread = found.thread
+        AND other.gpu_id < found.gpu_id
+    )
+)
+SELECT
+  iteration AS step,
+  iteration_count AS step_count,
+  'marked' AS found,
+  proj_start_ns AS start_ns,
+  proj_end_ns AS end_ns,
+  start_ns AS cpu_start_ns,
+  end_ns AS cpu_end_ns,
+  op_count,
+  NULL AS likeness_pct,
+  (
+    SELECT sum(repeated.cpu_start_ns >= marked.start_ns AND repeated.cpu_start_ns < marked.end_ns)
+    FROM repeated
+    WHERE repeated.global_pid = marked.global_tid & -16777216
+  ) AS repeat_count,
+  pid,
+  tid,
+  global_tid,
+  range_id,
+  range_name AS step_name,
+  layer_name
+FROM marked
+UNION ALL
+SELECT
+  step,
+  step_count,
+  'repeated',
+  start_ns,
+  end_ns,
+  cpu_start_ns,
+  cpu_end_ns,
+  op_count,
+  likeness_pct,
+  1,
+  pid,
+  nullif(thread & 16777215, 0),
+  thread,
+  NULL,
+  'step ' || step || ' (repeated)',
+  'step * (repeated)'
+FROM repeated
+WHERE global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND iteration_count > 1)
