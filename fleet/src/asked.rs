@@ -30,6 +30,7 @@ struct Part {
     windows: Vec<String>,
     attribute: Option<String>,
     keep_names: bool,
+    steady: bool,
 }
 
 /// The rules of attribution by name.
@@ -60,6 +61,7 @@ impl Ask {
             windows: scope.windows.clone(),
             attribute: scope.attribute.and_then(rule).map(|(name, _)| (*name).to_owned()),
             keep_names: scope.keep_names,
+            steady: scope.steady,
         };
         let statement = fingerprint(library, query)?;
         Ok(Self { query: query.to_owned(), statement, params: params.to_vec(), scope })
@@ -82,7 +84,7 @@ impl Ask {
 
     pub(crate) fn scope(&self) -> Scope {
         let Part { time, devices, streams, processes, nvtx, .. } = self.scope.clone();
-        let Part { iterations, exclude, windows, attribute: rule, keep_names, .. } = self.scope.clone();
+        let Part { iterations, exclude, windows, attribute: rule, keep_names, steady, .. } = self.scope.clone();
         Scope {
             time,
             devices,
@@ -94,6 +96,7 @@ impl Ask {
             windows,
             attribute: rule.as_deref().and_then(attribute),
             keep_names,
+            steady,
         }
     }
 }

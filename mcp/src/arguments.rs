@@ -29,6 +29,8 @@ impl Names {
 pub(crate) struct ScopeArgs {
     /// Events that overlap this time since the start of the capture: `1.5s/2s`, `12ms/`, `10%/20%`.
     time: Option<String>,
+    /// Only steps after the warm-up, marked by NVTX ranges or found by repetition: query `steps` lists them.
+    steady: bool,
     /// CUDA device ordinals.
     devices: Vec<i64>,
     /// CUDA stream IDs.
@@ -59,6 +61,7 @@ impl ScopeArgs {
     pub(crate) fn scope(&self) -> Scope {
         Scope {
             time: self.time.clone(),
+            steady: self.steady,
             devices: self.devices.clone(),
             streams: self.streams.clone(),
             processes: self.processes.clone(),

@@ -78,6 +78,7 @@ class Report:
         nvtx: Optional[Texts] = None,
         exclude: Optional[Texts] = None,
         window: Optional[Texts] = None,
+        steady: bool = False,
         time: Optional[str] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
@@ -98,6 +99,7 @@ class Report:
         - ``nvtx``, ``exclude``: NVTX ranges whose work counts, or does not: ``NAME[@DOMAIN][/INDEX]``
         - ``window``: NVTX ranges that events must overlap in time
         - ``time``: since the start of the capture, ``"1.5s/2s"``, ``"12ms/"`` or ``"/80%"``
+        - ``steady``: only steps after the warm-up; the query ``steps`` lists them
         - ``device``, ``stream``, ``process``: CUDA device ordinals, streams and process IDs
         - ``attribute``: which launches belong to a range, ``"thread"``, ``"process"`` or ``"capture"``
         - ``keep_names``: keep the numbers in range names
@@ -124,6 +126,7 @@ class Report:
         nvtx: Optional[Texts] = None,
         exclude: Optional[Texts] = None,
         window: Optional[Texts] = None,
+        steady: bool = False,
         time: Optional[str] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
@@ -158,6 +161,7 @@ class Report:
         nvtx: Optional[Texts] = None,
         exclude: Optional[Texts] = None,
         window: Optional[Texts] = None,
+        steady: bool = False,
         time: Optional[str] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
@@ -247,6 +251,7 @@ class Report:
         nvtx: Optional[Texts] = None,
         exclude: Optional[Texts] = None,
         window: Optional[Texts] = None,
+        steady: bool = False,
         time: Optional[str] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
@@ -321,6 +326,7 @@ def diff(
     nvtx: Optional[Texts] = None,
     exclude: Optional[Texts] = None,
     window: Optional[Texts] = None,
+    steady: bool = False,
     time: Optional[str] = None,
     device: Optional[Numbers] = None,
     stream: Optional[Numbers] = None,
@@ -403,7 +409,7 @@ def _how(given: Mapping[str, Any]) -> Dict[str, Any]:
     """The scope and the limits, from the keywords of a call."""
     how = {name: given.get(name) for name in ("time", "attribute", "classes", "timeout", "max_rows")}
     how.update({name: _listed(given[name]) for name in ("device", "stream", "process", "nvtx", "exclude", "window")})
-    return {**how, "keep_names": given["keep_names"], "iter": _iterations(given["iter"])}
+    return {**how, "keep_names": given["keep_names"], "steady": given["steady"], "iter": _iterations(given["iter"])}
 
 
 def _iterations(given: Any) -> List[str]:

@@ -10,6 +10,7 @@ use std::time::Duration;
 #[pyo3(from_item_all)]
 pub(crate) struct How {
     time: Option<String>,
+    steady: bool,
     device: Vec<i64>,
     stream: Vec<i64>,
     process: Vec<i64>,
@@ -49,6 +50,7 @@ impl How {
         };
         Ok(Scope {
             time: self.time.clone(),
+            steady: self.steady,
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),

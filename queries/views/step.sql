@@ -19,8 +19,8 @@ columns:
   - {name: tid, type: id, doc: "Operating system thread ID; null if the capture lacks the launches."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs; the process's global ID if the capture lacks the launches."}
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table; null for repeated steps."}
-  - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 (repeated) without a range."}
-  - {name: layer_name, type: text, doc: "step_name with each number replaced by *."}
+  - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
+  - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
   Marked steps are the rows of iteration. For repeated steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are
   those of the first.
@@ -85,7 +85,7 @@ SELECT
   nullif(thread & 16777215, 0),
   thread,
   NULL,
-  'step ' || step || ' (repeated)',
-  'step * (repeated)'
+  'step ' || step,
+  'step'
 FROM repeated
 WHERE global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND iteration_count > 1)

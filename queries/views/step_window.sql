@@ -23,7 +23,7 @@ columns:
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table; null for repeated steps."}
   - {name: step_name, type: text, doc: "As in step."}
-  - {name: layer_name, type: text, doc: "step_name with each number replaced by *."}
+  - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
   Steps with GPU work only. The first steps are warm-up as long as each takes more than 1.5 times the median of
   the last half. Time between two steps belongs to the later one, such as the wait for its data. A thread that

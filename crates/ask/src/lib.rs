@@ -20,3 +20,4 @@ mod partials;
 pub mod queries;
 pub mod request;
 pub mod script;
+mod steps;

@@ -110,9 +110,12 @@ impl OpenReport {
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<(Session, Vec<String>)> {
+        let (scope, of_steps) = self.of_steps(catalog, scope, limits)?;
+        let scope = &scope;
         let mut installation = self.plan(catalog, scope, roots)?;
         installation.classes = classes.clone();
-        let notes = std::mem::take(&mut installation.notes);
+        let mut notes: Vec<String> = of_steps.into_iter().collect();
+        notes.append(&mut installation.notes);
         let (connection, loads) = (self.report.connect()?, self.loads.clone());
         let session = Session::begin_sharing(connection, &installation, limits, loads)?;
         check_ids(&session, catalog, scope, limits)?;

@@ -14,6 +14,11 @@ pub struct ScopeArgs {
     /// In sums, an event that crosses a boundary counts in full.
     #[arg(long, value_name = "A/B", allow_hyphen_values = true)]
     pub time: Option<String>,
+    /// Only steps after the warm-up, from the end of the GPU work before them to the end of the last.
+    ///
+    /// Steps are marked by NVTX ranges, or found by what is launched again and again: `--query steps` lists them.
+    #[arg(long)]
+    pub steady: bool,
     /// Only GPU work on these CUDA device ordinals.
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     pub device: Vec<i64>,
@@ -31,6 +36,7 @@ pub struct ScopeArgs {
     pub nvtx: Vec<String>,
     /// Only work in these iterations, numbered from 0 per thread: `--iter step 3`, `--iter step 2..5`.
     ///
+    /// Without NVTX ranges that mark them, `step` means the repeated steps, which `--query steps` lists.
     /// Together with --nvtx, work must be inside both.
     #[arg(long, value_name = "TAG [N|A..B]")]
     pub iter: Vec<String>,
@@ -77,6 +83,7 @@ impl ScopeArgs {
         let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
         let ids = [&self.device, &self.stream, &self.process];
         self.time.is_none()
+            && !self.steady
             && lists.iter().all(|list| list.is_empty())
             && ids.iter().all(|ids| ids.is_empty())
     }
@@ -90,6 +97,7 @@ impl ScopeArgs {
     pub fn text(&self) -> ScopeText {
         ScopeText {
             time: self.time.clone(),
+            steady: self.steady,
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),

@@ -6,7 +6,9 @@ use crate::page::{PageAnswer, PageReport, PageRequest, ReportInput};
 use crate::partials::Gathering;
 use crate::queries::About;
 use crate::request::{Failed, Request, none_failed};
+use crate::steps::steady_scope;
 use nsq_engine::execute::Limits;
+use nsq_engine::normalize::Scope;
 use nsq_value::error::{Error, Result};
 use std::path::PathBuf;
 
@@ -89,12 +91,31 @@ impl<'a> Request<'a> {
         let lacks = request.lacks(open, self.catalog)?;
         let roots = request.roots(&lacks);
         let classes = input.classes.as_ref().unwrap_or(&self.classes);
-        let (session, notes) = open.begin_with(self.catalog, classes, &scope, roots, limits)?;
+        let roots: Vec<&str> = roots.collect();
+        let steps = match request.is_steady()? && !scope.limits_time() {
+            true => open.step_plan(self.catalog)?,
+            false => None,
+        };
+        let with_steps = steps.iter().flat_map(|plan| plan.reads.iter().map(String::as_str));
+        let with_steps = roots.iter().copied().chain(with_steps);
+        let (session, notes) = open.begin_with(self.catalog, classes, &scope, with_steps, limits)?;
         let about = input.about.clone();
-        let about =
+        let mut about =
             about.unwrap_or_else(|| ReportInput { name: input.name.clone(), ..ReportInput::of(open) });
-        let report = request.ask(about, &session, lacks, limits)?;
-        let facts = open.heading(&scope).facts;
+        let steady = match &steps {
+            Some(plan) => steady_scope(&session.table(plan, limits)?, &scope),
+            None => None,
+        };
+        let (report, heading) = match steady {
+            Some((within, text)) => {
+                about.facts.insert("steady".to_owned(), text);
+                let (judged, _) = open.begin_with(self.catalog, classes, &within, roots, limits)?;
+                let report = request.ask(about, &judged, Some(&session), lacks, limits)?;
+                (report, open.heading(&Scope { steady: true, ..within }))
+            }
+            None => (request.ask(about, &session, None, lacks, limits)?, open.heading(&scope)),
+        };
+        let facts = heading.facts;
         Ok((report, About { name: input.name.clone(), facts, notes }, scope.is_whole()))
     }
 }

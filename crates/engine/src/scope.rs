@@ -11,6 +11,8 @@ use std::ffi::OsString;
 pub struct ScopeText {
     /// Events that overlap this time since the start of the capture: `1.5s/2s`, `12ms/`, `/80%`.
     pub time: Option<String>,
+    /// Only steps after the warm-up.
+    pub steady: bool,
     /// CUDA device ordinals.
     pub devices: Vec<i64>,
     /// CUDA stream IDs.
@@ -32,7 +34,7 @@ pub struct ScopeText {
 }
 
 impl ScopeText {
-    /// The scope as options of the command line: each an option and its value.
+    /// The scope as options of the command line.
     pub fn words(&self) -> Vec<String> {
         let texts = [
             ("--nvtx", &self.nvtx),
@@ -48,12 +50,15 @@ impl ScopeText {
         let ids =
             ids.into_iter().flat_map(|(option, ids)| ids.iter().map(move |id| (option, id.to_string())));
         let time = self.time.iter().map(|time| ("--time", time.clone()));
-        texts.chain(ids).chain(time).flat_map(|(option, value)| [option.to_owned(), value]).collect()
+        let steady = self.steady.then(|| "--steady".to_owned());
+        let valued = texts.chain(ids).chain(time).flat_map(|(option, value)| [option.to_owned(), value]);
+        valued.chain(steady).collect()
     }
 
     /// The scope for a report. Percentages of the time need the length of its capture.
     pub fn resolve(&self, schema: &Schema) -> Result<Scope> {
         let mut scope = Scope {
+            steady: self.steady,
             devices: self.devices.clone(),
             streams: self.streams.clone(),
             processes: self.processes.clone(),

@@ -28,7 +28,7 @@ columns:
 checks:
   - first_iteration <= last_iteration AND mean_ns <= max_ns
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = mean_ns
-when_empty: no NVTX range looks like an iteration; range_names lists the names
+when_empty: no NVTX range looks like an iteration, and no sequence of launches repeats; range_names lists the names
 limits: >-
   See iteration_times. A mean is cut to whole ns.
 see_also: [iteration_times, iteration_sum]

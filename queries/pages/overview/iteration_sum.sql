@@ -11,7 +11,8 @@ reads: []
 asks: [iteration_times]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: layer_name, type: text, label: "iterations", priority: 0, doc: "Name of the iterations, each number replaced by *."}
+  - {name: layer_name, type: text, label: "iterations", priority: 0, doc: "Name of the iterations, each number replaced by *; step without a range."}
+  - {name: found, type: text, priority: 2, doc: "marked: by NVTX ranges. repeated: by the sequence of launches."}
   - {name: iteration_count, type: int, unit: count, label: "count", priority: 1, doc: "Iterations without the warm-up."}
   - {name: warm_up_count, type: int, unit: count, label: "warm-up", priority: 1, doc: "Iterations of the warm-up, which no other column counts."}
   - {name: median_ns, type: duration, unit: ns, priority: 1, doc: "Time of the median iteration."}
@@ -34,7 +35,7 @@ columns:
 checks:
   - iteration_count > 0 AND min_ns <= median_ns AND median_ns <= max_ns
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = median_ns
-when_empty: no NVTX range looks like an iteration; range_names lists the names
+when_empty: no NVTX range looks like an iteration, and no sequence of launches repeats; range_names lists the names
 limits: >-
   See iteration_times, whose rows it sums. A GPU on which several threads run iterations has a row for each thread. Of
   an even number of iterations, the median one is the shorter of the two in the middle.
@@ -62,6 +63,7 @@ total AS (
 SELECT
   total.gpu_id,
   middle.layer_name,
+  middle.found,
   total.iteration_count,
   (
     SELECT count(*)

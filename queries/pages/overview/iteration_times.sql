@@ -24,17 +24,18 @@ columns:
   - {name: cpu_ns, type: duration, unit: ns, label: "CPU time", priority: 3, doc: "Duration of the range on the CPU."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
   - {name: tid, type: id, priority: 3, doc: "Operating system thread ID."}
-  - {name: range_id, type: id, priority: 3, doc: "Row ID of the range in the raw table."}
-  - {name: range_name, type: text, label: "range", priority: 2, doc: "Message, with the prefix DOMAIN: outside the default domain."}
-  - {name: layer_name, type: text, label: "folded name", priority: 3, doc: "range_name with each number replaced by *."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID of the range in the raw table; null for repeated steps."}
+  - {name: range_name, type: text, label: "range", priority: 2, doc: "Message, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
+  - {name: layer_name, type: text, label: "folded name", priority: 3, doc: "range_name with each number replaced by *; step without a range."}
+  - {name: found, type: text, priority: 2, doc: "marked: by NVTX ranges. repeated: by the sequence of launches."}
 checks:
   - dur_ns > 0 AND iteration >= 0
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = dur_ns
   - part IN ('warm-up', 'median', 'steady')
-when_empty: no NVTX range looks like an iteration; range_names lists the names
+when_empty: no NVTX range looks like an iteration, and no sequence of launches repeats; range_names lists the names
 limits: >-
-  Iterations are those of the relation step_window, found by the names of NVTX ranges, if a thread has at least two
-  with GPU work. Iterations of several threads, such as one per GPU, have numbers of their own.
+  Iterations are the steps of the relation step_window: marked by NVTX ranges or found by repetition, if a thread has at
+  least two with GPU work. Iterations of several threads, such as one per GPU, have numbers of their own.
 see_also: [iterations, iteration_sum, gpu_time_by_range]
 ---*/
 SELECT
@@ -54,7 +55,8 @@ SELECT
   it.tid,
   it.range_id,
   it.step_name AS range_name,
-  it.layer_name
+  it.layer_name,
+  it.found
 FROM step_window AS it
 CROSS JOIN gpu_window AS gpu
 WHERE gpu.gpu_id = it.gpu_id

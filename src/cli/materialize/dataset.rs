@@ -4,13 +4,12 @@
 use super::args::Args;
 use crate::cli::{note, reports};
 use nsq_ask::materialize::Source;
+use nsq_ask::open_report::OpenReport;
 use nsq_engine::compile::Plan;
 use nsq_engine::execute::{Limits, Session};
 use nsq_files::whole_file::WorkFolder;
 use nsq_library::catalog::Catalog;
 use nsq_render::render::{Encoder, Format, Heading};
-use nsq_report::report::Report;
-use nsq_report::schema::Schema;
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
@@ -36,15 +35,16 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
     create_dir_all(&whole).map_err(|e| Error::io(folder, e))?;
     let (mut jobs, mut ranks, mut relations) = (Vec::new(), Vec::new(), BTreeSet::new());
     for (place, path) in paths.iter().enumerate() {
-        let report = Report::open(path, &args.open.export_options())?;
-        let (name, mut rank) = (report.name(), None);
+        let open = OpenReport::new(path, &args.open.export_options())?;
+        let (name, mut rank) = (open.report.name(), None);
         let job = args.job.clone().unwrap_or_else(|| folder_name(path));
-        let schema = Schema::detect(&report)?;
+        let (scope, of_steps) = open.of_steps(&catalog, &args.scope.resolve(&open.schema)?, &limits)?;
+        of_steps.iter().for_each(|text| note(text));
         let source = Source {
-            report: &report,
-            schema: &schema,
+            report: &open.report,
+            schema: &open.schema,
             catalog: &catalog,
-            scope: &args.scope.resolve(&schema)?,
+            scope: &scope,
             limits: &limits,
             internal: args.all,
         };

@@ -3,8 +3,7 @@
 use super::args::Args;
 use crate::cli::{note, output};
 use nsq_ask::materialize::{Source, materialize};
-use nsq_report::report::Report;
-use nsq_report::schema::Schema;
+use nsq_ask::open_report::OpenReport;
 use nsq_sweep::threads::Threads;
 use nsq_value::error::Result;
 use nsq_value::table::{Column, Type, Unit, Value, humanize};
@@ -13,13 +12,13 @@ use std::path::Path;
 pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
     output::must_be_free(output, args.force)?;
     let catalog = args.library.load()?;
-    let report = Report::open(report, &args.open.export_options())?;
-    let schema = Schema::detect(&report)?;
-    let scope = args.scope.resolve(&schema)?;
+    let open = OpenReport::new(report, &args.open.export_options())?;
     let limits = args.limits.limits(Threads::default());
+    let (scope, of_steps) = open.of_steps(&catalog, &args.scope.resolve(&open.schema)?, &limits)?;
+    of_steps.iter().for_each(|text| note(text));
     let source = Source {
-        report: &report,
-        schema: &schema,
+        report: &open.report,
+        schema: &open.schema,
         catalog: &catalog,
         scope: &scope,
         limits: &limits,
@@ -28,7 +27,7 @@ pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
     let written = materialize(&source, output)?;
     written.notes.iter().for_each(|text| note(text));
     let size = |path: &Path| path.metadata().map_or(0, |metadata| metadata.len());
-    let (read, bytes_written) = (size(&report.database), size(output));
+    let (read, bytes_written) = (size(&open.report.database), size(output));
     note(&format!(
         "wrote {}: {} in {} relations, from a report of {}",
         output.display(),

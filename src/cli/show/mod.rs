@@ -2,16 +2,15 @@
 
 mod json_schema;
 
-use super::options::{LibraryArgs, OpenArgs, ScopeArgs};
+use super::options::{LibraryArgs, OpenArgs, ScopeArgs, unlimited};
 use super::output::write_to;
+use nsq_ask::open_report::OpenReport;
 use nsq_check::lint::EmptyReport;
 use nsq_engine::compile::{Invocation, Layout, Plan, functions_in, script};
 use nsq_engine::execute::FUNCTIONS;
 use nsq_engine::normalize::{self, Installation, Scope, UNSCOPED};
 use nsq_library::catalog::Catalog;
 use nsq_library::manual::{Form, manual};
-use nsq_report::report::Report;
-use nsq_report::schema::Schema;
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
@@ -99,11 +98,19 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
         // A required parameter without a value stays `:name`, which SQLite shells can set.
         false => Plan::without_values(catalog, invocation, &Layout::Own)?,
     };
-    let schema = match &args.report {
-        Some(path) => Schema::detect(&Report::open(path, &args.open.export_options())?)?,
-        None => EmptyReport::new(catalog)?.schema().clone(),
+    let (schema, scope) = match &args.report {
+        Some(path) => {
+            let open = OpenReport::new(path, &args.open.export_options())?;
+            let (scope, _) = open.of_steps(catalog, &args.scope.resolve(&open.schema)?, &unlimited())?;
+            (open.schema, scope)
+        }
+        None => {
+            let schema = EmptyReport::new(catalog)?.schema().clone();
+            let scope = args.scope.resolve(&schema)?;
+            (schema, scope)
+        }
     };
-    let scope = Scope { as_recorded: plan.as_recorded, ..args.scope.resolve(&schema)? };
+    let scope = Scope { as_recorded: plan.as_recorded, ..scope };
     let installation =
         normalize::plan_script(&schema, catalog, &scope, plan.reads.iter().map(String::as_str))?;
     let report = args.report.as_deref().and_then(Path::file_name).unwrap_or("report".as_ref());

@@ -224,8 +224,10 @@ impl Report {
     ) -> Result<Vec<String>> {
         let OpenReport { report, schema, .. } = &self.open;
         let limits = Limits { cancel: cancel.clone(), ..Limits::default() };
-        let (catalog, scope) = (self.library.catalog(), scope.resolve(schema)?);
+        let catalog = self.library.catalog();
+        let (scope, of_steps) = self.open.of_steps(catalog, &scope.resolve(schema)?, &limits)?;
         let source = Source { report, schema, catalog, scope: &scope, limits: &limits, internal: false };
-        Ok(materialize(&source, output.as_ref())?.notes)
+        let notes = materialize(&source, output.as_ref())?.notes;
+        Ok(of_steps.into_iter().chain(notes).collect())
     }
 }

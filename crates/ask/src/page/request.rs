@@ -150,12 +150,21 @@ impl<'a> PageRequest<'a> {
         reads.collect::<Vec<_>>().into_iter()
     }
 
-    /// Stage one: the answers of a report. `lacks` has an entry for each of [`PageRequest::partials`]:
+    /// Whether the page judges the steps after the warm-up, where a report has any and no scope is given.
+    pub fn is_steady(&self) -> Result<bool> {
+        let Some(expression) = &self.page.steady else { return Ok(false) };
+        let context = BTreeMap::from([("params".to_owned(), self.params.clone())]);
+        let is_steady = self.templates.value(expression, &context);
+        Ok(is_steady.map_err(|trouble| fault(self.page, expression, trouble))?.is_true())
+    }
+
+    /// Stage one: the answers of a report. `whole` is its session without a scope, for tables about the whole capture. `lacks` has an entry for each of [`PageRequest::partials`]:
     /// the error if the report lacks its data.
     pub fn ask(
         &self,
         report: ReportInput,
         session: &Session,
+        whole: Option<&Session>,
         lacks: Vec<Option<Error>>,
         limits: &Limits,
     ) -> Result<PageReport> {
@@ -165,13 +174,23 @@ impl<'a> PageRequest<'a> {
         };
         let partials = own.as_ref().unwrap_or(&self.partials).plans();
         let present = || partials.iter().enumerate().filter(|(place, _)| lacks[*place].is_none());
-        session.ask_ahead(&present().map(|(_, plan)| plan).collect::<Vec<_>>(), limits)?;
+        let about_whole = self.tables.iter().filter(|planned| planned.spec.whole);
+        let about_whole: BTreeSet<usize> =
+            about_whole.flat_map(|planned| self.partials.places(&planned.plan)).collect();
+        let session_of = |place: usize| match whole {
+            Some(whole) if about_whole.contains(&place) => whole,
+            _ => session,
+        };
+        for asked in std::iter::once(session).chain(whole) {
+            let own = present().filter(|(place, _)| std::ptr::eq(session_of(*place), asked));
+            asked.ask_ahead(&own.map(|(_, plan)| plan).collect::<Vec<_>>(), limits)?;
+        }
         let mut tables = vec![None; partials.len()];
         // Queries over answers go first: the session keeps the answers that they share with others.
         for is_over_answers in [true, false] {
             for (place, plan) in present().filter(|(_, plan)| plan.is_over_answers() == is_over_answers)
             {
-                tables[place] = Some(session.take_answer(plan, limits)?);
+                tables[place] = Some(session_of(place).take_answer(plan, limits)?);
             }
         }
         let ReportInput { name, facts, .. } = report;

@@ -79,6 +79,9 @@ pub struct Scope {
     /// Whether events that end exactly at `start_ns` are in the window, as NVIDIA's filters have it.
     #[serde(skip_serializing_if = "is_default")]
     pub touches_start: bool,
+    /// Only steps after the warm-up. Whoever begins a session replaces it with the window of these steps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub steady: bool,
     /// CUDA device ordinals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<i64>,
@@ -148,6 +151,11 @@ impl Scope {
             windows: Vec::new(),
             ..self.clone()
         }
+    }
+
+    /// Whether the scope leaves out events by time or by NVTX range.
+    pub fn limits_time(&self) -> bool {
+        self.steady || self.start_ns.is_some() || self.end_ns.is_some() || self.selects_ranges()
     }
 
     /// Whether the scope filters by NVTX ranges.

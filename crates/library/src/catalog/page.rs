@@ -39,6 +39,8 @@ pub struct Page {
     /// The tables, in the order in which they are asked and shown.
     #[serde(default)]
     pub tables: Vec<PageTable>,
+    /// An expression over `params`: if it is true, and no scope is given, the page judges the steps after the warm-up.
+    pub steady: Option<String>,
     /// Values for the layouts, in order. Each can use earlier ones.
     #[serde(default)]
     pub facts: Vec<Fact>,
@@ -85,6 +87,9 @@ pub struct PageTable {
     /// Whether only layouts show it.
     #[serde(default)]
     pub hidden: bool,
+    /// Whether it is about the whole capture, even where the page judges the steady state.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 impl Page {

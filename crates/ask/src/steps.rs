@@ -1,0 +1,137 @@
+//! Scopes that name steps: `--steady`, and `--iter step 3` in a report whose steps no range marks.
+
+use crate::open_report::OpenReport;
+use nsq_engine::compile::{Invocation, Layout, Plan};
+use nsq_engine::execute::Limits;
+use nsq_engine::normalize::{Presence, Scope, Selector};
+use nsq_library::catalog::Catalog;
+use nsq_value::error::{Error, Result};
+use nsq_value::table::{ResultTable, Value};
+
+/// The query that knows the window of steps.
+const STEP_SCOPE: &str = "step_scope";
+/// What `--iter` calls steps that no range marks.
+const STEP: &str = "step";
+/// Steps that cover this share of the GPU's time, in percent, are the whole capture.
+const WHOLE_PCT: i64 = 95;
+
+/// Some steps, from the end of the work before them to their own end.
+struct Steps {
+    window: Option<(i64, i64)>,
+    /// From the first to the last operation of the report.
+    whole: Option<(i64, i64)>,
+    count: i64,
+    all: i64,
+    are_marked: bool,
+}
+
+impl Steps {
+    /// From the row of `step_scope`.
+    fn of(table: &ResultTable) -> Self {
+        let cell = |name: &str| {
+            let place = table.columns.iter().position(|column| column.name == name)?;
+            table.rows.first()?.get(place)
+        };
+        let int = |name: &str| match cell(name) {
+            Some(Value::Int(int)) => Some(*int),
+            _ => None,
+        };
+        Self {
+            window: int("start_ns").zip(int("end_ns")).filter(|(start, end)| start < end),
+            whole: int("gpu_start_ns").zip(int("gpu_end_ns")),
+            count: int("step_count").unwrap_or_default(),
+            all: int("all_count").unwrap_or_default(),
+            are_marked: matches!(cell("found"), Some(Value::Text(found)) if found == "marked"),
+        }
+    }
+
+    /// `3 of 4 steps, found by repetition`.
+    fn text(&self) -> String {
+        let how = if self.are_marked { "marked by NVTX ranges" } else { "found by repetition" };
+        format!("{} of {} steps, {how}", self.count, self.all)
+    }
+}
+
+impl OpenReport {
+    /// The scope with the window of the steps that it names, and a note about them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Usage`] if the scope is the steady state, and the report has no steps.
+    pub fn of_steps(
+        &self,
+        catalog: &Catalog,
+        scope: &Scope,
+        limits: &Limits,
+    ) -> Result<(Scope, Option<String>)> {
+        let mut plain = Scope { steady: false, ..scope.clone() };
+        if let [Selector { name, domain: None, instances, .. }] = scope.iterations.as_slice()
+            && name == STEP
+        {
+            let whole = Scope { iterations: Vec::new(), ..plain.clone() };
+            let (first, last) = instances.unwrap_or((0, i64::MAX as usize));
+            let numbers = [format!("first={first}"), format!("last={last}")];
+            let steps = self.steps(catalog, &whole, &numbers, limits)?;
+            if let Some((window, false)) = steps.and_then(|steps| steps.window.zip(Some(steps.are_marked))) {
+                plain = within(whole, window);
+            }
+        }
+        if !scope.steady {
+            return Ok((plain, None));
+        }
+        let steps = self.steps(catalog, &plain, &[], limits)?;
+        match steps.and_then(|steps| Some((steps.window?, steps.text()))) {
+            Some((window, text)) => Ok((within(plain, window), Some(format!("steady state: {text}")))),
+            None => Err(Error::usage(
+                "--steady needs steps: no NVTX range marks them, and no sequence of launches repeats",
+                "leave it out; `--query capture_phases` says what the report has",
+            )),
+        }
+    }
+
+    /// The plan of the query that knows the steps after the warm-up; `None` if the report lacks its data.
+    pub(crate) fn step_plan(&self, catalog: &Catalog) -> Result<Option<Plan>> {
+        self.plan_of_steps(catalog, &[])
+    }
+
+    fn plan_of_steps(&self, catalog: &Catalog, params: &[String]) -> Result<Option<Plan>> {
+        let invocation = Invocation::parse(STEP_SCOPE).with_params(params)?;
+        let plan = Plan::new(catalog, &invocation, &Layout::Own)?;
+        match plan.check_presence(&Presence::new(&self.schema, catalog), &self.report.path) {
+            Ok(()) => Ok(Some(plan)),
+            Err(Error::LacksData { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn steps(
+        &self,
+        catalog: &Catalog,
+        scope: &Scope,
+        params: &[String],
+        limits: &Limits,
+    ) -> Result<Option<Steps>> {
+        let Some(plan) = self.plan_of_steps(catalog, params)? else { return Ok(None) };
+        let (tables, _) = self.answers(catalog, scope, &[plan], limits)?;
+        Ok(tables.first().map(Steps::of))
+    }
+}
+
+/// The scope of the steps after the warm-up, and how many they are, from the answer to [`OpenReport::step_plan`].
+/// `None`: there are no steps, or hardly anything else.
+pub(crate) fn steady_scope(answer: &ResultTable, scope: &Scope) -> Option<(Scope, String)> {
+    let steps = Steps::of(answer);
+    let (window, whole) = (steps.window?, steps.whole?);
+    let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
+    let is_part = 100 * length(window) < i128::from(WHOLE_PCT) * length(whole);
+    (is_part && steps.count > 1).then(|| (within(scope.clone(), window), steps.text()))
+}
+
+/// The part of a scope in a window.
+fn within(scope: Scope, (start, end): (i64, i64)) -> Scope {
+    Scope {
+        start_ns: scope.start_ns.max(Some(start)),
+        end_ns: Some(scope.end_ns.map_or(end, |known| known.min(end))),
+        ..scope
+    }
+}
