@@ -22,7 +22,7 @@ columns:
   - {name: subject, type: text, label: "iteration", priority: 0, doc: "Name of the iterations, each number replaced by *."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Iterations are those of the relation step, if a thread has at least three.
+  Iterations are the marked ones of the relation step, if a thread has at least three: what the host does between repeated steps is not known.
   Without them there are no rows. Gaps that begin after the host is already in the next iteration do not count.
 see_also: [iterations, data_loading, host_work]
 ---*/
@@ -31,7 +31,7 @@ steady AS MATERIALIZED (
   SELECT layer_name, global_tid, cpu_start_ns, cpu_end_ns, step, step_count
   FROM step
   WHERE step_count >= 3
-    AND cpu_start_ns IS NOT NULL
+    AND found = 'marked'
 ),
 border AS (
   SELECT global_tid, cpu_start_ns AS at_ns

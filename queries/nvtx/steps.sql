@@ -23,6 +23,7 @@ columns:
   - {name: cpu_start_ns, type: timestamp, unit: ns, label: "host start", priority: 3, doc: "Start of the step on the CPU; null if the capture lacks the launches."}
   - {name: pid, type: id, priority: 2, doc: "Operating system process ID."}
   - {name: tid, type: id, priority: 3, doc: "Operating system thread ID; null if the capture lacks the launches."}
+  - {name: range_id, type: id, priority: 3, doc: "Row ID of the range in the raw table; null for repeated steps."}
   - {name: step_name, type: text, label: "name", priority: 1, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
 checks:
   - dur_ns = busy_ns + idle_ns
@@ -50,6 +51,7 @@ SELECT
   win.cpu_start_ns,
   win.pid,
   win.tid,
+  win.range_id,
   win.step_name
 FROM step_window AS win
 CROSS JOIN gpu_window AS gpu
@@ -57,4 +59,4 @@ WHERE gpu.gpu_id = win.gpu_id
   AND gpu.start_ns = win.start_ns
   AND gpu.end_ns = win.end_ns
   AND gpu.window_ns > 0
-ORDER BY gpu.gpu_id, win.pid, win.tid, win.step, win.start_ns
+ORDER BY gpu.gpu_id, win.pid, win.tid, win.step, win.range_id

@@ -9,6 +9,7 @@ tags: [capture, cuda, gpu]
 reads: [capture_phase]
 requires: [capture_phase]
 columns:
+  - {name: phase_id, type: id, priority: 3, doc: "Number of the phase of its process and GPU in order of time, from 0."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: phase, type: text, priority: 0, doc: "start-up: before the first step after the warm-up. steady: the steps after the warm-up. tail: what follows. once: a process in which nothing repeats."}
   - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "end_ns - start_ns."}
@@ -28,6 +29,7 @@ limits: See the relation capture_phase.
 see_also: [steps, jit_and_module_load]
 ---*/
 SELECT
+  phase_id,
   gpu_id,
   phase,
   end_ns - start_ns AS dur_ns,
@@ -41,4 +43,4 @@ SELECT
   end_ns,
   pid
 FROM capture_phase
-ORDER BY gpu_id, pid, start_ns, end_ns, phase
+ORDER BY gpu_id, pid, phase_id

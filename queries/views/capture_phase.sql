@@ -1,12 +1,14 @@
 /*---
 name: capture_phase
 summary: One row per phase of each process on each GPU, such as start-up and steady state, with what tells them apart.
+internal: true
 present_if: [gpu_op, graph_trace]
 stored: true
 reads: [all_cuda_call, all_gpu_busy, all_kernel, all_memcpy, step_window, string]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: pid, type: id, doc: "Operating system process ID."}
+  - {name: phase_id, type: id, doc: "Number of the phase of its process and GPU in order of time, from 0."}
   - {name: phase, type: text, doc: "start-up: before the first step after the warm-up. steady: the steps after the warm-up. tail: what follows them. once: all of a process in which nothing repeats."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the phase, on the report's clock: the first CUDA call or GPU operation of the process, or the end of the phase before."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the phase: of the last step, or of the last CUDA call or GPU operation of the process."}
@@ -129,6 +131,7 @@ uploaded AS MATERIALIZED (
 SELECT
   phase.gpu_id,
   phase.pid,
+  row_number() OVER (PARTITION BY phase.gpu_id, phase.pid ORDER BY phase.start_ns, phase.end_ns) - 1 AS phase_id,
   phase.phase,
   phase.start_ns,
   phase.end_ns,

@@ -1,6 +1,6 @@
 /*---
 name: iteration_sum
-version: 1
+version: 2
 title: Iterations of each GPU
 summary: Number and time of the iterations of each GPU, with the parts of the median.
 why: To see how long an iteration takes, how steady it is, and where its time goes.

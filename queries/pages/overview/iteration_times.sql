@@ -1,6 +1,6 @@
 /*---
 name: iteration_times
-version: 1
+version: 2
 title: Iterations
 summary: One row per iteration and GPU, with what the GPU did in that time.
 why: To see whether iterations take the same time, what the median one is made of, and which ones are slow.
