@@ -20,8 +20,8 @@ pub struct Sequence {
     pub names: Vec<u32>,
     /// When, in ns.
     pub starts: Vec<i64>,
-    /// Whether the host takes part: a copy from or to it, a wait of the host after the launch, or a launch by another
-    /// thread than the one before.
+    /// Whether the host takes part: a copy from or to it, a wait of the host after the launch, a graph that was
+    /// traced as a whole, or a launch by another thread than the one before.
     pub touches_host: Vec<bool>,
 }
 
@@ -81,6 +81,11 @@ const COVERED: f32 = 0.3;
 const NEARLY_ALL: f32 = 0.8;
 /// A repeat without the host is a step if this many of all launches are in it.
 const ALL: f32 = 0.99;
+/// … and has at least this many launches: a few kernels in a row repeat in any loop.
+const LONG: u32 = 8;
+/// Steps in a step, and the share of its launches that is in none of them.
+const FEW: u32 = 8;
+const OTHER_WORK: f32 = 0.05;
 /// Two parts may be alike by chance: they must cover more.
 const COVERED_BY_TWO: f32 = 0.9;
 /// Repeats whose lengths differ by less than this factor are the same one.
@@ -144,12 +149,21 @@ impl Sequence {
 
     /// Tells steps from blocks. What is longer than the step is left out: it repeats by chance.
     fn judged(&self, mut repeats: Vec<Repeat>) -> Vec<Repeat> {
-        let step = (0..repeats.len()).find(|&place| {
+        let is_sure = |place: usize| {
             let repeat = &repeats[place];
-            self.meets_host(repeat)
-                || self.covered(repeat) >= ALL
-                || repeats[place + 1..].iter().any(|inner| is_around(repeat, inner))
-        });
+            self.meets_host(repeat) || repeats[place + 1..].iter().any(|inner| is_around(repeat, inner))
+        };
+        let sure: Vec<usize> = (0..repeats.len()).filter(|&place| is_sure(place)).collect();
+        let is_likely = |place: usize| {
+            let repeat = &repeats[place];
+            self.covered(repeat) >= ALL && repeat.usual_length() >= LONG
+        };
+        // Several steps in a row, such as from one line of a log to the next, are no step.
+        let is_more = |outer: usize| {
+            sure.iter().all(|&inner| inner <= outer || is_more(&repeats[outer], &repeats[inner]))
+        };
+        let step = (0..repeats.len())
+            .find(|&place| (sure.contains(&place) || is_likely(place)) && is_more(place));
         if let Some(step) = step {
             repeats.drain(..step);
             repeats[0].kind = Kind::Step;
@@ -168,6 +182,14 @@ impl Sequence {
         let ends = repeat.cuts.first().zip(repeat.cuts.last());
         ends.map_or(0.0, |(first, last)| (last - first) as f32 / self.names.len() as f32)
     }
+}
+
+/// Whether parts of `outer` are more than several parts of `inner`: few of them, and other work, as an optimizer has after
+/// several batches.
+fn is_more(outer: &Repeat, inner: &Repeat) -> bool {
+    let (length, usual) = (outer.usual_length(), inner.usual_length().max(1));
+    let count = length / usual;
+    outer.len() > 2 && count <= FEW && (length - count * usual) as f32 >= OTHER_WORK * length as f32
 }
 
 /// Whether parts of `outer` consist of several parts of `inner` and of something else between them, as a step does of

@@ -1,1 +1,219 @@
 //! Made programs, of which is known what repeats.
+
+use super::{Kind, Repeat, Sequence};
+use crate::projection::Watch;
+
+struct Never;
+
+impl Watch for Never {
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+/// A program that is launched, and where its steps begin.
+#[derive(Default)]
+struct Program {
+    sequence: Sequence,
+    begins: Vec<u32>,
+    at: i64,
+}
+
+impl Program {
+    fn launch(&mut self, name: u32) {
+        self.at += 10;
+        self.sequence.names.push(name);
+        self.sequence.starts.push(self.at);
+        self.sequence.touches_host.push(false);
+    }
+
+    fn launch_all(&mut self, names: impl IntoIterator<Item = u32>) {
+        names.into_iter().for_each(|name| self.launch(name));
+    }
+
+    /// Marks the border of a step, after a pause of the host.
+    fn begin(&mut self) {
+        self.at += 1000;
+        self.begins.push(self.sequence.names.len() as u32);
+    }
+
+    /// The host reads a result.
+    fn read_back(&mut self) {
+        self.launch(1);
+        *self.sequence.touches_host.last_mut().unwrap() = true;
+    }
+
+    fn repeats(&self) -> Vec<Repeat> {
+        self.sequence.repeats(&Never).unwrap()
+    }
+
+    /// The borders of the step that is found; none without a step.
+    fn found(&self) -> Vec<u32> {
+        let repeats = self.repeats();
+        match repeats.first() {
+            Some(repeat) if repeat.kind == Kind::Step => repeat.cuts[..repeat.len()].to_vec(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Numbers that look random.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % most
+    }
+
+    fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.below(to - from + 1)
+    }
+}
+
+/// The launches of a training step: an embedding, layers forward and backward, an optimizer.
+fn training(layers: u32, parameters: u32) -> Vec<u32> {
+    let forward = (0..layers).flat_map(|_| [20, 21, 22, 21, 23, 24]);
+    let backward = (0..layers).flat_map(|_| [34, 33, 31, 32, 31, 30, 35]);
+    let optimizer = (0..parameters).map(|_| 50);
+    [10, 11].into_iter().chain(forward).chain([12, 13]).chain(backward).chain([14, 15]).chain(optimizer).collect()
+}
+
+#[test]
+fn steps_of_any_number_and_length_are_found() {
+    let mut dice = Dice(1);
+    for steps in [3, 4, 7, 50, 1000] {
+        for layers in [1, 2, 12, 48] {
+            if steps * layers > 12_000 {
+                continue;
+            }
+            let mut program = Program::default();
+            // Start-up: each name once, in any order.
+            program.launch_all((0..dice.between(0, 40)).map(|name| 1000 + name as u32));
+            for _ in 0..steps {
+                program.begin();
+                program.launch_all(training(layers, 30));
+                program.read_back();
+            }
+            assert_eq!(program.found(), program.begins, "{steps} steps of {layers} layers");
+        }
+    }
+}
+
+#[test]
+fn long_steps_of_many_kernels_are_found() {
+    let (mut program, mut dice) = (Program::default(), Dice(5));
+    let step: Vec<u32> = (0..50_000).map(|_| 100 + dice.below(613) as u32).collect();
+    for _ in 0..3 {
+        program.begin();
+        program.launch_all(step.iter().copied());
+        program.launch_all([5, 6]);
+    }
+    assert_eq!(program.found(), program.begins);
+}
+
+#[test]
+fn variations_do_not_hide_steps() {
+    let mut dice = Dice(7);
+    for seed in 0..40 {
+        let mut program = Program::default();
+        let (steps, layers) = (dice.between(8, 60), dice.between(2, 12) as u32);
+        let (log_every, evaluate_every) = (dice.between(3, 9), dice.between(10, 30));
+        program.launch_all((0..dice.between(0, 200)).map(|_| 900 + dice.below(30) as u32));
+        for step in 0..steps {
+            program.begin();
+            program.launch_all(training(layers, 20));
+            // A longer batch launches other kernels for some of its work.
+            if dice.below(4) == 0 {
+                let last = program.sequence.names.len() - 3;
+                program.sequence.names[last] = 70 + dice.below(3) as u32;
+            }
+            // An overflow skips a part of the optimizer.
+            if dice.below(12) == 0 {
+                for _ in 0..dice.between(1, 5) {
+                    program.sequence.names.pop();
+                    program.sequence.starts.pop();
+                    program.sequence.touches_host.pop();
+                }
+            }
+            program.read_back();
+            if step % log_every == 0 {
+                program.launch_all([80, 81, 82]);
+            }
+            if step % evaluate_every == 4 {
+                program.launch_all((0..layers).flat_map(|_| [20, 21, 22, 21, 23, 24]));
+            }
+        }
+        let found = program.found();
+        assert!(!found.is_empty(), "{seed}: {steps} steps of {layers} layers");
+        let right = found.iter().filter(|cut| program.begins.contains(cut)).count();
+        assert!(right + 1 >= found.len(), "{seed}: {found:?} {:?}", program.begins);
+        assert!(found.len() + 2 >= program.begins.len(), "{seed}: {found:?} {:?}", program.begins);
+    }
+}
+
+#[test]
+fn layers_of_one_pass_are_blocks() {
+    let mut program = Program::default();
+    program.launch_all([10, 11]);
+    program.launch_all((0..24).flat_map(|_| [20, 21, 22, 21, 23, 24, 25, 26, 27]));
+    program.launch_all([12, 13]);
+    let repeats = program.repeats();
+    assert_eq!((repeats[0].kind, repeats[0].len()), (Kind::Block, 24));
+}
+
+#[test]
+fn layers_that_alternate_are_no_steps() {
+    let mut program = Program::default();
+    program.launch_all([10, 11]);
+    for layer in 0..24 {
+        let attention = if layer % 2 == 0 { 30 } else { 31 };
+        program.launch_all([20, 21, attention, 21, 23, 24, 25, 26, 27]);
+    }
+    program.launch_all([12, 13]);
+    assert!(program.repeats().iter().all(|repeat| repeat.kind == Kind::Block));
+}
+
+#[test]
+fn passes_without_the_host_are_steps_of_layers() {
+    let mut program = Program::default();
+    for _ in 0..3 {
+        program.begin();
+        program.launch_all([10, 11]);
+        program.launch_all((0..32).flat_map(|_| [20, 21, 22, 21, 23, 24, 25, 26, 27]));
+        program.launch_all([12, 13]);
+    }
+    program.launch_all((0..40).map(|name| 1000 + name));
+    let repeats = program.repeats();
+    assert_eq!((repeats[0].kind, repeats[0].len()), (Kind::Step, 3));
+    assert_eq!(repeats[1].kind, Kind::Block);
+    assert_eq!(program.found(), program.begins);
+}
+
+#[test]
+fn nothing_is_found_where_nothing_repeats() {
+    let mut dice = Dice(3);
+    for length in [0, 1, 2, 3, 5, 100, 5000] {
+        let mut program = Program::default();
+        // Each once, and random ones of few names.
+        program.launch_all(0..length);
+        assert!(program.found().is_empty(), "{length} different ones");
+        let mut program = Program::default();
+        program.launch_all((0..length).map(|_| dice.below(40) as u32));
+        assert!(program.found().is_empty(), "{length} random ones");
+    }
+}
+
+#[test]
+fn a_kernel_that_runs_again_and_again_is_no_step_unless_the_host_takes_part() {
+    let mut program = Program::default();
+    program.launch_all([7; 100]);
+    assert!(program.found().is_empty());
+    let mut program = Program::default();
+    for _ in 0..100 {
+        program.begin();
+        program.launch(7);
+        program.read_back();
+    }
+    assert_eq!(program.found(), program.begins);
+}

@@ -6,7 +6,7 @@ use crate::execute::native::ids::PROCESS;
 use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::occupancy::{Level, NONE, Occupancy, Op};
 use nsq_sweep::projection::OpKind;
-use nsq_sweep::steps::{Kind, Sequence};
+use nsq_sweep::steps::{Kind, Repeat, Sequence};
 use std::collections::BTreeMap;
 
 /// Copies from and to the host, as CUPTI numbers them.
@@ -61,16 +61,28 @@ impl Answers {
             for (lane, keyed) in (0u32..).zip(in_order(&self.occupancy, launches)) {
                 let first = self.occupancy.first_stream(Level::Process, lane);
                 let waits = waits.get(&first.global_pid).map_or(&[][..], Vec::as_slice);
-                let mut launched = Launched::new(&self.occupancy.ops, launches, &keyed, waits, |name| {
-                    HOST_COPIES.contains(&self.labels.values[name as usize].id)
-                });
+                let is_host_copy = |name: u32| HOST_COPIES.contains(&self.labels.values[name as usize].id);
+                let ops = &self.occupancy.ops;
+                let mut launched = Launched::new(ops, launches, &keyed, waits, is_host_copy);
                 let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
-                if repeats.first().is_some_and(|repeat| repeat.kind == Kind::Block) {
+                if has_blocks(&repeats) {
                     // Of the names, none is once in a step. Of the launch shapes, one may be.
-                    launched.tell_shapes(&self.occupancy.ops, self.shapes());
+                    launched.tell_shapes(ops, self.shapes());
                     let shaped = self.make(|stop| launched.sequence.repeats(stop));
-                    if shaped.first().is_some_and(|repeat| repeat.kind == Kind::Step) {
+                    if has_step(&shaped) {
                         repeats = shaped;
+                    }
+                }
+                if !has_step(&repeats)
+                    && let Some(thread) = busiest(launches, &keyed)
+                {
+                    // Threads that launch side by side have steps of their own.
+                    let of_thread = |&(_, place): &(i64, u32)| thread_of(launches, place) == Some(thread);
+                    let own: Vec<_> = keyed.iter().copied().filter(of_thread).collect();
+                    let alone = Launched::new(ops, launches, &own, waits, is_host_copy);
+                    let of_alone = self.make(|stop| alone.sequence.repeats(stop));
+                    if has_step(&of_alone) {
+                        (launched, repeats) = (alone, of_alone);
                     }
                 }
                 for (repeat, found) in (0u32..).zip(repeats) {
@@ -87,6 +99,28 @@ impl Answers {
             parts
         })
     }
+}
+
+fn has_step(repeats: &[Repeat]) -> bool {
+    repeats.first().is_some_and(|repeat| repeat.kind == Kind::Step)
+}
+
+fn has_blocks(repeats: &[Repeat]) -> bool {
+    repeats.first().is_some_and(|repeat| repeat.kind == Kind::Block)
+}
+
+fn thread_of(launches: &Launches, op: u32) -> Option<u32> {
+    launches.call(op as usize).map(|call| call.thread)
+}
+
+/// The thread that launched most, if others launched too.
+fn busiest(launches: &Launches, keyed: &[(i64, u32)]) -> Option<u32> {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    for thread in keyed.iter().filter_map(|&(_, place)| thread_of(launches, place)) {
+        *counts.entry(thread).or_default() += 1;
+    }
+    let busiest = counts.iter().max_by_key(|&(&thread, &count)| (count, std::cmp::Reverse(thread)));
+    busiest.filter(|_| counts.len() > 1).map(|(&thread, _)| thread)
 }
 
 /// When the threads of each process waited for a GPU, in order.
@@ -172,7 +206,7 @@ impl Launched {
             sequence.names.push(op.name);
             sequence.starts.push(at);
             let copies = op.kind == OpKind::Memcpy && is_host_copy(op.name);
-            sequence.touches_host.push(copies || is_other_thread);
+            sequence.touches_host.push(copies || op.kind == OpKind::Graph || is_other_thread);
         }
         if let (true, Some(last)) = (next_wait < waits.len(), sequence.touches_host.last_mut()) {
             *last = true;
