@@ -84,7 +84,8 @@ impl Ask {
 
     pub(crate) fn scope(&self) -> Scope {
         let Part { time, devices, streams, processes, nvtx, .. } = self.scope.clone();
-        let Part { iterations, exclude, windows, attribute: rule, keep_names, steady, .. } = self.scope.clone();
+        let Part { iterations, exclude, windows, attribute: rule, keep_names, steady, .. } =
+            self.scope.clone();
         Scope {
             time,
             devices,

@@ -51,6 +51,7 @@ mod serving;
 mod shared;
 mod standalone;
 mod stated;
+mod steps;
 mod strangers;
 #[path = "../support/mod.rs"]
 mod support;

@@ -72,7 +72,9 @@ impl OpenReport {
             let (first, last) = instances.unwrap_or((0, i64::MAX as usize));
             let numbers = [format!("first={first}"), format!("last={last}")];
             let steps = self.steps(catalog, &whole, &numbers, limits)?;
-            if let Some((window, false)) = steps.and_then(|steps| steps.window.zip(Some(steps.are_marked))) {
+            if let Some((window, false)) =
+                steps.and_then(|steps| steps.window.zip(Some(steps.are_marked)))
+            {
                 plain = within(whole, window);
             }
         }

@@ -98,8 +98,7 @@ mod tests {
         let connection = Connection::open(REPORT).unwrap();
         let (schema, catalog) = (Schema::read(&connection).unwrap(), crate::tests::library());
         let scope = normalize::Scope::default();
-        let installation =
-            normalize::plan(&schema, catalog, &scope, ["step_window", "kernel"]).unwrap();
+        let installation = normalize::plan(&schema, catalog, &scope, ["step_window", "kernel"]).unwrap();
         Session::begin(connection, &installation, limits).unwrap()
     }
 

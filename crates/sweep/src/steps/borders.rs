@@ -16,7 +16,8 @@ pub(super) fn cuts(sequence: &Sequence, markers: &Markers<'_>) -> Vec<u32> {
     let least = (1..count).map(between).min().unwrap_or(0);
     let head = (0..least)
         .take_while(|back| {
-            let at = |part: usize| (first[part] as usize).checked_sub(back + 1).map(|place| names[place]);
+            let at =
+                |part: usize| (first[part] as usize).checked_sub(back + 1).map(|place| names[place]);
             at(0).is_some() && at(0) == at(1)
         })
         .count();

@@ -59,7 +59,8 @@ const LEAST_COVERED: f64 = 0.25;
 impl<'a> Markers<'a> {
     /// Those that are most likely to mark a repeat, at most `most`.
     pub(super) fn likeliest(places: &'a Places, most: usize) -> Vec<Self> {
-        let mut names: Vec<usize> = (0..places.names()).filter(|&name| places.of(name).len() >= 2).collect();
+        let mut names: Vec<usize> =
+            (0..places.names()).filter(|&name| places.of(name).len() >= 2).collect();
         names.sort_by_key(|&name| (places.of(name).len(), places.of(name)[0]));
         let mut rated: Vec<(f64, Self)> = Vec::new();
         for group in names.chunk_by(|&a, &b| places.of(a).len() == places.of(b).len()) {

@@ -206,7 +206,8 @@ fn is_around(outer: &Repeat, inner: &Repeat) -> bool {
         after => inner.cuts.get(after).is_some_and(|cut| cut - inner.cuts[after - 1] > usual),
     };
     let longer = borders.iter().filter(is_longer).count();
-    consists as f32 >= NEARLY_ALL * outer.len() as f32 && longer as f32 >= NEARLY_ALL * borders.len() as f32
+    consists as f32 >= NEARLY_ALL * outer.len() as f32
+        && longer as f32 >= NEARLY_ALL * borders.len() as f32
 }
 
 #[cfg(test)]

@@ -76,7 +76,14 @@ fn training(layers: u32, parameters: u32) -> Vec<u32> {
     let forward = (0..layers).flat_map(|_| [20, 21, 22, 21, 23, 24]);
     let backward = (0..layers).flat_map(|_| [34, 33, 31, 32, 31, 30, 35]);
     let optimizer = (0..parameters).map(|_| 50);
-    [10, 11].into_iter().chain(forward).chain([12, 13]).chain(backward).chain([14, 15]).chain(optimizer).collect()
+    [10, 11]
+        .into_iter()
+        .chain(forward)
+        .chain([12, 13])
+        .chain(backward)
+        .chain([14, 15])
+        .chain(optimizer)
+        .collect()
 }
 
 #[test]

@@ -61,7 +61,8 @@ impl Answers {
             for (lane, keyed) in (0u32..).zip(in_order(&self.occupancy, launches)) {
                 let first = self.occupancy.first_stream(Level::Process, lane);
                 let waits = waits.get(&first.global_pid).map_or(&[][..], Vec::as_slice);
-                let is_host_copy = |name: u32| HOST_COPIES.contains(&self.labels.values[name as usize].id);
+                let is_host_copy =
+                    |name: u32| HOST_COPIES.contains(&self.labels.values[name as usize].id);
                 let ops = &self.occupancy.ops;
                 let mut launched = Launched::new(ops, launches, &keyed, waits, is_host_copy);
                 let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
@@ -77,7 +78,8 @@ impl Answers {
                     && let Some(thread) = busiest(launches, &keyed)
                 {
                     // Threads that launch side by side have steps of their own.
-                    let of_thread = |&(_, place): &(i64, u32)| thread_of(launches, place) == Some(thread);
+                    let of_thread =
+                        |&(_, place): &(i64, u32)| thread_of(launches, place) == Some(thread);
                     let own: Vec<_> = keyed.iter().copied().filter(of_thread).collect();
                     let alone = Launched::new(ops, launches, &own, waits, is_host_copy);
                     let of_alone = self.make(|stop| alone.sequence.repeats(stop));

@@ -4,8 +4,8 @@ use super::answers::{
     ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
 };
 use super::columns::{
-    BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM, STREAM_GAP,
-    Spent, WINDOW,
+    BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM,
+    STREAM_GAP, Spent, WINDOW,
 };
 use super::doubts::Doubt;
 use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
