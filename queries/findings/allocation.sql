@@ -9,7 +9,7 @@ tags: [api, cuda, gpu, memory]
 reads: [compute_gap_part, gpu_overlap]
 requires: [compute_gap_part]
 finding:
-  claim: The GPU waits while the thread that feeds it allocates, frees, maps or pins memory.
+  claim: "Allocation: the GPU idles while the launching thread allocates, frees, maps or pins memory."
   ceiling: Time without a compute kernel inside these calls, before the next launch. Calls before the first tenth of the kernels has started do not count.
   remedy: Allocate once and reuse the memory, or use cudaMallocAsync. In PyTorch, avoid torch.cuda.empty_cache(), set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pin batches in the DataLoader.
   link: https://docs.pytorch.org/docs/stable/notes/cuda.html

@@ -10,7 +10,7 @@ reads: [gpu_overlap, gpu_peak, op_work, operator_work]
 requires: [gpu_overlap, op_work]
 rows_if: EXISTS (SELECT 1 FROM operator_work)
 finding:
-  claim: Operators take far longer than the GPU needs for their FLOPs and bytes.
+  claim: "Slow operators: they take far longer than their FLOPs and bytes need."
   ceiling: The part of their longest kernel that exceeds the operator's roofline time at 80 %, while nothing else ran.
   remedy: >-
     See op_efficiency and gemm_shapes: use a lower precision, pad sizes to multiples of 8 or 64, batch small products, or
@@ -20,7 +20,7 @@ finding:
   known_by:
     relation: operator_work
     where: data_type IS NOT NULL AND EXISTS (SELECT 1 FROM gpu_peak)
-    needs: shapes and types of operators on a GPU whose peak is known
+    needs: operator shapes and types on a GPU whose peak is known
     help: record a PyTorch trace with record_shapes=True, or give ranges their sizes by rules in names/work.yml
 params:
   - {name: at_most_pct, type: real, default: 40, min: 0, max: 80, doc: "Largest share of the roofline of an operator to count."}

@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, nvtx]
 reads: [compute_gap_part, nvtx_name, nvtx_projection]
 finding:
-  claim: The GPU waits while the thread that feeds it is inside an NVTX range that loads data.
+  claim: "Data loading: the GPU idles while the launching thread is in an NVTX range that loads data."
   ceiling: Time without a compute kernel inside ranges whose names say that they load, fetch, read or generate data, before the next launch.
   remedy: Load ahead of the GPU with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), and copy batches with non_blocking=True. If the workers are too slow, decode on the GPU with NVIDIA DALI.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -9,7 +9,7 @@ tags: [gpu, nvtx, osrt]
 reads: [idle_os_call, nvtx_name, nvtx_projection, os_stack]
 requires: [idle_part, os_call]
 finding:
-  claim: The GPU waits while the thread that feeds it waits in an OS call for data from another process, thread or file.
+  claim: "Data loading: the GPU idles while the launching thread waits in an OS call for data from another process, thread or file."
   ceiling: Idle time in OS calls that wait, in ranges that load data or called by Python's multiprocessing, before the next launch.
   remedy: Use more workers and prefetch more with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), make each sample cheaper, or decode on the GPU with NVIDIA DALI.
   link: https://docs.pytorch.org/docs/stable/data.html

@@ -9,7 +9,7 @@ tags: [cuda, gpu, memory]
 reads: [exposed_part, gpu_overlap, gpu_window, launch, memcpy, stream]
 requires: [stream, launch, gpu_overlap]
 finding:
-  claim: Copies and kernels that were launched early enough to overlap run one after the other, because one of the two is on the default stream.
+  claim: "Default stream: copies and kernels that could overlap run one after the other, because one of them is on the default stream."
   ceiling: The part of such a copy that ran alone, at most as long as the other operation had waited and as either of them took. Two kernels that wait for each other do not count.
   remedy: Use streams with the flag cudaStreamNonBlocking and no work on the default stream, or compile with --default-stream per-thread. Order work that depends on other work with events.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation

@@ -9,7 +9,7 @@ tags: [cuda, gpu, memory]
 reads: [exposed_copy]
 requires: [exposed_part]
 finding:
-  claim: The GPU copies within its memory or fills memory while no kernel runs.
+  claim: "Device copies: the GPU copies or fills its own memory while no kernel runs."
   ceiling: Time in which a copy within the memory of a GPU or a fill ran and no kernel did.
   remedy: >-
     Avoid the copy, such as .contiguous(), .clone() or torch.cat in the step; write into the final place; use empty instead of zeros where the memory is overwritten.

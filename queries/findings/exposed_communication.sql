@@ -9,7 +9,7 @@ tags: [communication, gpu]
 reads: [exposed_part]
 requires: [exposed_part]
 finding:
-  claim: The GPU runs communication kernels while no compute kernel runs.
+  claim: "Exposed communication: collectives run while no compute kernel runs."
   ceiling: Time in which a communication kernel ran and no compute kernel did. Waiting for a late rank inside a collective counts too.
   remedy: >-
     Overlap communication with compute (DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait), send fewer bytes (gradient compression, bf16), or balance the ranks if they wait for each other.

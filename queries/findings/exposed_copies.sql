@@ -9,7 +9,7 @@ tags: [cuda, gpu, memory]
 reads: [exposed_copy]
 requires: [exposed_part, memcpy]
 finding:
-  claim: The GPU copies between host and device while no kernel runs.
+  claim: "Exposed copies: the GPU copies to or from the host while no kernel runs."
   ceiling: Time in which a copy between host and device ran and no kernel did. Copies of pageable memory do not count here.
   remedy: >-
     Copy the next batch on a stream of its own while kernels run (double buffering), keep data on the GPU between steps, or copy less.

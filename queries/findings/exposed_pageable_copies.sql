@@ -9,7 +9,7 @@ tags: [cuda, gpu, memory]
 reads: [exposed_copy]
 requires: [exposed_part, memcpy]
 finding:
-  claim: The GPU copies from or to pageable host memory while no kernel runs.
+  claim: "Exposed pageable copies: the GPU copies to or from pageable host memory while no kernel runs."
   ceiling: Time in which such a copy ran and no kernel did. The time of the host in the copy call does not count.
   remedy: >-
     Use pinned memory (cudaMallocHost, DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True or cudaMemcpyAsync on a stream of its own while kernels run.

@@ -9,7 +9,7 @@ tags: [cuda, gpu, memory]
 reads: [exposed_copy]
 requires: [exposed_part]
 finding:
-  claim: The GPU copies to or from another GPU while no kernel runs.
+  claim: "Exposed peer copies: the GPU copies to or from another GPU while no kernel runs."
   ceiling: Time in which such a copy ran on the GPU and no kernel did.
   remedy: >-
     Copy on a stream of its own while kernels run (cudaMemcpyPeerAsync), over NVLink rather than PCIe: `nvidia-smi topo -m` shows the links, and memcpy_bandwidth the rate.

@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, kernel]
 reads: [gpu, gpu_overlap, kernel]
 finding:
-  claim: Kernels run alone with far fewer blocks than the GPU has multiprocessors.
+  claim: "Few blocks: kernels run alone with far fewer blocks than the GPU has SMs."
   ceiling: The share of idle multiprocessors of the time in which such a kernel ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
     Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels on other streams at the same time.

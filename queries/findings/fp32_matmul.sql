@@ -9,7 +9,7 @@ tags: [cuda, gpu, kernel]
 reads: [device, gpu, gpu_overlap, gpu_window, kernel, scope, string]
 requires: [gpu_overlap, kernel, gpu]
 finding:
-  claim: Matrix products or convolutions run in FP32 on CUDA cores, although the GPU has tensor cores.
+  claim: "FP32 on CUDA cores: matrix products or convolutions do not use the GPU's tensor cores."
   ceiling: The time of these kernels above what the peak rate of the tensor cores allows. Time in which another operation ran on the GPU does not count.
   remedy: Allow TF32, in PyTorch with torch.set_float32_matmul_precision("high") and for convolutions torch.backends.cudnn.allow_tf32, in cuBLAS with CUBLAS_TF32_TENSOR_OP_MATH, or use torch.autocast with BF16 or FP16. GPUs before Ampere have no TF32 and need FP16.
   link: https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html

@@ -9,7 +9,7 @@ tags: [cuda, gpu, sync]
 reads: [compute_gap_part, idle_part]
 requires: [compute_gap_part, all_cuda_call]
 finding:
-  claim: The GPU waits because the thread that feeds it first waits until the GPU has finished, and launches the next work after that.
+  claim: "Synchronization: the launching thread waits for the GPU before it launches the next work."
   ceiling: Gaps below half a millisecond after a wait, up to the end of the next launch call, and at most as long as the wait. Of longer gaps, only the time inside the waiting call. Time in the queue after the launch does not count.
   remedy: Remove the wait, such as .item(), .cpu(), torch.cuda.synchronize() or a copy without non_blocking=True, or move it behind the next launches. In PyTorch, torch.cuda.set_sync_debug_mode("warn") shows where waits come from.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

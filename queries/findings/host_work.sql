@@ -9,7 +9,7 @@ tags: [cuda, gpu, nvtx]
 reads: [compute_gap_part, nvtx_name, nvtx_projection]
 requires: [compute_gap_part]
 finding:
-  claim: The GPU waits for long while the thread that feeds it runs its own code, outside the CUDA API.
+  claim: "Host-bound: the GPU idles while the launching thread runs non-CUDA code."
   ceiling: Time outside the CUDA API in gaps of half a millisecond or more, before the next launch. Calls of CUDA in these gaps do not count.
   remedy: Move this work to other threads or processes, do it ahead while the GPU runs, or do it on the GPU. For data, use DataLoader(num_workers=..., pin_memory=True, prefetch_factor=...); for Python, torch.compile.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, nvtx]
 reads: [idle_part, step]
 finding:
-  claim: The GPU idles while the thread that feeds it goes from one iteration to the next.
+  claim: "Between iterations: the GPU idles while the launching thread goes from one iteration to the next."
   ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
   remedy: Prepare the next batch while the GPU runs, with DataLoader workers and non_blocking copies. Read the loss, log and save checkpoints every few iterations only, or in another thread.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -9,7 +9,7 @@ tags: [api, cuda, gpu, kernel]
 reads: [compute_gap_part]
 requires: [compute_gap_part, kernel]
 finding:
-  claim: The GPU waits while CUDA loads code, or in the first launch of a kernel, which usually loads or compiles it.
+  claim: "Code loading: the GPU idles while CUDA loads modules or launches a kernel for the first time."
   ceiling: Time without a compute kernel inside calls that load modules and libraries, and inside long first launches of a kernel. Compilers that run on the host, such as Triton and NVRTC, do not count.
   remedy: Warm up every shape before the part that matters. CUDA_MODULE_LOADING=EAGER moves loading to the start; build for the GPU's architecture (TORCH_CUDA_ARCH_LIST) so that the driver does not compile PTX.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/lazy-loading.html

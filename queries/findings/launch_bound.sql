@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, kernel, latency]
 reads: [compute_gap_part]
 finding:
-  claim: The GPU runs out of kernels because the host launches them more slowly than the GPU runs them.
+  claim: "Launch-bound: kernels finish faster than the CPU launches them."
   ceiling: Gaps below half a millisecond, from the end of the GPU's work to the end of the next launch call. Gaps with a wait, an allocation or another long call, and time in the queue after the launch, do not count.
   remedy: Capture the step as a CUDA graph, in PyTorch with torch.compile(mode="reduce-overhead") or torch.cuda.graph, or fuse small kernels with torch.compile. A larger batch also gives each launch more work.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html

@@ -9,7 +9,7 @@ tags: [gpu, osrt]
 reads: [idle_os_call, os_stack]
 requires: [idle_part, os_call]
 finding:
-  claim: The GPU waits while the thread that feeds it waits for a lock that another thread holds.
+  claim: "Lock contention: the GPU idles while the launching thread waits for a lock that another thread holds."
   ceiling: Idle time in calls that take a lock, before the next launch. Shorter waits than the capture records do not count.
   remedy: Hold the lock for less time, split it, or launch from a thread that does not need it. For Python's GIL, move other Python threads to processes, such as DataLoader workers.
   link: https://docs.python.org/3/library/multiprocessing.html

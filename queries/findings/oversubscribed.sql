@@ -9,7 +9,7 @@ tags: [gpu, osrt]
 reads: [all_thread_state, host_part]
 requires: [host_part, thread_state, os_call]
 finding:
-  claim: The GPU waits while the thread that feeds it waits for a CPU, because other threads of the program use all CPUs.
+  claim: "Oversubscribed CPUs: the GPU idles while the launching thread waits for a CPU, because other threads of the program use all CPUs."
   ceiling: Idle time in which the thread was ready to run, or off its CPU in no recorded call while every CPU of the capture ran one of its threads.
   remedy: Give the job more CPUs (--cpus-per-task, taskset, container limits), or start fewer threads with OMP_NUM_THREADS, torch.set_num_threads and DataLoader(num_workers=...).
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

@@ -9,7 +9,7 @@ tags: [cuda, gpu, memory]
 reads: [idle_part, memcpy]
 requires: [idle_part, memcpy]
 finding:
-  claim: The GPU idles while the host prepares a copy from or to pageable memory.
+  claim: "Staging: the GPU idles while the CPU stages a copy to or from pageable memory."
   ceiling: Idle time inside the copy call before the copy starts, less the time of a usual call. The copy itself does not count.
   remedy: Use pinned memory, in PyTorch DataLoader(pin_memory=True) or tensor.pin_memory(), and copy with non_blocking=True while the GPU computes.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/

@@ -8,7 +8,7 @@ kind: finding
 tags: [capture, cuda, gpu]
 reads: [all_profiler_overhead, compute_gap_part]
 finding:
-  claim: The GPU waits while the profiler itself holds up the thread that feeds it.
+  claim: "Profiler overhead: the GPU idles while the profiler blocks the launching thread."
   ceiling: Time without a compute kernel that overlaps work of the profiler on the launching thread. The program without the profiler does not have it.
   remedy: Ignore this time, or record less. Capture a window after the warm-up with --delay and --duration or --capture-range=cudaProfilerApi, and trace fewer APIs with --trace.
   link: https://docs.nvidia.com/nsight-systems/UserGuide/index.html

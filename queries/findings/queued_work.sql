@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, latency]
 reads: [idle_part]
 finding:
-  claim: The GPU idles although the host has launched its next operation, much longer than a launch takes to arrive.
+  claim: "Delayed start: the GPU idles although its next operation was launched long before."
   ceiling: Time after the launch call returned until the operation started, less a launch latency of some microseconds.
   remedy: Look for the event or stream that the operation waits for (cudaStreamWaitEvent, host callbacks, other GPUs). If several processes share the GPU, use MPS; on Windows, use hardware-accelerated GPU scheduling.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/

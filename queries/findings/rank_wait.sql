@@ -9,7 +9,7 @@ tags: [gpu, communication]
 reads: [exposed_part, gpu_overlap, gpu_window]
 requires: [exposed_part, kernel]
 finding:
-  claim: GPUs start the same collective at different times, and the early ones compute nothing while they wait for the last one.
+  claim: "Late ranks: GPUs start the same collective at different times, and the early ones compute nothing while they wait."
   ceiling: From the start of the collective on a GPU to its start on the last GPU, without the time in which the waiting GPU computes.
   remedy: Give all ranks equal work, such as batches of equal length. Keep work that only one rank does, such as logging or checkpoints, and slow data loading away from the collective.
   link: https://docs.pytorch.org/docs/stable/notes/ddp.html

@@ -9,7 +9,7 @@ tags: [communication, gpu]
 reads: [exposed_part, gpu_overlap, gpu_stream, gpu_window]
 requires: [gpu_overlap]
 finding:
-  claim: Collectives run on the same stream as compute kernels, so the compute of that stream waits for them.
+  claim: "Serialized communication: collectives and compute kernels share a stream, so they cannot overlap."
   ceiling: Time in which such a collective ran and no compute kernel did, at most the time of all compute kernels of the GPU. Collectives before the first tenth of the compute kernels do not count.
   remedy: >-
     Start collectives early on a stream of their own. In PyTorch, use DDP or FSDP, or async_op=True and wait() where the result is needed. If the next kernel needs the result, as in tensor parallelism, split the batch so that one half computes while the other communicates.

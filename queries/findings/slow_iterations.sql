@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, nvtx]
 reads: [gpu_window, idle_part, step]
 finding:
-  claim: Some iterations take much longer than the median iteration, and the GPU idles in them for longer.
+  claim: "Slow iterations: some take much longer than the median, and the GPU idles longer in them."
   ceiling: Idle time of these iterations above that of the median iteration, from the end of the GPU work of one iteration to that of the next. Slow iterations at the beginning are warm-up and do not count.
   remedy: Look at what the host does in these iterations. Checkpoint, log and evaluate less often or in another thread or process, keep batches of equal length, give the DataLoader more workers, and call gc.collect() at fixed steps.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html

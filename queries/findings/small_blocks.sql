@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, kernel]
 reads: [gpu_overlap, kernel]
 finding:
-  claim: Kernels run with blocks that are smaller than a warp, or not a multiple of it.
+  claim: "Partial warps: kernels run with blocks that are smaller than a warp, or not a multiple of it."
   ceiling: The share of empty lanes of the time in which such a kernel ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
     Launch blocks of a multiple of 32 threads, 128 or 256 to begin with, and give each thread one element.

@@ -8,7 +8,7 @@ kind: finding
 tags: [cuda, gpu, kernel]
 reads: [gpu, gpu_overlap, gpu_window, kernel]
 finding:
-  claim: Kernels run alone in a few waves of blocks, and the last wave has fewer blocks than the GPU has multiprocessors.
+  claim: "Tail effect: the last wave of blocks leaves SMs of the GPU without work."
   ceiling: The share of multiprocessors without a block in the last wave, if every wave takes the same time and no other work runs on the GPU.
   remedy: >-
     Choose a tile or batch size whose blocks fill whole waves, use a persistent or stream-K kernel, or run independent kernels on other streams. In PyTorch, try mode="max-autotune" in torch.compile, or pad dimensions to multiples of the tile.

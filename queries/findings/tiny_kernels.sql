@@ -9,7 +9,7 @@ tags: [cuda, gpu, kernel]
 reads: [gpu_window, kernel_run, string]
 requires: [gpu_gap, all_kernel]
 finding:
-  claim: The GPU runs many tiny kernels one after the other on one stream, with a gap after each.
+  claim: "Tiny kernels: many short kernels run one after the other on one stream, with a gap after each."
   ceiling: The gaps between these kernels, and of elementwise kernels in a row all but the last. Other kernels do not count, although fused kernels would also read and write less.
   remedy: Fuse the kernels, in PyTorch with torch.compile or fused=True in optimizers, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
   link: https://docs.pytorch.org/docs/stable/generated/torch.compile.html

@@ -8,7 +8,7 @@ kind: finding
 tags: [gpu, memory, unified-memory]
 reads: [gpu_overlap, memcpy]
 finding:
-  claim: Pages of unified memory move between host and device when a kernel or the host misses them, and it waits.
+  claim: "Unified memory: pages migrate between host and device on faults, and the kernel or the host waits."
   ceiling: Time in which pages migrated, also while a kernel ran, since it waits for its pages. Prefetches of the program do not count.
   remedy: >-
     Prefetch with cudaMemPrefetchAsync and give hints with cudaMemAdvise, or use explicit copies.

@@ -459,7 +459,7 @@ problem (rank, severity, problem, detail, remedy) AS (
     10,
     'note',
     'short capture',
-    printf('%d kernels in %.1f ms: start-up weighs much, and means are uncertain.', kernels, span_ns / 1e6),
+    printf('%d kernels in %.1f ms: start-up dominates; averages are unreliable.', kernels, span_ns / 1e6),
     'record some tens of steps after the warm-up'
   FROM work
   WHERE ops > 0 AND (kernels < 100 OR span_ns < 20000000)
@@ -487,7 +487,8 @@ problem (rank, severity, problem, detail, remedy) AS (
     'note',
     'processes without CUDA work',
     printf(
-      '%d %s about %d %s without CUDA work%s. This is usual for launchers. Of a worker, all GPU work is missing.',
+      '%d %s about %d %s without CUDA work%s. Normal for launcher processes. '
+        || 'If one is a worker, its GPU work was not recorded.',
       messages,
       iif(messages = 1, 'warning', 'warnings'),
       processes,

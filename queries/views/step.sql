@@ -33,7 +33,7 @@ marked AS MATERIALIZED (
 found AS MATERIALIZED (
   SELECT
     *,
-    coalesce(first_value(global_tid) OVER (PARTITION BY global_pid, gpu_id ORDER BY step), global_pid) AS thread
+    coalesce(min(global_tid) OVER (PARTITION BY global_pid, gpu_id), global_pid) AS thread
   FROM repeated_step
   WHERE kind = 'step'
 ),

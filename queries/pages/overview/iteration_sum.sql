@@ -71,7 +71,7 @@ SELECT
     WHERE warm.part = 'warm-up'
       AND warm.gpu_id = total.gpu_id
       AND warm.pid = total.pid
-      AND warm.tid = total.tid
+      AND warm.tid IS NOT DISTINCT FROM total.tid
   ) AS warm_up_count,
   middle.dur_ns AS median_ns,
   total.min_ns,
@@ -94,6 +94,6 @@ FROM total
 JOIN steady AS middle
   ON middle.gpu_id = total.gpu_id
   AND middle.pid = total.pid
-  AND middle.tid = total.tid
+  AND middle.tid IS NOT DISTINCT FROM total.tid
   AND middle.part = 'median'
 ORDER BY total.gpu_id, total.pid, total.tid
