@@ -82,6 +82,10 @@ impl Tools {
             let top = usize::from(top);
             let mut answer = Map::new();
             answer.insert("report".to_owned(), compact::text(&report.name(), false).into());
+            // What bounds the time, and whether only the steps after the warm-up are judged.
+            for fact in ["bound_by", "is_steady"] {
+                answer.extend(asked.facts.get(fact).map(|value| (fact.to_owned(), value.clone())));
+            }
             let mut show =
                 |name: &str, columns: &[&str], keep: &dyn Fn(&Row<'_>) -> bool, rows: usize| {
                     let Some(table) = tables.get(name) else { return };
@@ -94,6 +98,7 @@ impl Tools {
                         answer.insert(name.to_owned(), shown.into());
                     }
                 };
+            show("phases", &PHASE, &|_| true, 16);
             show("gpus", &GPU, &|_| true, 64);
             show("iterations", &ITERATIONS, &|_| true, 64);
             let is_yes = |row: &Row<'_>| row.text("verdict") == Some("yes");
@@ -421,6 +426,7 @@ const NAMES: [&str; 8] = [
 /// Most reports of one question.
 const MOST_REPORTS: usize = 64;
 
+const PHASE: [&str; 4] = ["gpu_id", "phase", "dur_ns", "step_count"];
 const GPU: [&str; 13] = [
     "gpu_id",
     "gpu_name",

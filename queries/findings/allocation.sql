@@ -14,6 +14,7 @@ finding:
   remedy: Allocate once and reuse the memory, or use cudaMallocAsync. In PyTorch, avoid torch.cuda.empty_cache(), set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pin batches in the DataLoader.
   link: https://docs.pytorch.org/docs/stable/notes/cuda.html
   confidence: high
+  frees: idle
 params:
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}
 columns:

@@ -17,6 +17,7 @@ finding:
     fuse operators that the memory bounds (torch.compile, fused kernels).
   link: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/
   confidence: low
+  frees: kernels
   known_by:
     relation: operator_work
     where: data_type IS NOT NULL AND EXISTS (SELECT 1 FROM gpu_peak)

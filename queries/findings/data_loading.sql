@@ -14,6 +14,7 @@ finding:
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
 columns:

@@ -15,6 +15,7 @@ finding:
   link: https://docs.pytorch.org/docs/stable/data.html
   narrows: [data_loading, host_work, iteration_border, launch_bound]
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
 columns:

@@ -14,6 +14,7 @@ finding:
   remedy: Use streams with the flag cudaStreamNonBlocking and no work on the default stream, or compile with --default-stream per-thread. Order work that depends on other work with events.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
   confidence: low
+  frees: kernels
 params:
   - {name: handover, type: duration, default: 10us, min: 0, doc: "Longest time between the two operations."}
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}

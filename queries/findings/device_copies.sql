@@ -15,6 +15,7 @@ finding:
     Avoid the copy, such as .contiguous(), .clone() or torch.cat in the step; write into the final place; use empty instead of zeros where the memory is overwritten.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+  frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:

@@ -15,6 +15,7 @@ finding:
     Overlap communication with compute (DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait), send fewer bytes (gradient compression, bf16), or balance the ranks if they wait for each other.
   link: https://pytorch.org/docs/stable/notes/ddp.html
   confidence: high
+  frees: communication
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:

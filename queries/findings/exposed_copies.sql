@@ -15,6 +15,7 @@ finding:
     Copy the next batch on a stream of its own while kernels run (double buffering), keep data on the GPU between steps, or copy less.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
   confidence: high
+  frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:

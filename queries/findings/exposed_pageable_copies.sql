@@ -15,6 +15,7 @@ finding:
     Use pinned memory (cudaMallocHost, DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True or cudaMemcpyAsync on a stream of its own while kernels run.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#pinned-memory
   confidence: high
+  frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:

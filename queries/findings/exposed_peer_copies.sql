@@ -15,6 +15,7 @@ finding:
     Copy on a stream of its own while kernels run (cudaMemcpyPeerAsync), over NVLink rather than PCIe: `nvidia-smi topo -m` shows the links, and memcpy_bandwidth the rate.
   link: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#peer-to-peer-memory-access
   confidence: medium
+  frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
 columns:

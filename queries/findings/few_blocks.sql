@@ -14,6 +14,7 @@ finding:
     Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels on other streams at the same time.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: low
+  frees: kernels
   narrows: [below_roofline]
 params:
   - {name: at_least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to count: shorter ones take mostly the time of a launch."}

@@ -14,6 +14,7 @@ finding:
   remedy: Allow TF32, in PyTorch with torch.set_float32_matmul_precision("high") and for convolutions torch.backends.cudnn.allow_tf32, in cuBLAS with CUBLAS_TF32_TENSOR_OP_MATH, or use torch.autocast with BF16 or FP16. GPUs before Ampere have no TF32 and need FP16.
   link: https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html
   confidence: medium
+  frees: kernels
   narrows: [below_roofline]
 params:
   - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to consider."}

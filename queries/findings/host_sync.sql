@@ -14,6 +14,7 @@ finding:
   remedy: Remove the wait, such as .item(), .cpu(), torch.cuda.synchronize() or a copy without non_blocking=True, or move it behind the next launches. In PyTorch, torch.cuda.set_sync_debug_mode("warn") shows where waits come from.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
   - {name: below, type: duration, default: 500us, min: 0, doc: "Of gaps of this length or longer, only the time inside the call counts; the rest belongs to host_work."}

@@ -14,6 +14,7 @@ finding:
   remedy: Move this work to other threads or processes, do it ahead while the GPU runs, or do it on the GPU. For data, use DataLoader(num_workers=..., pin_memory=True, prefetch_factor=...); for Python, torch.compile.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+  frees: idle
 params:
   - {name: least_gap, type: duration, default: 500us, min: 0, doc: "Shortest gap to count; shorter gaps belong to launch_bound."}
   - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest time between two CUDA calls to count."}

@@ -13,6 +13,7 @@ finding:
   remedy: Prepare the next batch while the GPU runs, with DataLoader workers and non_blocking copies. Read the loss, log and save checkpoints every few iterations only, or in another thread.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
 columns:

@@ -14,6 +14,7 @@ finding:
   remedy: Warm up every shape before the part that matters. CUDA_MODULE_LOADING=EAGER moves loading to the start; build for the GPU's architecture (TORCH_CUDA_ARCH_LIST) so that the driver does not compile PTX.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/lazy-loading.html
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest time in a call that loads code."}
   - {name: least_launch, type: duration, default: 50us, min: 0, doc: "Shortest time in a first launch; usual launches take 5 to 10 microseconds."}

@@ -13,6 +13,7 @@ finding:
   remedy: Capture the step as a CUDA graph, in PyTorch with torch.compile(mode="reduce-overhead") or torch.cuda.graph, or fuse small kernels with torch.compile. A larger batch also gives each launch more work.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
   - {name: usual_call, type: duration, default: 50us, min: 0, doc: "A gap with a CUDA call of this length or longer has another cause, such as the first launch of a kernel."}

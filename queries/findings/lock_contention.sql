@@ -15,6 +15,7 @@ finding:
   link: https://docs.python.org/3/library/multiprocessing.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest interval to return."}
 columns:

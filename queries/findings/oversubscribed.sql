@@ -15,6 +15,7 @@ finding:
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
+  frees: idle
   known_by:
     relation: thread_state
     needs: context switches

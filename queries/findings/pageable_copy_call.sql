@@ -14,6 +14,7 @@ finding:
   remedy: Use pinned memory, in PyTorch DataLoader(pin_memory=True) or tensor.pin_memory(), and copy with non_blocking=True while the GPU computes.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/
   confidence: medium
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest time in the call."}
   - {name: call, type: duration, default: 5us, min: 0, doc: "Time of a usual copy call. It is taken off the end."}

@@ -14,6 +14,7 @@ finding:
   link: https://docs.nvidia.com/nsight-systems/UserGuide/index.html
   narrows: [allocation, host_sync, host_work, iteration_border, jit_and_module_load, launch_bound]
   confidence: high
+  frees: idle
 params:
   - {name: least, type: duration, default: 5us, min: 0, doc: "Shortest interval to return."}
 columns:

@@ -13,6 +13,7 @@ finding:
   remedy: Look for the event or stream that the operation waits for (cudaStreamWaitEvent, host callbacks, other GPUs). If several processes share the GPU, use MPS; on Windows, use hardware-accelerated GPU scheduling.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/
   confidence: low
+  frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest queue time to return."}
   - {name: most, type: duration, default: 1ms, min: 0, doc: "Longest queue time to return. A longer one usually means that the report lacks work of the GPU."}

@@ -15,6 +15,7 @@ finding:
   link: https://docs.pytorch.org/docs/stable/notes/ddp.html
   narrows: [exposed_communication]
   confidence: medium
+  frees: communication
 params:
   - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest wait to return."}
   - {name: least_pct, type: real, default: 0.5, min: 0, doc: "Smallest share of the GPU's window, in percent, that the waits of a GPU must take."}

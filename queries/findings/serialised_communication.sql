@@ -15,6 +15,7 @@ finding:
     Start collectives early on a stream of their own. In PyTorch, use DDP or FSDP, or async_op=True and wait() where the result is needed. If the next kernel needs the result, as in tensor parallelism, split the batch so that one half computes while the other communicates.
   link: https://docs.pytorch.org/docs/stable/distributed.html
   confidence: medium
+  frees: communication
 params:
   - {name: collectives, type: int, default: 3, min: 1, doc: "Smallest number of collectives on a GPU: one alone is not part of a step."}
   - {name: stream_pct, type: real, default: 10, min: 0, max: 100, doc: "Smallest share of the GPU's compute time, in percent, that makes a stream one of compute kernels."}

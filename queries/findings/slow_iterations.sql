@@ -13,6 +13,7 @@ finding:
   remedy: Look at what the host does in these iterations. Checkpoint, log and evaluate less often or in another thread or process, keep batches of equal length, give the DataLoader more workers, and call gc.collect() at fixed steps.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+  frees: idle
 params:
   - {name: slower, type: real, default: 1.2, min: 1, doc: "A slow iteration takes at least this many times as long as the median iteration."}
   - {name: iterations, type: int, default: 6, min: 3, doc: "Smallest number of iterations of a thread."}

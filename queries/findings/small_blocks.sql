@@ -14,6 +14,7 @@ finding:
     Launch blocks of a multiple of 32 threads, 128 or 256 to begin with, and give each thread one element.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: medium
+  frees: kernels
   narrows: [below_roofline]
 params:
   - {name: at_least, type: duration, default: 5us, min: 0, doc: "Shortest kernel to count: shorter ones take mostly the time of a launch."}

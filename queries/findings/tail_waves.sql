@@ -14,6 +14,7 @@ finding:
     Choose a tile or batch size whose blocks fill whole waves, use a persistent or stream-K kernel, or run independent kernels on other streams. In PyTorch, try mode="max-autotune" in torch.compile, or pad dimensions to multiples of the tile.
   link: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
   confidence: medium
+  frees: kernels
   narrows: [below_roofline]
 params:
   - {name: at_least, type: duration, default: 10us, min: 0, doc: "Shortest kernel to count: shorter ones take mostly the time of a launch."}

@@ -14,6 +14,7 @@ finding:
   remedy: Fuse the kernels, in PyTorch with torch.compile or fused=True in optimizers, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
   link: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
   confidence: medium
+  frees: idle
   narrows: [below_roofline]
 params:
   - {name: kernels, type: int, default: 8, min: 2, doc: "Smallest number of kernels in a run."}

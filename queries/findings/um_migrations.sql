@@ -14,6 +14,7 @@ finding:
     Prefetch with cudaMemPrefetchAsync and give hints with cudaMemAdvise, or use explicit copies.
   link: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#unified-memory-programming
   confidence: low
+  frees: idle
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the migration, on the report's clock."}

@@ -1,6 +1,6 @@
 /*---
 name: findings
-version: 1
+version: 2
 title: What to fix first
 summary: Every finding, ranked by the GPU time that its fix alone would free.
 why: To know what to fix first, how much it can win at most, and what the capture cannot tell.
@@ -23,7 +23,8 @@ columns:
   - {name: top_subject, type: text, priority: 1, doc: "Subject with the most time, such as a kernel or a function; null without intervals."}
   - {name: top_subject_pct, type: percent, unit: percent, label: "top subject's share", priority: 3, doc: "Its part of ceiling_ns."}
   - {name: subject_count, type: int, unit: count, label: "subjects", priority: 3, doc: "Number of subjects."}
-  - {name: confidence, type: text, priority: 2, doc: "high: the rows prove it; medium: they make it likely; low: look before acting."}
+  - {name: confidence, type: text, priority: 2, doc: "high: the rows prove it; medium: they make it likely; low: needs manual confirmation."}
+  - {name: frees, type: text, priority: 3, doc: "What the GPU does in that time: idle, kernels, communication or copies."}
   - {name: claim, type: text, priority: 3, doc: "What is wrong, where the verdict is yes."}
   - {name: ceiling, type: text, priority: 3, doc: "Which time a perfect fix would free, and which it would not."}
   - {name: remedy, type: text, priority: 3, doc: "What to do."}
@@ -170,6 +171,7 @@ SELECT
   top_subject_pct,
   subject_count,
   confidence,
+  frees,
   claim,
   ceiling,
   remedy,

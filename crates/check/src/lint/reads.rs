@@ -92,7 +92,7 @@ pub(super) fn check_finding(
 ) {
     let Some(finding) = &header.finding else {
         if header.kind == Kind::Finding {
-            let help = "add `finding: {claim, ceiling, remedy, link, confidence}`";
+            let help = "add `finding: {claim, ceiling, remedy, link, confidence, frees}`";
             add("Q04", "kind:", "a query of kind finding needs `finding`".to_owned(), help);
         }
         return;

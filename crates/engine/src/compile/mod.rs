@@ -48,17 +48,29 @@ pub struct AskedFinding {
 }
 
 /// The columns of the table about findings, the last two of which are what the report lacks, and help.
-pub const FINDING_ABOUT: [&str; 10] =
-    ["query", "title", "claim", "ceiling", "remedy", "link", "confidence", "narrows", "lacks", "help"];
+pub const FINDING_ABOUT: [&str; 11] = [
+    "query",
+    "title",
+    "claim",
+    "ceiling",
+    "remedy",
+    "link",
+    "confidence",
+    "frees",
+    "narrows",
+    "lacks",
+    "help",
+];
 
 impl AskedFinding {
     /// The texts of [`FINDING_ABOUT`] after the name of the query.
-    pub fn texts(&self) -> [String; 7] {
+    pub fn texts(&self) -> [String; 8] {
         let about = &self.about;
         let texts = [&self.plan.title, &about.claim, &about.ceiling, &about.remedy, &about.link];
         let [title, claim, ceiling, remedy, link] = texts.map(String::clone);
         let confidence = about.confidence.as_str().to_owned();
-        [title, claim, ceiling, remedy, link, confidence, about.narrows.join(",")]
+        let frees = about.frees.as_str().to_owned();
+        [title, claim, ceiling, remedy, link, confidence, frees, about.narrows.join(",")]
     }
 }
 

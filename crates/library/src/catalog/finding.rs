@@ -23,6 +23,8 @@ pub struct Finding {
     pub link: String,
     /// How sure the claim is where there are rows.
     pub confidence: Confidence,
+    /// What the GPU does in the time that a fix frees.
+    pub frees: Frees,
     /// Broader findings. Time that both claim counts for this one, which says more about it.
     #[serde(default)]
     pub narrows: Vec<String>,
@@ -55,6 +57,32 @@ pub enum Confidence {
     Medium,
     /// The rows allow it: look before acting.
     Low,
+}
+
+/// What the GPU does in the time that a fix of a finding frees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Frees {
+    /// Nothing.
+    Idle,
+    /// It runs kernels.
+    Kernels,
+    /// It runs collectives.
+    Communication,
+    /// It copies.
+    Copies,
+}
+
+impl Frees {
+    /// The name in front matter and answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Kernels => "kernels",
+            Self::Communication => "communication",
+            Self::Copies => "copies",
+        }
+    }
 }
 
 impl Confidence {
