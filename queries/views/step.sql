@@ -3,7 +3,7 @@ name: step
 summary: One row per step of a thread, marked by NVTX ranges or found by what is launched again and again.
 present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [iteration, repeated_step]
+reads: [iteration, repeated_step, scope]
 columns:
   - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
@@ -22,7 +22,7 @@ columns:
   - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
-  Marked steps are the rows of iteration. For repeated steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are
+  Marked steps are the rows of iteration. If the scope names the ranges of iterations, there are no others. For repeated steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are
   those of the first.
 ---*/
 WITH
@@ -88,4 +88,5 @@ SELECT
   'step ' || step,
   'step'
 FROM repeated
-WHERE global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND iteration_count > 1)
+WHERE (SELECT iteration_name FROM scope) IS NULL
+  AND global_pid NOT IN (SELECT global_tid & -16777216 FROM marked WHERE op_count > 0 AND iteration_count > 1)

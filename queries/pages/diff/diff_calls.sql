@@ -37,6 +37,7 @@ iteration AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
   FROM step_window
   WHERE :per_iteration
+    AND found = 'marked'
     AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 by_function AS (

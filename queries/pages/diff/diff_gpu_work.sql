@@ -38,6 +38,7 @@ iteration AS MATERIALIZED (
   SELECT time_places(pid << 10 | device_id, start_ns, end_ns) AS places, max(step_count) AS iteration_count
   FROM step_window
   WHERE :per_iteration
+    AND found = 'marked'
     AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 mode AS MATERIALIZED (

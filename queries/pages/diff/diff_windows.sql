@@ -39,6 +39,7 @@ iteration AS MATERIALIZED (
   SELECT gpu_id, global_tid, step AS iteration, start_ns, end_ns, range_id, layer_name
   FROM step_window
   WHERE :per_iteration
+    AND found = 'marked'
     AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
 ),
 op AS (
