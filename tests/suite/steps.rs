@@ -197,7 +197,7 @@ fn the_first_screen_judges_the_steady_state() {
         "{screen}"
     );
     // The uploads of the start-up are no finding, and FP32 products are the first.
-    assert!(screen.contains("\n 1. Matrix products or convolutions run in FP32"), "{screen}");
+    assert!(screen.contains("\n 1. FP32 on CUDA cores: "), "{screen}");
     assert!(!screen.contains("pageable"), "{screen}");
     let whole = stdout(&["overview", report.to_str().unwrap(), "-p", "whole=true"]);
     assert!(whole.contains("pageable") && !whole.contains("Judged:"), "{whole}");

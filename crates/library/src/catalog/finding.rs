@@ -24,6 +24,7 @@ pub struct Finding {
     /// How sure the claim is where there are rows.
     pub confidence: Confidence,
     /// What the GPU does in the time that a fix frees.
+    #[serde(default)]
     pub frees: Frees,
     /// Broader findings. Time that both claim counts for this one, which says more about it.
     #[serde(default)]
@@ -60,10 +61,11 @@ pub enum Confidence {
 }
 
 /// What the GPU does in the time that a fix of a finding frees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Frees {
     /// Nothing.
+    #[default]
     Idle,
     /// It runs kernels.
     Kernels,
