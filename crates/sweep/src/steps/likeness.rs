@@ -25,7 +25,7 @@ impl<'a> Likeness<'a> {
             length(*part) == length(by_length[count / 2])
         };
         let mut tried = vec![by_length[count / 2]];
-        tried.extend(by_length.iter().copied().filter(same).last());
+        tried.extend(by_length.iter().copied().rfind(same));
         tried.push(by_length[count / 3]);
         tried.dedup();
         let all = tried.into_iter().map(|usual| self.to(usual, cuts));

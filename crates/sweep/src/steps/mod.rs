@@ -3,7 +3,7 @@
 //! Names that occur equally often, each once between two occurrences of the first, mark the borders of a repeat. A repeat
 //! is accepted if most of its parts launch nearly the same. Repeats can be nested: layers in a step.
 //!
-//! Counting costs O(n); at most [`CANDIDATES`] repeats are then compared, each in O(n).
+//! Counting costs O(n); at most 24 repeats are then compared, each in O(n).
 
 mod borders;
 mod likeness;
@@ -144,7 +144,7 @@ impl Sequence {
         let least = if of.len() == 2 { COVERED_BY_TWO } else { COVERED };
         let is_accepted =
             of.len() >= 2 && alike >= MOST * count && mean >= ON_AVERAGE && covered >= least;
-        is_accepted.then(|| (Repeat { kind: Kind::Block, cuts, likeness: of }, covered))
+        is_accepted.then_some((Repeat { kind: Kind::Block, cuts, likeness: of }, covered))
     }
 
     /// Tells steps from blocks. What is longer than the step is left out: it repeats by chance.

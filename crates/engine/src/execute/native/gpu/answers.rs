@@ -5,7 +5,7 @@ use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::Launches;
 use super::runs::Asked;
-use super::steps::Part;
+use super::steps::Steps;
 use crate::execute::limits::Limits;
 use crate::execute::native::ids::NO_ID;
 use foldhash::HashSet;
@@ -92,9 +92,7 @@ pub(in crate::execute::native) struct Answers {
     late: OnceLock<Vec<Ruler>>,
     /// The parts of each list of gaps, sorted by GPU, word and time.
     pub(super) by_word: [OnceLock<Vec<u32>>; GAPS_OF.len()],
-    /// The rows of `repeated_step`.
-    pub(super) steps: OnceLock<Vec<Part>>,
-    pub(super) shapes: OnceLock<Vec<(i64, u64)>>,
+    pub(super) steps: Steps,
     /// Why the calls could not be read.
     pub(super) failure: OnceLock<String>,
 }
@@ -135,8 +133,7 @@ impl Answers {
             stream_sums: OnceLock::new(),
             late: OnceLock::new(),
             by_word: Default::default(),
-            steps: OnceLock::new(),
-            shapes: OnceLock::new(),
+            steps: Steps::default(),
             failure: OnceLock::new(),
         }
     }

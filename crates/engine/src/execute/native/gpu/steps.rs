@@ -8,12 +8,20 @@ use nsq_sweep::occupancy::{Level, NONE, Occupancy, Op};
 use nsq_sweep::projection::OpKind;
 use nsq_sweep::steps::{Kind, Repeat, Sequence};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// Copies from and to the host, as CUPTI numbers them.
 const HOST_COPIES: [i64; 2] = [1, 2];
 
 /// Fewer launches than this repeat by chance.
 const FEWEST: usize = 4;
+
+/// What repeats. Each part is computed on first use.
+#[derive(Default)]
+pub(super) struct Steps {
+    parts: OnceLock<Vec<Part>>,
+    shapes: OnceLock<Vec<(i64, u64)>>,
+}
 
 /// A part of a repeat: a row of `repeated_step`.
 #[derive(Debug, Clone)]
@@ -48,12 +56,12 @@ struct Launched {
 impl Answers {
     /// The row and the launch shape, hashed, of each kernel, sorted by row.
     fn shapes(&self) -> &[(i64, u64)] {
-        self.shapes.get_or_init(|| self.read(|| self.calls.shapes(&self.limits).map(Some)))
+        self.steps.shapes.get_or_init(|| self.read(|| self.calls.shapes(&self.limits).map(Some)))
     }
 
     /// The parts of all repeats, sorted by lane, repeat and number.
     pub(super) fn steps(&self) -> &[Part] {
-        self.steps.get_or_init(|| {
+        self.steps.parts.get_or_init(|| {
             let launches = self.launches();
             let waits = self.read(|| self.calls.waits(launches, &self.limits).map(Some));
             let waits = waits_of_processes(launches, &waits);
