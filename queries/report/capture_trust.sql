@@ -9,6 +9,7 @@ tags: [capture, cuda, gpu, nvtx]
 reads:
   - all_cuda_call
   - all_gpu_op
+  - all_nvtx_span
   - cuda_call
   - cuda_error
   - diagnostic
@@ -16,6 +17,7 @@ reads:
   - export_fact
   - failed_call
   - gpu_op
+  - gpu_window
   - graph_trace
   - launch_outcome
   - nvtx_name
@@ -24,6 +26,8 @@ reads:
   - nvtx_span
   - profiler_overhead
   - suspect_event
+  - unfinished
+  - unseen_work
 requires: [gpu_op | graph_trace | cuda_call | nvtx_range | doubtful_op]
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank, from 1; 1 matters most."}
@@ -204,6 +208,28 @@ outcome AS (
   FROM launch_outcome
   GROUP BY outcome, global_pid, pid, return_value
 ),
+open AS (
+  SELECT
+    sum(ranges) AS ranges,
+    group_concat(iif(nth <= 3, printf('%d of `%s`', ranges, coalesce(event_name, '')), NULL), ', ') AS list,
+    max(nth) AS names
+  FROM (
+    SELECT event_name, count(*) AS ranges, row_number() OVER (ORDER BY count(*) DESC, event_name) AS nth
+    FROM unfinished
+    WHERE event_kind = 'range'
+    GROUP BY event_name
+    ORDER BY nth
+  )
+),
+-- Time in which work that is not in the report held the GPUs up.
+unseen AS (
+  SELECT
+    sum(unseen_ns) AS unseen_ns,
+    count(*) AS waits,
+    iif(min(pid) = max(pid), printf('process %d', min(pid)), 'the processes') AS who,
+    (SELECT sum(window_ns) FROM gpu_window) AS window_ns
+  FROM unseen_work
+),
 problem (rank, severity, problem, detail, remedy) AS (
   SELECT
     -60,
@@ -259,6 +285,26 @@ problem (rank, severity, problem, detail, remedy) AS (
     'record the execution of the graph: start the capture after its warm-up'
   FROM outcome
   WHERE outcome = 'captured' AND 2 * launches >= all_launches AND launches >= 10
+  UNION ALL
+  SELECT
+    -45,
+    iif(10 * unseen_ns >= window_ns, 'partial', 'note'),
+    'GPU work that is not in the report',
+    printf(
+      'Work of %s waited %.1f ms (%.1f %% of GPU time) while no recorded work ran: '
+        || 'the GPU was busy with work from before the capture, or records are missing.',
+      who,
+      unseen_ns / 1e6,
+      100.0 * unseen_ns / window_ns
+    ),
+    iif(
+      is_trace,
+      'torch.cuda.synchronize() before the profiler starts, and a trace with all events',
+      'cudaDeviceSynchronize() before the capture starts, and a capture of all processes'
+    )
+  FROM unseen
+  CROSS JOIN source
+  WHERE unseen_ns > 0 AND 50 * unseen_ns >= window_ns
   UNION ALL
   SELECT
     -40,
@@ -328,6 +374,29 @@ problem (rank, severity, problem, detail, remedy) AS (
     'call prof.step() once per iteration, and record fewer steps'
   FROM step
   WHERE steps > 1 AND 2 * empty > steps
+  UNION ALL
+  SELECT
+    -35,
+    iif(10 * ranges >= (SELECT count(*) FROM all_nvtx_span), 'partial', 'note'),
+    'ranges without an end',
+    printf(
+      '%d of %d NVTX ranges %s no end: %s%s. %s as open until the last range or CUDA call, and %s length is unknown.',
+      ranges,
+      (SELECT count(*) FROM all_nvtx_span),
+      iif(ranges = 1, 'has', 'have'),
+      list,
+      iif(names > 3, printf(', and %d more names', names - 3), ''),
+      iif(ranges = 1, 'It counts', 'They count'),
+      iif(ranges = 1, 'its', 'their')
+    ),
+    iif(
+      is_trace,
+      'stop the profiler after the last range ends',
+      'end each range in the program, and let it end by itself'
+    )
+  FROM open
+  CROSS JOIN source
+  WHERE ranges > 0
   UNION ALL
   SELECT
     1,

@@ -3,5 +3,7 @@
 mod calls;
 mod capture;
 mod gpus;
+mod idle;
 mod launches;
 mod times;
+mod unfinished;
