@@ -6,4 +6,5 @@ mod gpus;
 mod idle;
 mod launches;
 mod times;
+mod traces;
 mod unfinished;
