@@ -141,8 +141,7 @@ fn ranks_of_one_communicator_on_one_gpu_are_a_contradiction() {
 
 #[test]
 fn a_graph_capture_ran_on_the_same_gpu_as_an_eager_one() {
-    let gpu =
-        "INSERT INTO TARGET_INFO_GPU (vmId, id, name, cuDevice, smCount) VALUES (0, 0, 'NVIDIA H100', 0, 132)";
+    let gpu = "INSERT INTO TARGET_INFO_GPU (vmId, id, name, cuDevice, smCount) VALUES (0, 0, 'NVIDIA H100', 0, 132)";
     let eager = Capture::new();
     let graphs = Capture::new();
     for nth in 0..20 {
