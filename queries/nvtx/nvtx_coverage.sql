@@ -6,7 +6,7 @@ summary: GPU work inside and outside NVTX ranges, and why work is outside.
 why: To know how complete figures per range are, and how to make them complete.
 kind: sum
 tags: [capture, cuda, nvtx]
-reads: [import_count, nvtx_op, scope]
+reads: [import_count, launch_outcome, nvtx_op, scope]
 requires: [nvtx_op]
 columns:
   - {name: is_attributed, type: bool, label: "in a range", doc: "1 if the work is in an NVTX range."}
@@ -30,7 +30,9 @@ see_also: [nvtx_tree, phases, nvtx_gpu_proj_trace]
 WITH
 -- Only a report made from a PyTorch trace has these rows.
 source AS (
-  SELECT EXISTS (SELECT 1 FROM import_count) AS is_torch
+  SELECT
+    EXISTS (SELECT 1 FROM import_count) AS is_torch,
+    EXISTS (SELECT 1 FROM launch_outcome WHERE outcome = 'unlinked') AS lost_links
 ),
 by_reason AS (
   SELECT
@@ -58,11 +60,12 @@ SELECT
     WHEN 'attributed, graph-level trace' THEN 'kernels are hidden: capture with --cuda-graph-trace=node'
     WHEN 'graph-level trace' THEN 'launched in no range as a whole graph: capture with --cuda-graph-trace=node'
     WHEN 'no API row' THEN
-      iif(
-        source.is_torch,
-        'launched before the trace began, or its call was not recorded: start the profiler a step earlier',
-        'launched before the capture or its API trace began: capture with -t cuda from the start'
-      )
+      CASE
+        WHEN source.lost_links THEN 'the recorder lost the link to the launch: the operations have no correlation ID'
+        WHEN source.is_torch
+          THEN 'launched before the trace began, or its call was not recorded: start the profiler a step earlier'
+        ELSE 'launched before the capture or its API trace began: capture with -t cuda from the start'
+      END
     WHEN 'no open range' THEN
       iif(
         source.is_torch,

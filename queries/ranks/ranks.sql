@@ -20,8 +20,8 @@ columns:
 when_empty: "no process ran work on a GPU"
 limits: >-
   NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The
-  environment (RANK, SLURM_PROCID and the like) and the file name, with --rank-pattern, count only if one process of the
-  report ran work on a GPU.
+  environment (RANK, SLURM_PROCID and the like) and the file name (rank4, TP-1-DP-0-PP-0, or --rank-pattern) count only
+  if one process of the report ran work on a GPU.
 see_also: [collectives, stragglers, rank_balance]
 ---*/
 SELECT

@@ -9,6 +9,7 @@ tags: [capture, cuda, gpu, nvtx]
 reads:
   - all_cuda_call
   - all_gpu_op
+  - all_nvtx_span
   - cuda_call
   - cuda_error
   - diagnostic
@@ -16,14 +17,21 @@ reads:
   - export_fact
   - failed_call
   - gpu_op
+  - gpu_window
   - graph_trace
+  - launch
   - launch_outcome
+  - nccl_call
   - nvtx_name
   - nvtx_projection
   - nvtx_range
   - nvtx_span
+  - process_device
   - profiler_overhead
+  - rank
   - suspect_event
+  - unfinished
+  - unseen_work
 requires: [gpu_op | graph_trace | cuda_call | nvtx_range | doubtful_op]
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank, from 1; 1 matters most."}
@@ -204,6 +212,59 @@ outcome AS (
   FROM launch_outcome
   GROUP BY outcome, global_pid, pid, return_value
 ),
+-- Ranks of one communicator that the report puts on one GPU, which NCCL does not allow.
+shared AS (
+  SELECT max(ranks) AS ranks, min(gpu_id) AS gpu_id
+  FROM (
+    SELECT member.communicator, used.gpu_id, count(DISTINCT member.rank) AS ranks
+    FROM nccl_call AS member
+    JOIN process_device AS used
+      ON used.global_pid = member.global_pid
+      AND used.device_id = member.device_id
+    WHERE member.rank IS NOT NULL
+    GROUP BY member.communicator, used.gpu_id
+  )
+  WHERE ranks > 1
+),
+-- Operations of calls that the report does not have.
+early AS (
+  SELECT count(*) AS early_ops, sum(dur_ns) AS early_ns
+  FROM launch
+  WHERE call_id IS NULL
+    AND correlation_id <> 0
+),
+member AS (
+  SELECT count(DISTINCT rank) AS here, max(rank_count) AS ranks
+  FROM rank
+  WHERE rank IS NOT NULL
+),
+unlinked AS (
+  SELECT sum(launch_count) AS launches
+  FROM launch_outcome
+  WHERE outcome = 'unlinked'
+),
+open AS (
+  SELECT
+    sum(ranges) AS ranges,
+    group_concat(iif(nth <= 3, printf('%d of `%s`', ranges, coalesce(event_name, '')), NULL), ', ') AS list,
+    max(nth) AS names
+  FROM (
+    SELECT event_name, count(*) AS ranges, row_number() OVER (ORDER BY count(*) DESC, event_name) AS nth
+    FROM unfinished
+    WHERE event_kind = 'range'
+    GROUP BY event_name
+    ORDER BY nth
+  )
+),
+-- Time in which work that is not in the report held the GPUs up.
+unseen AS (
+  SELECT
+    sum(unseen_ns) AS unseen_ns,
+    count(*) AS waits,
+    iif(min(pid) = max(pid), printf('process %d', min(pid)), 'the processes') AS who,
+    (SELECT sum(window_ns) FROM gpu_window) AS window_ns
+  FROM unseen_work
+),
 problem (rank, severity, problem, detail, remedy) AS (
   SELECT
     -60,
@@ -259,6 +320,56 @@ problem (rank, severity, problem, detail, remedy) AS (
     'record the execution of the graph: start the capture after its warm-up'
   FROM outcome
   WHERE outcome = 'captured' AND 2 * launches >= all_launches AND launches >= 10
+  UNION ALL
+  SELECT
+    -45,
+    iif(10 * unseen_ns >= window_ns, 'partial', 'note'),
+    'GPU work that is not in the report',
+    printf(
+      'Work of %s waited %.1f ms (%.1f %% of GPU time) while no recorded work ran: '
+        || 'the GPU was busy with work from before the capture, or records are missing.',
+      who,
+      unseen_ns / 1e6,
+      100.0 * unseen_ns / window_ns
+    ),
+    iif(
+      is_trace,
+      'torch.cuda.synchronize() before the profiler starts, and a trace with all events',
+      'cudaDeviceSynchronize() before the capture starts, and a capture of all processes'
+    )
+  FROM unseen
+  CROSS JOIN source
+  WHERE unseen_ns > 0 AND 50 * unseen_ns >= window_ns
+  UNION ALL
+  SELECT
+    -44,
+    'partial',
+    'ranks that share a GPU',
+    printf(
+      '%d ranks of one NCCL communicator ran on GPU %d. NCCL does not allow this: '
+        || 'the report gives several GPUs one number, and figures of this GPU mix them.',
+      ranks,
+      gpu_id
+    ),
+    'one report per rank, or an nsys that records the PCI addresses of GPUs'
+  FROM shared
+  WHERE ranks > 1
+  UNION ALL
+  SELECT
+    -43,
+    iif(10 * launches >= ops, 'partial', 'note'),
+    'operations without a link to their launch',
+    printf(
+      '%d of %d GPU operations have no correlation ID that leads to their launch: '
+        || 'the recorder lost the link. Idle time before them has no cause, and they are in no range.',
+      launches,
+      ops
+    ),
+    iif(is_trace, 'a newer PyTorch, ROCm or driver', 'a newer nsys and driver')
+  FROM unlinked
+  CROSS JOIN work
+  CROSS JOIN source
+  WHERE launches > 0 AND ops > 0
   UNION ALL
   SELECT
     -40,
@@ -328,6 +439,29 @@ problem (rank, severity, problem, detail, remedy) AS (
     'call prof.step() once per iteration, and record fewer steps'
   FROM step
   WHERE steps > 1 AND 2 * empty > steps
+  UNION ALL
+  SELECT
+    -35,
+    iif(10 * ranges >= (SELECT count(*) FROM all_nvtx_span), 'partial', 'note'),
+    'ranges without an end',
+    printf(
+      '%d of %d NVTX ranges %s no end: %s%s. %s as open until the last range or CUDA call, and %s length is unknown.',
+      ranges,
+      (SELECT count(*) FROM all_nvtx_span),
+      iif(ranges = 1, 'has', 'have'),
+      list,
+      iif(names > 3, printf(', and %d more names', names - 3), ''),
+      iif(ranges = 1, 'It counts', 'They count'),
+      iif(ranges = 1, 'its', 'their')
+    ),
+    iif(
+      is_trace,
+      'stop the profiler after the last range ends',
+      'end each range in the program, and let it end by itself'
+    )
+  FROM open
+  CROSS JOIN source
+  WHERE ranges > 0
   UNION ALL
   SELECT
     1,
@@ -456,6 +590,36 @@ problem (rank, severity, problem, detail, remedy) AS (
     AND EXISTS (SELECT 1 FROM nvtx_range)
   UNION ALL
   SELECT
+    9,
+    'note',
+    'operations of earlier launches',
+    printf(
+      '%d of %d GPU operations (%.1f ms) were launched before the capture began, or their calls are missing.',
+      early_ops,
+      ops,
+      early_ns / 1e6
+    ),
+    iif(
+      is_trace,
+      'torch.cuda.synchronize() before the profiler starts',
+      'cudaDeviceSynchronize() before the capture starts'
+    )
+  FROM early
+  CROSS JOIN work
+  CROSS JOIN call
+  CROSS JOIN source
+  WHERE calls > 0 AND 100 * early_ops >= ops AND ops > 0
+  UNION ALL
+  SELECT
+    9,
+    'note',
+    'other ranks are missing',
+    printf('The report has %d of %d ranks: what a rank waits for may be on another.', here, ranks),
+    'nsq run FOLDER -q stragglers with the reports of all ranks'
+  FROM member
+  WHERE here < ranks
+  UNION ALL
+  SELECT
     10,
     'note',
     'short capture',
@@ -499,6 +663,6 @@ problem (rank, severity, problem, detail, remedy) AS (
   FROM told
   WHERE about = 'helper'
 )
-SELECT row_number() OVER (ORDER BY rank) AS rank, severity, problem, detail, remedy
+SELECT row_number() OVER (ORDER BY rank, problem, detail) AS rank, severity, problem, detail, remedy
 FROM problem
 ORDER BY rank

@@ -7,7 +7,7 @@ reads: [all_cuda_call, all_graph_node, all_nvtx_record, graph_trace, kernel, mem
 columns:
   - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
-  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU. A range that never ended ends with the last range."}
+  - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU. A range that never ended lasts until the last range or CUDA call."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
   - {name: range_kind, type: text, doc: "Kind of range: PushPop or StartEnd."}
   - {name: name_id, type: id, doc: "Name of the range, an ID in nvtx_name."}

@@ -3,7 +3,7 @@ name: nvtx_range
 summary: One row per NVTX range, push/pop or start/end.
 present_if: [src_nvtx_event]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [all_nvtx_domain, all_nvtx_span, src_string_id]
+reads: [all_cuda_call, all_nvtx_domain, all_nvtx_span, scope, src_string_id]
 columns:
   - {name: range_id, type: id, doc: "Row ID in the raw table; NVIDIA's RangeId."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range, on the report's clock."}
@@ -15,18 +15,27 @@ columns:
   - {name: domain_name, type: text, doc: "Domain name; null for the default domain."}
   - {name: domain_id, type: id, doc: "Domain ID, unique within its process; 0 or null is the default domain."}
   - {name: category_id, type: id, doc: "Category ID, unique within its domain; null or 0 if the range has none."}
-  - {name: is_open, type: bool, doc: "1 if the export has no end for the range; end_ns is then the end of the last range."}
+  - {name: is_open, type: bool, doc: "1 if the export has no end for the range; end_ns is then the end of the last range or CUDA call. The relation unfinished lists these ranges."}
   - {name: end_global_tid, type: id, doc: "Thread that ended the range, if it is not the thread that started it; otherwise null."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
-limits: A range that was never popped usually ends with the capture, and nothing marks it.
+limits: >-
+  A range that was never popped usually ends with the capture, and nothing marks it. In queries with the name of an NVIDIA
+  report, a range without an end lasts until the last range, as in NVIDIA's report.
 ---*/
 WITH
 last_range AS (
-  SELECT max(max(start_ns, coalesce(end_ns, start_ns))) AS end_ns
-  FROM all_nvtx_span
+  SELECT max(end_ns) AS end_ns
+  FROM (
+    SELECT max(max(start_ns, coalesce(end_ns, start_ns))) AS end_ns
+    FROM all_nvtx_span
+    UNION ALL
+    SELECT max(end_ns)
+    FROM all_cuda_call
+    WHERE NOT (SELECT as_recorded FROM scope)
+  )
 ),
 range AS (
   SELECT

@@ -25,9 +25,10 @@ pub(super) struct ManyArgs {
     /// Without it, the failed reports are named, the others answer, and the exit code is 1.
     #[arg(long)]
     pub(super) strict: bool,
-    /// Take ranks from file names where the reports do not tell, such as 'rank(\d+)'
+    /// Read the rank from the file name if the report does not record it, such as 'rank(\d+)'
     ///
-    /// A regular expression whose one group is the number. It must match the name of each report.
+    /// A regular expression whose one group is the number. It must match the name of each report. Without it, names such
+    /// as rank4.sqlite and …-TP-1-DP-0-PP-0.trace.json tell the rank.
     #[arg(long, value_name = "REGEX", value_parser = rank_pattern)]
     rank_pattern: Option<Regex>,
 }

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 178] = [
+const NEED_NSQ: [&str; 180] = [
     "allocation",
     "attention_work",
     "below_roofline",
@@ -98,6 +98,7 @@ const NEED_NSQ: [&str; 178] = [
     "host_sync",
     "host_work",
     "idle_doubt",
+    "idle_times",
     "iteration_border",
     "iteration_chart",
     "iteration_ranges",
@@ -184,6 +185,7 @@ const NEED_NSQ: [&str; 178] = [
     "tiny_kernels",
     "top_kernels",
     "um_migrations",
+    "unexplained_idle",
     "vulkan_api_sum",
     "vulkan_gpu_marker_sum",
     "vulkan_marker_sum",

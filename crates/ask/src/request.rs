@@ -11,8 +11,8 @@ use nsq_value::error::{Error, Result};
 use regex::Regex;
 use std::ops::Deref;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
 
 /// Most files open for one report: the database once for the statement and four times for a native
@@ -36,7 +36,7 @@ pub struct Request<'a> {
     pub iteration_name: Option<String>,
     /// The parameters of queries as the user gave them, `key=value`: for explanations.
     pub params: Vec<String>,
-    /// Takes the ranks of reports from their names. It has one group.
+    /// Takes the ranks of reports from their names. It has one group. Without it, `rank4` and the like count.
     pub rank_pattern: Option<Regex>,
     /// The limits. The time counts from when they were made, but not while a report is opened.
     pub limits: Limits,
@@ -59,6 +59,20 @@ pub struct Failed {
     pub path: std::path::PathBuf,
     /// Why.
     pub error: Error,
+}
+
+/// Names that tell the rank: `rank4.pt.trace.json`, and of SGLang `…-TP-1-DP-0-PP-0…`, where the rank is that of the
+/// one kind of parallelism.
+const RANK_NAMES: [&str; 2] = [
+    r"(?i)(?:^|[^a-z])rank[-_]?(\d{1,7})(?:\D|$)",
+    r"(?i)(?:^|[^a-z])TP-?(\d{1,7})-DP-?0-PP-?0(?:\D|$)",
+];
+
+/// The rank in the name of a file, if it follows one of the usual patterns.
+fn rank_in(name: &str) -> Option<i64> {
+    static PATTERNS: LazyLock<Vec<Regex>> =
+        LazyLock::new(|| RANK_NAMES.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
+    PATTERNS.iter().find_map(|pattern| pattern.captures(name)?.get(1)?.as_str().parse().ok())
 }
 
 impl<'a> Request<'a> {
@@ -91,10 +105,10 @@ impl<'a> Request<'a> {
         Ok(scope)
     }
 
-    /// The rank that the name of a report says; `None` without a pattern.
+    /// The rank that the name of a report says.
     fn rank_of(&self, path: &Path) -> Result<Option<i64>> {
-        let Some(pattern) = &self.rank_pattern else { return Ok(None) };
         let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let Some(pattern) = &self.rank_pattern else { return Ok(rank_in(&name)) };
         let number = pattern.captures(&name).and_then(|found| found.get(1));
         match number.and_then(|number| number.as_str().parse::<u32>().ok()) {
             Some(rank) => Ok(Some(i64::from(rank))),
@@ -207,4 +221,26 @@ fn open_files() -> usize {
     }
     #[cfg(not(unix))]
     usize::MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_tell_ranks() {
+        for (name, rank) in [
+            ("rank4.pt.trace.json", Some(4)),
+            ("rank10.sqlite", Some(10)),
+            ("rank_3_trace.json", Some(3)),
+            ("dp0_pp0_tp1_dcp0_ep1_rank1.1773709679453551615.pt.trace.json", Some(1)),
+            ("1769071195.66-TP-1-DP-0-PP-0-EP-0.trace.json", Some(1)),
+            ("1769071195.66-TP-1-DP-2-PP-0-EP-0.trace.json", None),
+            ("frank7.sqlite", None),
+            ("rank.sqlite", None),
+            ("report3.sqlite", None),
+        ] {
+            assert_eq!(rank_in(name), rank, "{name}");
+        }
+    }
 }

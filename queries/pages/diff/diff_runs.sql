@@ -1,6 +1,6 @@
 /*---
 name: diff_runs
-version: 1
+version: 2
 title: What is compared
 summary: One row per report, with its side and its iterations.
 why: To see which runs are compared, and per what.
@@ -25,6 +25,8 @@ columns:
   - {name: is_trace, type: bool, label: "PyTorch trace", priority: 2, doc: "Whether the report is an imported PyTorch trace."}
   - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Executions of kernels, in and outside iterations."}
   - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", priority: 1, doc: "Sum of their durations."}
+  - {name: graph_count, type: int, unit: count, label: "graph executions", priority: 3, doc: "Executions of CUDA graphs that were traced as a whole."}
+  - {name: graph_ns, type: duration, unit: ns, label: "graph time", priority: 3, doc: "Sum of their durations."}
 checks:
   - unit_count >= 1 AND iteration_count >= 0
 limits: >-
@@ -48,7 +50,9 @@ SELECT
   run.gpu_names,
   run.is_trace,
   run.kernel_count,
-  run.kernel_ns
+  run.kernel_ns,
+  run.graph_count,
+  run.graph_ns
 FROM diff_side AS run
 LEFT JOIN iteration
   ON iteration.side = run.side

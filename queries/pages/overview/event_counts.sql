@@ -7,7 +7,7 @@ why: To see what a report holds, above all one without GPU work.
 kind: sum
 tags: [capture]
 internal: true
-reads: [cuda_call, export_fact, graph_trace, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
+reads: [cuda_call, export_fact, graph_trace, import_count, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
 requires: []
 columns:
   - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
@@ -41,6 +41,11 @@ FROM (
   SELECT 8, 'MPI calls', count(*) FROM mpi_event
   UNION ALL
   SELECT 9, 'operating system calls', count(*) FROM os_call
+  UNION ALL
+  -- PyTorch names the events of other accelerators by the accelerator, such as mtia_ccp_events.
+  SELECT 10, 'events of another accelerator', coalesce(sum(events), 0)
+  FROM import_count
+  WHERE category GLOB '*_ccp_events' OR category IN ('xpu_kernel', 'hpu_op', 'privateuse1_kernel')
 )
 WHERE event_count > 0
 ORDER BY kind_id

@@ -38,7 +38,7 @@ limits: >-
   A ceiling is an upper bound: a perfect fix that costs nothing, and whose freed time nothing else fills. The host or
   another GPU may then be the limit. Each nanosecond of a GPU counts once, for the finding ranked first. A finding
   without intervals may still be wrong about work that the capture does not show. At most 62 findings are ranked. Nothing
-  is found if launches failed, or if the work of many is missing.
+  is found if launches failed, or if much work is missing.
 see_also: [gpu_time, gpu_idle_cause_sum, top_kernels]
 ---*/
 WITH
@@ -126,6 +126,7 @@ judged AS (
   SELECT
     finding_about.*,
     (SELECT max(reason) FROM idle_doubt) AS missing,
+    (SELECT max(look_at) FROM idle_doubt) AS look_at,
     coalesce(added.adds_ns, 0) AS adds_ns,
     coalesce(total.ceiling_ns, 0) AS ceiling_ns,
     coalesce(measured.sums ->> 1, 0) AS gpu_count,
@@ -177,6 +178,6 @@ SELECT
   remedy,
   link,
   coalesce(missing, lacks) AS lacks,
-  iif(missing IS NULL, help, '`nsq run REPORT -q launch_outcomes` lists them') AS help
+  iif(missing IS NULL, help, printf('`nsq run REPORT -q %s` lists them', look_at)) AS help
 FROM told
 ORDER BY rank

@@ -3,5 +3,8 @@
 mod calls;
 mod capture;
 mod gpus;
+mod idle;
 mod launches;
 mod times;
+mod traces;
+mod unfinished;

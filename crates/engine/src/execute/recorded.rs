@@ -1,4 +1,5 @@
-//! The session of NVIDIA's reports on a capture with times that cannot be true, or with two rows of a call.
+//! The session of NVIDIA's reports on a capture with times that cannot be true, with two rows of a call, or with ranges
+//! without an end.
 
 use super::begin::Known;
 use super::relation_store::Stored;
@@ -10,6 +11,9 @@ use std::sync::Arc;
 
 /// Whether the report has second rows of calls.
 const REPEATS: &str = "EXISTS (SELECT 1 FROM src_cuda_api WHERE eventClass = 67)";
+/// Whether the report has ranges without an end. In NVIDIA's reports they last until the last range.
+const OPEN: &str =
+    "EXISTS (SELECT 1 FROM src_nvtx_event WHERE \"end\" IS NULL AND eventType IN (59, 60, 70, 71))";
 
 impl Session {
     /// The session of plans that see the rows as recorded; `None` if they see the same rows in this one.
@@ -42,7 +46,8 @@ impl Session {
         let installation = Arc::new(Installation { classes, ..Installation::clone(recorded) });
         let stored = Arc::new(Stored::new(&installation));
         let session = Self::connect(connection, installation, Known::Loads(None), stored, &self.limits)?;
-        let is_needed = session.holds(&format!("EXISTS (SELECT 1 FROM {SUSPECTS}) OR {REPEATS}"))?;
+        let is_needed =
+            session.holds(&format!("EXISTS (SELECT 1 FROM {SUSPECTS}) OR {REPEATS} OR {OPEN}"))?;
         Ok(is_needed.then_some(session))
     }
 }

@@ -53,8 +53,11 @@ pub(super) fn times(source: &Source, schema: &Schema) -> Option<Times> {
     };
     let may_be_suspect = match columns.as_slice() {
         [start, end] => {
-            // Marks and open ranges have no end.
-            let is_open = if source.view == RANGES { "0" } else { &format!("{end} IS NULL") };
+            // Marks have no end.
+            let kind = table.column("eventType").map_or("0".to_owned(), quote);
+            let is_range =
+                if source.view == RANGES { &format!("{kind} IN (59, 60, 70, 71)") } else { "1" };
+            let is_open = format!("{end} IS NULL AND {is_range}");
             let class = table.column("eventClass").filter(|_| source.view == CALLS);
             let is_repeated = class.map_or("0".to_owned(), |class| format!("{} = 67", quote(class)));
             Some(any(&format!(

@@ -21,9 +21,16 @@ impl Recorder {
         let mut tables = self.name_tables();
         self.imported.repaired_facts = trace_facts.repaired;
         self.send()?;
-        tables.push(facts::export(trace_facts));
+        // The rank in the facts of a merged trace is that of its first part.
+        let rank = trace_facts.rank.filter(|_| self.merged.used.is_empty());
+        tables.push(facts::export(&Facts { rank, ..trace_facts.clone() }));
         tables.push(self.counted());
-        tables.push(facts::gpus(&trace_facts.devices));
+        if self.merged.used.is_empty() {
+            tables.push(facts::gpus(&trace_facts.devices));
+        } else {
+            let (devices, gpus) = self.merged.tables(&trace_facts.devices);
+            tables.extend([devices, facts::gpus(&gpus)]);
+        }
         tables.push(facts::streams(&self.streams, process));
         if self.span_ns.is_some() {
             tables.push(facts::extent(end_ns - start_ns));
@@ -34,6 +41,9 @@ impl Recorder {
 
     /// The owner of the GPU work, and its process if there is only one.
     fn owner(&self) -> (Owner, Option<i64>) {
+        if !self.merged.used.is_empty() {
+            return (Owner::AsWritten, None);
+        }
         let callers = self.processes.iter().filter(|(_, has_calls)| **has_calls);
         let callers: Vec<i64> = callers.map(|(process, _)| *process).collect();
         let only = match (callers.as_slice(), self.processes.len()) {

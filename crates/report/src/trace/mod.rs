@@ -19,6 +19,7 @@ mod facts;
 mod ids;
 mod imported;
 mod lenient;
+mod merged;
 mod record;
 mod repair;
 mod tables;
@@ -43,7 +44,7 @@ pub struct Progress {
 }
 
 /// Version of the import. Change it when an import writes other rows: older databases are then not used.
-pub const RECIPE: &str = "3";
+pub const RECIPE: &str = "4";
 
 /// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
 /// with a reason.

@@ -4,6 +4,7 @@ use super::category::{Category, Domain, PUSHED};
 use super::event::Event;
 use super::ids::{Copy, ID_BITS, Ids, between_parentheses, global_pid, memory_kind, times};
 use super::lenient::IdValue;
+use super::merged::{Merged, rank_of};
 use super::tables::{Batch, Row, Table, UNTIMED};
 use super::{ImportOptions, Imported};
 use foldhash::{HashMap, HashMapExt};
@@ -46,6 +47,8 @@ pub(super) struct Recorder {
     pub(super) owner: Option<i64>,
     /// Some GPU rows were written before `owner` was known.
     pub(super) has_unowned: bool,
+    /// The devices of ranks, if the trace is made from several.
+    pub(super) merged: Merged,
     /// Process and domain → a thread that uses the domain.
     pub(super) domains: BTreeMap<(i64, Domain), i64>,
     /// Context and stream of GPU work → the stream's priority.
@@ -73,6 +76,7 @@ impl Recorder {
             processes: BTreeMap::new(),
             owner: None,
             has_unowned: false,
+            merged: Merged::default(),
             domains: BTreeMap::new(),
             streams: BTreeMap::new(),
             counts: HashMap::new(),
@@ -282,12 +286,26 @@ impl Recorder {
             let priority = self.streams.entry((args.context.0, stream)).or_default();
             *priority = priority.or(args.priority.0);
         }
-        [self.owner.map(global_pid), device, args.context.0, stream, args.correlation.0]
+        let mut process = self.owner;
+        if rank_of(&event.pid.0).is_some() {
+            let rank = self.process(event);
+            process = Some(rank);
+            self.merged.used.extend(device.map(|device| (rank, device)));
+        }
+        [process.map(global_pid), device, args.context.0, stream, args.correlation.0]
+    }
+
+    /// The process of an event. In a merged trace, each rank is one.
+    fn process(&mut self, event: &Event<'_>) -> i64 {
+        match rank_of(&event.pid.0) {
+            Some(rank) => self.ids.of(&Some(IdValue::Word(rank.into()))),
+            None => self.ids.of(&event.pid.0),
+        }
     }
 
     /// The global thread id of a CPU event.
     fn thread(&mut self, event: &Event<'_>, is_call: bool) -> i64 {
-        let process = self.ids.of(&event.pid.0);
+        let process = self.process(event);
         let thread = self.ids.of(&event.tid.0);
         if let Some(name) = self.ids.original(thread) {
             self.thread_names.entry((process, thread)).or_insert_with(|| format!("thread {name}"));
@@ -298,10 +316,11 @@ impl Recorder {
 
     /// Stores the process or thread name of a metadata event.
     fn name(&mut self, event: &Event<'_>) {
-        let (process, thread) = (self.ids.of(&event.pid.0), self.ids.of(&event.tid.0));
+        let (process, thread) = (self.process(event), self.ids.of(&event.tid.0));
         let name = event.args.name.0.trim();
         match &*event.name.0 {
-            "process_name" if !name.is_empty() => {
+            // A rank has several processes and devices, each with a name.
+            "process_name" if !name.is_empty() && rank_of(&event.pid.0).is_none() => {
                 self.process_names.insert(process, name.to_owned());
             }
             "thread_name" if !name.is_empty() => {

@@ -205,8 +205,8 @@ impl Answers {
         (part, &self.gaps_of_gpus(index >> SHIFT)[part.gap as usize])
     }
 
-    /// The time of an exposed part in which the thread that launched the next compute kernel neither waited
-    /// for the GPU nor had launched it: even without the exposed work, the kernel would have been late.
+    /// The time of an exposed part in which the thread that launched the next compute kernel neither waited for the GPU
+    /// nor had launched it.
     pub(super) fn late(&self, index: usize) -> i64 {
         let late = self.late.get_or_init(|| {
             let mut of_gpus = vec![Vec::new(); self.occupancy.lane_count(Level::Gpu)];

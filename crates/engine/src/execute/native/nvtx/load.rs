@@ -74,7 +74,7 @@ pub(super) fn load(from: &Sources<'_>, input: &Input) -> Result<Loaded> {
 fn read(&Sources { database, store, limits, .. }: &Sources<'_>, input: &Input) -> Result<Loaded> {
     let ids = Interners::default();
     let reader = || Reader::new(database, &input.statements, limits);
-    let ranges = || read_ranges(&mut reader(), &ids);
+    let ranges = || read_ranges(&mut reader(), input, &ids);
     let launched = || read_launched(&mut reader(), store, input, &ids);
     let (named, launched) = limits.threads.both(ranges, launched);
     if limits::is_over(limits) {

@@ -5,6 +5,7 @@ use super::names::{Name, Names};
 use crate::execute::native::ids::{NO_ID, Numbered, PROCESS};
 use crate::execute::native::reader::Reader;
 use crate::execute::native::texts::Texts;
+use crate::normalize::Input;
 use foldhash::{HashMap, HashMapExt};
 use nsq_sweep::projection::{Capture, Launch, NONE, Range, Ranges as Columns, Thread};
 use nsq_sweep::threads::Threads;
@@ -37,7 +38,7 @@ pub(super) enum RawText {
 pub(super) struct Ranges {
     /// For each part: its ranges by thread, and its names as places in all names.
     pub(super) parts: Vec<(Vec<Columns>, Vec<u32>)>,
-    /// The last start or end of any range.
+    /// The end of ranges without an end.
     pub(super) last: i64,
 }
 
@@ -47,7 +48,7 @@ const BUCKETS: usize = 1024;
 impl Ranges {
     /// All ranges with their final thread and name numbers, bucket by bucket in order of thread.
     ///
-    /// A range without an end lasts until the last time of any range, as in NVIDIA's reports.
+    /// A range without an end lasts until the last range or CUDA call.
     pub(super) fn renumbered(mut self, thread_of: &[u32]) -> Columns {
         let all = self.parts.iter().flat_map(|(threads, _)| threads);
         let mut ranges = Columns::with_capacity(all.map(Columns::len).sum());
@@ -73,7 +74,11 @@ impl Ranges {
 /// The process and id of a domain.
 type DomainKey = (i64, i64);
 
-pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Ranges, Names)> {
+pub(super) fn read_ranges(
+    reader: &mut Reader,
+    input: &Input,
+    ids: &Interners,
+) -> Result<(Ranges, Names)> {
     #[derive(Default)]
     struct Part {
         /// By thread.
@@ -85,6 +90,8 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
         registered: Numbered<i64>,
         /// The last start or end of any range.
         last: Option<i64>,
+        /// Whether a range has no end.
+        has_open: bool,
         /// Domains of ranges.
         domains: Numbered<DomainKey>,
         /// The domain before: consecutive rows often have the same.
@@ -140,7 +147,10 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
         };
         match end {
             Some(_) => part.ranges[place].push(range),
-            None => part.ranges[place].push_endless(range),
+            None => {
+                part.has_open = true;
+                part.ranges[place].push_endless(range);
+            }
         }
         Ok(())
     })?;
@@ -164,6 +174,7 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
         }
     }
     let last = parts.iter().filter_map(|part| part.last).max().unwrap_or_default();
+    let has_open = parts.iter().any(|part| part.has_open);
     let mut ranges = Ranges { parts: Vec::new(), last };
     for part in parts {
         let mut name_of = Vec::with_capacity(part.names.values.len());
@@ -179,7 +190,24 @@ pub(super) fn read_ranges(reader: &mut Reader, ids: &Interners) -> Result<(Range
         ranges.parts.push((part.ranges, name_of));
     }
     names.finish();
+    if has_open
+        && input.reads("all_cuda_call")
+        && let Some(call) = last_call(reader)?
+    {
+        ranges.last = last.max(call);
+    }
     Ok((ranges, names))
+}
+
+/// The end of the last CUDA call; `None` for NVIDIA's reports, whose open ranges last until the last range.
+fn last_call(reader: &mut Reader) -> Result<Option<i64>> {
+    let mut last = None;
+    let sql = "SELECT max(end_ns) FROM all_cuda_call WHERE NOT (SELECT as_recorded FROM scope)";
+    reader.rows(sql, |cells| {
+        last = cells.time(0)?;
+        Ok(())
+    })?;
+    Ok(last)
 }
 
 /// The longest chain of clones to follow. A graph is captured, instantiated, and sometimes copied.

@@ -1,0 +1,142 @@
+//! Idle time that is none: work outside the capture held the GPU up. And idle time that no finding explains.
+
+use super::capture::{Capture, MS, US, process};
+
+const PID: i64 = process(100);
+
+/// Kernels of 0.8 ms, one each millisecond from `from` on, with correlation IDs from `first` on.
+fn steady(capture: &Capture, from: i64, count: i64, first: i64) {
+    for nth in 0..count {
+        let at = from + nth * MS;
+        capture.launch(PID, at - 20 * US, "gemm", (at, at + 800 * US), first + nth);
+    }
+}
+
+/// A kernel at 1 s, and one that was launched then and starts `wait` later, with work after it.
+fn held_up(wait: i64) -> Capture {
+    let capture = Capture::new();
+    let start = 1_000 * MS;
+    capture.launch(PID, start - 20 * US, "gemm", (start, start + 10 * US), 1);
+    capture.launch(PID, start + 5 * US, "gemm", (start + wait, start + wait + 200 * US), 2);
+    steady(&capture, start + wait + MS, 10, 10);
+    capture
+}
+
+fn unseen(capture: &Capture) -> Vec<String> {
+    let found = capture.rows("idle_doubt", &["is_unknown", "unseen_ns", "rest_from_ns", "look_at"]);
+    found.into_iter().next().unwrap()
+}
+
+#[test]
+fn idle_time_is_unknown_where_launched_work_waits_for_work_that_is_not_in_the_report() {
+    for wait in [400 * MS, 40 * MS, 3 * MS] {
+        let capture = held_up(wait);
+        // From the end of its launch call, at 15 µs, to its start.
+        let rest = (1_000 * MS + wait).to_string();
+        let expected = ["1", &(wait - 15 * US).to_string(), &rest, "gpu_idle_causes"];
+        assert_eq!(unseen(&capture), expected);
+        assert!(capture.says(&["GPU work that is not in the report: Work of process 100 waited"]));
+        let screen = capture.screen();
+        assert!(
+            screen.contains("Idle time is unknown, because the work that held up process 100"),
+            "{screen}"
+        );
+        assert!(!screen.contains("Nothing to fix") && !screen.contains("What to fix first"), "{screen}");
+        assert!(screen.contains("this page for the time after the wait"), "{screen}");
+    }
+    // A wait of less than a millisecond is latency.
+    let capture = held_up(900 * US);
+    assert_eq!(unseen(&capture)[..2], ["0", "0"]);
+    assert!(!capture.says(&["not in the report"]));
+}
+
+#[test]
+fn the_rest_of_the_capture_is_judged_as_usual() {
+    let capture = held_up(400 * MS);
+    let path = capture.path();
+    let screen = crate::support::stdout(&["overview", path.to_str().unwrap(), "--time", "1400ms/"]);
+    assert!(!screen.contains("unknown"), "{screen}");
+}
+
+#[test]
+fn work_of_the_process_on_another_gpu_explains_a_wait() {
+    let capture = held_up(400 * MS);
+    capture.launch(PID, 999 * MS, "gemm", (1_000 * MS, 1_400 * MS), 90);
+    capture.sql("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 WHERE correlationId = 90");
+    assert_eq!(unseen(&capture)[..2], ["0", "0"]);
+    // Of another process, it does not.
+    let other = process(200);
+    capture.sql(&format!(
+        "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = {other} WHERE correlationId = 90"
+    ));
+    assert_eq!(unseen(&capture)[0], "1");
+}
+
+#[test]
+fn a_host_that_waits_while_nothing_recorded_runs() {
+    // The copy back to the host starts 50 ms after its call: the call waits. An asynchronous one does not.
+    for (function, is_unknown) in
+        [("cudaMemcpy_v3020", "1"), ("hipMemcpyWithStream", "1"), ("cudaMemcpyAsync_v3020", "0")]
+    {
+        let capture = Capture::new();
+        steady(&capture, 1_000 * MS, 10, 1);
+        capture.call(PID | 1, function, (1_010 * MS, 1_060 * MS), 50, 0);
+        capture.copy(PID, (1_059 * MS, 1_060 * MS), 50);
+        capture.sql("UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET copyKind = 2, srcKind = 2, dstKind = 1");
+        steady(&capture, 1_061 * MS, 10, 100);
+        assert_eq!(unseen(&capture)[0], is_unknown, "{function}");
+    }
+    for (function, is_unknown) in [("cudaDeviceSynchronize_v3020", "1"), ("cudaMalloc_v3020", "0")] {
+        let capture = Capture::new();
+        steady(&capture, 1_000 * MS, 10, 1);
+        capture.call(PID | 1, function, (1_010 * MS, 1_060 * MS), 50, 0);
+        steady(&capture, 1_061 * MS, 10, 100);
+        assert_eq!(unseen(&capture)[0], is_unknown, "{function}");
+    }
+}
+
+#[test]
+fn idle_time_that_no_finding_explains_is_named_with_its_size() {
+    // The kernels name no call, so that nothing tells why the GPU idles between them.
+    let capture = Capture::new();
+    for nth in 0..20 {
+        let at = 1_000 * MS + nth * MS;
+        capture.kernel(PID, "gemm", (at, at + 600 * US), 7, 0);
+    }
+    let found = &capture.rows("unexplained_idle", &["unexplained_ns", "cause"])[0];
+    assert_eq!(*found, [(19 * 400 * US).to_string(), "unknown".to_owned()]);
+    let screen = capture.screen();
+    assert!(screen.contains("No finding explains why the GPU idles for 7.60 ms"), "{screen}");
+    assert!(!screen.contains("Nothing to fix"), "{screen}");
+    // Where it is always busy, there is nothing to explain.
+    let busy = Capture::new();
+    for nth in 0..20 {
+        let at = 1_000 * MS + nth * MS;
+        busy.kernel(PID, "gemm", (at, at + MS), 7, 0);
+    }
+    assert_eq!(busy.rows("unexplained_idle", &["unexplained_ns", "cause"])[0], ["0", "null"]);
+    assert!(busy.screen().contains("Nothing to fix"), "{}", busy.screen());
+}
+
+#[test]
+fn a_finding_takes_its_own_time_only_off_what_is_unexplained() {
+    // 5 ms of the program's own code before one kernel, and 19 gaps without a launch.
+    let capture = Capture::new();
+    for nth in 0..20 {
+        let at = 1_000 * MS + nth * MS;
+        capture.kernel(PID, "gemm", (at, at + 600 * US), 7, 0);
+    }
+    capture.call(PID | 1, "cudaStreamQuery_v3020", (1_019 * MS, 1_019 * MS + US), 70, 0);
+    capture.launch(PID, 1_030 * MS, "gemm", (1_030 * MS + 15 * US, 1_031 * MS), 71);
+    let yes: Vec<_> =
+        capture.rows("findings", &["verdict"]).into_iter().filter(|row| row[0] == "yes").collect();
+    assert!(!yes.is_empty());
+    let found = &capture.rows("unexplained_idle", &["unexplained_ns", "unexplained_pct"])[0];
+    let left: i64 = found[0].parse().unwrap();
+    assert!((19 * 400 * US..19 * 400 * US + 400 * US).contains(&left), "{found:?}");
+    assert!(
+        capture.screen().contains("Beyond these findings, the GPU idles for"),
+        "{}",
+        capture.screen()
+    );
+}
