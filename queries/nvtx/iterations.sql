@@ -37,8 +37,7 @@ checks:
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0
   - (op_count = 0) = (span_ns IS NULL)
 when_empty: >-
-  no range looks like an iteration or matches the tag, or skip leaves none; range_names lists the names for -p tag=GLOB,
-  and steps lists what repeats without ranges
+  no range looks like an iteration or matches the tag, or skip leaves none; range_names lists the names for -p tag=GLOB
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
   else epoch. A name that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step,
