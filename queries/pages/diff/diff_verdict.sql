@@ -1,6 +1,6 @@
 /*---
 name: diff_verdict
-version: 1
+version: 2
 title: Verdict
 summary: Whether B is slower than A, and whether it may pass a gate.
 why: To decide on a change at one look, and in CI.
@@ -21,7 +21,7 @@ params:
   - {name: least_judged, type: real, default: 50, min: 0, max: 100, doc: "Share of the time, in percent, that must be comparable for a verdict."}
 columns:
   - {name: verdict, type: text, priority: 0, doc: "slower, faster, within noise or cannot tell, for the time of an iteration or of the window."}
-  - {name: outcome, type: text, priority: 0, doc: "failed: there is a regression; passed: there is none; inconclusive: there is none, but less than least_judged of the time is comparable."}
+  - {name: outcome, type: text, priority: 0, doc: "failed: there is a regression; passed: there is none, and one of the size of the gate would have been found; else inconclusive, as where less than least_judged of the time is comparable."}
   - {name: per, type: text, priority: 1, doc: "iteration or window; null without GPU work on both sides."}
   - {name: a_ns, type: duration, unit: ns, label: "time in A", priority: 1, doc: "Time of an iteration or of the window in A."}
   - {name: b_ns, type: duration, unit: ns, label: "time in B", priority: 1, doc: "The same in B."}
@@ -32,6 +32,7 @@ columns:
   - {name: judged_pct, type: percent, unit: percent, label: "comparable share of time", priority: 1, doc: "Share of the time of kernels, copies and fills that could be compared, without GPU work of the time of layers: the smaller of the shares in A and B."}
   - {name: is_same_work, type: bool, label: "same work", priority: 2, doc: "Whether both sides do the same work per iteration, or in all."}
   - {name: same_calls_pct, type: percent, unit: percent, label: "calls in both", priority: 3, doc: "The smaller call count of each kernel, copy and fill as a share of the larger."}
+  - {name: is_equal, type: bool, label: "equal", priority: 2, doc: "Whether the time and all its parts are equal to the nanosecond, as those of one run given twice."}
   - {name: regression_count, type: int, unit: count, label: "regressions", priority: 1, doc: "Regressions that count."}
   - {name: offset_count, type: int, unit: count, label: "offset regressions", priority: 1, doc: "Slower parts that are told only, because the whole is faster."}
   - {name: runs_a, type: int, unit: count, label: "runs of A", priority: 2, doc: "Reports on side A."}
@@ -44,6 +45,10 @@ limits: >-
 see_also: [diff_whole, diff_rows, diff_regressions]
 ---*/
 WITH
+equal AS MATERIALIZED (
+  SELECT count(*) > 0 AND sum(change_ns <> 0) = 0 AS is_equal
+  FROM diff_whole
+),
 whole AS MATERIALIZED (
   SELECT *
   FROM diff_whole
@@ -91,6 +96,11 @@ SELECT
   CASE
     WHEN found.regression_count > 0 THEN 'failed'
     WHEN coalesce(judged.judged_pct, 0) < :least_judged THEN 'inconclusive'
+    -- A slowdown of the limit's size may hide in the noise.
+    WHEN :gate > 0
+      AND NOT equal.is_equal
+      AND coalesce(whole.verdict <> 'faster' AND coalesce(whole.detectable_pct > :gate, 1), 1)
+      THEN 'inconclusive'
     ELSE 'passed'
   END AS outcome,
   whole.per,
@@ -103,6 +113,7 @@ SELECT
   judged.judged_pct,
   coalesce(work.is_same_work, 0) AS is_same_work,
   work.same_calls_pct,
+  equal.is_equal,
   found.regression_count,
   found.offset_count,
   run.runs_a,
@@ -120,6 +131,7 @@ SELECT
       )
   END AS runs_needed
 FROM found
+CROSS JOIN equal
 CROSS JOIN judged
 CROSS JOIN run
 CROSS JOIN work
