@@ -408,7 +408,7 @@ fn ranks_come_from_the_environment_or_the_file_name() {
         rows.map(|row| row.try_into().unwrap()).collect()
     };
     let row = |rank: &str, count: &str, source: &str| [rank, count, source].map(str::to_owned);
-    assert_eq!(ranks(&[]), [row("3", "4", "environment"), row("", "", "")]);
+    assert_eq!(ranks(&[]), [row("3", "4", "environment"), row("1", "", "file name")]);
     let named = ["--rank-pattern", "rank([0-9]+)"];
     assert_eq!(ranks(&named), [row("3", "4", "environment"), row("1", "", "file name")]);
     // Nothing else of the environment is shown.

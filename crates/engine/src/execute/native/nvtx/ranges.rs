@@ -190,7 +190,9 @@ pub(super) fn read_ranges(
         ranges.parts.push((part.ranges, name_of));
     }
     names.finish();
+    // In NVIDIA's reports, open ranges last until the last range.
     if has_open
+        && !input.scope.as_recorded
         && input.reads("all_cuda_call")
         && let Some(call) = last_call(reader)?
     {
@@ -199,11 +201,10 @@ pub(super) fn read_ranges(
     Ok((ranges, names))
 }
 
-/// The end of the last CUDA call; `None` for NVIDIA's reports, whose open ranges last until the last range.
+/// The end of the last CUDA call.
 fn last_call(reader: &mut Reader) -> Result<Option<i64>> {
     let mut last = None;
-    let sql = "SELECT max(end_ns) FROM all_cuda_call WHERE NOT (SELECT as_recorded FROM scope)";
-    reader.rows(sql, |cells| {
+    reader.rows("SELECT max(end_ns) FROM all_cuda_call", |cells| {
         last = cells.time(0)?;
         Ok(())
     })?;
