@@ -67,8 +67,10 @@ impl Span<'_> {
 
 impl<'a> World<'a> {
     fn new(trace: &'a Trace, reach: Reach) -> Self {
-        let last =
-            trace.ranges.iter().map(|range| range.start.max(range.end.unwrap_or(range.start))).max();
+        // A range without an end lasts until the last range or call.
+        let of_ranges =
+            trace.ranges.iter().map(|range| range.start.max(range.end.unwrap_or(range.start)));
+        let last = of_ranges.chain(trace.calls.iter().map(|call| call.end)).max();
         let spans = trace.ranges.iter().map(|range| Span {
             range,
             end: range.end.or(last).expect("there is a range"),

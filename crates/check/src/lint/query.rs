@@ -3,8 +3,9 @@
 use super::dialect::departures;
 use super::names::{Place, check_columns, check_doc, check_stem};
 use super::reads::{SHARED, check_finding, check_reads};
-use super::statement::{code_only, parameters, shape};
+use super::statement::{parameters, shape};
 use super::{EmptyReport, Finding};
+use nsq_engine::compile::code_only;
 use nsq_engine::compile::{Invocation, Layout, NsysUnits, Plan};
 use nsq_engine::execute::{Limits, Session};
 use nsq_library::catalog::{Catalog, FINDING_COLUMNS, Kind, Query, TAGS};

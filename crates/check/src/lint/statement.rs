@@ -1,6 +1,6 @@
 //! The structure of a statement, for the rules.
 
-use nsq_engine::compile::parse;
+use nsq_engine::compile::{code_only, parse};
 use sqlparser::ast::{
     Expr, FunctionArguments, GroupByExpr, Ident, OrderByKind, Query, Select, SelectItem, SetExpr,
     Statement, Visit, Visitor,
@@ -216,29 +216,6 @@ pub(super) fn parameters(sql: &str) -> BTreeSet<String> {
         }
     }
     names
-}
-
-/// The statement with comments and string literals replaced by spaces, so that positions stay the same.
-pub(super) fn code_only(sql: &str) -> String {
-    let mut out = String::with_capacity(sql.len());
-    let mut rest = sql;
-    let blank =
-        |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
-    while let Some(c) = rest.chars().next() {
-        let taken = match c {
-            '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            c => {
-                out.push(c);
-                rest = &rest[c.len_utf8()..];
-                continue;
-            }
-        };
-        out.push_str(&blank(&rest[..taken]));
-        rest = &rest[taken..];
-    }
-    out
 }
 
 #[cfg(test)]

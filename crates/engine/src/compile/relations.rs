@@ -55,6 +55,29 @@ pub fn words_in(sql: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// The statement with comments and string literals replaced by spaces, so that positions stay the same.
+pub fn code_only(sql: &str) -> String {
+    let mut out = String::with_capacity(sql.len());
+    let mut rest = sql;
+    let blank =
+        |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
+    while let Some(c) = rest.chars().next() {
+        let taken = match c {
+            '\'' => rest[1..].find('\'').map_or(rest.len(), |end| end + 2),
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            c => {
+                out.push(c);
+                rest = &rest[c.len_utf8()..];
+                continue;
+            }
+        };
+        out.push_str(&blank(&rest[..taken]));
+        rest = &rest[taken..];
+    }
+    out
+}
+
 #[derive(Default)]
 struct Names {
     relations: BTreeSet<String>,

@@ -92,7 +92,7 @@ mod tests {
     use std::sync::Arc;
 
     const REPORT: &str = "../../fixtures/example.sqlite";
-    const ITERATIONS: &str = "SELECT * FROM step_window ORDER BY gpu_id, global_tid, iteration";
+    const ITERATIONS: &str = "SELECT * FROM step_window ORDER BY gpu_id, global_tid, step";
 
     fn session(limits: &Limits) -> Session {
         let connection = Connection::open(REPORT).unwrap();
@@ -118,9 +118,9 @@ mod tests {
         ask(&session, "SELECT count(*) FROM kernel", &limits).unwrap();
         assert!(stored(&session).is_empty());
         ask(&session, "SELECT * FROM iteration", &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration"]);
+        assert_eq!(stored(&session), ["iteration", "step"]);
         let first = ask(&session, ITERATIONS, &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration", "step_window"]);
+        assert_eq!(stored(&session), ["iteration", "step", "step_window"]);
         assert!(first.rows.len() > 1);
         assert_eq!(ask(&session, ITERATIONS, &limits).unwrap().rows, first.rows);
         // Another connection takes the rows.
@@ -133,7 +133,7 @@ mod tests {
         );
         let beside = beside.unwrap();
         assert_eq!(ask(&beside, ITERATIONS, &limits).unwrap().rows, first.rows);
-        assert_eq!(stored(&beside), ["iteration", "step_window"]);
+        assert_eq!(stored(&beside), ["iteration", "step", "step_window"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //!
 //! Such a relation is a view until then, so that every statement can read it at any time.
 
-use crate::compile::words_in;
+use crate::compile::{code_only, words_in};
 use crate::normalize::{Installation, StoredView};
 use nsq_report::schema::quote;
 use rusqlite::types::Value;
@@ -46,7 +46,7 @@ impl Stored {
         }
         let view = |statement: &String| {
             let (name, body) = statement.strip_prefix("CREATE TEMP VIEW ")?.split_once(" AS")?;
-            Some((name.to_owned(), words_in(body)))
+            Some((name.to_owned(), words_in(&code_only(body))))
         };
         let relation = |view: &StoredView| Relation { view: view.clone(), kept: Mutex::default() };
         Self {
@@ -57,7 +57,7 @@ impl Stored {
 
     /// The words of a statement and of the views that it reads, without those that a connection has as tables.
     pub(super) fn words_behind(&self, sql: &str, has: &BTreeSet<String>) -> BTreeSet<String> {
-        let mut words = words_in(sql);
+        let mut words = words_in(&code_only(sql));
         for (name, more) in self.views.iter().rev() {
             if words.contains(name) && !has.contains(name) {
                 words.extend(more.iter().cloned());
