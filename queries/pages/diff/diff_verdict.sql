@@ -21,7 +21,7 @@ params:
   - {name: least_judged, type: real, default: 50, min: 0, max: 100, doc: "Share of the time, in percent, that must be comparable for a verdict."}
 columns:
   - {name: verdict, type: text, priority: 0, doc: "slower, faster, within noise or cannot tell, for the time of an iteration or of the window."}
-  - {name: outcome, type: text, priority: 0, doc: "failed: there is a regression; passed: there is none, and one of the size of the gate would have been found; else inconclusive, as where less than least_judged of the time is comparable."}
+  - {name: outcome, type: text, priority: 0, doc: "failed: there is a regression; passed: there is none, and one of the size of the gate would have been found, where the whole can be judged; else inconclusive, as where less than least_judged of the time is comparable."}
   - {name: per, type: text, priority: 1, doc: "iteration or window; null without GPU work on both sides."}
   - {name: a_ns, type: duration, unit: ns, label: "time in A", priority: 1, doc: "Time of an iteration or of the window in A."}
   - {name: b_ns, type: duration, unit: ns, label: "time in B", priority: 1, doc: "The same in B."}
@@ -99,7 +99,8 @@ SELECT
     -- A slowdown of the limit's size may hide in the noise.
     WHEN :gate > 0
       AND NOT equal.is_equal
-      AND coalesce(whole.verdict <> 'faster' AND coalesce(whole.detectable_pct > :gate, 1), 1)
+      AND whole.verdict NOT IN ('faster', 'cannot tell')
+      AND coalesce(whole.detectable_pct > :gate, 1)
       THEN 'inconclusive'
     ELSE 'passed'
   END AS outcome,

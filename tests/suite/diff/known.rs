@@ -306,7 +306,7 @@ fn several_runs_a_side_show_the_spread_between_runs() {
     };
     let ask = |words: &[String]| outcome(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let (code, text, _) = ask(&both(&a, &b, &["--gate", "1"]));
-    assert!(code == 0 && text.contains("No difference beyond noise"), "{text}");
+    assert!(code == 4 && text.contains("No difference beyond noise"), "{text}");
     assert!(text.contains("runs a side would find one of 1.0 %"), "{text}");
     let slower = side("slower", [1.27, 1.30, 1.33], 30);
     let (code, text, _) = ask(&both(&a, &slower, &["--gate", "5"]));
