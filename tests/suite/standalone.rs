@@ -10,11 +10,12 @@ use std::io::Write;
 use std::process::Stdio;
 
 /// Queries whose script needs functions of nsq.
-const NEED_NSQ: [&str; 180] = [
+const NEED_NSQ: [&str; 183] = [
     "allocation",
     "attention_work",
     "below_roofline",
     "bus_bandwidth",
+    "capture_phases",
     "capture_trust",
     "captured",
     "class_capture",
@@ -168,6 +169,8 @@ const NEED_NSQ: [&str; 180] = [
     "serving_sum",
     "slow_iterations",
     "small_blocks",
+    "step_scope",
+    "steps",
     "straggler_causes",
     "stragglers",
     "stream_concurrency",
