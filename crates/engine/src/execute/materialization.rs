@@ -118,7 +118,7 @@ mod tests {
         ask(&session, "SELECT count(*) FROM kernel", &limits).unwrap();
         assert!(stored(&session).is_empty());
         ask(&session, "SELECT * FROM iteration", &limits).unwrap();
-        assert_eq!(stored(&session), ["iteration", "step"]);
+        assert_eq!(stored(&session), ["iteration"]);
         let first = ask(&session, ITERATIONS, &limits).unwrap();
         assert_eq!(stored(&session), ["iteration", "step", "step_window"]);
         assert!(first.rows.len() > 1);
