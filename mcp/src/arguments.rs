@@ -29,7 +29,7 @@ impl Names {
 pub(crate) struct ScopeArgs {
     /// Events that overlap this time since the start of the capture: `1.5s/2s`, `12ms/`, `10%/20%`.
     time: Option<String>,
-    /// Only steps after the warm-up, marked by NVTX ranges or found by repetition: query `steps` lists them.
+    /// Only steps after the warm-up: query `steps` lists them.
     steady: bool,
     /// CUDA device ordinals.
     devices: Vec<i64>,

@@ -409,7 +409,7 @@ def _how(given: Mapping[str, Any]) -> Dict[str, Any]:
     """The scope and the limits, from the keywords of a call."""
     how = {name: given.get(name) for name in ("time", "attribute", "classes", "timeout", "max_rows")}
     how.update({name: _listed(given[name]) for name in ("device", "stream", "process", "nvtx", "exclude", "window")})
-    return {**how, "keep_names": given["keep_names"], "steady": given["steady"], "iter": _iterations(given["iter"])}
+    return {**how, "keep_names": given["keep_names"], "steady": bool(given.get("steady")), "iter": _iterations(given["iter"])}
 
 
 def _iterations(given: Any) -> List[str]:
