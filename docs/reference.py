@@ -23,7 +23,7 @@ NO_ROWS = "(no rows)"
 ROWS, LINES, WIDTH = 5, 40, 220
 FOLDERS = {
     "cuda": "CUDA: kernels, calls, copies", "gpu": "The time of GPUs", "nvtx": "NVTX ranges and iterations",
-    "findings": "Findings: what to fix", "ranks": "Ranks and collectives", "serving": "Inference engines", "work": "FLOPs and efficiency",
+    "findings": "Findings: what to fix", "ranks": "Ranks and collectives", "replay": "What binds, and what if", "serving": "Inference engines", "work": "FLOPs and efficiency",
     "memory": "Memory", "os": "The host", "report": "The report", "rules": "NVIDIA's rules", "answers": "Figures for playbooks",
     "mpi": "MPI", "parallel": "OpenMP and OpenACC", "graphics": "Graphics", "video": "Video",
 }
@@ -191,7 +191,7 @@ def main():
     index("queries", "Queries", intro, "\n\n".join(listing))
     index("relations", "Relations", "The tables that `nsq sql` and queries read, the same for every version of nsys.",
           table(relations, "relations", ("relation", "a row is")))
-    index("pages", "Pages", "A page is several queries and a layout: `nsq page NAME REPORT`.", table(pages, "pages", ("page", "what it shows")))
+    index("pages", "Pages", "A page is several queries and a layout: `nsq run REPORT -q NAME`.", table(pages, "pages", ("page", "what it shows")))
     if playbooks:
         index("playbooks", "Playbooks", "Questions that `nsq answer` answers in sentences.",
               table(playbooks, "playbooks", ("playbook", "what it asks")))

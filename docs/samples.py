@@ -6,9 +6,9 @@
   before.sqlite, after.sqlite   the pair in fixtures/diff
   base-1.sqlite to base-3.sqlite   three runs of the program in fixtures/example.sqlite
   new-1.sqlite to new-3.sqlite     three runs after its data loading was fixed
-  work.json             a PyTorch trace with shapes and types of inputs
+  work.json             a PyTorch trace with shapes and types of inputs, Python calls and memory
   rules/                a folder of rules: which ranges of work.json do which work
-  memory.sqlite         allocations through CUDA, and calls of Python functions
+  memory.sqlite         allocations through CUDA
 """
 
 import json
@@ -35,11 +35,6 @@ def load(trace, target):
 
 
 MEMORY = """
-INSERT INTO StringIds (id, value) VALUES (1, 'train.py(12): step'), (2, 'train.py(40): forward'), (3, 'python_function');
-INSERT INTO NVTX_EVENTS (start, end, eventType, textId, globalTid, domainId) VALUES
-    (0, NULL, 75, 3, 281544719532032, 1),
-    (1000, 9000, 59, 1, 281544719532032, 1),
-    (2000, 6000, 59, 2, 281544719532032, 1);
 INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS (start, globalPid, deviceId, contextId, address, pc, bytes, memKind,
     memoryOperationType, correlationId) VALUES
     (1500, 281544719532032, 0, 1, 139637976727552, 0, 67108864, 2, 0, 11),
@@ -71,14 +66,26 @@ def work_trace():
         span("kernel", kernel, now + 8.0, dur, tid=7, **ids, **where)
         now += dur + gap
 
+    used = 2_000_000_000
+
+    def memory(size):
+        nonlocal used
+        used += size
+        kind = {"Device Type": 1, "Device Id": 0, "Addr": 1, "Bytes": size, "Total Allocated": used, "Total Reserved": 4 << 30}
+        events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": now, "args": kind})
+
     for step in range(2):
         start = now
+        memory(1 << 30)
         call("aten::mm", [[2048, 2048], [2048, 2048]], "float", "ampere_sgemm_128x128_nn", 900.0)
         call("aten::mm", [[256, 256], [256, 256]], "c10::BFloat16", "small_gemm_bf16", 40.0)
         call("aten::add", [[8192, 8192], [8192, 8192]], "c10::BFloat16", "vectorized_elementwise_kernel<add>", 180.0)
         for _ in range(12):
             call("aten::mul", [[64], [64]], "float", "vectorized_elementwise_kernel<mul>", 3.0, gap=4.0)
+        memory(-(1 << 30))
         span("user_annotation", "ffn", start, 1000.0)
+        span("python_function", "train.py(12): step", start, now - start)
+        span("python_function", "nn.Module: FeedForward_0", start, 1000.0)
         span("user_annotation", f"ProfilerStep#{step}", start, now - start)
     gpu = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_030_600_704, "numSms": 132}
     return {"deviceProperties": [gpu | {"computeMajor": 9, "computeMinor": 0}], "traceEvents": events}

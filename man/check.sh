@@ -13,9 +13,10 @@ target=${CARGO_TARGET_DIR:-$PWD/target}
 pages=$target/man
 rm -rf "$pages"
 "$target/debug/nsq-man" "$pages"
-verbs=$("$target/debug/nsq" help | awk '/^Commands:/ {inside = 1; next} /^$/ {inside = 0} inside && /^  [a-z]/ {print $1}')
+verbs=$("$target/debug/nsq" --help | awk '/^Examples:/ {exit} /^  [a-z]/ {print $1}' | grep -vx nsq)
+[ "$(wc -w <<<"$verbs")" -ge 17 ] || { echo "nsq --help lists too few verbs: $verbs"; exit 1; }
 for verb in $verbs; do
-  [ "$verb" = help ] || [ -s "$pages/nsq-$verb.1" ] || { echo "no manual page for nsq $verb"; exit 1; }
+  [ -s "$pages/nsq-$verb.1" ] || { echo "no manual page for nsq $verb"; exit 1; }
 done
 grep -q 'SYNOPSIS' "$pages/nsq.1"
 if command -v groff >/dev/null; then

@@ -7,17 +7,15 @@ export CARGO_TERM_COLOR=never
 
 step() { printf '\n== %s\n' "$*"; "$@"; }
 
-# .ci/run has linted and built all members at once, and sets NSQ_BUILT.
-if [ -n "${NSQ_BUILT:-}" ]; then
-  packages=(--locked --workspace)
-else
-  # The root package too: the tests need the program nsq, and its library is built only once so.
-  packages=(--locked -p nsys-query -p nsq-mcp)
+# .ci/run has linted, built and tested all members at once, and sets NSQ_BUILT.
+# The root package too: the tests need the program nsq, and its library is built only once so.
+packages=(--locked -p nsys-query -p nsq-mcp)
+if [ -z "${NSQ_BUILT:-}" ]; then
   step cargo fmt --check -p nsq-mcp
   step cargo clippy --locked -p nsq-mcp --all-targets -- -D warnings
   step cargo build "${packages[@]}" --bins
+  step cargo test "${packages[@]}" --lib
 fi
-step cargo test "${packages[@]}" --bin nsq-mcp
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/mcp-venv

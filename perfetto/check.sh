@@ -7,14 +7,13 @@ export CARGO_TERM_COLOR=never
 
 step() { printf '\n== %s\n' "$*"; "$@"; }
 
-# .ci/run has linted and built all members at once, and sets NSQ_BUILT.
+# .ci/run has linted, built and tested all members at once, and sets NSQ_BUILT.
 if [ -z "${NSQ_BUILT:-}" ]; then
   step cargo fmt --check -p nsq-perfetto
   step cargo clippy --locked -p nsq-perfetto --all-targets -- -D warnings
   step cargo build --locked -p nsys-query -p nsq-perfetto --bins
+  step cargo test --quiet --locked -p nsq-perfetto
 fi
-
-step cargo test --quiet --locked -p nsq-perfetto
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/perfetto-venv

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Builds the wheel: the package, and the program nsq. Prints its path.
+# Builds the wheel: the package, and the program nsq with all its parts. Prints its path.
 #
 #   python/build.sh [PROFILE]        PROFILE: dist (default, as released) or release (fast to build)
 #
 # On Linux, zig links it for every system of the same kind with glibc 2.17 or later, such as RHEL 8 and Ubuntu 20.04, and
 # the wheel says so. ZIG=x86_64 or ZIG=aarch64 chooses the kind. ZIG=no links with the C library of this machine: the wheel
-# is then for systems that are as new. Writes only under target/.
+# is then for systems that are as new. NSQ_PROGRAM names another package whose program nsq is packed: nsys-query has fewer
+# parts and is built sooner. Writes only under target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 profile=${1:-dist}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/wheel-venv
 wheels=$target/wheels/$profile
+program_of=${NSQ_PROGRAM:-nsq-complete}
 # The oldest glibc: what `manylinux2014` means.
 glibc=2.17
 
@@ -30,12 +32,12 @@ esac
 rm -rf "$wheels"
 if [ "$zig" != no ]; then
   triple=$zig-unknown-linux-gnu
-  cargo zigbuild --locked --profile "$profile" --bin nsq --target "$triple.$glibc" >&2
+  cargo zigbuild --locked --profile "$profile" -p "$program_of" --bin nsq --target "$triple.$glibc" >&2
   maturin build --locked --profile "$profile" --zig --target "$triple" --compatibility manylinux2014 \
     --manifest-path python/Cargo.toml --out "$wheels/package" >&2
   program=$target/$triple/$profile/nsq
 else
-  cargo build --locked --profile "$profile" --bin nsq >&2
+  cargo build --locked --profile "$profile" -p "$program_of" --bin nsq >&2
   maturin build --locked --profile "$profile" --manifest-path python/Cargo.toml --out "$wheels/package" >&2
   program=$target/$profile/nsq
 fi

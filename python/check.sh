@@ -22,8 +22,8 @@ if ! "$venv/bin/python" -c 'import pytest, mypy, polars, pandas, pyarrow, duckdb
     exit 0
   fi
 fi
-# For this machine alone: linked for others, everything would be compiled once more.
-wheel=$(ZIG=no python/build.sh release)
+# For this machine alone, without the heavy parts: linked for others, everything would be compiled once more.
+wheel=$(ZIG=no NSQ_PROGRAM=nsys-query python/build.sh release)
 step "$venv/bin/pip" install --quiet --force-reinstall --no-deps "$wheel"
 export NSQ=$venv/bin/nsq PYTHONDONTWRITEBYTECODE=1
 step "$NSQ" --version

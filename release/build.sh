@@ -2,14 +2,17 @@
 # Builds what a release consists of, into target/release-files (or the folder given). The same commit, compiler and C
 # library give the same bytes.
 #
-#   nsq-VERSION-x86_64-linux.tar.xz   programs, manual pages, completions, the chapters of the book, licences
+#   nsq-VERSION-x86_64-linux.tar.xz   nsq with all its parts, manual pages, completions, the chapters of the book, licences
 #   nsq_VERSION_amd64.deb             the same as a Debian package
 #   nsq-VERSION.cdx.json              software bill of materials (CycloneDX)
 #   nsq.rb, recipe.yaml               recipes for Homebrew and conda-forge, with the checksums of this release
 #   SHA256SUMS
 #
-# The programs are linked statically: they need no C library. NSQ_TARGET names another target than Linux on x86_64, whose
-# programs must run on this machine, because they write their manual pages and completions. On macOS, GNU's coreutils and
+# NSQ_FEATURES=cluster (or cluster,stores) adds what is left out of nsq: the files are then named nsq-cluster-VERSION…, and
+# there is no package.
+#
+# The program is linked statically: it needs no C library. NSQ_TARGET names another target than Linux on x86_64, whose
+# program must run on this machine, because it writes its manual pages and completions. On macOS, GNU's coreutils and
 # tar must come first on PATH.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -34,15 +37,21 @@ version=$(cargo metadata --locked --no-deps --format-version 1 |
 # Times of files: that of the commit, or of the changelog outside a repository.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH
-programs=(nsq nsq-mcp nsq-perfetto)
+# The features beyond those of every release, and the name of the files.
+features=
+product=nsq
+if [ -n "${NSQ_FEATURES:-}" ]; then
+  features=nsq-complete/${NSQ_FEATURES//,/,nsq-complete/}
+  product=nsq-${NSQ_FEATURES%%,*}
+fi
 # Where the files of the release will be, for the recipes.
 url=${NSQ_RELEASE_URL:-https://example.invalid/nsq/v$version}
 
-# Paths of this machine do not get into the programs.
+# Paths of this machine do not get into the program.
 remap="--remap-path-prefix=$PWD=nsq --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 CFLAGS="-ffile-prefix-map=$PWD=nsq -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo -ffile-prefix-map=$target=target" \
   RUSTFLAGS="$static $remap" \
-  cargo build --locked --profile dist --target "$triple" -p nsys-query -p nsq-mcp -p nsq-perfetto -p nsq-man --bins
+  cargo build --locked --profile dist --target "$triple" -p nsq-complete -p nsq-man --bins ${features:+--features "$features"}
 built=$target/$triple/dist
 
 rm -rf "$out"
@@ -51,12 +60,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # The tree of the archive.
-name=nsq-$version-$platform
+name=$product-$version-$platform
 tree=$work/$name
 mkdir -p "$tree"/{bin,share/man/man1,share/bash-completion/completions,share/zsh/site-functions,share/fish/vendor_completions.d,share/doc/nsq}
-for program in "${programs[@]}"; do
-  install -m 755 "$built/$program" "$tree/bin/$program"
-done
+install -m 755 "$built/nsq" "$tree/bin/nsq"
 "$built/nsq-man" "$tree/share/man/man1" >/dev/null
 "$built/nsq" completions bash >"$tree/share/bash-completion/completions/nsq"
 "$built/nsq" completions zsh >"$tree/share/zsh/site-functions/_nsq"
@@ -95,12 +102,12 @@ CONTROL
   find "$deb" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
   dpkg-deb --root-owner-group -Zxz -z9 --threads-max=1 --build "$deb" "$out/nsq_${version}_$architecture.deb" >/dev/null
 }
-[ -z "$architecture" ] || debian_package
+[ -z "$architecture" ] || [ -n "$features" ] || debian_package
 
-python3 release/sbom.py "$version" "$triple" >"$out/nsq-$version.cdx.json"
+python3 release/sbom.py "$version" "$triple" "$features" >"$out/$product-$version.cdx.json"
 
 # Recipes name the archive and its checksum.
-if [ "$platform" = x86_64-linux ]; then
+if [ "$platform" = x86_64-linux ] && [ -z "$features" ]; then
   sum=$(sha256sum "$out/$name.tar.xz" | cut -d' ' -f1)
   for recipe in release/nsq.rb release/recipe.yaml; do
     sed -e "s/@VERSION@/$version/g" -e "s/@SHA256@/$sum/g" -e "s|@URL@|$url|g" "$recipe" >"$out/$(basename "$recipe")"

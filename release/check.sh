@@ -5,13 +5,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bash -n release/build.sh release/test.sh
-bom=$(python3 release/sbom.py 0.0.0)
+bom=$(mktemp)
+trap 'rm -f "$bom"' EXIT
+python3 release/sbom.py 0.0.0 >"$bom"
 python3 - "$bom" <<'PYTHON'
 import json, sys
 
-document = json.loads(sys.argv[1])
+document = json.load(open(sys.argv[1]))
 names = {entry["name"] for entry in document["components"]}
-for linked in ["nsys-query", "nsq-mcp", "nsq-perfetto", "rusqlite", "libsqlite3-sys", "clap", "rmcp", "prost"]:
+for linked in ["nsys-query", "nsq-mcp", "nsq-perfetto", "nsq-arrow", "nsq-fleet", "parquet", "datafusion", "rusqlite", "libsqlite3-sys", "clap", "rmcp", "prost"]:
     assert linked in names, f"{linked} is not in the bill of materials"
 for other in ["clap_derive", "libmimic", "assert_cmd", "pyo3", "cc"]:
     assert other not in names, f"{other} is in the bill of materials, but not in the programs"

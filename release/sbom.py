@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the software bill of materials of nsq as CycloneDX 1.5: `release/sbom.py VERSION [TARGET]`.
+"""Prints the software bill of materials of nsq as CycloneDX 1.5: `release/sbom.py VERSION [TARGET [FEATURES]]`.
 
 Its components are the crates that the programs of a release contain for that target: those behind build scripts,
 procedural macros and tests are not in the programs, and not in the list.
@@ -9,11 +9,12 @@ import json
 import subprocess
 import sys
 
-PROGRAMS = ["nsys-query", "nsq-mcp", "nsq-perfetto"]
+PROGRAMS = ["nsq-complete"]
 
 
-def metadata(triple):
+def metadata(triple, features):
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", triple]
+    command += ["--features", features] if features else []
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
@@ -57,7 +58,8 @@ def component(package):
 
 def main():
     version = sys.argv[1]
-    graph = metadata(sys.argv[2] if len(sys.argv) > 2 else "x86_64-unknown-linux-gnu")
+    triple = sys.argv[2] if len(sys.argv) > 2 else "x86_64-unknown-linux-gnu"
+    graph = metadata(triple, sys.argv[3] if len(sys.argv) > 3 else "")
     packages = {package["id"]: package for package in graph["packages"]}
     links = shipped(graph, packages)
     of = lambda node: purl(packages[node])

@@ -40,9 +40,19 @@ if [ "$(id -u)" = 0 ]; then
     cp "$work/bin/nsq" "$example" "$inside/"
     in=/$(basename "$inside")
     found=$(report=$in/example.sqlite answer chroot "$root" "$in/nsq")
-    rm -r "$inside"
     [ "$wanted" = "$found" ] || { echo "the overview in the root folder $root differs"; exit 1; }
-    echo "$root: the same answer"
+    # Every part, with nothing installed beside it: Parquet, Perfetto, a whole job, an agent.
+    nsq() { chroot "$root" "$in/nsq" "$@"; }
+    nsq run "$in/example.sqlite" -q top_kernels -o "$in/kernels.parquet"
+    nsq export --perfetto "$in/example.sqlite" -o "$in/trace.pftrace.gz"
+    nsq fleet run "$in/example.sqlite" --query gpu_time -o "$in/gpus.csv"
+    for written in kernels.parquet trace.pftrace.gz gpus.csv; do
+      [ -s "$inside/$written" ] || { echo "no $written in the root folder $root"; exit 1; }
+    done
+    hello='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}'
+    printf '%s\n' "$hello" | nsq mcp --root "$in" | grep -q '"serverInfo"' || { echo "no answer of nsq mcp in $root"; exit 1; }
+    rm -r "$inside"
+    echo "$root: the same answer, and every part works"
   done
 else
   echo 'skipped: other root folders, which need root'

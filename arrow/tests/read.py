@@ -129,7 +129,8 @@ def check_dataset(folder):
     dataset, plain = folder / "dataset", folder / "plain.sqlite"
     note = nsq("materialize", *REPORTS, "--job", "a/b", "--parquet", dataset).stderr
     nsq("materialize", *REPORTS, "--parquet", dataset, code=2)
-    relations = sorted(path.name for path in dataset.iterdir())
+    assert (dataset / "views.sql").read_text().count("CREATE OR REPLACE VIEW") > 10
+    relations = sorted(path.name for path in dataset.iterdir() if path.is_dir())
     assert f"{len(relations)} relations of {len(REPORTS)} reports" in note, note
     rows = 0
     for place, report in enumerate(REPORTS):

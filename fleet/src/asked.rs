@@ -21,6 +21,7 @@ pub(crate) struct Ask {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 struct Part {
     time: Option<String>,
+    gpus: Vec<i64>,
     devices: Vec<i64>,
     streams: Vec<i64>,
     processes: Vec<i64>,
@@ -52,6 +53,7 @@ impl Ask {
         let rule = |rule| ATTRIBUTES.iter().find(|(_, known)| *known == rule);
         let scope = Part {
             time: scope.time.clone(),
+            gpus: scope.gpus.clone(),
             devices: scope.devices.clone(),
             streams: scope.streams.clone(),
             processes: scope.processes.clone(),
@@ -83,11 +85,12 @@ impl Ask {
     }
 
     pub(crate) fn scope(&self) -> Scope {
-        let Part { time, devices, streams, processes, nvtx, .. } = self.scope.clone();
+        let Part { time, gpus, devices, streams, processes, nvtx, .. } = self.scope.clone();
         let Part { iterations, exclude, windows, attribute: rule, keep_names, steady, .. } =
             self.scope.clone();
         Scope {
             time,
+            gpus,
             devices,
             streams,
             processes,

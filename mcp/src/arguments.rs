@@ -23,29 +23,31 @@ impl Names {
     }
 }
 
-/// The part of the report to analyse. Leave it out for the whole report.
+/// Part of the report. Default: the whole report.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ScopeArgs {
-    /// Events that overlap this time since the start of the capture: `1.5s/2s`, `12ms/`, `10%/20%`.
+    /// Events that overlap this time since the capture began: `1.5s/2s`, `12ms/`, `10%/20%`.
     time: Option<String>,
     /// Only steps after the warm-up: query `steps` lists them.
     steady: bool,
+    /// GPU numbers of answers.
+    gpus: Vec<i64>,
     /// CUDA device ordinals.
     devices: Vec<i64>,
     /// CUDA stream IDs.
     streams: Vec<i64>,
     /// Process IDs.
     processes: Vec<i64>,
-    /// Only work launched in these NVTX ranges: `NAME[@DOMAIN][/INDEX]`, with `*` and `?`.
+    /// Only work of these NVTX ranges: `NAME[@DOMAIN][/INDEX]`, with `*` and `?`.
     nvtx: Vec<String>,
-    /// Only work of these iterations: `step/3`, `step/2..5`, numbered from 0 per thread.
+    /// Only these iterations: `step/3`, `step/2..5`, from 0 per thread.
     iterations: Vec<String>,
-    /// Without the work launched in these NVTX ranges.
+    /// Without work of these NVTX ranges.
     exclude: Vec<String>,
     /// Only events that overlap these NVTX ranges in time.
     windows: Vec<String>,
-    /// Which launches belong to a range: those of its thread, of its process, or all in its time.
+    /// Launches that belong to a range: of its thread, of its process, or all in its time.
     attribute: Option<AttributeArg>,
 }
 
@@ -62,6 +64,7 @@ impl ScopeArgs {
         Scope {
             time: self.time.clone(),
             steady: self.steady,
+            gpus: self.gpus.clone(),
             devices: self.devices.clone(),
             streams: self.streams.clone(),
             processes: self.processes.clone(),

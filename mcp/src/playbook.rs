@@ -66,7 +66,7 @@ pub(crate) fn answer(
     command.arg("--").args(asked.paths);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let cannot = |e: std::io::Error| {
-        Failure::new(format!("cannot run nsq: {e}"), "install nsq beside nsq-mcp, or on PATH")
+        Failure::new(format!("cannot run nsq: {e}"), "install nsq next to nsq-mcp, or on PATH")
     };
     let mut child = Killed(command.spawn().map_err(cannot)?);
     let output = child.0.stdout.take().map(read_all);

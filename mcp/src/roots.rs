@@ -254,7 +254,7 @@ impl Root {
         let is_link = |path: &PathBuf| path.symlink_metadata().is_ok_and(|file| file.is_symlink());
         match beside.iter().chain(&export).find(|path| is_link(path)) {
             Some(link) => Err(format!(
-                "{} beside it is a link",
+                "{} next to it is a link",
                 quoted(&link.file_name().unwrap_or_default().to_string_lossy())
             )),
             None => Ok(()),

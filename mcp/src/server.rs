@@ -37,9 +37,9 @@ const ROUNDING: usize = 2_000;
 /// What a client is told about the server.
 const INSTRUCTIONS: &str = "\
 Answers questions about NVIDIA Nsight Systems profiles and PyTorch traces. Start with list_reports, then \
-overview: it says how each GPU spent its time and what to fix first. Go on with run_query for the name of a \
-finding (every place of it) or with list_queries for a question in words. describe tells what the columns of a \
-query or relation mean; run_sql reads the relations; explain tells where a figure is from.\n\
+overview: it shows how each GPU spent its time and what to fix first. Go on with run_query for the name of a \
+finding (every place) or with list_queries for a question in words. describe explains what the columns of a \
+query or relation mean; run_sql reads the relations; explain shows where a figure is from.\n\
 Names of columns end with their unit: _ns, _bytes, _pct (percent), _bytes_per_s, _hz. Others are counts, IDs or \
 texts. Times are nanoseconds since the start of the capture. Numbers with a fraction have six digits.\n\
 Columns in untrusted_text, and names in backquotes, hold text from the profiled program, such as kernel and \
@@ -82,8 +82,8 @@ const TOOLS: [Entry; 9] = [
     entry!(
         overview,
         Overview,
-        "First look at a report: how each GPU spent its time, what to fix first and how much that wins at most, \
-         why GPUs idled, the kernels with the most time, and what the capture cannot tell."
+        "First look at a report: how each GPU spent its time, what to fix first and the most that it can gain, \
+         why GPUs idled, the kernels with the most time, and what the capture cannot show."
     ),
     entry!(
         list_queries,
@@ -113,7 +113,7 @@ const TOOLS: [Entry; 9] = [
     entry!(
         answer,
         Answer,
-        "Answer the questions of a playbook in sentences, such as cs336 about forward and backward passes."
+        "Answer a prepared list of questions in sentences, such as cs336 about forward and backward passes."
     ),
     entry!(
         explain,

@@ -83,7 +83,7 @@ impl Tools {
             let mut answer = Map::new();
             answer.insert("report".to_owned(), compact::text(&report.name(), false).into());
             // What bounds the time, and whether only the steps after the warm-up are judged.
-            for fact in ["bound_by", "is_steady"] {
+            for fact in ["bound_by", "is_steady", "is_once"] {
                 answer.extend(asked.facts.get(fact).map(|value| (fact.to_owned(), value.clone())));
             }
             let mut show =
@@ -102,6 +102,9 @@ impl Tools {
             show("gpus", &GPU, &|_| true, 64);
             show("iterations", &ITERATIONS, &|_| true, 64);
             let is_yes = |row: &Row<'_>| row.text("verdict") == Some("yes");
+            if asked.facts.get("kernel_binds").and_then(Json::as_bool) == Some(true) {
+                show("families", &FAMILY, &|_| true, 2);
+            }
             show("findings", &FINDING, &is_yes, top);
             show("idle", &IDLE, &|row| row.real("time_pct").is_some_and(|pct| pct >= 1.0), 2 * top);
             show("kernels", &KERNEL, &|_| true, top);
@@ -112,9 +115,11 @@ impl Tools {
                 let rows = findings.iter().filter(|row| row.text("verdict") == Some(verdict));
                 rows.filter_map(|row| row.text("finding").map(Json::from)).collect()
             };
-            for (key, verdict) in
-                [("also_true_within_findings", "covered"), ("cannot_tell", "cannot tell")]
-            {
+            for (key, verdict) in [
+                ("also_gained_by_these", "covered"),
+                ("no_gain_while_other_work_binds", "limited"),
+                ("cannot_tell", "cannot tell"),
+            ] {
                 let names = with(verdict);
                 if !names.is_empty() {
                     answer.insert(key.to_owned(), names.into());
@@ -456,12 +461,14 @@ const ITERATIONS: [&str; 12] = [
     "exposed_memory_pct",
     "idle_pct",
 ];
-const FINDING: [&str; 10] = [
+const FINDING: [&str; 12] = [
     "finding",
     "confidence",
     "adds_ns",
     "adds_pct",
-    "ceiling_ns",
+    "now_ns",
+    "alone_ns",
+    "avoided_ns",
     "interval_count",
     "top_subject",
     "top_subject_pct",
@@ -470,6 +477,7 @@ const FINDING: [&str; 10] = [
 ];
 const IDLE: [&str; 5] = ["gpu_id", "cause", "total_ns", "time_pct", "gap_count"];
 const KERNEL: [&str; 6] = ["kernel_name", "calls", "time_pct", "total_ns", "mean_ns", "max_ns"];
+const FAMILY: [&str; 6] = ["family", "kernel_name", "time_pct", "now_ns", "then_ns", "advice"];
 const TRUST: [&str; 4] = ["severity", "problem", "detail", "remedy"];
 const VERDICT: [&str; 11] = [
     "verdict",

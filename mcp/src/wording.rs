@@ -7,10 +7,11 @@
 //!   its own options without.
 
 /// Options of nsq, and the arguments that say the same. Others have no argument.
-const OPTIONS: [(&str, &str); 16] = [
+const OPTIONS: [(&str, &str); 17] = [
     ("--attribute", "attribute"),
     ("--device", "devices"),
     ("--exclude", "exclude"),
+    ("--gpu", "gpus"),
     ("--iter", "iterations"),
     ("--model", "params model"),
     ("--nvtx", "nvtx"),

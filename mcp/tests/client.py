@@ -218,6 +218,7 @@ class Answers(Case):
             self.assertEqual([row[-1] for row in answer["rows"]], names)
             cases = [
                 ({"devices": [0]}, ["--device", "0"]),
+                ({"gpus": [1]}, ["--gpu", "1"]),
                 ({"time": "10%/50%"}, ["--time", "10%/50%"]),
                 ({"iterations": ["step */0"]}, ["--iter", "step */0"]),
                 ({"nvtx": ["step *"], "attribute": "process"}, ["--nvtx", "step *", "--attribute", "process"]),
@@ -257,7 +258,7 @@ class Answers(Case):
                             self.same(value, other[key], f"{name}.{key}")
             _, out = nsq("run", self.report, "-q", "findings", "-f", "json")
             rows = json.loads(out)["rows"]
-            for key, verdict in [("cannot_tell", "cannot tell"), ("also_true_within_findings", "covered")]:
+            for key, verdict in [("cannot_tell", "cannot tell"), ("also_gained_by_these", "covered")]:
                 names = [row["finding"] for row in rows if row["verdict"] == verdict]
                 self.assertEqual(answer.get(key, []), names)
 
@@ -311,7 +312,7 @@ class Answers(Case):
             named = await client.call("diff", before="example.sqlite", after="slower.sqlite", iterations="step *",
                                       sections=["kernels"], top=1)
             self.assertEqual(list(named["changes"]), ["kernels"])
-            self.assertEqual(named["runs"][0]["iteration_count"], 10)
+            self.assertEqual(named["runs"][0]["iteration_count"], 8)
             text = await self.refused(client, "diff", before="example.sqlite", after="slower.sqlite", iterations="nope")
             self.assertIn("range_names", text)
             await self.refused(client, "diff", before=[], after="slower.sqlite")
@@ -591,14 +592,14 @@ class Hostile(Case):
     async def test_a_call_that_ignores_its_deadline_does_not_stop_others(self):
         # One step of SQLite that takes long: no handler runs inside it.
         slow = "SELECT printf('%.*c', 3000000, 'a') GLOB '*" + "a" * 20_000 + "b'"
-        async with server(self.root, "--timeout", "1") as client:
+        async with server(self.root, "--timeout", "3") as client:
             started = time.monotonic()
             call = asyncio.create_task(client.session.call_tool("run_sql", {"report": "example.sqlite", "sql": slow}))
             await asyncio.sleep(0.2)
             self.assertIn("gpus", await client.call("overview", report="example.sqlite"))
             result = await call
             self.assertTrue(result.is_error)
-            self.assertLess(time.monotonic() - started, 6)
+            self.assertLess(time.monotonic() - started, 12)
             self.assertIn("gpus", await client.call("overview", report="example.sqlite"))
 
     async def test_large_arguments_are_refused(self):

@@ -20,6 +20,13 @@ pub(crate) struct Counts {
     pub(crate) counter_values: u64,
 }
 
+/// A value of a counter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Number {
+    Int(i64),
+    Real(f64),
+}
+
 /// Writes packets to `out`.
 pub(crate) struct Packets<W> {
     out: W,
@@ -82,13 +89,14 @@ impl<W: Write> Packets<W> {
         self.event(at_ns, event)
     }
 
-    pub(crate) fn counter(&mut self, track_uuid: u64, at_ns: u64, value: i64) -> io::Result<()> {
+    pub(crate) fn counter(&mut self, track_uuid: u64, at_ns: u64, value: Number) -> io::Result<()> {
         self.counts.counter_values += 1;
-        let counter_value = Some(value);
-        self.event(
-            at_ns,
-            TrackEvent { r#type: COUNTER, track_uuid, counter_value, ..TrackEvent::default() },
-        )
+        let mut event = TrackEvent { r#type: COUNTER, track_uuid, ..TrackEvent::default() };
+        match value {
+            Number::Int(value) => event.counter_value = Some(value),
+            Number::Real(value) => event.double_counter_value = Some(value),
+        }
+        self.event(at_ns, event)
     }
 
     fn event(&mut self, at_ns: u64, event: TrackEvent) -> io::Result<()> {

@@ -87,7 +87,7 @@ pub(crate) struct ThreadDescriptor {
 
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct CounterDescriptor {
-    /// 2 is `UNIT_COUNT`, 3 `UNIT_SIZE_BYTES`.
+    /// 0 is `UNIT_UNSPECIFIED`, 2 `UNIT_COUNT`, 3 `UNIT_SIZE_BYTES`.
     #[prost(int32, tag = "3")]
     pub(crate) unit: i32,
 }
@@ -104,6 +104,8 @@ pub(crate) struct TrackEvent {
     pub(crate) track_uuid: u64,
     #[prost(int64, optional, tag = "30")]
     pub(crate) counter_value: Option<i64>,
+    #[prost(double, optional, tag = "44")]
+    pub(crate) double_counter_value: Option<f64>,
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub(crate) flow_ids: Vec<u64>,
 }

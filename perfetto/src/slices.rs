@@ -1,6 +1,6 @@
 //! Rows of a statement as slices or counter values.
 
-use crate::packets::Packets;
+use crate::packets::{Number, Packets};
 use crate::tracks::{Owner, Tracks, Unit};
 use nsq::{Column, Error, Result, RowSink, Value};
 use std::io::Write;
@@ -137,7 +137,12 @@ impl<W: Write> RowSink for Counters<'_, '_, W> {
 
     fn row(&mut self, row: &[Value]) -> Result<()> {
         let [gpu_id, track, at_ns, value] = row else { return Ok(()) };
-        let (Some(at_ns), Some(value)) = (int(at_ns), int(value)) else { return Ok(()) };
+        let value = match value {
+            Value::Int(value) => Number::Int(*value),
+            Value::Real(value) => Number::Real(*value),
+            _ => return Ok(()),
+        };
+        let Some(at_ns) = int(at_ns) else { return Ok(()) };
         let target = &mut *self.target;
         let uuid =
             target.tracks.counter(target.packets, Owner::Gpu(int(gpu_id)), text(track), self.unit);

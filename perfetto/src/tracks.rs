@@ -8,6 +8,8 @@ use std::io::{self, Write};
 /// `CounterDescriptor.unit`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Unit {
+    /// The name of the track has it.
+    InName = 0,
     Count = 2,
     Bytes = 3,
 }

@@ -47,7 +47,8 @@ class Decoded:
                 assert event.track_uuid in self.tracks, "a track is described before its events"
                 assert packet.trusted_packet_sequence_id != 0 and packet.sequence_flags & 2
                 if event.type == TrackEvent.TYPE_COUNTER:
-                    self.counters[event.track_uuid].append((packet.timestamp, event.counter_value))
+                    kind = event.WhichOneof("counter_value_field")
+                    self.counters[event.track_uuid].append((packet.timestamp, getattr(event, kind)))
                     continue
                 events[event.track_uuid].append((packet.timestamp, place, event))
         for uuid, found in events.items():
@@ -135,6 +136,7 @@ def compare(export, folder):
     wanted = f"{count} slices and {values} counter values on {len(decoded.tracks)} tracks, {with_work} flows\n"
     assert said == wanted, (said, wanted)
     print(f"{what}: {wanted}", end="")
+    conclusions(decoded, what)
     return decoded
 
 
@@ -170,6 +172,43 @@ def memory(export, folder):
     size_bytes = 3
     assert found["memory in use: device"] == (size_bytes, [(1000, 4096), (2000, 4608), (3000, 512), (4000, 512), (5000, 100)]), found
     assert found["memory in use: pinned"] == (size_bytes, [(6000, 64)]), found
+
+
+def metrics(export, folder):
+    """Samples of a metric: each value begins where the time that it describes does."""
+    path = folder / "metrics.sqlite"
+    path.write_bytes(Path(export).read_bytes())
+    connection = sqlite3.connect(path)
+    for table in "GPU_METRICS", "TARGET_INFO_GPU_METRICS":
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+    connection.execute(
+        "CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT)"
+    )
+    connection.execute("CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)")
+    connection.execute("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (1280, 5, 'made', 3, 'SMs Active [Throughput %]')")
+    samples = [(100_000 * (1 + place), place) for place in range(20)]
+    connection.executemany("INSERT INTO GPU_METRICS VALUES (?, 1280, 3, ?)", samples)
+    connection.commit()
+    connection.close()
+    write(folder / "metrics.pftrace", path)
+    decoded = Decoded(folder / "metrics.pftrace")
+    (found,) = (values for uuid, values in decoded.counters.items() if "(" in decoded.tracks[uuid].name)
+    assert found == [(at - 100_000, value) for at, value in samples], found
+
+
+def conclusions(decoded, what):
+    """The parts of the critical path follow each other, steps have names, and findings are numbered from 1."""
+    paths = {}
+    for uuid, found in decoded.slices.items():
+        if found[0][2] == "critical path":
+            found.sort()
+            assert all(one[1] <= other[0] for one, other in zip(found, found[1:])), (what, "parts overlap")
+            paths[decoded.tracks[uuid].parent_uuid] = sum(end - start for start, end, *_ in found)
+    numbers = {decoded.tracks[uuid].name.split(":")[0] for uuid, found in decoded.slices.items() if found[0][2] == "finding"}
+    assert numbers == {f"finding {place + 1}" for place in range(len(numbers))}, (what, numbers)
+    steps = decoded.of("step")
+    assert all(name for *_, name in steps), what
+    print(f"{what}: {len(steps)} steps, {len(numbers)} findings, critical paths of {sorted(paths.values())} ns")
 
 
 def ranks(export, folder):
@@ -220,6 +259,9 @@ def main():
         packed = gzip.decompress((folder / "trace.pftrace.gz").read_bytes())
         assert (folder / "plain.pftrace").read_bytes() == packed
         memory(example, folder)
+        metrics(example, folder)
+        write(folder / "bare.pftrace", example, "--no-findings")
+        assert not Decoded(folder / "bare.pftrace").of("finding", "critical path")
         # A part has the kernels that overlap it.
         kernels = sorted(whole.of("kernel"))
         first = min(start for found in whole.slices.values() for start, *_ in found)

@@ -80,6 +80,7 @@ class Report:
         window: Optional[Texts] = None,
         steady: bool = False,
         time: Optional[str] = None,
+        gpu: Optional[Numbers] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
@@ -100,6 +101,7 @@ class Report:
         - ``window``: NVTX ranges that events must overlap in time
         - ``time``: since the start of the capture, ``"1.5s/2s"``, ``"12ms/"`` or ``"/80%"``
         - ``steady``: only steps after the warm-up; the query ``steps`` lists them
+        - ``gpu``: GPU numbers, as every answer shows them
         - ``device``, ``stream``, ``process``: CUDA device ordinals, streams and process IDs
         - ``attribute``: which launches belong to a range, ``"thread"``, ``"process"`` or ``"capture"``
         - ``keep_names``: keep the numbers in range names
@@ -128,6 +130,7 @@ class Report:
         window: Optional[Texts] = None,
         steady: bool = False,
         time: Optional[str] = None,
+        gpu: Optional[Numbers] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
@@ -163,6 +166,7 @@ class Report:
         window: Optional[Texts] = None,
         steady: bool = False,
         time: Optional[str] = None,
+        gpu: Optional[Numbers] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
@@ -253,6 +257,7 @@ class Report:
         window: Optional[Texts] = None,
         steady: bool = False,
         time: Optional[str] = None,
+        gpu: Optional[Numbers] = None,
         device: Optional[Numbers] = None,
         stream: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
@@ -280,6 +285,7 @@ class Report:
         iter: Optional[Iteration] = None,
         exclude: Optional[Texts] = None,
         time: Optional[str] = None,
+        gpu: Optional[Numbers] = None,
         device: Optional[Numbers] = None,
         process: Optional[Numbers] = None,
         timeout: Optional[float] = None,
@@ -328,6 +334,7 @@ def diff(
     window: Optional[Texts] = None,
     steady: bool = False,
     time: Optional[str] = None,
+    gpu: Optional[Numbers] = None,
     device: Optional[Numbers] = None,
     stream: Optional[Numbers] = None,
     process: Optional[Numbers] = None,
@@ -408,7 +415,7 @@ def _params(params: Optional[Mapping[str, Any]], more: Mapping[str, Any]) -> Lis
 def _how(given: Mapping[str, Any]) -> Dict[str, Any]:
     """The scope and the limits, from the keywords of a call."""
     how = {name: given.get(name) for name in ("time", "attribute", "classes", "timeout", "max_rows")}
-    how.update({name: _listed(given[name]) for name in ("device", "stream", "process", "nvtx", "exclude", "window")})
+    how.update({name: _listed(given[name]) for name in ("gpu", "device", "stream", "process", "nvtx", "exclude", "window")})
     return {**how, "keep_names": given["keep_names"], "steady": bool(given.get("steady")), "iter": _iterations(given["iter"])}
 
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 pub(crate) struct How {
     time: Option<String>,
     steady: bool,
+    gpu: Vec<i64>,
     device: Vec<i64>,
     stream: Vec<i64>,
     process: Vec<i64>,
@@ -51,6 +52,7 @@ impl How {
         Ok(Scope {
             time: self.time.clone(),
             steady: self.steady,
+            gpus: self.gpu.clone(),
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),

@@ -91,6 +91,8 @@ QUESTIONS = [
     (["-q", "nvtx_sum", "--device", "0"], ("nvtx_sum", {}, {"device": [0]}), 1, 0),
     (["-q", "top_kernels", "--time", "90s/"], ("top_kernels", {}, {"time": "90s/"}), 1, 0),
     (["-q", "top_kernels", "--device", "9"], ("top_kernels", {}, {"device": [9]}), 0, 1),
+    (["-q", "top_kernels", "-p", "limit=3", "--gpu", "1"], ("top_kernels", {"limit": 3}, {"gpu": [1]}), 0, 0),
+    (["-q", "top_kernels", "--gpu", "9"], ("top_kernels", {}, {"gpu": [9]}), 0, 1),
     (["-q", "top_kernels", "--nvtx", "nowhere"], ("top_kernels", {}, {"nvtx": ["nowhere"]}), None, None),
     (["-q", "mpi_event_sum"], ("mpi_event_sum", {}, {}), 0, 1),
     (["-q", "topkernels"], ("topkernels", {}, {}), 0, 1),
@@ -105,7 +107,7 @@ def test_one_report(example, server, words, asked, notes, failures):
     rows, noted, failed = program("run", example, *words)
     assert notes is None or (len(noted), len(failed)) == (notes, failures)
     assert package(lambda: nq.open(example).run(query, params, **scope)) == (rows, noted, failed)
-    scope = {"devices" if name == "device" else name: value for name, value in scope.items()}
+    scope = {name + "s" if name in ("gpu", "device") else name: value for name, value in scope.items()}
     text, is_error = server("run_query", query=query, params=params, limit=1000, scope=scope)
     assert is_error == bool(failed), text
     if is_error:

@@ -122,7 +122,7 @@ def test_what_can_be_asked(report, nsq):
 
 def test_answers_are_those_of_the_program(report):
     def printed(form):
-        given = ["answer", "fixtures/example.sqlite", "-p", "forward=forward", "-f", form]
+        given = ["answer", "fixtures/example.sqlite", "-p", "forward=forward", "-f", form, "--details"]
         done = subprocess.run([os.environ["NSQ"], *given], capture_output=True, text=True)
         # One part needs what only the user knows.
         assert done.returncode == 3
@@ -221,7 +221,7 @@ def test_a_broken_report_of_a_folder_does_not_stop_the_others(example, tmp_path)
         names = [os.path.basename(path) for path in report.paths]
         assert names == ["rank0.sqlite", "rank2.sqlite", "rank4.sqlite"]
         assert [os.path.basename(failure.path) for failure in report.failures] == ["rank1.sqlite", "rank3.sqlite"]
-        assert "is not a SQLite database" in report.failures[0].message and report.failures[0].help
+        assert "is a text file, not a report" in report.failures[0].message and report.failures[0].help
         for table in [report.run("top_kernels"), report.sql("SELECT count(*) AS n, sum(dur_ns) AS ns FROM kernel")]:
             assert sorted(set(table["report"])) == ["rank0.sqlite", "rank2.sqlite"]
             assert [os.path.basename(failure.path) for failure in table.failures] == [

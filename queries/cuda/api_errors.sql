@@ -16,7 +16,7 @@ columns:
   - {name: processes, type: int, unit: count, priority: 3, doc: "Processes that made these calls."}
   - {name: threads, type: int, unit: count, priority: 3, doc: "Threads that made these calls."}
   - {name: return_value, type: int, priority: 1, doc: "Return value: a cudaError_t of the runtime or a CUresult of the driver; null if not recorded."}
-  - {name: meaning, type: text, priority: 1, doc: "Meaning of the value; not recorded if there is no value; null if nsq does not know the value."}
+  - {name: meaning, type: text, priority: 1, doc: "Meaning of the value; not recorded if there is no value; null if nsq has no meaning for the value."}
   - {name: api_kind, type: text, label: "API", priority: 3, doc: "API: runtime or driver; class N for an unknown event class N."}
   - {name: api_name, type: text, label: "API function", priority: 0, doc: "Function name without its ABI version, such as cudaLaunchKernel."}
   - {name: api_symbol, type: text, label: "API symbol", priority: 3, doc: "Function name as recorded, such as cudaLaunchKernel_v7000."}

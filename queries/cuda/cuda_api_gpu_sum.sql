@@ -29,7 +29,7 @@ checks:
   - median_ns BETWEEN min_ns AND max_ns
 when_empty: "no CUDA API call, kernel, copy or fill was recorded"
 limits: >-
-  Times of all threads and GPUs are added up into one total, so shares only tell what is large and what is small. A
+  Times of all threads and GPUs are added up into one total, so shares only show what is large and what is small. A
   driver call inside a runtime call counts again. Two ABI versions of one function are two rows. Work in a CUDA graph
   traced as a whole is not included. NVIDIA's report leaves out copies of an unknown kind; nsq has a row for them.
 see_also: [cuda_api_sum, cuda_gpu_sum, cuda_kern_exec_sum]

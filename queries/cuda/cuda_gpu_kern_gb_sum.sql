@@ -3,7 +3,7 @@ name: cuda_gpu_kern_gb_sum
 version: 2
 title: CUDA GPU kernel summary by grid and block
 summary: GPU time per kernel name and launch shape, largest total first.
-why: To tell apart the problem sizes that one kernel is launched with.
+why: To distinguish the problem sizes that one kernel is launched with.
 kind: sum
 tags: [cuda, kernel]
 reads: [kernel, nvtx_op, string]

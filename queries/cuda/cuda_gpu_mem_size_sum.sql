@@ -34,7 +34,7 @@ nsys:
     - {name: Total, unit: mb, sql: total_bytes}
     - {name: Count, sql: calls}
     - {name: Avg, unit: mb, sql: mean_bytes}
-    # Of an odd number of copies the median is one of their sizes, so an integer.
+    # The median of an odd number of copies is a size of a copy, so an integer.
     - {name: Med, unit: mb, sql: "CASE calls % 2 WHEN 1 THEN CAST(median_bytes AS INTEGER) ELSE median_bytes END"}
     - {name: Min, unit: mb, sql: min_bytes}
     - {name: Max, unit: mb, sql: max_bytes}

@@ -3,7 +3,7 @@ name: cuda_gpu_sum
 version: 2
 title: CUDA GPU summary
 summary: GPU time per kernel, copy and fill, largest total first.
-why: To see kernels, copies and fills in one list, and which of them take the most GPU time.
+why: To see kernels, copies and fills in one list, and which take the most GPU time.
 kind: sum
 tags: [cuda, kernel, memory]
 reads: [kernel, memcpy, memset, nvtx_op, string]

@@ -48,7 +48,7 @@ when_empty: "no kernel was recorded"
 limits: >-
   NVIDIA's report drops kernels whose launching call was not recorded; nsq keeps them as rows without a call. If a
   runtime call and the driver call inside it have the same correlation ID, NVIDIA counts the kernel for both; nsq counts
-  it once, with the outer call. All kernels of a graph launch share one call, and each of them counts the call in full.
+  it once, with the outer call. All kernels of a graph launch share one call, and each kernel counts the call in full.
   Kernels of a CUDA graph traced as a whole are not included.
 see_also: [cuda_kern_exec_trace, launch_latency, cuda_gpu_kern_sum]
 nsys:

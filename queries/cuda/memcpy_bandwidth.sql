@@ -32,7 +32,7 @@ checks:
   - min_rate_bytes_per_s IS NULL OR median_rate_bytes_per_s BETWEEN min_rate_bytes_per_s AND max_rate_bytes_per_s
 when_empty: "no copy was recorded"
 limits: >-
-  The percentiles count every copy alike, however small; rate_bytes_per_s weighs copies by their time. A copy within one
+  The percentiles give every copy the same weight; rate_bytes_per_s weights copies by their time. A copy within one
   GPU both reads and writes its bytes, so the memory moves twice the bytes shown. A copy of 0 ns has no bandwidth of its
   own, but counts in the totals. Devices of the same ordinal in different processes share a row; use --process to
   separate them. Copies that share a link slow each other down; the rows do not show this.

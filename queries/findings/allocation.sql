@@ -11,7 +11,10 @@ requires: [compute_gap_part]
 finding:
   claim: "Allocation: the GPU idles while the launching thread allocates, frees, maps or pins memory."
   ceiling: Time without a compute kernel inside these calls, before the next launch. Calls before the first tenth of the kernels has started do not count.
-  remedy: Allocate once and reuse the memory, or use cudaMallocAsync. In PyTorch, avoid torch.cuda.empty_cache(), set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and pin batches in the DataLoader.
+  remedy: >-
+    Allocate once and reuse the memory. With cudaMallocAsync, raise cudaMemPoolAttrReleaseThreshold so that the pool keeps it.
+  in_pytorch: >-
+    PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, no torch.cuda.empty_cache() in the loop, and batches pinned in the DataLoader.
   link: https://docs.pytorch.org/docs/stable/notes/cuda.html
   confidence: high
   frees: idle
@@ -25,7 +28,7 @@ columns:
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
   Allocations of the start-up are normal. nsq takes the start-up to end when a tenth of all kernels has started, so a
-  report of little more than a start-up has rows for it. cudaFree also waits for the GPU; the idle time after such a wait,
+  report of little more than a start-up has rows for it. cudaFree also waits for the GPU; the idle time after this wait,
   outside the call, does not count.
 see_also: [gpu_idle_causes, host_sync, cuda_api_sum]
 ---*/

@@ -13,8 +13,9 @@ finding:
   claim: "Slow operators: they take far longer than their FLOPs and bytes need."
   ceiling: The part of their longest kernel that exceeds the operator's roofline time at 80 %, while nothing else ran.
   remedy: >-
-    See op_efficiency and gemm_shapes: use a lower precision, pad sizes to multiples of 8 or 64, batch small products, or
-    fuse operators that the memory bounds (torch.compile, fused kernels).
+    Use a lower precision, pad sizes to multiples of 64, batch small products, or fuse operators that are bound by memory (-q op_efficiency).
+  in_pytorch: >-
+    torch.compile fuses them. Sizes: -q gemm_shapes.
   link: https://docs.nvidia.com/deeplearning/performance/dl-performance-gpu-background/
   confidence: low
   frees: kernels

@@ -2,15 +2,19 @@
 name: data_loading
 version: 1
 title: The GPU waits for data
-summary: Idle time of a GPU while the thread that feeds it is in a range that loads data.
+summary: Idle time of a GPU while the launching thread is in a range that loads data.
 why: To see whether the input pipeline keeps up with the GPU.
 kind: finding
 tags: [cuda, gpu, nvtx]
 reads: [compute_gap_part, nvtx_name, nvtx_projection]
+rows_if: EXISTS (SELECT 1 FROM nvtx_name WHERE phase = 'data')
 finding:
   claim: "Data loading: the GPU idles while the launching thread is in an NVTX range that loads data."
-  ceiling: Time without a compute kernel inside ranges whose names say that they load, fetch, read or generate data, before the next launch.
-  remedy: Load ahead of the GPU with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), and copy batches with non_blocking=True. If the workers are too slow, decode on the GPU with NVIDIA DALI.
+  ceiling: Time without a compute kernel inside ranges that load, fetch, read or generate data by their names, before the next launch.
+  remedy: >-
+    Load and decode the next data in other threads or processes while the GPU runs.
+  in_pytorch: >-
+    DataLoader(num_workers=..., prefetch_factor=..., pin_memory=True) and copies with non_blocking=True; DALI decodes on the GPU.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
@@ -24,7 +28,7 @@ columns:
   - {name: subject, type: text, label: "NVTX range", priority: 0, doc: "Outermost range that loads data, each number replaced by *."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Only names tell which ranges load data: those of the phase data that say load, fetch, get, next, read, iter or
+  Ranges that load data are found by name only: those of the phase data that say load, fetch, get, next, read, iter or
   generate. range_names lists the phases. Data that is loaded outside an NVTX range is host_work.
 see_also: [host_work, phases, range_names]
 ---*/
@@ -52,7 +56,7 @@ range AS MATERIALIZED (
 idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
   FROM compute_gap_part
-  WHERE part NOT IN ('queued', 'unknown')
+  WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API')
     AND dur_ns >= :least
     AND global_tid IN (SELECT global_tid FROM range)
     AND end_ns > (SELECT min(start_ns) FROM range)

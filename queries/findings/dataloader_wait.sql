@@ -2,7 +2,7 @@
 name: dataloader_wait
 version: 1
 title: The GPU waits for a data loader
-summary: Idle time of a GPU while the thread that feeds it waits for loading workers.
+summary: Idle time of a GPU while the launching thread waits for loading workers.
 why: To see whether the workers of the input pipeline are too slow or too few.
 kind: finding
 tags: [gpu, nvtx, osrt]
@@ -11,7 +11,10 @@ requires: [idle_part, os_call]
 finding:
   claim: "Data loading: the GPU idles while the launching thread waits in an OS call for data from another process, thread or file."
   ceiling: Idle time in OS calls that wait, in ranges that load data or called by Python's multiprocessing, before the next launch.
-  remedy: Use more workers and prefetch more with DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True, pin_memory=True), make each sample cheaper, or decode on the GPU with NVIDIA DALI.
+  remedy: >-
+    Use more loading threads or processes, prefetch more, or make each sample cheaper.
+  in_pytorch: >-
+    DataLoader(num_workers=..., prefetch_factor=..., persistent_workers=True); DALI decodes on the GPU.
   link: https://docs.pytorch.org/docs/stable/data.html
   narrows: [data_loading, host_work, iteration_border, launch_bound]
   confidence: medium
@@ -27,7 +30,7 @@ columns:
   - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
 limits: >-
   A wait counts if a frame of its stack is in the Python modules select, _multiprocessing or _queue, or if it overlaps an
-  NVTX range that loads data, told by its name as in data_loading. Waits for other processes that use the same modules
+  NVTX range that loads data, found by its name as in data_loading. Waits for other processes that use the same modules
   count too. Short calls have no stack.
 see_also: [data_loading, host_work, gpu_idle_host]
 ---*/

@@ -9,9 +9,12 @@ tags: [cuda, gpu, memory]
 reads: [exposed_part, gpu_overlap, gpu_window, launch, memcpy, stream]
 requires: [stream, launch, gpu_overlap]
 finding:
-  claim: "Default stream: copies and kernels that could overlap run one after the other, because one of them is on the default stream."
-  ceiling: The part of such a copy that ran alone, at most as long as the other operation had waited and as either of them took. Two kernels that wait for each other do not count.
-  remedy: Use streams with the flag cudaStreamNonBlocking and no work on the default stream, or compile with --default-stream per-thread. Order work that depends on other work with events.
+  claim: "Default stream: copies and kernels that could overlap run one after the other, because one is on the default stream."
+  ceiling: The part of the copy that ran alone, at most as long as the other operation had waited and as either took. Two kernels that wait for each other do not count.
+  remedy: >-
+    Use streams with cudaStreamNonBlocking and no default stream, or compile with --default-stream per-thread. Order dependent work with events.
+  in_pytorch: >-
+    run copies in a torch.cuda.stream() of their own, and order with wait_stream().
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
   confidence: low
   frees: kernels
@@ -34,7 +37,7 @@ limits: >-
   The legacy default stream and streams without cudaStreamNonBlocking wait for each other. An event or a dependency can be
   the reason too: the report does not say. A copy that needs the result of the kernel can only overlap with other kernels.
   A copy whose call waits for it, such as cudaMemcpy, has no rows. The time is also in exposed_copies. Needs the kinds of
-  streams, which imported PyTorch traces lack.
+  streams, which are not in imported PyTorch traces.
 see_also: [exposed_copies, stream_concurrency, cuda_memcpy_async]
 ---*/
 WITH

@@ -1,7 +1,7 @@
 /*---
 name: device_copies
 version: 1
-title: Copies and fills inside the GPU that nothing hides
+title: Exposed copies and fills inside the GPU
 summary: Time in which copies within a GPU, or fills, ran alone.
 why: To see what avoidable copies and fills cost.
 kind: finding
@@ -12,9 +12,12 @@ finding:
   claim: "Device copies: the GPU copies or fills its own memory while no kernel runs."
   ceiling: Time in which a copy within the memory of a GPU or a fill ran and no kernel did.
   remedy: >-
-    Avoid the copy, such as .contiguous(), .clone() or torch.cat in the step; write into the final place; use empty instead of zeros where the memory is overwritten.
+    Write into the final place, and do not fill memory that is overwritten.
+  in_pytorch: >-
+    avoid .contiguous(), .clone() and torch.cat; use empty for zeros.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
+  edit: without=@
   frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}

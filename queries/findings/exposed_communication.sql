@@ -1,20 +1,24 @@
 /*---
 name: exposed_communication
 version: 1
-title: Communication that nothing hides
+title: Exposed communication
 summary: Time in which collectives ran on a GPU, and no compute kernel did.
 why: To see how much of a training step waits for communication.
 kind: finding
 tags: [communication, gpu]
-reads: [exposed_part]
+reads: [exposed_part, torch_collective]
 requires: [exposed_part]
 finding:
   claim: "Exposed communication: collectives run while no compute kernel runs."
   ceiling: Time in which a communication kernel ran and no compute kernel did. Waiting for a late rank inside a collective counts too.
   remedy: >-
-    Overlap communication with compute (DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait), send fewer bytes (gradient compression, bf16), or balance the ranks if they wait for each other.
+    Overlap communication with compute, send fewer bytes, or balance ranks that wait for each other.
+  in_pytorch: >-
+    DDP bucket_cap_mb, FSDP prefetching, async_op=True with a later wait(), or gradients in BF16.
   link: https://pytorch.org/docs/stable/notes/ddp.html
   confidence: high
+  edit: overlap=communication@
+  avoid: without=communication@
   frees: communication
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
@@ -29,13 +33,20 @@ limits: >-
   run at once, the time has the name of the one that started last.
 see_also: [comm_overlap, nccl_sum, gpu_time]
 ---*/
+WITH
+recorded AS MATERIALIZED (
+  SELECT kernel_id, operation
+  FROM torch_collective
+)
 SELECT
-  gpu_id,
-  start_ns + late_ns AS start_ns,
-  dur_ns - late_ns AS dur_ns,
-  coalesce(collective(op_name), op_name) AS subject,
-  op_id
-FROM exposed_part
-WHERE activity = 'communication'
-  AND dur_ns - late_ns >= :least
-ORDER BY gpu_id, exposed_part.start_ns, op_id
+  part.gpu_id,
+  part.start_ns + part.late_ns AS start_ns,
+  part.dur_ns - part.late_ns AS dur_ns,
+  coalesce(recorded.operation, nullif(collective(part.op_name), 'Generic'), part.op_name) AS subject,
+  part.op_id
+FROM exposed_part AS part
+LEFT JOIN recorded
+  ON recorded.kernel_id = part.op_id
+WHERE part.activity = 'communication'
+  AND part.dur_ns - part.late_ns >= :least
+ORDER BY part.gpu_id, part.start_ns, part.op_id

@@ -1,9 +1,9 @@
 /*---
 name: exposed_copies
 version: 1
-title: Copies that nothing hides
+title: Exposed copies
 summary: Time in which copies between host and device ran, and no kernel did.
-why: To see what overlap or fewer copies could win.
+why: To see what overlap or fewer copies could save.
 kind: finding
 tags: [cuda, gpu, memory]
 reads: [exposed_copy]
@@ -12,9 +12,13 @@ finding:
   claim: "Exposed copies: the GPU copies to or from the host while no kernel runs."
   ceiling: Time in which a copy between host and device ran and no kernel did. Copies of pageable memory do not count here.
   remedy: >-
-    Copy the next batch on a stream of its own while kernels run (double buffering), keep data on the GPU between steps, or copy less.
+    Keep the data on the GPU, copy less, or copy the next batch on another stream while kernels run.
+  in_pytorch: >-
+    pinned memory and non_blocking=True in a torch.cuda.stream() of its own.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation
   confidence: high
+  edit: overlap=memcpy@
+  avoid: without=memcpy@
   frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
@@ -26,7 +30,7 @@ columns:
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", doc: "Bytes of the whole copy."}
   - {name: op_id, type: id, priority: 3, doc: "Row ID of the operation in the raw table of its kind."}
 limits: >-
-  The time to win is that of all these copies. Overlap alone can win no more than the kernels take.
+  Removing all these copies saves their whole time. Overlap alone saves no more than the kernels take.
 see_also: [exposed_pageable_copies, memory_ops, memcpy_bandwidth]
 ---*/
 SELECT gpu_id, start_ns, dur_ns, direction AS subject, size_bytes, op_id

@@ -1,20 +1,25 @@
 /*---
 name: exposed_pageable_copies
 version: 1
-title: Copies of pageable memory that nothing hides
+title: Exposed copies of pageable memory
 summary: Time in which copies from or to pageable memory ran, and no kernel did.
-why: To see what pinned memory and overlap could win.
+why: To see what pinned memory and overlap could save.
 kind: finding
 tags: [cuda, gpu, memory]
 reads: [exposed_copy]
 requires: [exposed_part, memcpy]
 finding:
   claim: "Exposed pageable copies: the GPU copies to or from pageable host memory while no kernel runs."
-  ceiling: Time in which such a copy ran and no kernel did. The time of the host in the copy call does not count.
+  ceiling: Time in which these copies ran and no kernel did. The time of the host in the copy call does not count.
   remedy: >-
-    Use pinned memory (cudaMallocHost, DataLoader(pin_memory=True), tensor.pin_memory()) and copy with non_blocking=True or cudaMemcpyAsync on a stream of its own while kernels run.
+    Keep the data on the GPU between calls, or leave small work to the CPU. Else use pinned memory (cudaMallocHost) and
+    cudaMemcpyAsync on another stream while kernels run.
+  in_pytorch: >-
+    DataLoader(pin_memory=True) or tensor.pin_memory(), and non_blocking=True.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#pinned-memory
   confidence: high
+  edit: "overlap=memcpy@\nidle=@"
+  avoid: without=memcpy@
   frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}

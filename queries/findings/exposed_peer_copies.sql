@@ -1,7 +1,7 @@
 /*---
 name: exposed_peer_copies
 version: 1
-title: Copies between GPUs that nothing hides
+title: Exposed copies between GPUs
 summary: Time in which copies from one GPU to another ran alone.
 why: To see what copies between GPUs cost where no kernel hides them.
 kind: finding
@@ -10,11 +10,13 @@ reads: [exposed_copy]
 requires: [exposed_part]
 finding:
   claim: "Exposed peer copies: the GPU copies to or from another GPU while no kernel runs."
-  ceiling: Time in which such a copy ran on the GPU and no kernel did.
+  ceiling: Time in which these copies ran on the GPU and no kernel did.
   remedy: >-
-    Copy on a stream of its own while kernels run (cudaMemcpyPeerAsync), over NVLink rather than PCIe: `nvidia-smi topo -m` shows the links, and memcpy_bandwidth the rate.
+    Copy on another stream while kernels run (cudaMemcpyPeerAsync), and over NVLink: `nvidia-smi topo -m` shows the links.
   link: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#peer-to-peer-memory-access
   confidence: medium
+  edit: overlap=memcpy@
+  avoid: without=memcpy@
   frees: copies
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}

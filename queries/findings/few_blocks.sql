@@ -1,6 +1,6 @@
 /*---
 name: few_blocks
-version: 1
+version: 2
 title: Kernels with fewer blocks than the GPU has multiprocessors
 summary: Time that kernels would save if their blocks used all multiprocessors.
 why: To find kernels whose grid is too small for the GPU.
@@ -9,9 +9,9 @@ tags: [cuda, gpu, kernel]
 reads: [gpu, gpu_overlap, kernel]
 finding:
   claim: "Few blocks: kernels run alone with far fewer blocks than the GPU has SMs."
-  ceiling: The share of idle multiprocessors of the time in which such a kernel ran alone on its GPU, without 3 microseconds that every kernel takes.
+  ceiling: The share of idle multiprocessors of the time in which these kernels ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
-    Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels on other streams at the same time.
+    Split the work into more blocks (split-K, a larger batch, one block per row), or run independent kernels at the same time.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: low
   frees: kernels
@@ -24,7 +24,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
-  - {name: subject, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel."}
+  - {name: subject, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel, its blocks, and the SMs that it could use."}
   - {name: blocks, type: int, unit: count, priority: 1, doc: "Blocks of the launch."}
   - {name: sm_count, type: int, unit: count, label: "SMs", priority: 1, doc: "Multiprocessors of the GPU."}
   - {name: kernel_id, type: id, priority: 3, doc: "Row ID of the kernel in the raw table."}
@@ -42,7 +42,7 @@ size AS (
 shape AS (
   SELECT
     kernel_id,
-    coalesce(short_name, kernel_name, '(no name)') AS subject,
+    coalesce(short_name, kernel_name, '(no name)') AS kernel_name,
     grid_x * grid_y * grid_z AS blocks
   FROM kernel
   WHERE grid_x * grid_y * grid_z < (SELECT max(sm_count) FROM size)
@@ -66,7 +66,14 @@ freed AS (
     AND shape.blocks BETWEEN 1 AND size.sm_count - 1
     AND 100.0 * (size.sm_count - shape.blocks) >= :idle_pct * size.sm_count
 )
-SELECT gpu_id, end_ns - freed_ns AS start_ns, freed_ns AS dur_ns, subject, blocks, sm_count, kernel_id
+SELECT
+  gpu_id,
+  end_ns - freed_ns AS start_ns,
+  freed_ns AS dur_ns,
+  printf('%s, %d %s for %d SMs', kernel_name, blocks, iif(blocks = 1, 'block', 'blocks'), sm_count) AS subject,
+  blocks,
+  sm_count,
+  kernel_id
 FROM freed
 WHERE freed_ns > 0
 ORDER BY gpu_id, start_ns, kernel_id

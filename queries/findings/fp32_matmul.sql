@@ -3,15 +3,18 @@ name: fp32_matmul
 version: 1
 title: FP32 matrix products without tensor cores
 summary: Time that an FP32 matrix product alone on the GPU could save on tensor cores.
-why: To see how much time TF32, BF16 or FP16 could save at most.
+why: To see how much time TF32, BF16 or FP16 could save, as an upper bound.
 kind: finding
 tags: [cuda, gpu, kernel]
 reads: [device, gpu, gpu_overlap, gpu_window, kernel, scope, string]
 requires: [gpu_overlap, kernel, gpu]
 finding:
-  claim: "FP32 on CUDA cores: matrix products or convolutions do not use the GPU's tensor cores."
+  claim: "FP32 on CUDA cores: matrix products do not use the tensor cores."
   ceiling: The time of these kernels above what the peak rate of the tensor cores allows. Time in which another operation ran on the GPU does not count.
-  remedy: Allow TF32, in PyTorch with torch.set_float32_matmul_precision("high") and for convolutions torch.backends.cudnn.allow_tf32, in cuBLAS with CUBLAS_TF32_TENSOR_OP_MATH, or use torch.autocast with BF16 or FP16. GPUs before Ampere have no TF32 and need FP16.
+  remedy: >-
+    Run them on tensor cores: in FP16, or from Ampere on in BF16 or TF32.
+  in_pytorch: >-
+    torch.autocast; for TF32, torch.set_float32_matmul_precision("high") and torch.backends.cudnn.allow_tf32.
   link: https://docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html
   confidence: medium
   frees: kernels
@@ -26,14 +29,14 @@ columns:
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Time that would be saved."}
   - {name: subject, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel."}
   - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", doc: "Duration of the kernel."}
-  - {name: speedup, type: real, label: "speedup", doc: "Times that tensor cores are faster at most."}
+  - {name: speedup, type: real, label: "speedup", doc: "Upper bound of how many times faster tensor cores are."}
   - {name: kernel_id, type: id, label: "row of the kernel", priority: 3, doc: "Row ID of the kernel in the raw table."}
 checks:
   - dur_ns > 0 AND dur_ns < kernel_ns
   - speedup > 1
 when_empty: "no kernel is known by name as an FP32 matrix product on CUDA cores, or these kernels take little time"
 limits: >-
-  The name of the kernel tells the data type: sgemm, scudnn, or f32f32 with ffma. The speedup is the ratio of peak rates
+  The data type is from the name of the kernel: sgemm, scudnn, or f32f32 with ffma. The speedup is the ratio of peak rates
   in NVIDIA's data sheets: 8 for compute capability 8.0 and 9.0 (A100: TF32 156, FP32 19.5 TFLOPS) and 10.0, 8 for 7.0
   and 7.5 (V100: FP16 125, FP32 15.7), and 2 for 8.6, 8.9 and 12.0 (RTX 3090: BF16 71, FP32 35.6). TF32 alone gains
   nothing on some GeForce GPUs. Products with a small or thin matrix are limited by memory and gain less. TF32, BF16 and

@@ -1,17 +1,20 @@
 /*---
 name: host_work
-version: 1
-title: The GPU waits for other work of the host
-summary: Idle time of a GPU while the thread that feeds it runs outside CUDA.
+version: 3
+title: "Host-bound: the GPU idles while the host runs other code"
+summary: Idle time of a GPU while the launching thread runs outside CUDA.
 why: To see which part of the program, such as Python or data loading, the GPU waits for.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [compute_gap_part, nvtx_name, nvtx_projection]
+reads: [compute_gap_part, mpi_call, nvtx_name, nvtx_projection, operator_gap, outside_wait]
 requires: [compute_gap_part]
 finding:
   claim: "Host-bound: the GPU idles while the launching thread runs non-CUDA code."
-  ceiling: Time outside the CUDA API in gaps of half a millisecond or more, before the next launch. Calls of CUDA in these gaps do not count.
-  remedy: Move this work to other threads or processes, do it ahead while the GPU runs, or do it on the GPU. For data, use DataLoader(num_workers=..., pin_memory=True, prefetch_factor=...); for Python, torch.compile.
+  ceiling: Time outside the CUDA API in gaps of half a millisecond or more, before the next launch. Calls of CUDA and MPI in these gaps do not count, nor do recorded waits for requests, other processes or a time, nor gaps that operators of a framework fill, which are launch_bound.
+  remedy: >-
+    Do this work ahead while the GPU runs, in another thread, or on the GPU.
+  in_pytorch: >-
+    torch.compile for Python code.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
   frees: idle
@@ -26,23 +29,51 @@ columns:
   - {name: gap_ns, type: duration, unit: ns, label: "gap", doc: "Length of the whole gap."}
   - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
 limits: >-
-  The thread may itself wait, for another thread, a file, the network or the processor: time outside CUDA is not only
-  computation. Initialization and the time between two phases of a program count too; choose a window with --time or
+  The thread may itself wait, for another thread, a file or the processor, and without OS calls in the report for
+  anything: time outside CUDA is not only computation. Initialization and the time between two phases of a program count too; choose a window with --time or
   --window to leave them out. Start/end ranges of NVTX are not used.
   With --nvtx, --process and similar options, other work may run in a gap.
-see_also: [gpu_idle_causes, data_loading, launch_bound]
+see_also: [gpu_idle_causes, data_loading, launch_bound, mpi_wait]
 ---*/
 WITH
-idle AS MATERIALIZED (
-  SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, gap_ns, tid, global_tid
+gap AS MATERIALIZED (
+  SELECT part_id, gpu_id, start_ns, end_ns, gap_ns, tid, global_tid
   FROM compute_gap_part
   WHERE part = 'outside CUDA API'
     AND gap_ns >= :least_gap
-    AND end_ns - start_ns >= :least
+    AND (gpu_id, gap_start_ns) NOT IN (SELECT gpu_id, gap_start_ns FROM operator_gap)
 ),
+-- Without the time in MPI calls, which is mpi_wait, and in waits for what sets the pace. A thread may feed several
+-- GPUs.
+other AS (
+  SELECT global_tid, call_id, start_ns, end_ns
+  FROM mpi_call
+  UNION ALL
+  SELECT DISTINCT global_tid, call_id, start_ns, end_ns
+  FROM outside_wait
+),
+idle AS MATERIALIZED (
+  SELECT
+    row_number() OVER (ORDER BY gap.gpu_id, part.start_ns) AS idle_id,
+    gap.gpu_id,
+    part.start_ns,
+    part.end_ns,
+    gap.gap_ns,
+    gap.tid,
+    gap.global_tid
+  FROM split_spans(
+    (SELECT time_spans(global_tid, part_id, start_ns, end_ns) FROM gap),
+    (SELECT time_spans_apart(global_tid, call_id, start_ns, end_ns) FROM other)
+  ) AS part
+  JOIN gap
+    ON gap.part_id = part.span_id
+  WHERE part.by_id IS NULL
+    AND part.end_ns - part.start_ns >= :least
+),
+-- Of gaps rather than of idle time, which SQLite would expand once more for each: it gives up at 1,000 tables.
 thread AS MATERIALIZED (
   SELECT DISTINCT global_tid, gpu_id
-  FROM idle
+  FROM gap
 ),
 range AS MATERIALIZED (
   SELECT range_id, parent_id, depth, start_ns, end_ns, global_tid, name_id
@@ -50,7 +81,7 @@ range AS MATERIALIZED (
   WHERE range_kind = 'PushPop'
     AND end_ns > start_ns
     AND global_tid IN (SELECT global_tid FROM thread)
-    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM idle), start_ns, end_ns) > 0
+    AND overlap_ns((SELECT time_set(start_ns, end_ns) FROM gap), start_ns, end_ns) > 0
 ),
 -- At the end of a range, the thread is in its parent again.
 event AS (
@@ -98,7 +129,7 @@ swept AS (
     later AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns, place, nesting, opens),
     so_far AS (PARTITION BY global_tid, gpu_id ORDER BY at_ns, place, nesting, opens ROWS UNBOUNDED PRECEDING)
 ),
--- The first row of each number of range events is such an event. Most have no idle time after them.
+-- The first row of each number of range events is itself an event. Most have no idle time after them.
 segment AS (
   SELECT
     idle_id,

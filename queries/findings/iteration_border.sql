@@ -2,7 +2,7 @@
 name: iteration_border
 version: 1
 title: The GPU idles between iterations
-summary: Gaps of a GPU in which the thread that feeds it begins or ends an iteration.
+summary: Gaps of a GPU in which the launching thread begins or ends an iteration.
 why: To see what data loading, logging and other work between iterations cost.
 kind: finding
 tags: [cuda, gpu, nvtx]
@@ -10,7 +10,10 @@ reads: [idle_part, step]
 finding:
   claim: "Between iterations: the GPU idles while the launching thread goes from one iteration to the next."
   ceiling: Gaps in which an iteration begins or ends on the launching thread, up to the end of the next launch call. The first beginning and the last end do not count.
-  remedy: Prepare the next batch while the GPU runs, with DataLoader workers and non_blocking copies. Read the loss, log and save checkpoints every few iterations only, or in another thread.
+  remedy: >-
+    Prepare the next iteration while the GPU runs. Log and save checkpoints rarely, or in another thread.
+  in_pytorch: >-
+    DataLoader workers, non_blocking copies, and loss.item() only every few steps.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
   frees: idle
@@ -23,7 +26,7 @@ columns:
   - {name: subject, type: text, label: "iteration", priority: 0, doc: "Name of the iterations, each number replaced by *."}
   - {name: after_name, type: text, label: "next operation", doc: "Operation that the GPU ran after the gap."}
 limits: >-
-  Iterations are the marked ones of the relation step, if a thread has at least three: what the host does between repeated steps is not known.
+  Iterations are the marked ones of the relation step, if a thread has at least three: what the host does between repeated steps is unknown.
   Without them there are no rows. Gaps that begin after the host is already in the next iteration do not count.
 see_also: [iterations, data_loading, host_work]
 ---*/

@@ -11,7 +11,10 @@ requires: [compute_gap_part, kernel]
 finding:
   claim: "Code loading: the GPU idles while CUDA loads modules or launches a kernel for the first time."
   ceiling: Time without a compute kernel inside calls that load modules and libraries, and inside long first launches of a kernel. Compilers that run on the host, such as Triton and NVRTC, do not count.
-  remedy: Warm up every shape before the part that matters. CUDA_MODULE_LOADING=EAGER moves loading to the start; build for the GPU's architecture (TORCH_CUDA_ARCH_LIST) so that the driver does not compile PTX.
+  remedy: >-
+    Warm up every shape before the part that matters. CUDA_MODULE_LOADING=EAGER moves loading to the start; build for this GPU's architecture.
+  in_pytorch: >-
+    TORCH_CUDA_ARCH_LIST for extensions.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/lazy-loading.html
   confidence: medium
   frees: idle

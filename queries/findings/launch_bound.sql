@@ -1,23 +1,30 @@
 /*---
 name: launch_bound
-version: 1
+version: 2
 title: The GPU is launch-bound
-summary: Short gaps of a GPU because the next operation was launched late.
+summary: Gaps of a GPU because the next operation was launched late.
 why: To see how much time CUDA graphs or fewer and larger kernels could save.
 kind: finding
 tags: [cuda, gpu, kernel, latency]
-reads: [compute_gap_part]
+reads: [compute_gap_part, operator_gap]
+requires: [compute_gap_part]
 finding:
   claim: "Launch-bound: kernels finish faster than the CPU launches them."
-  ceiling: Gaps below half a millisecond, from the end of the GPU's work to the end of the next launch call. Gaps with a wait, an allocation or another long call, and time in the queue after the launch, do not count.
-  remedy: Capture the step as a CUDA graph, in PyTorch with torch.compile(mode="reduce-overhead") or torch.cuda.graph, or fuse small kernels with torch.compile. A larger batch also gives each launch more work.
+  ceiling: Gaps below half a millisecond, and longer ones in operators of a framework that launch work, from the end of the GPU's work to the end of the next launch call. Gaps with a wait, an allocation or another long call, and time in the queue after the launch, do not count.
+  remedy: >-
+    Capture the step as a CUDA graph, fuse small kernels, or give each launch more work with a larger batch.
+  in_pytorch: >-
+    torch.compile(mode="reduce-overhead") or torch.cuda.graph.
   link: https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/cuda-graphs.html
   confidence: medium
+  edit: |-
+    launch=graph
+    idle=@
   frees: idle
 params:
   - {name: least, type: duration, default: 2us, min: 0, doc: "Shortest interval to return."}
   - {name: usual_call, type: duration, default: 50us, min: 0, doc: "A gap with a CUDA call of this length or longer has another cause, such as the first launch of a kernel."}
-  - {name: below, type: duration, default: 500us, min: 0, doc: "Gaps of this length or longer have another cause; they belong to host_work."}
+  - {name: below, type: duration, default: 500us, min: 0, doc: "Gaps of this length or longer have another cause, unless operators such as aten::addmm fill them; they belong to host_work."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the gap, on the report's clock."}
@@ -40,7 +47,7 @@ SELECT
   max(gap_ns) AS gap_ns
 FROM compute_gap_part
 WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API', 'unknown')
-  AND gap_ns < :below
+  AND (gap_ns < :below OR (gpu_id, gap_start_ns) IN (SELECT gpu_id, gap_start_ns FROM operator_gap))
 GROUP BY gpu_id, gap_start_ns
 HAVING max(end_ns) - gap_start_ns >= :least
   -- No other cause of the gap.

@@ -2,8 +2,8 @@
 name: lock_contention
 version: 1
 title: The GPU waits for a lock
-summary: Idle time of a GPU while the thread that feeds it waits for a lock.
-why: To see whether threads of the program hold each other up, for example by Python's GIL.
+summary: Idle time of a GPU while the launching thread waits for a lock.
+why: To see whether threads of the program block each other, for example by Python's GIL.
 kind: finding
 tags: [gpu, osrt]
 reads: [idle_os_call, os_stack]
@@ -11,7 +11,10 @@ requires: [idle_part, os_call]
 finding:
   claim: "Lock contention: the GPU idles while the launching thread waits for a lock that another thread holds."
   ceiling: Idle time in calls that take a lock, before the next launch. Shorter waits than the capture records do not count.
-  remedy: Hold the lock for less time, split it, or launch from a thread that does not need it. For Python's GIL, move other Python threads to processes, such as DataLoader workers.
+  remedy: >-
+    Hold the lock for less time, split it, or launch from a thread that does not need it.
+  in_pytorch: >-
+    move Python threads that hold the GIL to processes, such as DataLoader workers.
   link: https://docs.python.org/3/library/multiprocessing.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium

@@ -1,8 +1,8 @@
 /*---
 name: oversubscribed
 version: 1
-title: The thread that feeds the GPU has no CPU
-summary: Idle time of a GPU while the thread that feeds it waits for a CPU.
+title: The launching thread has no CPU
+summary: Idle time of a GPU while the launching thread waits for a CPU.
 why: To see whether more threads want to run than there are CPUs.
 kind: finding
 tags: [gpu, osrt]
@@ -11,7 +11,10 @@ requires: [host_part, thread_state, os_call]
 finding:
   claim: "Oversubscribed CPUs: the GPU idles while the launching thread waits for a CPU, because other threads of the program use all CPUs."
   ceiling: Idle time in which the thread was ready to run, or off its CPU in no recorded call while every CPU of the capture ran one of its threads.
-  remedy: Give the job more CPUs (--cpus-per-task, taskset, container limits), or start fewer threads with OMP_NUM_THREADS, torch.set_num_threads and DataLoader(num_workers=...).
+  remedy: >-
+    Give the job more CPUs (--cpus-per-task, taskset, container limits), or start fewer threads (OMP_NUM_THREADS).
+  in_pytorch: >-
+    torch.set_num_threads and DataLoader(num_workers=...).
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   narrows: [host_work, iteration_border, launch_bound]
   confidence: medium
@@ -26,12 +29,12 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the interval, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Idle time in which the thread waited for a CPU."}
-  - {name: subject, type: text, label: "evidence", priority: 0, doc: "runnable, if the export says so; otherwise all CPUs busy."}
+  - {name: subject, type: text, label: "evidence", priority: 0, doc: "runnable, if the export records it; otherwise all CPUs busy."}
   - {name: cpu_count, type: int, unit: count, label: "CPUs", doc: "CPUs that threads of the capture ran on; null if no thread is off its CPU without a known state."}
   - {name: tid, type: id, label: "thread", doc: "Operating system ID of the thread that launched the next operation."}
 limits: >-
   Captures on Linux do not say whether a thread was ready to run. There, a thread off its CPU counts only in no recorded OS
-  call, and only while each CPU that any thread of the capture ever used runs one of them. CPU time of other programs
+  call, and only while each CPU that any thread of the capture ever used runs a captured thread. CPU time of other programs
   does not show, unless the capture is system-wide.
 see_also: [host_work, thread_time, gpu_idle_host]
 ---*/

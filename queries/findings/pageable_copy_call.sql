@@ -11,7 +11,10 @@ requires: [idle_part, memcpy]
 finding:
   claim: "Staging: the GPU idles while the CPU stages a copy to or from pageable memory."
   ceiling: Idle time inside the copy call before the copy starts, less the time of a usual call. The copy itself does not count.
-  remedy: Use pinned memory, in PyTorch DataLoader(pin_memory=True) or tensor.pin_memory(), and copy with non_blocking=True while the GPU computes.
+  remedy: >-
+    Use pinned memory (cudaMallocHost) and cudaMemcpyAsync while the GPU computes.
+  in_pytorch: >-
+    DataLoader(pin_memory=True) or tensor.pin_memory(), and non_blocking=True.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/
   confidence: medium
   frees: idle

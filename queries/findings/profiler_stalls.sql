@@ -1,8 +1,8 @@
 /*---
 name: profiler_stalls
 version: 1
-title: The profiler holds up the host
-summary: Idle time of a GPU while the profiler held up the thread that feeds it.
+title: The profiler blocks the host
+summary: Idle time of a GPU while the profiler blocked the launching thread.
 why: To see how much idle time comes from the measurement and not from the program.
 kind: finding
 tags: [capture, cuda, gpu]
@@ -10,7 +10,8 @@ reads: [all_profiler_overhead, compute_gap_part]
 finding:
   claim: "Profiler overhead: the GPU idles while the profiler blocks the launching thread."
   ceiling: Time without a compute kernel that overlaps work of the profiler on the launching thread. The program without the profiler does not have it.
-  remedy: Ignore this time, or record less. Capture a window after the warm-up with --delay and --duration or --capture-range=cudaProfilerApi, and trace fewer APIs with --trace.
+  remedy: >-
+    Ignore this time, or record less: --delay and --duration or --capture-range=cudaProfilerApi, and fewer APIs in --trace.
   link: https://docs.nvidia.com/nsight-systems/UserGuide/index.html
   narrows: [allocation, host_sync, host_work, iteration_border, jit_and_module_load, launch_bound]
   confidence: high
@@ -32,12 +33,12 @@ WITH
 held AS MATERIALIZED (
   SELECT overhead_id, start_ns, end_ns, overhead_name, global_tid
   FROM all_profiler_overhead
-  WHERE NOT coalesce(overhead_name GLOB 'dlopen(*', 0)
+  WHERE is_own
 ),
 idle AS MATERIALIZED (
   SELECT row_number() OVER (ORDER BY gpu_id, start_ns) AS idle_id, gpu_id, start_ns, end_ns, after_name, global_tid
   FROM compute_gap_part
-  WHERE part NOT IN ('queued', 'unknown')
+  WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API')
     AND dur_ns >= :least
     AND global_tid IN (SELECT global_tid FROM held)
     AND end_ns > (SELECT min(start_ns) FROM held)

@@ -10,13 +10,14 @@ reads: [idle_part]
 finding:
   claim: "Delayed start: the GPU idles although its next operation was launched long before."
   ceiling: Time after the launch call returned until the operation started, less a launch latency of some microseconds.
-  remedy: Look for the event or stream that the operation waits for (cudaStreamWaitEvent, host callbacks, other GPUs). If several processes share the GPU, use MPS; on Windows, use hardware-accelerated GPU scheduling.
+  remedy: >-
+    Find the event or stream that the operation waits for. Processes that share the GPU: use MPS. Windows: use hardware-accelerated GPU scheduling.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/
   confidence: low
   frees: idle
 params:
   - {name: least, type: duration, default: 20us, min: 0, doc: "Shortest queue time to return."}
-  - {name: most, type: duration, default: 1ms, min: 0, doc: "Longest queue time to return. A longer one usually means that the report lacks work of the GPU."}
+  - {name: most, type: duration, default: 1ms, min: 0, doc: "Longest queue time to return. A longer one usually means that GPU work was not recorded."}
   - {name: latency, type: duration, default: 1us, min: 0, doc: "Time that a launch takes in any case. It is taken off the end."}
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}

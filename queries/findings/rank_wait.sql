@@ -11,10 +11,12 @@ requires: [exposed_part, kernel]
 finding:
   claim: "Late ranks: GPUs start the same collective at different times, and the early ones compute nothing while they wait."
   ceiling: From the start of the collective on a GPU to its start on the last GPU, without the time in which the waiting GPU computes.
-  remedy: Give all ranks equal work, such as batches of equal length. Keep work that only one rank does, such as logging or checkpoints, and slow data loading away from the collective.
+  remedy: >-
+    Give all ranks equal work, and keep logging, checkpoints and slow loading of one rank away from the collective.
   link: https://docs.pytorch.org/docs/stable/notes/ddp.html
   narrows: [exposed_communication]
   confidence: medium
+  edit: balance=collectives
   frees: communication
 params:
   - {name: least, type: duration, default: 10us, min: 0, doc: "Shortest wait to return."}
@@ -22,7 +24,7 @@ params:
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that waits: its number on its machine."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the wait, on the report's clock."}
-  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part of it without compute."}
+  - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of the wait, or of a part without compute."}
   - {name: subject, type: text, label: "collective", priority: 0, doc: "Collective, such as AllReduce."}
   - {name: last_gpu_id, type: id, label: "last GPU", priority: 1, doc: "GPU that joined last."}
   - {name: nth, type: int, label: "call", doc: "Number of the call among those of its kernel and stream, counted from 1."}
@@ -34,8 +36,9 @@ when_empty: "no collective could be matched between GPUs, or all GPUs start them
 limits: >-
   Only GPUs of this report. The calls of a kernel are matched by their order on each GPU, and only if the numbers of
   calls are equal and every matched call ran at the same time on all GPUs; otherwise the kernel has no rows. So collectives
-  among some of the GPUs, and captures that begin during a step, often have no rows. Only AllReduce, AllGather, ReduceScatter
-  and AllToAll: in others a rank can finish alone. If another GPU waits in turn, its delay can have an earlier cause.
+  among some of the GPUs, and captures that begin during a step, often have no rows. Sends and receives count if all GPUs
+  take part in each. A rank can leave a Broadcast or Reduce before the last one joins: it has waited if its kernel took at
+  least twice the time of the last one. If another GPU waits in turn, its delay can have an earlier cause.
 see_also: [exposed_communication, comm_overlap, nccl_sum]
 ---*/
 WITH
@@ -49,11 +52,20 @@ call AS MATERIALIZED (
     stream_id,
     start_ns,
     end_ns,
+    collective(op_name) AS operation,
     row_number() OVER (PARTITION BY gpu_id, name_id, pid, context_id, stream_id ORDER BY start_ns, op_id) AS nth
   FROM gpu_overlap
   WHERE op_kind = 'kernel'
     AND activity = 'communication'
-    AND collective(op_name) IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+    AND collective(op_name) IN (
+      'AllReduce',
+      'AllGather',
+      'ReduceScatter',
+      'AllToAll',
+      'SendRecv',
+      'Broadcast',
+      'Reduce'
+    )
 ),
 -- IDs of streams differ between processes, their order does not.
 stream AS MATERIALIZED (
@@ -83,6 +95,7 @@ collective_call AS MATERIALIZED (
     name_id,
     stream_number,
     nth,
+    min(operation) AS operation,
     count(*) AS gpus,
     min(calls) AS fewest_calls,
     max(calls) AS most_calls,
@@ -91,15 +104,28 @@ collective_call AS MATERIALIZED (
   FROM placed
   GROUP BY name_id, stream_number, nth
 ),
--- A rank cannot finish these collectives before the last one joins, so matched calls overlap.
-matched AS MATERIALIZED (
-  SELECT name_id, stream_number
+-- A rank cannot finish these collectives before the last one joins, so matched calls overlap. It can leave broadcasts
+-- and reductions early, so these count if calls of others match.
+counted_alike AS MATERIALIZED (
+  SELECT
+    name_id,
+    stream_number,
+    min(operation) AS operation,
+    min(first_end_ns - last_start_ns) > 0 AS overlaps
   FROM collective_call
   GROUP BY name_id, stream_number
   HAVING min(gpus) >= 2
     AND min(gpus) = max(gpus)
     AND min(fewest_calls) = max(most_calls)
-    AND min(first_end_ns - last_start_ns) > 0
+),
+matched AS MATERIALIZED (
+  SELECT name_id, stream_number
+  FROM counted_alike
+  WHERE overlaps
+    OR (
+      operation IN ('Broadcast', 'Reduce')
+      AND EXISTS (SELECT 1 FROM counted_alike WHERE overlaps AND operation NOT IN ('Broadcast', 'Reduce'))
+    )
 ),
 wait AS MATERIALIZED (
   SELECT
@@ -117,7 +143,7 @@ wait AS MATERIALIZED (
     AND collective_call.stream_number = placed.stream_number
     AND collective_call.nth = placed.nth
   JOIN (
-    SELECT name_id, stream_number, nth, start_ns, min(gpu_id) AS gpu_id
+    SELECT name_id, stream_number, nth, start_ns, min(gpu_id) AS gpu_id, min(end_ns) AS end_ns
     FROM placed
     GROUP BY name_id, stream_number, nth, start_ns
     LIMIT -1
@@ -127,6 +153,10 @@ wait AS MATERIALIZED (
     AND last.nth = placed.nth
     AND last.start_ns = collective_call.last_start_ns
   WHERE collective_call.last_start_ns - placed.start_ns >= :least
+    AND (
+      placed.end_ns > collective_call.last_start_ns
+      OR placed.end_ns - placed.start_ns >= 2 * (last.end_ns - last.start_ns)
+    )
 ),
 exposed AS (
   SELECT

@@ -6,15 +6,18 @@ summary: Time in which collectives ran alone on a stream that also runs compute 
 why: To find communication that cannot overlap compute because both use one stream.
 kind: finding
 tags: [communication, gpu]
-reads: [exposed_part, gpu_overlap, gpu_stream, gpu_window]
+reads: [exposed_part, gpu_overlap, gpu_stream, gpu_window, torch_collective]
 requires: [gpu_overlap]
 finding:
   claim: "Serialized communication: collectives and compute kernels share a stream, so they cannot overlap."
-  ceiling: Time in which such a collective ran and no compute kernel did, at most the time of all compute kernels of the GPU. Collectives before the first tenth of the compute kernels do not count.
+  ceiling: Time in which these collectives ran and no compute kernel did, at most the time of all compute kernels of the GPU. Collectives before the first tenth of the compute kernels do not count.
   remedy: >-
-    Start collectives early on a stream of their own. In PyTorch, use DDP or FSDP, or async_op=True and wait() where the result is needed. If the next kernel needs the result, as in tensor parallelism, split the batch so that one half computes while the other communicates.
+    Start collectives early on a stream of their own. If the next kernel needs the result, split the batch and overlap the halves.
+  in_pytorch: >-
+    DDP, FSDP, or async_op=True with wait() where the result is needed.
   link: https://docs.pytorch.org/docs/stable/distributed.html
   confidence: medium
+  edit: overlap=communication@
   frees: communication
 params:
   - {name: collectives, type: int, default: 3, min: 1, doc: "Smallest number of collectives on a GPU: one alone is not part of a step."}
@@ -37,7 +40,7 @@ limits: >-
 see_also: [exposed_communication, comm_overlap, stream_concurrency]
 ---*/
 WITH
-compute AS (
+compute AS NOT MATERIALIZED (
   SELECT start_ns
   FROM gpu_overlap
   WHERE activity = 'compute'
@@ -56,13 +59,17 @@ shared AS MATERIALIZED (
   WHERE compute_ns > 0
     AND 100.0 * compute_ns >= :stream_pct * total_ns
 ),
+recorded AS MATERIALIZED (
+  SELECT kernel_id, operation
+  FROM torch_collective
+),
 exposed AS (
   SELECT
     part.gpu_id,
     part.start_ns,
     part.dur_ns,
     shared.total_ns AS compute_ns,
-    coalesce(collective(part.op_name), part.op_name) AS subject,
+    coalesce(recorded.operation, collective(part.op_name), part.op_name) AS subject,
     part.stream_id,
     part.op_id
   FROM exposed_part AS part
@@ -71,6 +78,8 @@ exposed AS (
     AND shared.pid = coalesce(part.pid, -1)
     AND shared.context_id = coalesce(part.context_id, -1)
     AND shared.stream_id = part.stream_id
+  LEFT JOIN recorded
+    ON recorded.kernel_id = part.op_id
   WHERE part.activity = 'communication'
     AND part.start_ns >= (SELECT start_ns FROM steady)
 ),

@@ -1,16 +1,20 @@
 /*---
 name: slow_iterations
 version: 1
-title: Some iterations leave the GPU idle for longer
+title: Slow iterations with more idle time
 summary: Idle time of a GPU in slow iterations, above that of the median iteration.
 why: To find what single iterations wait for, such as checkpoints, logging or a slow batch.
 kind: finding
 tags: [cuda, gpu, nvtx]
-reads: [gpu_window, idle_part, step]
+reads: [gpu_window, idle_part, outside_wait, step]
+requires: [gpu_window, idle_part, step]
 finding:
   claim: "Slow iterations: some take much longer than the median, and the GPU idles longer in them."
   ceiling: Idle time of these iterations above that of the median iteration, from the end of the GPU work of one iteration to that of the next. Slow iterations at the beginning are warm-up and do not count.
-  remedy: Look at what the host does in these iterations. Checkpoint, log and evaluate less often or in another thread or process, keep batches of equal length, give the DataLoader more workers, and call gc.collect() at fixed steps.
+  remedy: >-
+    See what the host does in these iterations. Checkpoint, log and evaluate rarely or in another process; keep batches of equal length.
+  in_pytorch: >-
+    gc.collect() at fixed steps; if they wait for batches, more DataLoader workers.
   link: https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html
   confidence: medium
   frees: idle
@@ -32,7 +36,7 @@ checks:
   - iteration_ns > median_ns
 when_empty: "all iterations after the warm-up take about the same time, or there are too few"
 limits: >-
-  Iterations are those of the relation step. Of the idle time, the longest intervals count, up to the excess over the median. Iterations that are slow because kernels
+  Iterations are those of the relation step. The longest idle intervals count, up to the excess over the median. Iterations that are slow because kernels
   take longer have no rows. Work between two iterations counts for the second one. Iterations that differ on purpose,
   such as an evaluation every hundred steps, are slow too.
 see_also: [iterations, iteration_border, gpu_idle_causes]
@@ -106,7 +110,7 @@ slow AS MATERIALIZED (
     AND excess_ns > 0
 ),
 -- The idle intervals that begin in a slow iteration.
-placed AS (
+placed AS MATERIALIZED (
   SELECT
     thread.thread_id,
     idle.start_ns,
@@ -122,6 +126,9 @@ placed AS (
   CROSS JOIN thread
   WHERE EXISTS (SELECT 1 FROM slow)
     AND idle.gpu_id = thread.gpu_id
+    -- A late request makes no iteration slow.
+    AND 2 * coalesce(overlap_ns((SELECT time_set(start_ns, end_ns) FROM outside_wait), idle.start_ns, idle.end_ns), 0)
+      < idle.dur_ns
 ),
 -- The longest idle intervals of a slow iteration, up to its excess.
 excess AS (

@@ -1,6 +1,6 @@
 /*---
 name: small_blocks
-version: 1
+version: 2
 title: Blocks that leave lanes of their warps empty
 summary: Time that kernels would save if their blocks filled whole warps.
 why: To find kernels whose block size wastes most of each warp.
@@ -8,10 +8,10 @@ kind: finding
 tags: [cuda, gpu, kernel]
 reads: [gpu_overlap, kernel]
 finding:
-  claim: "Partial warps: kernels run with blocks that are smaller than a warp, or not a multiple of it."
-  ceiling: The share of empty lanes of the time in which such a kernel ran alone on its GPU, without 3 microseconds that every kernel takes.
+  claim: "Partial warps: kernels run with blocks that are smaller than a warp, or no multiple of a warp."
+  ceiling: The share of empty lanes of the time in which these kernels ran alone on its GPU, without 3 microseconds that every kernel takes.
   remedy: >-
-    Launch blocks of a multiple of 32 threads, 128 or 256 to begin with, and give each thread one element.
+    Launch blocks of 128 or 256 threads, a multiple of 32, with one element for each thread.
   link: https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#thread-and-block-heuristics
   confidence: medium
   frees: kernels
@@ -24,7 +24,7 @@ columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the time that a fix would free, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, priority: 1, doc: "Length of that time."}
-  - {name: subject, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel."}
+  - {name: subject, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel, and its launch shape."}
   - {name: threads, type: int, unit: count, label: "threads in a block", priority: 1, doc: "Threads in each block."}
   - {name: blocks, type: int, unit: count, priority: 1, doc: "Blocks of the launch."}
   - {name: kernel_id, type: id, priority: 3, doc: "Row ID of the kernel in the raw table."}
@@ -36,7 +36,14 @@ WITH
 shape AS (
   SELECT
     kernel_id,
-    coalesce(short_name, kernel_name, '(no name)') AS subject,
+    printf(
+      '%s, %d threads in %s%,d %s',
+      coalesce(short_name, kernel_name, '(no name)'),
+      block_x * block_y * block_z,
+      iif(grid_x * grid_y * grid_z = 1, '', 'each of '),
+      grid_x * grid_y * grid_z,
+      iif(grid_x * grid_y * grid_z = 1, 'block', 'blocks')
+    ) AS subject,
     block_x * block_y * block_z AS threads,
     (block_x * block_y * block_z + 31) / 32 * 32 AS lanes,
     grid_x * grid_y * grid_z AS blocks

@@ -11,7 +11,9 @@ finding:
   claim: "Tail effect: the last wave of blocks leaves SMs of the GPU without work."
   ceiling: The share of multiprocessors without a block in the last wave, if every wave takes the same time and no other work runs on the GPU.
   remedy: >-
-    Choose a tile or batch size whose blocks fill whole waves, use a persistent or stream-K kernel, or run independent kernels on other streams. In PyTorch, try mode="max-autotune" in torch.compile, or pad dimensions to multiples of the tile.
+    Choose a tile or batch size whose blocks fill whole waves, use a persistent or stream-K kernel, or run independent kernels at the same time.
+  in_pytorch: >-
+    torch.compile(mode="max-autotune"), or dimensions padded to multiples of the tile.
   link: https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html
   confidence: medium
   frees: kernels
@@ -39,7 +41,7 @@ limits: >-
   calculator, for compute capability 7.0 and later. Blocks of unequal length, clusters and a small shared memory
   carve-out change the waves. A last wave with a block on every multiprocessor does not count, because fewer blocks can
   often use a multiprocessor fully. Kernels with fewer blocks than multiprocessors are in few_blocks. Kernels in green
-  contexts, GPUs of unknown size, and imported PyTorch traces, which lack shared memory, give no rows.
+  contexts, GPUs of unknown size, and imported PyTorch traces without shared memory give no rows.
 see_also: [few_blocks, small_blocks, cuda_gpu_kern_gb_sum]
 ---*/
 WITH

@@ -3,7 +3,7 @@ name: tiny_kernels
 version: 1
 title: Runs of many tiny kernels
 summary: Gaps between tiny kernels of one stream, and the kernels that fusion would save.
-why: To see how much time kernel fusion could save at most.
+why: To see how much time kernel fusion could save, as an upper bound.
 kind: finding
 tags: [cuda, gpu, kernel]
 reads: [gpu_window, kernel_run, string]
@@ -11,9 +11,13 @@ requires: [gpu_gap, all_kernel]
 finding:
   claim: "Tiny kernels: many short kernels run one after the other on one stream, with a gap after each."
   ceiling: The gaps between these kernels, and of elementwise kernels in a row all but the last. Other kernels do not count, although fused kernels would also read and write less.
-  remedy: Fuse the kernels, in PyTorch with torch.compile or fused=True in optimizers, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
+  remedy: >-
+    Fuse the kernels, or give each more work with a larger batch. A CUDA graph makes the gaps shorter.
+  in_pytorch: >-
+    torch.compile, and fused=True in optimizers.
   link: https://docs.pytorch.org/docs/stable/generated/torch.compile.html
   confidence: medium
+  edit: "idle=@\nwork=@"
   frees: idle
   narrows: [below_roofline]
 params:
@@ -43,7 +47,8 @@ elementwise AS MATERIALIZED (
   FROM string
   WHERE lower(text) GLOB '*elementwise*'
 ),
-gap AS (
+-- It has several readers, which read it in order.
+gap AS NOT MATERIALIZED (
   SELECT
     gpu_id,
     start_ns,

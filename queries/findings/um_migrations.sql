@@ -1,9 +1,9 @@
 /*---
 name: um_migrations
 version: 1
-title: Unified memory that moves on demand
+title: Unified memory migrations
 summary: Time in which pages of unified memory migrated because they were missing.
-why: To see what prefetching of unified memory could win.
+why: To see what prefetching of unified memory could save.
 kind: finding
 tags: [gpu, memory, unified-memory]
 reads: [gpu_overlap, memcpy]
@@ -14,6 +14,7 @@ finding:
     Prefetch with cudaMemPrefetchAsync and give hints with cudaMemAdvise, or use explicit copies.
   link: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#unified-memory-programming
   confidence: low
+  edit: "idle=@\nwork=@"
   frees: idle
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}

@@ -31,7 +31,7 @@ checks:
 when_empty: "no stream has a gap between two kernels; -p memory=true also counts gaps at copies and fills"
 limits: >-
   These are gaps of streams, not of the GPU: during a gap of one stream, other streams may run work. idle_ns is the part
-  in which none did. If several streams wait at once, idle time counts in each of their gaps. A pair tells what ran
+  in which none did. If several streams wait at once, idle time counts in each of their gaps. A pair shows what ran
   before and after, not which of the two caused the gap. With --device, --stream, --process or --nvtx, operations
   outside the scope are ignored; only idle_ns counts them as work. CUDA graphs traced as a whole are not included.
 see_also: [stream_gaps, gap_histogram, gpu_idle_causes, kernel_stats]

@@ -33,7 +33,7 @@ checks:
 when_empty: "no GPU operation was recorded"
 limits: >-
   Overlapped time is counted once, for the operation that started first. If several started together, it counts for the
-  longest, then for the one with the lowest GPU, stream, kind and row. So elapsed_ns tells what an operation adds to a
+  longest, then for the one with the lowest GPU, stream, kind and row. So elapsed_ns is what an operation adds to a
   timeline, not how long it ran: a collective that waits under a kernel may show little. With per_gpu=false, work on one
   GPU hides work on another; compare GPUs by their own rows. The report does not record the kernels of a CUDA graph
   traced as a whole; the graph has the class cuda_graph, whatever the class map. --time cuts elapsed_ns to the window;

@@ -17,7 +17,7 @@ columns:
   - {name: time_pct, type: percent, unit: percent, label: "share of idle time", priority: 1, doc: "total_ns as a share of all gaps of the GPU."}
   - {name: gap_count, type: int, unit: count, label: "gaps mostly this", priority: 1, doc: "Number of gaps of which this is the largest part."}
   - {name: gap_ns, type: duration, unit: ns, label: "time of these gaps", doc: "Sum of their whole lengths, including their other parts."}
-  - {name: max_ns, type: duration, unit: ns, label: "longest of these gaps", priority: 1, doc: "Whole length of the longest of them; null if there are none."}
+  - {name: max_ns, type: duration, unit: ns, label: "longest of these gaps", priority: 1, doc: "Whole length of the longest of these gaps; null if there are none."}
 checks:
   - total_ns > 0 AND time_pct BETWEEN 0 AND 100
   - (gap_count = 0) = (max_ns IS NULL) AND gap_ns >= coalesce(max_ns, 0)
@@ -25,7 +25,7 @@ when_empty: "no GPU had a gap of the length to count; -p at_least=0ns counts all
 limits: >-
   The rows of a GPU add up to its gaps, in total_ns and in gap_ns. Without at_least, that is idle_ns of gpu_time. The
   parts are those of gpu_idle_causes, with the same limits: they describe only the thread that launched the operation
-  after the gap, and only the name of a call tells whether it waits. With --nvtx, --process and similar options, a gap
+  after the gap, and only the name of a call shows whether it waits. With --nvtx, --process and similar options, a gap
   is a time without work in the scope, so other work may run in it.
 see_also: [gpu_idle_causes, gpu_time, launch_latency, cuda_api_sync]
 ---*/

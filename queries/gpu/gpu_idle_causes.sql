@@ -40,9 +40,9 @@ when_empty: "no GPU had a gap: each was busy from its first operation to its las
 limits: >-
   The parts describe one thread, the one that launched the operation after the gap. If it waited for another thread,
   that time is outside the CUDA API. cause is the largest part, and api_name is the API function with the most time
-  before the launch. So a cause outside CUDA API can stand beside the name of a function that took less time. A node of
+  before the launch. So a cause outside CUDA API can stand next to the name of a function that took less time. A node of
   a CUDA graph counts from the graph's launch. Nested calls count once: a wait inside cudaFree is
-  time of the call that waits. Only the name of a call tells whether it waits:
+  time of the call that waits. Only the name of a call shows whether it waits:
   cudaMemset on device memory usually does not, nor does a small copy from pageable memory. With --nvtx, --process and
   similar options, a gap is a time without work in the scope; see idle_ns.
 see_also: [findings, gpu_idle_cause_sum, gpu_gaps, gpu_time, launch_latency, cuda_api_sync]

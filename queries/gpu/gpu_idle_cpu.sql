@@ -3,7 +3,7 @@ name: gpu_idle_cpu
 version: 1
 title: Who had the CPU while the GPUs idled
 summary: Idle time of GPUs with the launching thread off its CPU, by the thread there.
-why: To see whether the thread that feeds the GPU loses its CPU to another thread.
+why: To see whether the launching thread loses its CPU to another thread.
 kind: sum
 tags: [cuda, gpu, osrt]
 reads: [off_cpu_part, thread]
@@ -15,8 +15,8 @@ columns:
   - {name: taker_pid, type: id, label: "its PID", priority: 2, doc: "Operating system process ID of that thread; null as taker_tid is."}
   - {name: total_ns, type: duration, unit: ns, label: "idle time off CPU", priority: 1, doc: "Idle time of the GPU in which the launching thread was off its CPU while this thread ran there."}
   - {name: time_pct, type: percent, unit: percent, label: "share of idle time off CPU", priority: 1, doc: "total_ns as a share of all idle time of the GPU in which the launching thread was off its CPU."}
-  - {name: runnable_ns, type: duration, unit: ns, label: "launching thread runnable", priority: 1, doc: "Part of total_ns in which the launching thread was ready to run, so this thread kept it from running; 0 if the export does not tell."}
-  - {name: interval_count, type: int, unit: count, label: "intervals", priority: 2, doc: "Number of such intervals."}
+  - {name: runnable_ns, type: duration, unit: ns, label: "launching thread runnable", priority: 1, doc: "Part of total_ns in which the launching thread was ready to run, so this thread kept it from running; 0 if the export does not record it."}
+  - {name: interval_count, type: int, unit: count, label: "intervals", priority: 2, doc: "Number of these intervals."}
   - {name: longest_ns, type: duration, unit: ns, label: "longest", priority: 2, doc: "The longest of these intervals."}
   - {name: launch_tid, type: id, label: "launching TID", priority: 2, doc: "Operating system thread ID of the launching thread; the one with the most of this time if there are several."}
 checks:
@@ -24,7 +24,7 @@ checks:
   - runnable_ns <= total_ns
 when_empty: "no launching thread was off its CPU while its GPU idled"
 limits: >-
-  The rows of a GPU add up to the causes runnable, blocked and off CPU of gpu_idle_host_sum. Captures on Linux do not tell
+  The rows of a GPU add up to the causes runnable, blocked and off CPU of gpu_idle_host_sum. Captures on Linux do not record
   runnable from blocked: a thread that waits for something leaves its CPU to others, who then are not the reason. nsys
   records the switches of the profiled processes, unless it traces the whole system.
 see_also: [gpu_idle_host_sum, thread_time, oversubscribed]

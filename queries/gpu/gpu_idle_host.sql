@@ -23,7 +23,7 @@ columns:
   - {name: running_ns, type: duration, unit: ns, label: "running", doc: "Time outside these calls in which the thread ran."}
   - {name: runnable_ns, type: duration, unit: ns, label: "runnable", priority: 3, doc: "Time outside these calls in which another thread had the CPU."}
   - {name: blocked_ns, type: duration, unit: ns, label: "blocked", priority: 3, doc: "Time outside these calls in which the thread waited for something."}
-  - {name: off_cpu_ns, type: duration, unit: ns, label: "off CPU", doc: "Time outside these calls in which the thread was runnable or blocked, and the export does not tell which."}
+  - {name: off_cpu_ns, type: duration, unit: ns, label: "off CPU", doc: "Time outside these calls in which the thread was runnable or blocked, and the export does not record which."}
   - {name: queued_ns, type: duration, unit: ns, doc: "Time after the launch call returned: the operation waited for an event, another stream or the hardware."}
   - {name: unknown_ns, type: duration, unit: ns, doc: "Time in which the state of the thread is unknown; the whole gap if its launch was not recorded."}
   - {name: os_function_name, type: text, label: "top OS call", priority: 1, doc: "OS runtime function with the most time in the gap; null if there was none."}

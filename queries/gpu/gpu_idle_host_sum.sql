@@ -17,7 +17,7 @@ columns:
   - {name: cause, type: text, priority: 0, doc: "What the thread that launched the operation after the gap did: CUDA call; OS call, of the C library or POSIX threads; running its own code; runnable, but another thread had the CPU; blocked; off CPU, runnable or blocked; queued: the operation was launched, and waited for an event, another stream or the hardware; or unknown."}
   - {name: total_ns, type: duration, unit: ns, label: "idle time", priority: 1, doc: "Sum over all gaps of the GPU."}
   - {name: time_pct, type: percent, unit: percent, label: "share of idle time", priority: 1, doc: "total_ns as a share of all gaps of the GPU."}
-  - {name: gap_count, type: int, unit: count, label: "gaps with it", priority: 2, doc: "Number of gaps that contain such time."}
+  - {name: gap_count, type: int, unit: count, label: "gaps with it", priority: 2, doc: "Number of gaps that contain this time."}
   - {name: function_name, type: text, label: "top function", priority: 1, doc: "Function with the most of this time; for running, the innermost function with the most CPU samples. Null for other causes, and for running without samples. With by=function, the function of the row."}
   - {name: function_pct, type: percent, unit: percent, label: "share of cause", priority: 2, doc: "Time of function_name as a share of all time of the cause; for running, its samples as a share of sample_count."}
   - {name: sample_count, type: int, unit: count, label: "CPU samples", priority: 3, doc: "CPU samples of the thread in this time; counted only for running."}
@@ -32,7 +32,7 @@ limits: >-
   that launched the operation after the gap. Time outside CUDA calls is unknown unless the capture has OS runtime calls,
   context switches (--cpuctxsw) or CPU samples (--sample). An OS call counts before the state of the thread. Without
   context switches, a thread counts as running for one sampling period around each of its CPU samples. OS calls shorter
-  than a microsecond are not recorded. A blocked thread outside a recorded call may be in such a call, or wait for a page.
+  than a microsecond are not recorded. A blocked thread outside a recorded call may be in a short one, or wait for a page.
   With --nvtx, --process and similar options, a gap is a time without work in the scope, so other work may run in it.
 see_also: [gpu_idle_host, gpu_idle_cause_sum, gpu_time, cpu_hot, thread_time]
 ---*/

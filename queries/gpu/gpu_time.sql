@@ -37,7 +37,7 @@ checks:
   - op_ns >= busy_ns
 when_empty: "no GPU operation was recorded"
 limits: >-
-  The parts tell when the GPU ran something, not how well: a kernel on a single multiprocessor fills the GPU here. A
+  The parts show when the GPU ran something, not how well: a kernel on a single multiprocessor fills the GPU here. A
   CUDA graph traced as a whole counts as compute, whatever it contains. Copies count on the GPU that ran them. With
   --device, --stream, --process or --nvtx, only work in the scope counts, and all other time is idle. The window covers
   one GPU's operations only; the elapsed time of nsq breakdown is that of the whole run, or from the first to the last

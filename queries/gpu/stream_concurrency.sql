@@ -23,9 +23,9 @@ when_empty: "no GPU operation was recorded"
 limits: >-
   The rows of a GPU add up to its window, which is the time that --time or --window selects, or the time from its first
   to its last operation. A stream is at work while a kernel, a copy, a fill or a CUDA graph traced as a whole runs on
-  it; the branches inside such a graph count as one stream. Streams of the same number in different contexts or
+  it; the branches inside the graph count as one stream. Streams of the same number in different contexts or
   processes are different streams. Processes that share a GPU are counted together; they usually take turns on it,
-  although both look at work. The number of streams at work does not tell how much of the GPU each of them uses.
+  although both look at work. The number of streams at work does not show how much of the GPU each one uses.
 see_also: [gpu_time, gpu_time_util, gpu_gaps]
 ---*/
 WITH

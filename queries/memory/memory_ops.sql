@@ -35,7 +35,7 @@ checks:
 when_empty: "no copy or fill was recorded"
 limits: >-
   Times are those of the GPU; cuda_api_sum has what the calls cost the host. Rows can overlap in time, so their busy_ns
-  does not add up to the time in which the GPU moved memory. The rows do not tell how much of that time kernels hid. A
+  does not add up to the time in which the GPU moved memory. The rows do not show how much of that time kernels hid. A
   copy within one GPU both reads and writes its bytes, so the memory moves twice the bytes shown. Copies in a CUDA graph
   traced as a whole are not included. For a copy that crosses an end of --time, the bandwidth uses its bytes in
   proportion; under --window it counts whole. Reads and writes of kernels are not memory operations.

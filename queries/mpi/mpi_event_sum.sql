@@ -44,7 +44,7 @@ nsys:
 ---*/
 WITH
 -- A call that waits for several requests has several rows with the same times. A call that receives what it does not
--- send has two rows with the same start: the row of what it sends has no length.
+-- send has two rows with the same start: the row of the sent message has no length.
 call AS (
   SELECT mpi_kind, mpi_name, max(dur_ns) AS dur_ns
   FROM mpi_event

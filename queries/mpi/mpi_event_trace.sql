@@ -28,8 +28,8 @@ checks:
 when_empty: "no MPI call was recorded"
 limits: >-
   A call that waits for several requests, such as MPI_Waitall, has one row per request, all with the same times. Do not
-  add up dur_ns over such rows. MPI_Sendrecv has two rows if what it sends and what it receives differ, and the row of what
-  it sends has no length. Only the thread that initialised MPI has a rank.
+  add up dur_ns over these rows. MPI_Sendrecv has two rows if the sent and the received message differ, and the row
+  of the sent message has no length. Only the thread that initialised MPI has a rank.
 see_also: [nvtx_sum, osrt_sum]
 nsys:
   title: MPI Event Trace

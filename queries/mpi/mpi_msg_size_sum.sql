@@ -23,7 +23,7 @@ checks:
 when_empty: "no MPI call in this report has a message size"
 limits: >-
   A message counts where it is sent and where it is received, so totals are not traffic on the network. MPI_Sendrecv counts
-  once if what it sends and what it receives are alike. In a collective, nsys counts what goes to and comes from each rank,
+  once if the sent and the received message are equal. In a collective, nsys counts what goes to and comes from each rank,
   the calling one included: an MPI_Allreduce of 100 bytes on 4 ranks has 400 bytes in coll_send and 400 in coll_recv on each.
   NVIDIA's report of this name, in versions after 2023.4, was not compared: only its columns are documented.
 see_also: [mpi_event_sum, mpi_event_trace]

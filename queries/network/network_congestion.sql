@@ -1,6 +1,6 @@
 /*---
 name: network_congestion
-version: 1
+version: 2
 title: Congestion of network devices
 summary: Times in which a network device had data to send but could not, by start.
 why: To see when the network held messages back, and on which device.
@@ -15,6 +15,7 @@ columns:
   - {name: end_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the sample."}
   - {name: send_wait_rate, type: int, label: "send waits (ticks/ms)", priority: 1, doc: "Ticks per ms in which the port had data but did not send; the length of a tick depends on the device."}
   - {name: guid, type: text, label: "GUID", priority: 0, doc: "GUID of the device in hexadecimal."}
+  - {name: port_id, type: id, label: "port", priority: 0, doc: "Port of the device; null before schema 3.23.3."}
   - {name: device_name, type: text, label: "device", priority: 0, doc: "Model of the card; null for a switch."}
 checks:
   - dur_ns >= 0
@@ -43,6 +44,7 @@ SELECT
   end_ns,
   value AS send_wait_rate,
   printf('%x', guid) AS guid,
+  port_id,
   device_name
 FROM network_metric
 WHERE metric_name = 'IB: Send waits'

@@ -37,7 +37,7 @@ checks:
   - span_ns IS NULL OR span_ns = busy_ns + idle_ns AND idle_ns >= 0
   - (op_count = 0) = (span_ns IS NULL)
 when_empty: >-
-  no range looks like an iteration or matches the tag, or skip leaves none; range_names lists the names for -p tag=GLOB
+  no range looks like an iteration or matches the tag, or skip leaves none; steps finds what repeats, range_names lists names
 limits: >-
   Without tag, nsq picks a folded name that occurs at least twice and contains iteration or iter, else step, else batch,
   else epoch. A name that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step,
@@ -47,7 +47,7 @@ limits: >-
   the CPU runs ahead of the GPU. In the gaps of an iteration's own work, work of other ranges may run; gpu_time_by_range
   has the time in which nothing ran. Work that other threads launch, such as PyTorch's backward pass, is not counted in
   ranges of the main thread. Give --attribute process to count it.
-see_also: [phases, nvtx_layers, gpu_time_by_range, nvtx_gpu_proj_trace]
+see_also: [steps, phases, nvtx_layers, gpu_time_by_range, nvtx_gpu_proj_trace]
 ---*/
 WITH
 wanted AS (

@@ -32,7 +32,7 @@ checks:
 when_empty: "no layer matches: range_names lists the folded names, and -p layer=GLOB takes one"
 limits: >-
   Add up only the self columns; the other columns count work in every layer around it. Backward work is matched to
-  layers by PyTorch's sequence numbers, which emit_nvtx writes into the name and a PyTorch trace stores beside it. An
+  layers by PyTorch's sequence numbers, which emit_nvtx writes into the name and a PyTorch trace stores next to it. An
   autograd range such as AddmmBackward0, seq = 5 belongs to the range with seq = 5 in the same process that started last
   before it and is not an autograd range itself. If its parent is autograd::engine::evaluate_function, that whole parent
   counts, because it also runs the sums over broadcast dimensions. Of nested autograd ranges, only the outermost matched

@@ -3,7 +3,7 @@ name: phases
 version: 2
 title: GPU time by phase
 summary: GPU time of forward, backward, optimizer, loss, data and the rest.
-why: To see how a training step divides into phases, and how much of it is in no phase.
+why: To see how a training step divides into phases, and how much time is in no phase.
 kind: sum
 tags: [cuda, nvtx]
 reads: [nvtx_name, nvtx_op, nvtx_path, scope]

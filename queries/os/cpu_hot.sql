@@ -81,7 +81,7 @@ counted AS (
     ) AS range_events
   FROM event
 ),
--- The first row of each number of range events is such an event, unless that number is 0.
+-- The first row of each number of range events is itself an event, unless that number is 0.
 placed AS (
   SELECT
     sample_id,

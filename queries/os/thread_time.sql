@@ -14,12 +14,12 @@ columns:
   - {name: thread_name, type: text, label: "thread", priority: 0, doc: "Name of the thread; null if it has none."}
   - {name: tid, type: id, label: "TID", priority: 0, doc: "Operating system thread ID."}
   - {name: pid, type: id, label: "PID", priority: 2, doc: "Operating system process ID."}
-  - {name: function_name, type: text, label: "OS call", priority: 1, doc: "Function of the C library or POSIX threads, the outermost of nested calls; null outside such calls, and for by=thread."}
+  - {name: function_name, type: text, label: "OS call", priority: 1, doc: "Function of the C library or POSIX threads, the outermost of nested calls; null outside these calls, and for by=thread."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Time of the row: the sum of the six states. For by=thread, it is the time from the first to the last context switch of the capture."}
   - {name: running_ns, type: duration, unit: ns, label: "running", priority: 1, doc: "Time on a CPU."}
   - {name: runnable_ns, type: duration, unit: ns, label: "runnable", priority: 2, doc: "Time ready to run, while another thread had the CPU."}
   - {name: blocked_ns, type: duration, unit: ns, label: "blocked", priority: 2, doc: "Time waiting for something."}
-  - {name: off_cpu_ns, type: duration, unit: ns, label: "off CPU", priority: 1, doc: "Time runnable or blocked, where the export does not tell which."}
+  - {name: off_cpu_ns, type: duration, unit: ns, label: "off CPU", priority: 1, doc: "Time runnable or blocked, where the export does not record which."}
   - {name: ended_ns, type: duration, unit: ns, label: "ended", priority: 3, doc: "Time after the thread ended."}
   - {name: unknown_ns, type: duration, unit: ns, label: "unknown", priority: 2, doc: "Time before the first context switch of the thread or after its last one, or around a lost one."}
   - {name: running_pct, type: percent, unit: percent, label: "running % of total", priority: 1, doc: "running_ns as a share of total_ns."}
@@ -28,7 +28,7 @@ checks:
   - total_ns > 0
 when_empty: "no context switch of a known thread was recorded"
 limits: >-
-  Captures on Linux do not tell runnable from blocked, so both are off_cpu_ns. OS calls shorter than a microsecond are
+  Captures on Linux do not distinguish runnable from blocked, so both are off_cpu_ns. OS calls shorter than a microsecond are
   not recorded, so by=call counts their time as outside of calls; so it does with all time if OS runtime calls were not
   traced. --time cuts the intervals.
 see_also: [cpu_hot, osrt_sum, gpu_idle_host_sum]

@@ -11,7 +11,7 @@ asks: [collective_arrivals]
 across: true
 columns:
   - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
-  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what it sends to each rank."}
+  - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 0, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the communicator; those seen if unknown."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 1, doc: "Ranks that the reports show. If it is less than rank_count, the times include waits for the others, and the bandwidths are too low."}
   - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of this operation and size."}

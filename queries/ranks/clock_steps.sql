@@ -11,7 +11,7 @@ asks: [collectives]
 across: true
 columns:
   - {name: side, type: int, priority: 0, doc: "Position of the report, from 0."}
-  - {name: to_side, type: int, priority: 0, doc: "Position of the other one: the first report of a communicator that both are in."}
+  - {name: to_side, type: int, priority: 0, doc: "Position of the other one: the first report that has the same collectives."}
   - {name: collective_count, type: int, unit: count, label: "matched collectives", priority: 1, doc: "Such collectives that both reports have."}
   - {name: at_ns, type: timestamp, unit: ns, label: "at", priority: 1, doc: "Time of the report at which the offset holds: the median of these collectives' ends."}
   - {name: offset_ns, type: duration, unit: ns, label: "offset", priority: 1, doc: "What must be added to a time of the report to get that of the other one: the median difference of the ends."}
@@ -20,7 +20,9 @@ columns:
 when_empty: "no two reports have a collective in common"
 limits: >-
   All ranks of an all-reduce, all-gather, reduce-scatter or all-to-all end it nearly together. Guessed collectives count
-  only if both reports have as many.
+  only if both reports have as many, at least three, share no known ones, and end them together: uncertainty_ns is at most
+  half of the median length of the kernels. Else kernels are missing, or their order differs. If several guessed
+  communicators fit, the best one counts.
 see_also: [rank_clocks, collectives]
 ---*/
 -- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
@@ -31,74 +33,90 @@ ended AS (
     communicator,
     sequence,
     max(start_ns + dur_ns) AS end_ns,
+    max(dur_ns) AS dur_ns,
     min(CASE WHEN source = 'guess' THEN 0 ELSE 1 END) AS is_known,
     count(*) OVER (PARTITION BY side, communicator) AS own_count
   FROM collectives
   WHERE dur_ns IS NOT NULL
     -- The root of a broadcast can end long before the others.
-    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
+    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier', 'SendRecv')
   GROUP BY side, communicator, sequence
   LIMIT 1000000000000
 ),
+-- Per collective, not per communicator: a rank may have several reports, each with later collectives.
 leader AS (
-  SELECT communicator, min(side) AS side
+  SELECT communicator, sequence, min(side) AS side
   FROM ended
-  GROUP BY communicator
+  GROUP BY communicator, sequence
   LIMIT 1000000000000
 ),
 pair AS (
   SELECT
     ended.side,
     first.side AS to_side,
+    -- Known collectives together; guessed ones by communicator, since some may be of other ranks.
+    CASE WHEN ended.is_known = 1 THEN '' ELSE ended.communicator END AS basis_id,
     ended.end_ns AS at_ns,
     first.end_ns - ended.end_ns AS apart_ns,
-    ntile(16) OVER (PARTITION BY ended.side, first.side ORDER BY ended.end_ns) AS bin,
-    count(*) OVER (PARTITION BY ended.side, first.side) AS collective_count
+    ended.is_known,
+    CASE WHEN ended.dur_ns < first.dur_ns THEN ended.dur_ns ELSE first.dur_ns END AS dur_ns,
+    ntile(16) OVER (
+      PARTITION BY ended.side, first.side, CASE WHEN ended.is_known = 1 THEN '' ELSE ended.communicator END
+      ORDER BY ended.end_ns
+    ) AS bin,
+    count(*) OVER (
+      PARTITION BY ended.side, first.side, CASE WHEN ended.is_known = 1 THEN '' ELSE ended.communicator END
+    ) AS collective_count
   FROM ended
   JOIN leader
     ON leader.communicator = ended.communicator
+    AND leader.sequence = ended.sequence
     AND leader.side < ended.side
   JOIN ended AS first
     ON first.communicator = ended.communicator
     AND first.sequence = ended.sequence
     AND first.side = leader.side
-    -- The order of kernels tells only if none is missing.
+    -- The order of kernels counts only if none is missing.
     AND (ended.is_known = 1 OR first.own_count = ended.own_count)
   LIMIT 1000000000000
 ),
 bin AS (
-  SELECT side, to_side, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns
+  SELECT side, to_side, basis_id, bin, median(at_ns) AS at_ns, median(apart_ns) AS apart_ns
   FROM pair
   WHERE collective_count >= 32
-  GROUP BY side, to_side, bin
+  GROUP BY side, to_side, basis_id, bin
   LIMIT 1000000000000
 ),
 slope AS (
-  SELECT a.side, a.to_side, median((b.apart_ns - a.apart_ns) / (b.at_ns - a.at_ns)) AS slope
+  SELECT a.side, a.to_side, a.basis_id, median((b.apart_ns - a.apart_ns) / (b.at_ns - a.at_ns)) AS slope
   FROM bin AS a
   JOIN bin AS b
     ON b.side = a.side
     AND b.to_side = a.to_side
+    AND b.basis_id = a.basis_id
     AND b.at_ns > a.at_ns
-  GROUP BY a.side, a.to_side
+  GROUP BY a.side, a.to_side, a.basis_id
 ),
 center AS (
   SELECT
     pair.side,
     pair.to_side,
+    pair.basis_id,
     CAST(median(pair.at_ns) AS BIGINT) AS at_ns,
     coalesce(max(slope.slope), 0.0) AS slope
   FROM pair
   LEFT JOIN slope
     ON slope.side = pair.side
     AND slope.to_side = pair.to_side
-  GROUP BY pair.side, pair.to_side
+    AND slope.basis_id = pair.basis_id
+  GROUP BY pair.side, pair.to_side, pair.basis_id
   LIMIT 1000000000000
 ),
 fitted AS (
   SELECT
     pair.side,
     pair.to_side,
+    pair.basis_id,
     max(pair.collective_count) AS collective_count,
     center.at_ns,
     center.slope,
@@ -107,31 +125,57 @@ fitted AS (
   JOIN center
     ON center.side = pair.side
     AND center.to_side = pair.to_side
-  GROUP BY pair.side, pair.to_side, center.at_ns, center.slope
+    AND center.basis_id = pair.basis_id
+  GROUP BY pair.side, pair.to_side, pair.basis_id, center.at_ns, center.slope
   LIMIT 1000000000000
 ),
 residual AS (
   SELECT
     pair.side,
     pair.to_side,
+    pair.basis_id,
+    min(pair.is_known) AS is_known,
+    median(pair.dur_ns) AS dur_ns,
     percentile(abs(pair.apart_ns - fitted.offset_ns - fitted.slope * (pair.at_ns - fitted.at_ns)), 95) AS uncertainty_ns
   FROM pair
   JOIN fitted
     ON fitted.side = pair.side
     AND fitted.to_side = pair.to_side
-  GROUP BY pair.side, pair.to_side
+    AND fitted.basis_id = pair.basis_id
+  GROUP BY pair.side, pair.to_side, pair.basis_id
   LIMIT 1000000000000
+),
+chosen AS (
+  SELECT
+    fitted.side,
+    fitted.to_side,
+    fitted.basis_id,
+    fitted.collective_count,
+    fitted.at_ns,
+    fitted.offset_ns,
+    fitted.slope,
+    residual.uncertainty_ns,
+    row_number() OVER (
+      PARTITION BY fitted.side, fitted.to_side
+      ORDER BY residual.is_known DESC, residual.uncertainty_ns, fitted.basis_id
+    ) AS choice
+  FROM fitted
+  JOIN residual
+    ON residual.side = fitted.side
+    AND residual.to_side = fitted.to_side
+    AND residual.basis_id = fitted.basis_id
+  -- The evidence for a guess: all ranks end a collective together.
+  WHERE residual.is_known = 1
+    OR (fitted.collective_count >= 3 AND 2 * residual.uncertainty_ns <= residual.dur_ns)
 )
 SELECT
-  fitted.side,
-  fitted.to_side,
-  fitted.collective_count,
-  fitted.at_ns,
-  CAST(round(fitted.offset_ns) AS BIGINT) AS offset_ns,
-  fitted.slope AS drift,
-  CAST(round(residual.uncertainty_ns) AS BIGINT) AS uncertainty_ns
-FROM fitted
-JOIN residual
-  ON residual.side = fitted.side
-  AND residual.to_side = fitted.to_side
-ORDER BY fitted.side, fitted.to_side
+  side,
+  to_side,
+  collective_count,
+  at_ns,
+  CAST(round(offset_ns) AS BIGINT) AS offset_ns,
+  slope AS drift,
+  CAST(round(uncertainty_ns) AS BIGINT) AS uncertainty_ns
+FROM chosen
+WHERE choice = 1
+ORDER BY side, to_side, basis_id

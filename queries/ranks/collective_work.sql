@@ -12,10 +12,10 @@ columns:
   - {name: kernel_id, type: id, priority: 2, doc: "Kernel of the collective: row ID in the raw table."}
   - {name: communicator, type: text, priority: 2, doc: "Communicator of the collective."}
   - {name: sequence, type: int, priority: 0, doc: "Place among the collectives of the communicator on this GPU."}
-  - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
+  - {name: operation, type: text, priority: 0, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another; SendRecv, as in collective_op."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU that ran the kernel."}
   - {name: iteration, type: int, priority: 1, doc: "Iteration in whose time on the GPU the kernel starts; null if in none."}
-  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "End of the collectives before, on the report's clock; start of the kernel if one of them still runs, or if it is the first."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "End of the collectives before, on the report's clock; start of the kernel if one still runs, or if it is the first."}
   - {name: dur_ns, type: duration, unit: ns, label: "since the collectives before", priority: 1, doc: "From there to the start of the kernel: the sum of the next four columns."}
   - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 1, doc: "Time in which a compute kernel ran."}
   - {name: exposed_communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 1, doc: "Time in which a communication kernel that is no collective ran and no compute kernel did."}
@@ -25,7 +25,8 @@ checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = dur_ns
 when_empty: "no collective was recorded"
 limits: >-
-  The collectives before are those of all communicators on this GPU. Only collectives that ran a kernel in the capture.
+  The collectives before are those of all communicators on this GPU; kernels of sends and receives (SendRecv) count only
+  before their like. Only collectives that ran a kernel in the capture.
 see_also: [collectives, straggler_causes, gpu_time]
 ---*/
 WITH
@@ -37,13 +38,16 @@ op AS MATERIALIZED (
     operation,
     gpu_id,
     start_ns,
-    max(end_ns) OVER (
-      PARTITION BY gpu_id
-      ORDER BY start_ns, kernel_id
-      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-    ) AS reached_ns
+    -- Kernels of sends and receives may be those of pairs: only their like begin where they end.
+    max(iif(operation <> 'SendRecv', end_ns, NULL)) OVER before AS collective_end_ns,
+    iif(operation = 'SendRecv', max(end_ns) OVER before, NULL) AS exchange_end_ns
   FROM collective_op
   WHERE kernel_id IS NOT NULL
+  WINDOW before AS (
+    PARTITION BY gpu_id
+    ORDER BY start_ns, kernel_id
+    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  )
 ),
 iteration AS MATERIALIZED (
   SELECT gpu_id, min(step) AS iteration, start_ns, min(end_ns) AS end_ns
@@ -54,7 +58,7 @@ iteration AS MATERIALIZED (
 placed AS MATERIALIZED (
   SELECT
     *,
-    min(coalesce(reached_ns, start_ns), start_ns) AS from_ns,
+    min(coalesce(exchange_end_ns, collective_end_ns, start_ns), start_ns) AS from_ns,
     (
       SELECT iif(op.start_ns < iteration.end_ns, iteration.iteration, NULL)
       FROM iteration

@@ -1,6 +1,6 @@
 /*---
 name: communicator_roles
-version: 1
+version: 2
 title: What communicators are for
 summary: Each communicator with its traffic and the parallelism that it probably serves.
 why: To see how a program is split over its ranks.
@@ -11,20 +11,20 @@ asks: [collectives, point_to_point, ranks]
 across: true
 columns:
   - {name: communicator, type: text, priority: 0, doc: "The communicator ID of NCCL; name and ranks of PyTorch's process group."}
-  - {name: role, type: text, priority: 0, doc: "pipeline, expert, tensor or data parallel: an inference, which evidence explains; null if the traffic does not tell."}
+  - {name: role, type: text, priority: 0, doc: "pipeline, expert, tensor or data parallel: what the program calls its process group, else an inference, which evidence explains; null if the traffic does not show it."}
   - {name: evidence, type: text, priority: 1, doc: "What the role is inferred from, or why there is none."}
   - {name: rank_count, type: int, unit: count, label: "ranks", priority: 0, doc: "Ranks of the communicator; those seen if unknown."}
   - {name: seen_count, type: int, unit: count, label: "ranks seen", priority: 1, doc: "Processes with calls of this communicator."}
-  - {name: first_rank, type: int, label: "from rank", priority: 1, doc: "Lowest rank in the whole program that is seen; null if it is not known for all ranks seen."}
-  - {name: last_rank, type: int, label: "to rank", priority: 1, doc: "Highest such rank; null as first_rank."}
+  - {name: first_rank, type: int, label: "from rank", priority: 1, doc: "Lowest rank in the whole program that is seen; null if it is unknown for all ranks seen."}
+  - {name: last_rank, type: int, label: "to rank", priority: 1, doc: "Highest of these ranks; null as first_rank."}
   - {name: stride, type: int, priority: 1, doc: "Difference of neighbours among these ranks: 1 if they follow each other; null if it is not the same everywhere, with one rank seen, or if a rank is missing."}
-  - {name: reduce_count, type: int, unit: count, label: "all-reduces and the like", priority: 2, doc: "Calls of AllReduce, ReduceScatter, AllGather, Reduce and Broadcast per rank seen, on average."}
+  - {name: reduce_count, type: int, unit: count, label: "all-reduces and similar", priority: 2, doc: "Calls of AllReduce, ReduceScatter, AllGather, Reduce and Broadcast per rank seen, on average."}
   - {name: all_to_all_count, type: int, unit: count, label: "all-to-alls", priority: 2, doc: "Calls of AllToAll per rank seen, on average."}
   - {name: p2p_count, type: int, unit: count, label: "sends and receives", priority: 2, doc: "Sends and receives per rank seen, on average."}
   - {name: total_bytes, type: bytes, unit: bytes, label: "bytes per rank", priority: 2, doc: "What these calls move per rank seen, on average; null if unknown."}
 when_empty: "no collective, send or receive names its communicator"
 limits: >-
-  Roles are inferred from who talks to whom, as frameworks arrange ranks by default: neighbours that send and receive are
+  A name such as mesh_tp comes first: other words that it has are listed as they are, such as DP+CP. Other roles are inferred from who talks to whom, as frameworks arrange ranks by default: neighbours that send and receive are
   a pipeline; all-to-alls are of experts; of two sets of communicators that cross each other, the one with ranks side by
   side is tensor parallel, and the one with ranks far apart is data parallel. Other arrangements mislead. A program with
   one communicator of all ranks may be data or tensor parallel, so it has no role. Guessed communicators are left out.
@@ -40,11 +40,13 @@ use AS (
     rank_count,
     size_bytes,
     CASE WHEN operation = 'AllToAll' THEN 'all to all' ELSE 'reduce' END AS kind,
-    CAST(NULL AS BIGINT) AS distance
+    CAST(NULL AS BIGINT) AS distance,
+    group_name,
+    role
   FROM collectives
   WHERE source <> 'guess'
   UNION ALL
-  SELECT side, pid, gpu_id, communicator, rank_count, size_bytes, 'p2p', abs(peer - rank)
+  SELECT side, pid, gpu_id, communicator, rank_count, size_bytes, 'p2p', abs(peer - rank), NULL, NULL
   FROM point_to_point
 ),
 member AS (
@@ -62,7 +64,9 @@ member AS (
     sum(
       CASE WHEN use.kind = 'p2p' AND use.distance > 1 AND use.distance <> use.rank_count - 1 THEN 1 ELSE 0 END
     ) AS far_count,
-    sum(use.size_bytes) AS total_bytes
+    sum(use.size_bytes) AS total_bytes,
+    min(use.group_name) AS group_name,
+    min(use.role) AS said_role
   FROM use
   LEFT JOIN ranks
     ON ranks.side = use.side
@@ -94,7 +98,9 @@ summed AS (
     CAST(round(avg(all_to_all_count)) AS BIGINT) AS all_to_all_count,
     CAST(round(avg(p2p_count)) AS BIGINT) AS p2p_count,
     sum(far_count) AS far_count,
-    CAST(round(avg(total_bytes)) AS BIGINT) AS total_bytes
+    CAST(round(avg(total_bytes)) AS BIGINT) AS total_bytes,
+    min(group_name) AS group_name,
+    min(said_role) AS said_role
   FROM spaced
   GROUP BY communicator
 ),
@@ -116,12 +122,18 @@ crossing AS (
 SELECT
   communicator,
   CASE
+    WHEN said_role = 'PP' THEN 'pipeline'
+    WHEN said_role = 'EP' THEN 'expert'
+    WHEN said_role = 'TP' THEN 'tensor'
+    WHEN said_role = 'DP' THEN 'data'
+    WHEN said_role IS NOT NULL THEN said_role
     WHEN p2p_count > reduce_count + all_to_all_count AND far_count = 0 THEN 'pipeline'
     WHEN all_to_all_count > 0 AND all_to_all_count >= p2p_count THEN 'expert'
     WHEN near_side.near_communicator IS NOT NULL THEN 'tensor'
     WHEN far_side.far_communicator IS NOT NULL THEN 'data'
   END AS role,
   CASE
+    WHEN said_role IS NOT NULL THEN 'the program calls its group ' || group_name
     WHEN p2p_count > reduce_count + all_to_all_count AND far_count = 0
       THEN 'mostly sends and receives between neighbours'
     WHEN all_to_all_count > 0 AND all_to_all_count >= p2p_count THEN 'all-to-alls'

@@ -11,12 +11,12 @@ requires: [link_peak]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine."}
   - {name: gpu_name, type: text, label: "GPU name", priority: 0, doc: "Name of the GPU; null if unknown."}
-  - {name: link_bytes_per_s, type: real, unit: bytes_per_s, label: "links, one direction", priority: 1, doc: "What all NVLinks (AMD: Infinity Fabric links) of the GPU carry in one direction; null if the model is not known, or has none."}
+  - {name: link_bytes_per_s, type: real, unit: bytes_per_s, label: "links, one direction", priority: 1, doc: "What all NVLinks (AMD: Infinity Fabric links) of the GPU carry in one direction; null if the model is unknown, or has none."}
   - {name: document, type: text, priority: 1, doc: "Vendor's document that states it, as the sum of both directions; null as link_bytes_per_s is."}
   - {name: url, type: text, priority: 3, doc: "Address of the document; null as link_bytes_per_s is."}
 when_empty: "no process ran work on a GPU whose name is known"
 limits: >-
-  The vendor's figure for a GPU whose links are all connected. A report does not tell whether they are: boards on PCIe
+  The vendor's figure for a GPU whose links are all connected. A report does not record whether they are: boards on PCIe
   have links only with a bridge.
 see_also: [link_use, bus_bandwidth]
 ---*/

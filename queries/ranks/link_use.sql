@@ -17,14 +17,14 @@ columns:
   - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives of this operation and size."}
   - {name: total_ns, type: duration, unit: ns, label: "total transfer", priority: 1, doc: "Sum of their times from the last rank's start to the last end."}
   - {name: bus_bytes_per_s, type: real, unit: bytes_per_s, label: "bus bandwidth", priority: 1, doc: "As in bus_bandwidth: what each link must carry."}
-  - {name: link_bytes_per_s, type: real, unit: bytes_per_s, label: "links, one direction", priority: 1, doc: "What all NVLinks (AMD: Infinity Fabric links) of a GPU carry in one direction; null if the model is not known, or if the reports have GPUs of several models."}
+  - {name: link_bytes_per_s, type: real, unit: bytes_per_s, label: "links, one direction", priority: 1, doc: "What all NVLinks (AMD: Infinity Fabric links) of a GPU carry in one direction; null if the model is unknown, or if the reports have GPUs of several models."}
   - {name: link_pct, type: percent, unit: percent, label: "share of the links", priority: 1, doc: "bus_bytes_per_s as a share of link_bytes_per_s."}
   - {name: document, type: text, priority: 2, doc: "Vendor's document that states link_bytes_per_s, as the sum of both directions; null as that is."}
   - {name: url, type: text, priority: 3, doc: "Address of the document; null as link_bytes_per_s is."}
 when_empty: "no collective of known size was recorded"
 limits: >-
   The peak holds if all links of the GPU are connected, and if all ranks are on one machine: between machines, the network
-  bounds the bandwidth, and the reports do not tell which it is. With NVLink SHARP, an all-reduce can exceed 100 %.
+  bounds the bandwidth, and the reports do not record which it is. With NVLink SHARP, an all-reduce can exceed 100 %.
 see_also: [bus_bandwidth, link_peaks, collective_arrivals]
 ---*/
 WITH

@@ -26,7 +26,7 @@ columns:
 when_empty: "no send or receive says which rank is at the other end"
 limits: >-
   Needs the payloads of NCCL (2.19 or newer, nsys profile --trace=cuda,nvtx, nsys export --include-json=true) or a trace
-  of PyTorch that names the other rank. Kernels that send and receive without such a record are not included.
+  of PyTorch that names the other rank. Kernels that send and receive without this record are not included.
 see_also: [collectives, point_to_point_waits, pipeline_bubbles, nccl_sum]
 ---*/
 SELECT

@@ -7,7 +7,7 @@ why: To see which stage of a pipeline makes its neighbour wait.
 kind: trace
 tags: [communication, gpu, nvtx]
 reads: []
-asks: [point_to_point, rank_clocks, ranks]
+asks: [clock_groups, point_to_point, ranks]
 across: true
 columns:
   - {name: communicator, type: text, priority: 2, doc: "The same on both ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group."}
@@ -15,7 +15,7 @@ columns:
   - {name: to_rank, type: int, label: "to", priority: 0, doc: "Rank that receives, as from_rank."}
   - {name: sequence, type: int, priority: 0, doc: "Place among the sends from this rank to that one in the communicator, from 0."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 1, doc: "What is sent; if the send is not seen, what is received; null if unknown."}
-  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the earlier of both kernels, on the clock of the first report."}
+  - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the earlier of both kernels, on the clock of the first report that shares collectives with its own."}
   - {name: dur_ns, type: duration, unit: ns, label: "first start to last end", priority: 1, doc: "From there to the end of the later of both kernels."}
   - {name: sender_wait_ns, type: duration, unit: ns, label: "sender waits", priority: 1, doc: "From the start of the send to that of the receive, if the send starts first; null below the uncertainty of the clocks, or if only one of both is seen."}
   - {name: receiver_wait_ns, type: duration, unit: ns, label: "receiver waits", priority: 1, doc: "From the start of the receive to that of the send, if the receive starts first; null as sender_wait_ns."}
@@ -34,7 +34,7 @@ checks:
 when_empty: "no send or receive says which rank is at the other end"
 limits: >-
   Sends are matched with receives by communicator, both ranks and order, so captures must begin before the first call, or
-  at the same one. A kernel may run several sends and receives, and its times are those of all of them. Ranks need the
+  at the same one. A kernel may run several sends and receives, and its times are those of all. Ranks need the
   call that makes the communicator in the capture, or a communicator of two ranks.
 see_also: [point_to_point, pipeline_bubbles, collective_arrivals, rank_clocks]
 ---*/
@@ -79,22 +79,23 @@ aligned AS (
     op.sequence,
     op.size_bytes,
     CAST(
-      round(op.start_ns + clock.offset_ns + 1e-6 * clock.drift_ppm * (op.start_ns - clock.at_ns)) AS BIGINT
+      round(op.start_ns + clock.offset_ns + clock.drift * (op.start_ns - coalesce(clock.at_ns, 0))) AS BIGINT
     ) AS start_ns,
     op.dur_ns,
+    clock.clock_side,
     clock.uncertainty_ns
   FROM point_to_point AS op
   JOIN known
     ON known.side = op.side
     AND known.pid = op.pid
     AND known.communicator = op.communicator
-  JOIN rank_clocks AS clock
+  JOIN clock_groups AS clock
     ON clock.side = op.side
   WHERE op.start_ns IS NOT NULL
-    AND clock.offset_ns IS NOT NULL
 ),
 paired AS (
   SELECT
+    clock_side,
     communicator,
     sender_rank,
     receiver_rank,
@@ -114,7 +115,7 @@ paired AS (
     max(CASE WHEN direction = 'receive' THEN pid END) AS to_pid,
     max(uncertainty_ns) AS clock_ns
   FROM aligned
-  GROUP BY communicator, sender_rank, receiver_rank, sequence
+  GROUP BY clock_side, communicator, sender_rank, receiver_rank, sequence
 ),
 measured AS (
   SELECT
@@ -170,4 +171,10 @@ LEFT JOIN member AS sender
 LEFT JOIN member AS receiver
   ON receiver.communicator = measured.communicator
   AND receiver.rank = measured.receiver_rank
-ORDER BY measured.start_ns, measured.communicator, measured.sender_rank, measured.receiver_rank, measured.sequence
+ORDER BY
+  measured.start_ns,
+  measured.communicator,
+  measured.sender_rank,
+  measured.receiver_rank,
+  measured.sequence,
+  measured.clock_side

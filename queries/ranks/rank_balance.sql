@@ -1,6 +1,6 @@
 /*---
 name: rank_balance
-version: 1
+version: 2
 title: Balance of the ranks
 summary: Smallest, median and largest of each measure over ranks, and which rank it is.
 why: To see whether the ranks do the same work, and which one differs.
@@ -15,11 +15,12 @@ columns:
   - {name: min_ns, type: duration, unit: ns, label: "smallest", priority: 1, doc: "Smallest time."}
   - {name: median_ns, type: duration, unit: ns, label: "median", priority: 0, doc: "Median of the times."}
   - {name: max_ns, type: duration, unit: ns, label: "largest", priority: 0, doc: "Largest time."}
-  - {name: min_rank, type: int, label: "rank of the smallest", priority: 1, doc: "Rank with the smallest time; its place among the reports and GPUs if no rank is known."}
-  - {name: max_rank, type: int, label: "rank of the largest", priority: 0, doc: "Rank with the largest time; its place among the reports and GPUs if no rank is known."}
+  - {name: min_rank, type: int, label: "rank of the smallest", priority: 1, doc: "Rank with the smallest time; null if it is unknown."}
+  - {name: max_rank, type: int, label: "rank of the largest", priority: 0, doc: "Rank with the largest time; null if it is unknown."}
   - {name: excess_ns, type: duration, unit: ns, label: "largest above median", priority: 1, doc: "max_ns - median_ns."}
   - {name: variation_pct, type: percent, unit: percent, label: "variation", priority: 1, doc: "Coefficient of variation: standard deviation over the ranks as a share of the mean. A rank without the measure counts as 0."}
-  - {name: max_report, type: text, label: "report of the largest", priority: 2, doc: "Report of max_rank."}
+  - {name: max_report, type: text, label: "report of the largest", priority: 2, doc: "Report with the largest time."}
+  - {name: max_gpu_id, type: id, label: "GPU of the largest", priority: 2, doc: "GPU of that report."}
 checks:
   - min_ns <= median_ns AND median_ns <= max_ns
 when_empty: "no GPU operation was recorded"
@@ -35,7 +36,7 @@ member AS (
     side,
     report,
     gpu_id,
-    coalesce(max(rank), row_number() OVER (ORDER BY side, gpu_id) - 1) AS rank
+    max(rank) AS rank
   FROM rank_measures
   GROUP BY side, report, gpu_id
   LIMIT 1000000000000
@@ -59,8 +60,8 @@ measured AS (
 placed AS (
   SELECT
     *,
-    row_number() OVER (PARTITION BY measure ORDER BY value_ns, rank, side, gpu_id) AS from_smallest,
-    row_number() OVER (PARTITION BY measure ORDER BY value_ns DESC, rank, side, gpu_id) AS from_largest
+    row_number() OVER (PARTITION BY measure ORDER BY value_ns, rank NULLS FIRST, side, gpu_id) AS from_smallest,
+    row_number() OVER (PARTITION BY measure ORDER BY value_ns DESC, rank NULLS FIRST, side, gpu_id) AS from_largest
   FROM measured
 )
 SELECT
@@ -73,7 +74,8 @@ SELECT
   max(CASE WHEN from_largest = 1 THEN rank END) AS max_rank,
   max(value_ns) - CAST(median(value_ns) AS BIGINT) AS excess_ns,
   100.0 * stddev(value_ns) / nullif(avg(value_ns), 0) AS variation_pct,
-  max(CASE WHEN from_largest = 1 THEN report END) AS max_report
+  max(CASE WHEN from_largest = 1 THEN report END) AS max_report,
+  max(CASE WHEN from_largest = 1 THEN gpu_id END) AS max_gpu_id
 FROM placed
 GROUP BY measure
 ORDER BY excess_ns DESC, measure

@@ -7,7 +7,7 @@ why: To compare times of several reports, and to know how exactly that can be do
 kind: info
 tags: [communication, gpu, nvtx]
 reads: []
-asks: [collectives, clock_steps]
+asks: [clock_groups]
 across: true
 columns:
   - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
@@ -22,98 +22,18 @@ when_empty: "no collective was recorded"
 limits: >-
   Clocks are compared by the ends of collectives: see clock_steps. A report that needs more than three steps to the first
   one is not aligned.
-see_also: [clock_steps, collective_arrivals, stragglers]
+see_also: [clock_groups, clock_steps, collective_arrivals, stragglers]
 ---*/
--- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
 WITH
--- In both directions.
-step AS (
-  SELECT side, to_side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
-  FROM clock_steps
-  UNION ALL
-  SELECT to_side, side, collective_count, at_ns + offset_ns, -offset_ns, 1.0 / (1.0 + drift) - 1.0, uncertainty_ns
-  FROM clock_steps
-  LIMIT 1000000000000
-),
-one_step AS (
-  SELECT side, collective_count, at_ns, offset_ns, drift, uncertainty_ns
-  FROM step
-  WHERE to_side = 0
-  LIMIT 1000000000000
-),
-two_steps AS (
-  SELECT
-    step.side,
-    step.collective_count,
-    step.at_ns,
-    step.offset_ns + next.offset_ns + next.drift * (step.at_ns + step.offset_ns - next.at_ns) AS offset_ns,
-    (1.0 + step.drift) * (1.0 + next.drift) - 1.0 AS drift,
-    step.uncertainty_ns + next.uncertainty_ns AS uncertainty_ns,
-    row_number() OVER (
-      PARTITION BY step.side
-      ORDER BY step.uncertainty_ns + next.uncertainty_ns, step.to_side
-    ) AS choice
-  FROM step
-  JOIN one_step AS next
-    ON next.side = step.to_side
-  WHERE step.side > 0
-    AND step.side NOT IN (SELECT side FROM one_step)
-  LIMIT 1000000000000
-),
-three_steps AS (
-  SELECT
-    step.side,
-    step.collective_count,
-    step.at_ns,
-    step.offset_ns + next.offset_ns + next.drift * (step.at_ns + step.offset_ns - next.at_ns) AS offset_ns,
-    (1.0 + step.drift) * (1.0 + next.drift) - 1.0 AS drift,
-    step.uncertainty_ns + next.uncertainty_ns AS uncertainty_ns,
-    row_number() OVER (
-      PARTITION BY step.side
-      ORDER BY step.uncertainty_ns + next.uncertainty_ns, step.to_side
-    ) AS choice
-  FROM step
-  JOIN two_steps AS next
-    ON next.side = step.to_side
-    AND next.choice = 1
-  WHERE step.side > 0
-    AND step.side NOT IN (SELECT side FROM one_step)
-    AND step.side NOT IN (SELECT side FROM two_steps)
-  LIMIT 1000000000000
-),
-own AS (
-  SELECT communicator, sequence, max(start_ns + dur_ns) AS end_ns
-  FROM collectives
-  WHERE side = 0
-    AND dur_ns IS NOT NULL
-    AND operation IN ('AllReduce', 'AllGather', 'ReduceScatter', 'AllToAll', 'Barrier')
-  GROUP BY communicator, sequence
-),
+-- Those that can be put on the clock of the first report.
 aligned AS (
-  SELECT
-    0 AS side,
-    0 AS hops,
-    count(*) AS collective_count,
-    CAST(median(end_ns) AS BIGINT) AS at_ns,
-    0 AS offset_ns,
-    0.0 AS drift,
-    0 AS uncertainty_ns
-  FROM own
-  UNION ALL
-  SELECT side, 1, collective_count, at_ns, offset_ns, drift, uncertainty_ns
-  FROM one_step
-  UNION ALL
-  SELECT side, 2, collective_count, at_ns, offset_ns, drift, uncertainty_ns
-  FROM two_steps
-  WHERE choice = 1
-  UNION ALL
-  SELECT side, 3, collective_count, at_ns, offset_ns, drift, uncertainty_ns
-  FROM three_steps
-  WHERE choice = 1
+  SELECT side, hops, collective_count, at_ns, offset_ns, drift, uncertainty_ns
+  FROM clock_groups
+  WHERE clock_side = 0
 ),
 report AS (
   SELECT side, min(report) AS report
-  FROM collectives
+  FROM clock_groups
   GROUP BY side
 )
 SELECT
@@ -122,9 +42,9 @@ SELECT
   aligned.hops,
   coalesce(aligned.collective_count, 0) AS collective_count,
   aligned.at_ns,
-  CAST(round(aligned.offset_ns) AS BIGINT) AS offset_ns,
+  aligned.offset_ns,
   1e6 * aligned.drift AS drift_ppm,
-  CAST(round(aligned.uncertainty_ns) AS BIGINT) AS uncertainty_ns
+  aligned.uncertainty_ns
 FROM report
 LEFT JOIN aligned
   ON aligned.side = report.side

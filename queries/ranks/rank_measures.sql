@@ -64,12 +64,12 @@ measured AS (
   UNION ALL
   SELECT gpu_id, 'median iteration', CAST(median(dur_ns) AS INTEGER)
   FROM step_window
-  WHERE part <> 'warm-up'
+  WHERE part IN ('median', 'steady')
   GROUP BY gpu_id
   UNION ALL
   SELECT gpu_id, 'longest iteration', max(dur_ns)
   FROM step_window
-  WHERE part <> 'warm-up'
+  WHERE part IN ('median', 'steady')
   GROUP BY gpu_id
   UNION ALL
   SELECT process_device.gpu_id, 'kernels of class ' || named.class, sum(called.total_ns)

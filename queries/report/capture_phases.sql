@@ -11,9 +11,9 @@ requires: [capture_phase]
 columns:
   - {name: phase_id, type: id, priority: 3, doc: "Number of the phase of its process and GPU in order of time, from 0."}
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
-  - {name: phase, type: text, priority: 0, doc: "start-up: before the first step after the warm-up. steady: the steps after the warm-up. tail: what follows. once: a process in which nothing repeats."}
+  - {name: phase, type: text, priority: 0, doc: "start-up: before the first step after the warm-up. steady: the steps after the warm-up. tail: what follows, with steps that are unlike the others. once: a process in which nothing repeats."}
   - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "end_ns - start_ns."}
-  - {name: step_count, type: int, unit: count, label: "steps", priority: 0, doc: "Steps in the phase: warm-up steps in start-up, 0 in the tail; null where nothing repeats."}
+  - {name: step_count, type: int, unit: count, label: "steps", priority: 0, doc: "Steps in the phase: warm-up steps in start-up; null where nothing repeats."}
   - {name: first_kernel_count, type: int, unit: count, label: "first kernels", priority: 2, doc: "Distinct kernels of the start-up, each loaded and run for the first time; null in other phases."}
   - {name: load_ns, type: duration, unit: ns, label: "module loading", priority: 1, doc: "Time in calls that load modules and libraries; threads add up. Null if no CUDA calls were recorded."}
   - {name: memory_ns, type: duration, unit: ns, label: "allocation", priority: 1, doc: "Time in calls that allocate, free, pin and unpin memory; threads add up. The first one also creates the CUDA context. Null if no CUDA calls were recorded."}

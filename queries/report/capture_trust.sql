@@ -10,7 +10,9 @@ reads:
   - all_cuda_call
   - all_gpu_op
   - all_nvtx_span
+  - cpu_sample
   - cuda_call
+  - cuda_context
   - cuda_error
   - diagnostic
   - doubtful_op
@@ -19,16 +21,24 @@ reads:
   - gpu_op
   - gpu_window
   - graph_trace
+  - import_count
   - launch
+  - launch_link
   - launch_outcome
+  - mpi_event
   - nccl_call
+  - nvtx_domain
   - nvtx_name
   - nvtx_projection
   - nvtx_range
-  - nvtx_span
+  - op_total
+  - process
   - process_device
   - profiler_overhead
   - rank
+  - recording_cost
+  - sampled_call
+  - step_window
   - suspect_event
   - unfinished
   - unseen_work
@@ -42,13 +52,12 @@ columns:
 when_empty: "nothing that the report shows makes its figures doubtful"
 limits: >-
   Only problems that show in the report: events that were dropped without a trace are not among them. nsys often warns
-  that events may be missing although none are. The time of a push and a pop is an estimate from the first 20,000 ranges:
-  the first percentile of the time from a push to the next push or pop of its thread, and the same from a pop.
+  that events may be missing although none are. The time of a push and a pop is an estimate: see the relation recording_cost.
 see_also: [report_info, nvtx_coverage, api_errors]
 ---*/
 WITH
 source AS (
-  SELECT count(*) > 0 AS is_trace
+  SELECT count(*) > 0 AS is_trace, max(value) AS maker
   FROM export_fact
   WHERE fact = 'NSQ_IMPORT_OF'
 ),
@@ -58,12 +67,13 @@ graph AS (
 ),
 work AS (
   SELECT
-    count(*) AS ops,
-    count(*) FILTER (WHERE op_kind = 'kernel') AS kernels,
+    coalesce(sum(op_count), 0) AS ops,
+    coalesce(sum(kernel_count), 0) AS kernels,
+    min(start_ns) AS start_ns,
     max(end_ns) - min(start_ns) AS span_ns,
-    sum(dur_ns) AS total_ns,
-    max(dur_ns) AS longest_ns
-  FROM gpu_op
+    sum(total_ns) AS total_ns,
+    max(longest_ns) AS longest_ns
+  FROM op_total
 ),
 suspect AS (
   SELECT
@@ -103,56 +113,14 @@ step AS (
   WHERE source.is_trace
     AND name.range_text GLOB 'ProfilerStep[#]*'
 ),
-range AS (
-  SELECT count(*) AS ranges
-  FROM nvtx_span
-  WHERE event_type = 59
-),
--- Enough for the time of a range. LIMIT also makes SQLite store the rows.
-sample AS (
-  SELECT range_id, global_tid, start_ns, end_ns
-  FROM nvtx_span
-  WHERE event_type = 59
-    AND end_ns IS NOT NULL
-    AND (SELECT ranges FROM range) > 2 * (SELECT ops FROM work)
-  LIMIT 20000
-),
-density AS (
-  SELECT sum(ranges) AS ranges, sum(span_ns) AS span_ns
-  FROM (
-    SELECT count(*) AS ranges, max(start_ns) - min(start_ns) AS span_ns
-    FROM sample
-    GROUP BY global_tid
-  )
-),
 -- Only in the time that figures are about: from the first GPU operation to the last.
 overhead AS (
   SELECT coalesce(sum(min(end_ns, to_ns) - max(start_ns, from_ns)), 0) AS total_ns, to_ns - from_ns AS window_ns
-  FROM (SELECT min(start_ns) AS from_ns, max(end_ns) AS to_ns FROM gpu_op)
+  FROM (SELECT start_ns AS from_ns, end_ns AS to_ns FROM op_total)
   JOIN profiler_overhead
     ON start_ns < to_ns
     AND end_ns > from_ns
-),
-cost AS (
-  SELECT sum(cost_ns) AS cost_ns
-  FROM (
-    SELECT min(gap_ns) AS cost_ns
-    FROM (
-      SELECT is_push, gap_ns, row_number() OVER ends AS nth, count(*) OVER (PARTITION BY is_push) AS gaps
-      FROM (
-        SELECT is_push, lead(at_ns) OVER (PARTITION BY global_tid ORDER BY at_ns, nth) - at_ns AS gap_ns
-        FROM (
-          SELECT global_tid, start_ns AS at_ns, 1 AS is_push, range_id AS nth FROM sample
-          UNION ALL
-          SELECT global_tid, end_ns, 0, -range_id FROM sample
-        )
-      )
-      WHERE gap_ns IS NOT NULL
-      WINDOW ends AS (PARTITION BY is_push ORDER BY gap_ns)
-    )
-    WHERE 100 * nth > gaps
-    GROUP BY is_push
-  )
+    AND is_own
 ),
 call AS (
   SELECT
@@ -226,9 +194,70 @@ shared AS (
   )
   WHERE ranks > 1
 ),
--- Operations of calls that the report does not have.
+-- Host times decide how long a step takes only if the GPU waits for the host.
+waiting_gpu AS (
+  SELECT 20 * (sum(idle_ns) - coalesce((SELECT unseen_ns FROM unseen), 0)) >= sum(window_ns) AS is_waiting
+  FROM gpu_window
+),
+stacks AS (
+  SELECT
+    max(fact IN ('TRACE_WITH_STACK')) AS has_stacks,
+    group_concat(
+      CASE fact
+        WHEN 'TRACE_WITH_STACK' THEN 'call stacks'
+        WHEN 'TRACE_RECORD_SHAPES' THEN 'shapes'
+        WHEN 'TRACE_PROFILE_MEMORY' THEN 'memory'
+        WHEN 'TRACE_WITH_FLOPS' THEN 'FLOPs'
+        WHEN 'TRACE_WITH_MODULES' THEN 'modules'
+      END,
+      ', '
+    ) AS list,
+    (SELECT coalesce(max(events), 0) FROM import_count WHERE category = 'python_function') AS frames
+  FROM (
+    SELECT fact
+    FROM export_fact
+    WHERE fact GLOB 'TRACE_*'
+      AND value = '1'
+    ORDER BY fact = 'TRACE_WITH_STACK' DESC, fact = 'TRACE_RECORD_SHAPES' DESC, fact
+  )
+),
+sampling AS (
+  SELECT count(*) AS samples
+  FROM work
+  CROSS JOIN cpu_sample
+  WHERE cpu_sample.at_ns BETWEEN work.start_ns AND work.start_ns + work.span_ns
+),
+-- Of processes that use one GPU and have a context on another one, which other processes use.
+foreign_context AS (
+  SELECT DISTINCT context.pid, context.gpu_id
+  FROM cuda_context AS context
+  WHERE context.pid IN (SELECT pid FROM process_device GROUP BY pid HAVING count(*) = 1)
+    AND context.gpu_id IN (SELECT gpu_id FROM process_device WHERE pid <> context.pid)
+    AND context.gpu_id NOT IN (SELECT gpu_id FROM process_device WHERE pid = context.pid)
+),
+shared_gpu AS (
+  SELECT gpu_id, count(DISTINCT global_pid) AS processes
+  FROM process_device
+  WHERE global_pid IS NOT NULL
+  GROUP BY gpu_id
+  HAVING count(DISTINCT global_pid) > 1
+),
+-- AMD's recorder lets an operation begin 1 ns after the one before it ended. Some operations tell.
+touching AS (
+  SELECT count(*) AS gaps, count(*) FILTER (WHERE gap_ns BETWEEN 0 AND 1) AS touching
+  FROM (
+    SELECT
+      start_ns - lag(end_ns) OVER (PARTITION BY global_pid, device_id, stream_id ORDER BY start_ns, op_id) AS gap_ns
+    FROM (SELECT * FROM gpu_op LIMIT 5000)
+  )
+  WHERE gap_ns < 100000
+),
+-- Operations of calls that the report does not have, and launches that had not run at the end.
 early AS (
-  SELECT count(*) AS early_ops, sum(dur_ns) AS early_ns
+  SELECT
+    count(*) AS early_ops,
+    sum(dur_ns) AS early_ns,
+    (SELECT sum(launches) FROM outcome WHERE outcome = 'queued') AS waiting
   FROM launch
   WHERE call_id IS NULL
     AND correlation_id <> 0
@@ -238,10 +267,36 @@ member AS (
   FROM rank
   WHERE rank IS NOT NULL
 ),
+-- Programs that start the ranks of MPI.
+mpi AS (
+  SELECT
+    (
+      SELECT max(name)
+      FROM (SELECT replace(process_name, rtrim(process_name, replace(process_name, '/', '')), '') AS name FROM process)
+      WHERE name IN ('mpirun', 'mpiexec', 'mpiexec.hydra', 'orted', 'prted', 'prterun')
+        OR name GLOB 'hydra_*_proxy'
+        OR name GLOB 'hydra_pmi*'
+    ) AS launcher,
+    EXISTS (SELECT 1 FROM mpi_event) OR EXISTS (SELECT 1 FROM nvtx_domain WHERE domain_name = 'MPI') AS is_traced,
+    (SELECT count(DISTINCT pid) FROM process_device) AS processes
+),
 unlinked AS (
   SELECT sum(launch_count) AS launches
   FROM launch_outcome
   WHERE outcome = 'unlinked'
+),
+guessed AS (
+  SELECT count(*) AS ops
+  FROM launch_link
+  WHERE rule GLOB '*guess*'
+),
+-- What the import of a trace could not read.
+unread AS (
+  SELECT
+    max(iif(fact = 'TRACE_SKIPPED_EVENTS', cast(value AS INTEGER), NULL)) AS skipped,
+    max(iif(fact = 'TRACE_FIRST_SKIPPED', value, NULL)) AS first_skipped,
+    max(iif(fact = 'TRACE_ENDS_AT_LINE', value, NULL)) AS last_line
+  FROM export_fact
 ),
 open AS (
   SELECT
@@ -256,7 +311,7 @@ open AS (
     ORDER BY nth
   )
 ),
--- Time in which work that is not in the report held the GPUs up.
+-- Time in which the GPUs waited for work that is not in the report.
 unseen AS (
   SELECT
     sum(unseen_ns) AS unseen_ns,
@@ -290,7 +345,7 @@ problem (rank, severity, problem, detail, remedy) AS (
     iif(launches >= 5 AND 10 * launches >= all_launches, 'partial', 'note'),
     'launches without recorded work',
     printf(
-      '%d of %d %s of process %d succeeded, and no GPU work of them was recorded%s.',
+      '%d of %d %s of process %d succeeded, but their GPU work was not recorded%s.',
       launches,
       all_launches,
       CASE WHEN only_graphs THEN 'graph launches' WHEN has_graphs THEN 'launches' ELSE 'kernel launches' END,
@@ -342,6 +397,19 @@ problem (rank, severity, problem, detail, remedy) AS (
   WHERE unseen_ns > 0 AND 50 * unseen_ns >= window_ns
   UNION ALL
   SELECT
+    -46,
+    'partial',
+    'sampled trace',
+    printf(
+      'The trace is a sample: the correlation IDs of its %d CUDA calls are %.0f apart on average, 1 to 20 '
+        || 'in complete traces. Counts, idle time and overlap are wrong.',
+      call_count,
+      id_distance
+    ),
+    'a trace with all events'
+  FROM sampled_call
+  UNION ALL
+  SELECT
     -44,
     'partial',
     'ranks that share a GPU',
@@ -370,6 +438,47 @@ problem (rank, severity, problem, detail, remedy) AS (
   CROSS JOIN work
   CROSS JOIN source
   WHERE launches > 0 AND ops > 0
+  UNION ALL
+  SELECT
+    -43,
+    iif(10 * guessed.ops >= work.ops, 'partial', 'note'),
+    'guessed links to launches',
+    printf(
+      '%d of %d GPU operations have no correlation ID: the recorder lost the link to their launch. '
+        || 'They are linked by time and order, which is a guess.',
+      guessed.ops,
+      work.ops
+    ),
+    iif(is_trace, 'a newer PyTorch, ROCm or driver', 'a newer nsys and driver')
+  FROM guessed
+  CROSS JOIN work
+  CROSS JOIN source
+  WHERE guessed.ops > 0
+  UNION ALL
+  SELECT
+    -42,
+    'partial',
+    'trace that is cut short',
+    printf('The trace ends too soon, in line %s: what followed is not in any figure.', last_line),
+    'copy the trace again, or record it again and let the profiler finish'
+  FROM unread
+  WHERE last_line IS NOT NULL
+  UNION ALL
+  SELECT
+    -41,
+    iif(100 * skipped >= (SELECT sum(events) FROM import_count), 'partial', 'note'),
+    'events that are not valid JSON',
+    printf(
+      '%d of %d events of the trace %s not valid JSON and %s left out: the first in %s.',
+      skipped,
+      (SELECT sum(events) FROM import_count) + skipped,
+      iif(skipped = 1, 'is', 'are'),
+      iif(skipped = 1, 'is', 'are'),
+      first_skipped
+    ),
+    'a newer version of the program that wrote the trace'
+  FROM unread
+  WHERE skipped > 0
   UNION ALL
   SELECT
     -40,
@@ -468,9 +577,9 @@ problem (rank, severity, problem, detail, remedy) AS (
     'partial',
     'CUDA graphs traced as a whole',
     printf(
-      '%d executions of CUDA graphs, %.1f ms of GPU time: the kernels inside are not in the report.',
+      '%d executions of CUDA graphs, %s of GPU time: the kernels inside are not in the report.',
       executions,
-      total_ns / 1e6
+      iif(total_ns < 1e5, printf('%.1f µs', total_ns / 1e3), printf('%.1f ms', total_ns / 1e6))
     ),
     'nsys profile --cuda-graph-trace=node'
   FROM graph
@@ -481,7 +590,12 @@ problem (rank, severity, problem, detail, remedy) AS (
     'partial',
     'no CUDA API calls',
     printf('%d GPU operations without the calls that launched them: idle time has no cause, and no range.', ops),
-    iif(is_trace, 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]', 'nsys profile --trace=cuda,nvtx')
+    CASE
+      WHEN NOT is_trace THEN 'nsys profile --trace=cuda,nvtx'
+      WHEN maker = 'XLA trace' THEN 'a trace with the CUDA calls of the host, or nsys profile --trace=cuda,nvtx'
+      WHEN maker = 'Ascend trace' THEN 'activities=[ProfilerActivity.CPU, ProfilerActivity.NPU]'
+      ELSE 'activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]'
+    END
   FROM work
   CROSS JOIN call
   CROSS JOIN source
@@ -524,33 +638,108 @@ problem (rank, severity, problem, detail, remedy) AS (
   UNION ALL
   SELECT
     6,
-    'distorted',
-    'many NVTX ranges',
+    iif(is_waiting, 'distorted', 'note'),
+    'many ' || CASE
+      WHEN event_kind = 'call' THEN 'CUDA calls'
+      WHEN is_trace THEN 'recorded operators'
+      ELSE 'NVTX ranges'
+    END,
     printf(
-      '%d ranges, %.1f for each GPU operation. Push and pop take about %.1f us: '
-        || '%.1f ms, %.0f %% of the threads'' time.',
-      range.ranges,
-      1.0 * range.ranges / ops,
+      '%d %s, %.1f for each GPU operation. %s up to %.1f µs: %.1f ms, %.0f %% of the threads'' time.',
+      event_count,
+      CASE
+        WHEN event_kind = 'call' THEN 'CUDA calls'
+        WHEN is_trace THEN 'operators and annotations'
+        ELSE 'ranges'
+      END,
+      1.0 * event_count / op_count,
+      iif(is_trace OR event_kind = 'call', 'Recording one takes', 'Push and pop take'),
       cost_ns / 1e3,
-      range.ranges * cost_ns / 1e6,
-      100.0 * density.ranges * cost_ns / density.span_ns
+      event_count * cost_ns / 1e6,
+      thread_pct
     ),
-    iif(
-      is_trace,
-      'fewer events: with_stack=False, record_shapes=False, and a schedule of few steps',
-      'fewer ranges: for PyTorch without emit_nvtx and --pytorch=autograd-nvtx, with ranges for steps and phases'
-    )
-  FROM range
-  CROSS JOIN work
-  CROSS JOIN density
-  CROSS JOIN cost
+    CASE
+      WHEN event_kind = 'call' THEN 'the time of a step without the profiler, to compare'
+      WHEN is_trace THEN 'fewer events: a schedule of few steps, and record_shapes=False'
+      ELSE 'fewer ranges: for PyTorch without emit_nvtx and --pytorch=autograd-nvtx, with ranges for steps and phases'
+    END
+  FROM recording_cost
+  CROSS JOIN waiting_gpu
   CROSS JOIN source
-  WHERE ops > 0
-    AND range.ranges > 2 * ops
-    -- Longer gaps are work of the program: a push takes some tenths of a microsecond, in Python some microseconds.
-    AND cost_ns < 50000
-    AND density.ranges * cost_ns > 0.02 * density.span_ns
-    AND density.span_ns > 0
+  -- Longer medians are work of the program: recording takes some tenths of a microsecond, in Python some microseconds.
+  WHERE cost_ns < iif(event_kind = 'call', 5000, 50000)
+    AND thread_pct >= iif(event_kind = 'call', 10, 5)
+    AND NOT EXISTS (SELECT 1 FROM stacks WHERE has_stacks)
+  UNION ALL
+  SELECT
+    6,
+    iif(is_waiting AND frames > 2 * ops, 'distorted', 'note'),
+    'recorded call stacks',
+    printf(
+      'Recorded with %s%s: host times are longer than without%s.',
+      list,
+      iif(frames > 0, printf(' (%d Python calls, %.1f for each GPU operation)', frames, 1.0 * frames / ops), ''),
+      iif(is_waiting, ', and so are steps that wait for the host', ', but the GPU hardly waits for the host')
+    ),
+    'with_stack=False, record_shapes=False and profile_memory=False, for times'
+  FROM stacks
+  CROSS JOIN work
+  CROSS JOIN waiting_gpu
+  WHERE has_stacks AND ops > 0
+  UNION ALL
+  SELECT
+    6,
+    'note',
+    'CPU sampling',
+    printf(
+      '%d CPU samples in %.1f ms: sampling interrupts the threads, so host times are a little longer.',
+      samples,
+      span_ns / 1e6
+    ),
+    'nsys profile --sample=none, if host times must be exact'
+  FROM sampling
+  CROSS JOIN work
+  WHERE samples > 0
+  UNION ALL
+  SELECT
+    6,
+    'note',
+    'processes share a GPU',
+    printf(
+      '%d processes ran work on GPU %d: its figures are those of all processes, and what one waits for '
+        || 'may be the work of another.',
+      processes,
+      gpu_id
+    ),
+    'nsq run REPORT -q gpu_time --process PID, for each process by itself'
+  FROM shared_gpu
+  UNION ALL
+  SELECT
+    6,
+    'note',
+    'context on the GPU of another process',
+    printf(
+      'Process %d has a CUDA context on GPU %d, runs nothing there, and other processes use that GPU: '
+        || 'it takes their memory, and creating it takes time.',
+      pid,
+      gpu_id
+    ),
+    'call torch.cuda.set_device or cudaSetDevice with the local rank before anything else of CUDA'
+  FROM foreign_context
+  UNION ALL
+  SELECT
+    6,
+    'partial',
+    'kernels that touch',
+    printf(
+      '%d of %d gaps between operations of a stream are 0 or 1 ns, which no GPU can do: '
+        || 'the recorder closed them. Busy time hides the gaps between launches, so idle time is too short.',
+      touching,
+      gaps
+    ),
+    'read elapsed times instead of idle time'
+  FROM touching
+  WHERE gaps >= 40 AND 2 * touching > gaps
   UNION ALL
   SELECT
     7,
@@ -565,7 +754,7 @@ problem (rank, severity, problem, detail, remedy) AS (
     8,
     'note',
     'no NVTX ranges',
-    'GPU work cannot be attributed to steps, phases or layers of the program.',
+    'No NVTX ranges: GPU work cannot be attributed to phases or layers of the program.',
     iif(
       is_trace,
       'torch.profiler.record_function around the phases of the program',
@@ -592,12 +781,18 @@ problem (rank, severity, problem, detail, remedy) AS (
   SELECT
     9,
     'note',
-    'operations of earlier launches',
+    iif(waiting >= 10, 'cut capture', 'operations of earlier launches'),
     printf(
-      '%d of %d GPU operations (%.1f ms) were launched before the capture began, or their calls are missing.',
+      '%d of %d GPU operations (%.1f ms) were launched before the capture began, '
+        || 'or their calls are missing%s.',
       early_ops,
       ops,
-      early_ns / 1e6
+      early_ns / 1e6,
+      iif(
+        waiting >= 10,
+        printf(', and %d launches had not run when it ended: the first and the last step are cut', waiting),
+        ''
+      )
     ),
     iif(
       is_trace,
@@ -608,7 +803,7 @@ problem (rank, severity, problem, detail, remedy) AS (
   CROSS JOIN work
   CROSS JOIN call
   CROSS JOIN source
-  WHERE calls > 0 AND 100 * early_ops >= ops AND ops > 0
+  WHERE calls > 0 AND ops > 0 AND (100 * early_ops >= ops OR early_ops >= 10)
   UNION ALL
   SELECT
     9,
@@ -620,13 +815,43 @@ problem (rank, severity, problem, detail, remedy) AS (
   WHERE here < ranks
   UNION ALL
   SELECT
+    9,
+    'note',
+    'other ranks are missing',
+    'MPI calls of one process only: what it waits for in MPI may be on another rank, which is not in this report.',
+    'nsq run FOLDER -q stragglers with the reports of all ranks'
+  FROM mpi
+  WHERE is_traced
+    AND processes = 1
+    AND (SELECT coalesce(ranks, 0) FROM member) < 2
+  UNION ALL
+  SELECT
+    8,
+    'note',
+    'MPI was not traced',
+    printf('%s started the program, and no MPI call was recorded: time of the host may be a wait in MPI.', launcher),
+    'nsys profile --trace=cuda,nvtx,mpi'
+  FROM mpi
+  WHERE launcher IS NOT NULL
+    AND NOT is_traced
+  UNION ALL
+  SELECT
     10,
     'note',
     'short capture',
-    printf('%d kernels in %.1f ms: start-up dominates; averages are unreliable.', kernels, span_ns / 1e6),
+    printf(
+      'Short: %d %s in %s. %s',
+      kernels,
+      iif(kernels = 1, 'kernel', 'kernels'),
+      iif(span_ns < 1000000, printf('%.1f µs', span_ns / 1e3), printf('%.1f ms', span_ns / 1e6)),
+      iif(kernels = 1, 'One time says little.', 'Averages are unreliable.')
+    ),
     'record some tens of steps after the warm-up'
   FROM work
-  WHERE ops > 0 AND (kernels < 100 OR span_ns < 20000000)
+  WHERE kernels > 0
+    AND (kernels < 100 OR span_ns < 20000000)
+    -- The first steps are apart where some repeat.
+    AND NOT EXISTS (SELECT 1 FROM step_window WHERE step_count > 2)
   UNION ALL
   SELECT
     11,

@@ -9,7 +9,7 @@ tags: [api, capture, cuda, gpu]
 reads: [cuda_error, launch_outcome, process]
 requires: [cuda_call, launch_outcome]
 columns:
-  - {name: outcome, type: text, priority: 0, doc: "Why: failed (the call returned an error), captured (into a CUDA graph, which runs it later), unlinked (its operation has no correlation ID), queued (not run when the capture ended), or lost (it succeeded, and the report has no work of it)."}
+  - {name: outcome, type: text, priority: 0, doc: "Why: failed (the call returned an error), captured (into a CUDA graph, which runs it later), unlinked (its operation has no correlation ID), queued (not run when the capture ended), or lost (it succeeded, but its work was not recorded)."}
   - {name: launched, type: text, priority: 1, doc: "What was launched: kernel or graph."}
   - {name: launch_count, type: int, unit: count, label: "launches", priority: 1, doc: "Launches of the thread with this outcome."}
   - {name: all_count, type: int, unit: count, label: "of", priority: 1, doc: "All launches of the thread, of kernels or of graphs."}

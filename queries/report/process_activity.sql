@@ -18,8 +18,8 @@ checks:
   - op_count >= 0 AND gpu_ns >= 0 AND call_count >= 0
 when_empty: "the report names no process"
 limits: >-
-  Scope options leave out nothing here. A system-wide capture names the processes of the whole machine, most of them
-  idle.
+  Scope options leave out nothing here. A system-wide capture names the processes of the whole machine, most of
+  which are idle.
 see_also: [scope_ids, report_info]
 ---*/
 WITH

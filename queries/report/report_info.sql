@@ -13,6 +13,7 @@ reads:
   - export_fact
   - failed_call
   - gpu
+  - gpu_metric
   - graph_trace
   - import_count
   - kernel
@@ -280,6 +281,9 @@ info AS (
   UNION ALL
   SELECT 8, 0, 12, 'rows', 'um_gpu_page_fault', printf('%,d', count(*)), count(*)
   FROM um_gpu_page_fault
+  UNION ALL
+  SELECT 8, 0, 13, 'rows', 'gpu_metric', printf('%,d', count(*)), count(*)
+  FROM gpu_metric
 )
 SELECT section, fact, value, number
 FROM info

@@ -79,7 +79,7 @@ SELECT
   memcpy.correlation_id,
   call.api_name,
   call.api_symbol
--- CROSS JOIN keeps the order of the tables: most reports have few such copies, and only their launches matter.
+-- CROSS JOIN keeps the order of the tables: most reports have few of these copies, and only their launches matter.
 FROM memcpy
 CROSS JOIN launch
 CROSS JOIN all_cuda_call AS call

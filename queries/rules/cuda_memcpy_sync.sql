@@ -64,7 +64,7 @@ nsys:
     - {name: API Name, sql: api_symbol}
 ---*/
 WITH
--- Few programs call such a function. Launches are not looked for if no name is there.
+-- Few programs call these functions. Launches are not looked for if no name is there.
 name AS MATERIALIZED (
   SELECT string_id
   FROM string

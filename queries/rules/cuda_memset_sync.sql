@@ -73,7 +73,7 @@ SELECT
   memset.correlation_id,
   call.api_name,
   call.api_symbol
--- CROSS JOIN keeps the order of the tables: most reports have few such fills, and only their launches matter.
+-- CROSS JOIN keeps the order of the tables: most reports have few of these fills, and only their launches matter.
 FROM memset
 CROSS JOIN launch
 CROSS JOIN all_cuda_call AS call

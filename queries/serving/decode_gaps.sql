@@ -14,7 +14,7 @@ params:
 columns:
   - {name: step, type: int, priority: 0, doc: "Step after the gap: position by start among the steps of the thread, from 0."}
   - {name: kind, type: text, priority: 0, doc: "Kind of the step after the gap."}
-  - {name: sequences, type: int, unit: count, priority: 2, doc: "Sequences of the step after the gap; null if the name does not tell."}
+  - {name: sequences, type: int, unit: count, priority: 2, doc: "Sequences of the step after the gap; null if the name does not contain it."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 3, doc: "End of the GPU work of all earlier steps, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, label: "gap on the GPU", priority: 1, doc: "Time from start_ns to the first GPU operation of the step."}
   - {name: host_gap_ns, type: duration, unit: ns, label: "gap on the CPU", priority: 1, doc: "Time from the end of the previous step to the start of this one on the CPU: the scheduler."}

@@ -31,7 +31,7 @@ checks:
 when_empty: "no call launched a graph"
 limits: >-
   nsys records the nodes only with --cuda-graph-trace=node, and
-  otherwise one operation per graph. Traces of PyTorch on AMD GPUs do not tell which graph ran.
+  otherwise one operation per graph. Traces of PyTorch on AMD GPUs do not record which graph ran.
 see_also: [serving_steps, cuda_gpu_sum, launch_outcomes]
 ---*/
 WITH

@@ -14,14 +14,14 @@ params:
 columns:
   - {name: step, type: int, priority: 0, doc: "Position by start among the steps of the thread, from 0."}
   - {name: kind, type: text, priority: 0, doc: "prefill, decode, mixed (both in one batch) or other."}
-  - {name: sequences, type: int, unit: count, priority: 1, doc: "Sequences of the batch; null if the name does not tell."}
-  - {name: tokens, type: int, unit: count, label: "new tokens", priority: 1, doc: "New tokens of the batch; null if the name does not tell."}
-  - {name: prefill_sequences, type: int, unit: count, priority: 3, doc: "Sequences in prefill; null if the name does not tell."}
-  - {name: prefill_tokens, type: int, unit: count, priority: 3, doc: "New tokens of the sequences in prefill; null if the name does not tell."}
-  - {name: prefill_context_tokens, type: int, unit: count, priority: 3, doc: "Context lengths of the sequences in prefill, added up, with the new tokens; null if the name does not tell."}
-  - {name: decode_sequences, type: int, unit: count, priority: 3, doc: "Sequences in decode; null if the name does not tell."}
-  - {name: decode_tokens, type: int, unit: count, priority: 3, doc: "New tokens of the sequences in decode; null if the name does not tell."}
-  - {name: decode_context_tokens, type: int, unit: count, priority: 3, doc: "Context lengths of the sequences in decode, added up, with the new tokens; null if the name does not tell."}
+  - {name: sequences, type: int, unit: count, priority: 1, doc: "Sequences of the batch; null if the name does not contain it."}
+  - {name: tokens, type: int, unit: count, label: "new tokens", priority: 1, doc: "New tokens of the batch; null if the name does not contain it."}
+  - {name: prefill_sequences, type: int, unit: count, priority: 3, doc: "Sequences in prefill; null if the name does not contain it."}
+  - {name: prefill_tokens, type: int, unit: count, priority: 3, doc: "New tokens of the sequences in prefill; null if the name does not contain it."}
+  - {name: prefill_context_tokens, type: int, unit: count, priority: 3, doc: "Context lengths of the sequences in prefill, added up, with the new tokens; null if the name does not contain it."}
+  - {name: decode_sequences, type: int, unit: count, priority: 3, doc: "Sequences in decode; null if the name does not contain it."}
+  - {name: decode_tokens, type: int, unit: count, priority: 3, doc: "New tokens of the sequences in decode; null if the name does not contain it."}
+  - {name: decode_context_tokens, type: int, unit: count, priority: 3, doc: "Context lengths of the sequences in decode, added up, with the new tokens; null if the name does not contain it."}
   - {name: span_ns, type: duration, unit: ns, label: "GPU span", priority: 1, doc: "Time from the start of its first operation on the GPU to the end of its last; null without GPU work."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time in which at least one of its operations ran; null without GPU work."}
   - {name: gap_ns, type: duration, unit: ns, label: "gap before on the GPU", priority: 1, doc: "Time on the GPU between the work of earlier steps and this one; 0 if they overlap; null for the first step and without GPU work."}

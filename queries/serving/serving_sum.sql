@@ -1,6 +1,6 @@
 /*---
 name: serving_sum
-version: 1
+version: 2
 title: Serving steps by kind and batch size
 summary: Steps of an inference engine by kind and batch size, with tokens per second.
 why: To see the throughput and the time per output token of each batch size, and what fills the GPU in its steps.
@@ -10,12 +10,13 @@ reads: [all_kernel, serving_op, serving_step]
 requires: [nvtx_range, nvtx_op]
 columns:
   - {name: kind, type: text, priority: 0, doc: "prefill, decode, mixed (both in one batch) or other."}
-  - {name: least_sequences, type: int, unit: count, label: "sequences from", priority: 0, doc: "Smallest batch of the row. Rows are the powers of two: 1, 2 to 3, 4 to 7 and so on; null if the names do not tell."}
+  - {name: least_sequences, type: int, unit: count, label: "sequences from", priority: 0, doc: "Smallest batch of the row. Rows are the powers of two: 1, 2 to 3, 4 to 7 and so on; null if the names do not contain it."}
   - {name: most_sequences, type: int, unit: count, label: "sequences to", priority: 0, doc: "Largest batch of the row; null as least_sequences is."}
-  - {name: steps, type: int, unit: count, priority: 1, doc: "Number of steps with GPU work."}
-  - {name: tokens, type: int, unit: count, label: "new tokens", priority: 1, doc: "New tokens of the steps; null if a name does not tell."}
+  - {name: steps, type: int, unit: count, priority: 1, doc: "Number of steps."}
+  - {name: unseen_steps, type: int, unit: count, label: "without GPU work", priority: 1, doc: "Steps of which the report has no GPU work: launch_outcomes says whether it is lost. All columns after this one are about the other steps, and null if there are none."}
+  - {name: tokens, type: int, unit: count, label: "new tokens", priority: 1, doc: "New tokens of the steps with GPU work; null if a name does not contain it."}
   - {name: tokens_per_s, type: real, label: "tokens/s", priority: 1, doc: "tokens / period_ns, in tokens per second; null if tokens is."}
-  - {name: period_ns, type: duration, unit: ns, label: "GPU time with gaps", priority: 2, doc: "Sum of the periods. A period ends with the last GPU operation of a step, and begins where that of the step before ended; the first begins with its step."}
+  - {name: period_ns, type: duration, unit: ns, label: "GPU time with gaps", priority: 2, doc: "Sum of the periods. A period ends with the last GPU operation of a step, and begins where that of the step before ended; the first, and one after a step without GPU work, begins with its step."}
   - {name: mean_ns, type: duration, unit: ns, label: "mean period", priority: 2, doc: "Mean period. For decode and mixed steps, this is the time per output token of a sequence that gets one token in each step."}
   - {name: p50_ns, type: duration, unit: ns, label: "median period", priority: 1, doc: "Median of the periods."}
   - {name: p90_ns, type: duration, unit: ns, label: "p90 period", priority: 2, doc: "90th percentile of the periods."}
@@ -30,15 +31,15 @@ columns:
   - {name: communication_pct, type: percent, unit: percent, label: "communication % of op. time", priority: 2, doc: "Kernels of the class communication as a share of gpu_ns."}
   - {name: rest_pct, type: percent, unit: percent, label: "rest % of op. time", priority: 3, doc: "All other kernels, copies, fills and CUDA graphs traced as a whole as a share of gpu_ns."}
 checks:
-  - steps >= 1 AND graph_steps <= steps
-  - period_ns >= 0 AND gap_ns <= period_ns
+  - unseen_steps BETWEEN 0 AND steps AND coalesce(graph_steps, 0) <= steps - unseen_steps
+  - (unseen_steps = steps) = (period_ns IS NULL)
+  - period_ns IS NULL OR period_ns >= 0 AND gap_ns <= period_ns
   - least_sequences IS NULL OR least_sequences <= most_sequences
-  - gpu_ns = 0 OR abs(attention_pct + gemm_pct + moe_pct + communication_pct + rest_pct - 100) < 0.000001
-when_empty: >-
-  no step of an inference engine has GPU work; serving_steps lists the steps, and serving_annotation the names it knows
+  - coalesce(gpu_ns, 0) = 0 OR abs(attention_pct + gemm_pct + moe_pct + communication_pct + rest_pct - 100) < 0.000001
+when_empty: "the report has no step of an inference engine; serving_annotation says which names are steps"
 limits: >-
   Periods contain the time in which the engine had no requests. With speculative decoding, a sequence gets several
-  tokens in a step, so mean_ns is the time per step. Names of MIXED steps of SGLang and of TensorRT-LLM do not tell how
+  tokens in a step, so mean_ns is the time per step. Names of MIXED steps of SGLang and of TensorRT-LLM do not show how
   many tokens are in decode. Classes come from the class map of --classes, by kernel name. Kernels of a CUDA graph traced
   as a whole are not recorded. In the gaps, other work may run.
 see_also: [serving_steps, decode_gaps, class_sum]
@@ -47,6 +48,8 @@ WITH
 step AS MATERIALIZED (
   SELECT
     *,
+    op_count > 0 AS is_seen,
+    coalesce(lag(op_count > 0) OVER (PARTITION BY global_tid ORDER BY step), 1) AS follows_seen,
     CASE
       WHEN sequences < 1 THEN 0
       ELSE (
@@ -57,7 +60,6 @@ step AS MATERIALIZED (
       )
     END AS bucket
   FROM serving_step
-  WHERE op_count > 0
 ),
 op AS MATERIALIZED (
   SELECT
@@ -94,17 +96,18 @@ summed AS (
     min(sequences) AS least_sequences,
     max(sequences) AS most_sequences,
     count(*) AS steps,
-    iif(count(tokens) = count(*), sum(tokens), NULL) AS tokens,
-    sum(period_ns) AS period_ns,
-    avg(period_ns) AS mean_ns,
-    median(period_ns) AS p50_ns,
-    percentile(period_ns, 90) AS p90_ns,
-    percentile(period_ns, 99) AS p99_ns,
+    count(*) - sum(is_seen) AS unseen_steps,
+    iif(count(iif(is_seen, tokens, NULL)) = sum(is_seen), sum(iif(is_seen, tokens, NULL)), NULL) AS tokens,
+    sum(own_period_ns) AS period_ns,
+    avg(own_period_ns) AS mean_ns,
+    median(own_period_ns) AS p50_ns,
+    percentile(own_period_ns, 90) AS p90_ns,
+    percentile(own_period_ns, 99) AS p99_ns,
     sum(busy_ns) AS busy_ns,
-    coalesce(sum(gap_ns), 0) AS gap_ns,
-    sum(graph_launch_count > 0) AS graph_steps,
-    sum(gpu_ns) AS gpu_ns
-  FROM step
+    iif(sum(is_seen) > 0, coalesce(sum(iif(follows_seen, gap_ns, 0)), 0), NULL) AS gap_ns,
+    sum(iif(is_seen, graph_launch_count > 0, NULL)) AS graph_steps,
+    sum(iif(is_seen, gpu_ns, NULL)) AS gpu_ns
+  FROM (SELECT *, iif(follows_seen, period_ns, span_ns) AS own_period_ns FROM step)
   GROUP BY kind, bucket
 )
 SELECT
@@ -112,6 +115,7 @@ SELECT
   summed.least_sequences,
   summed.most_sequences,
   summed.steps,
+  summed.unseen_steps,
   summed.tokens,
   1e9 * summed.tokens / nullif(summed.period_ns, 0) AS tokens_per_s,
   summed.period_ns,
@@ -131,7 +135,7 @@ SELECT
     summed.gpu_ns - classed.attention_ns - classed.gemm_ns - classed.moe_ns - classed.communication_ns
   ) / nullif(summed.gpu_ns, 0) AS rest_pct
 FROM summed
-JOIN classed
+LEFT JOIN classed
   ON classed.kind = summed.kind
   AND coalesce(classed.bucket, -1) = coalesce(summed.bucket, -1)
 GROUP BY summed.kind, summed.bucket

@@ -1,6 +1,6 @@
 /*---
 name: capture_phase
-summary: One row per phase of each process on each GPU, such as start-up and steady state, with what tells them apart.
+summary: One row per phase of each process on each GPU, such as start-up and steady state, with what distinguishes them.
 internal: true
 present_if: [gpu_op, graph_trace]
 stored: true
@@ -9,10 +9,10 @@ columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: phase_id, type: id, doc: "Number of the phase of its process and GPU in order of time, from 0."}
-  - {name: phase, type: text, doc: "start-up: before the first step after the warm-up. steady: the steps after the warm-up. tail: what follows them. once: all of a process in which nothing repeats."}
+  - {name: phase, type: text, doc: "start-up: before the first step after the warm-up. steady: the steps after the warm-up. tail: what follows them, with steps that are unlike the others. once: all of a process in which nothing repeats."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the phase, on the report's clock: the first CUDA call or GPU operation of the process, or the end of the phase before."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the phase: of the last step, or of the last CUDA call or GPU operation of the process."}
-  - {name: step_count, type: int, unit: count, doc: "Steps in the phase: warm-up steps in start-up, 0 in the tail; null where nothing repeats."}
+  - {name: step_count, type: int, unit: count, doc: "Steps in the phase: warm-up steps in start-up; null where nothing repeats."}
   - {name: first_kernel_count, type: int, unit: count, doc: "Distinct kernels of the start-up: each is loaded and runs for the first time. Null in other phases."}
   - {name: load_ns, type: duration, unit: ns, doc: "Time in calls that load modules and libraries; calls of several threads add up. Null if no CUDA calls were recorded."}
   - {name: memory_ns, type: duration, unit: ns, doc: "Time in calls that allocate, free, pin and unpin memory; null if no CUDA calls were recorded."}
@@ -52,9 +52,8 @@ call AS MATERIALIZED (
     ON function.string_id = call.name_id
 ),
 called AS MATERIALIZED (
-  SELECT pid, min(start_ns) AS start_ns, max(end_ns) AS end_ns
-  FROM all_cuda_call
-  GROUP BY pid
+  SELECT value ->> 0 AS pid, value ->> 2 AS start_ns, value ->> 3 AS end_ns
+  FROM json_each((SELECT extents(pid, start_ns, end_ns) FROM all_cuda_call))
 ),
 span AS (
   SELECT
@@ -71,10 +70,11 @@ steady AS MATERIALIZED (
   SELECT
     gpu_id,
     pid,
-    min(iif(part = 'warm-up', NULL, start_ns)) AS start_ns,
-    max(end_ns) AS end_ns,
-    sum(part <> 'warm-up') AS step_count,
-    sum(part = 'warm-up') AS warm_up_count
+    min(iif(part IN ('median', 'steady'), start_ns, NULL)) AS start_ns,
+    max(iif(part IN ('median', 'steady'), end_ns, NULL)) AS end_ns,
+    sum(part IN ('median', 'steady')) AS step_count,
+    sum(part = 'warm-up') AS warm_up_count,
+    sum(part = 'tail') AS tail_count
   FROM step_window
   WHERE step_count > 1
   GROUP BY gpu_id, pid
@@ -97,12 +97,24 @@ phase AS MATERIALIZED (
     ON steady.gpu_id = span.gpu_id
     AND steady.pid = span.pid
   UNION ALL
-  SELECT span.gpu_id, span.device_id, span.pid, steady.end_ns, span.end_ns, 'tail', 0
+  SELECT span.gpu_id, span.device_id, span.pid, steady.end_ns, span.end_ns, 'tail', steady.tail_count
   FROM span
   JOIN steady
     ON steady.gpu_id = span.gpu_id
     AND steady.pid = span.pid
   WHERE steady.end_ns < span.end_ns
+),
+-- Start-up is short: most kernels come later.
+first_kernel AS MATERIALIZED (
+  SELECT phase.gpu_id, phase.pid, count(DISTINCT kernel.name_id) AS kernel_count
+  FROM all_kernel AS kernel
+  CROSS JOIN phase
+  WHERE kernel.start_ns < (SELECT max(end_ns) FROM phase WHERE phase = 'start-up')
+    AND phase.phase = 'start-up'
+    AND phase.pid = kernel.pid
+    AND phase.device_id = kernel.device_id
+    AND phase.end_ns > kernel.start_ns
+  GROUP BY phase.gpu_id, phase.pid
 ),
 in_calls AS MATERIALIZED (
   SELECT
@@ -136,22 +148,15 @@ SELECT
   phase.start_ns,
   phase.end_ns,
   phase.step_count,
-  iif(
-    phase.phase = 'start-up',
-    (
-      SELECT count(DISTINCT name_id)
-      FROM all_kernel AS kernel
-      WHERE kernel.pid = phase.pid
-        AND kernel.device_id = phase.device_id
-        AND kernel.start_ns < phase.end_ns
-    ),
-    NULL
-  ) AS first_kernel_count,
+  iif(phase.phase = 'start-up', coalesce(first_kernel.kernel_count, 0), NULL) AS first_kernel_count,
   iif(phase.pid IN (SELECT pid FROM called), coalesce(in_calls.load_ns, 0), NULL) AS load_ns,
   iif(phase.pid IN (SELECT pid FROM called), coalesce(in_calls.memory_ns, 0), NULL) AS memory_ns,
   coalesce(uploaded.upload_ns, 0) AS upload_ns,
   coalesce(uploaded.upload_bytes, 0) AS upload_bytes
 FROM phase
+LEFT JOIN first_kernel
+  ON first_kernel.gpu_id = phase.gpu_id
+  AND first_kernel.pid = phase.pid
 LEFT JOIN in_calls
   ON in_calls.gpu_id = phase.gpu_id
   AND in_calls.pid = phase.pid

@@ -2,12 +2,12 @@
 name: collective_op
 summary: One row per collective on a GPU, with its communicator, its place in it, its size and its kernel.
 present_if: [src_nvtx_event, src_cuda_kernel]
-reads: [export_fact, kernel, nccl_call, nvtx_op, process_device, src_collective, string]
+reads: [all_kernel, all_nccl_call, kernel, nccl_call, nvtx_op, p2p_op, process_device, string, torch_collective]
 columns:
   - {name: communicator, type: text, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group; operation and stream if guessed."}
-  - {name: sequence, type: int, doc: "Place among the collectives of the communicator on this GPU, from 0; as PyTorch counts, if its trace says so."}
-  - {name: operation, type: text, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what it sends to each rank; null if unknown. Of a group of calls, the sum."}
+  - {name: sequence, type: int, doc: "Place among the collectives of the communicator on this GPU, from 0; as PyTorch counts, if its trace records it."}
+  - {name: operation, type: text, doc: "AllReduce, Broadcast, Reduce, AllGather, ReduceScatter, AllToAll or another. SendRecv: a kernel of sends and receives without a record, taken for an exchange in which all ranks take part."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "What each rank contributes, of a reduce-scatter what each rank gets, of an all-to-all what goes to each rank; null if unknown. For a group of calls, the sum."}
   - {name: data_type, type: text, doc: "Type of the elements, such as BFloat16; null except in PyTorch traces."}
   - {name: reduction, type: text, doc: "Reduction, such as Sum; null if there is none, or if unknown."}
   - {name: root, type: int, doc: "Rank that sends a broadcast or gets a reduction; null for other operations, or if unknown."}
@@ -22,15 +22,19 @@ columns:
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the kernel; null without a kernel."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: range_id, type: id, doc: "Row ID of the call's NVTX range in the raw table; null if unknown."}
+  - {name: group_name, type: text, doc: "What the program calls PyTorch's process group, such as mesh_tp; null if not recorded."}
+  - {name: role, type: text, doc: "Parallelism that group_name names, as in torch_collective; null if it names none."}
 limits: >-
-  Sends and receives are in p2p_op. If a process has several ranks of a communicator, a call counts for the rank whose
+  Recorded sends and receives are in p2p_op. If a process has several ranks of a communicator, a call counts for the rank whose
   device ran the kernel; one without a kernel has no rank. If a group of calls launches several kernels on a device, a
-  call has the first one of its operation.
+  call has the first one of its operation. Places count in the whole capture, whatever the scope, except in processes with several
+  ranks, and where only some calls have payloads.
 ---*/
+-- Places are counted without the scope: a part of the capture has the same ones as the whole.
 WITH
 member AS MATERIALIZED (
   SELECT global_pid, communicator, rank, max(rank_count) AS rank_count, max(device_id) AS device_id
-  FROM nccl_call
+  FROM all_nccl_call AS nccl_call
   WHERE rank IS NOT NULL
   GROUP BY global_pid, communicator, rank
 ),
@@ -55,7 +59,7 @@ call AS MATERIALIZED (
     coalesce(nccl_call.group_id, nccl_call.range_id) AS launched_in,
     nccl_call.pid,
     nccl_call.global_pid
-  FROM nccl_call
+  FROM all_nccl_call AS nccl_call
   LEFT JOIN team
     ON team.global_pid = nccl_call.global_pid
     AND team.communicator = nccl_call.communicator
@@ -76,7 +80,7 @@ launched AS (
     ) AS choice
   FROM nvtx_op
   CROSS JOIN call
-  CROSS JOIN kernel
+  CROSS JOIN all_kernel AS kernel
   WHERE nvtx_op.op_kind = 'kernel'
     AND call.launched_in = nvtx_op.range_id
     AND kernel.kernel_id = nvtx_op.op_id
@@ -100,7 +104,9 @@ by_payload AS (
     launched.kernel_id,
     call.start_ns AS call_start_ns,
     call.pid,
-    call.range_id
+    call.range_id,
+    NULL AS group_name,
+    NULL AS role
   FROM call
   LEFT JOIN launched
     ON launched.range_id = call.range_id
@@ -110,82 +116,30 @@ by_payload AS (
     AND member.communicator = call.communicator
     AND (call.member_count = 1 OR member.device_id = launched.device_id)
 ),
-traced AS (
-  SELECT
-    (SELECT text FROM string WHERE string_id = said.groupId) AS group_name,
-    (SELECT text FROM string WHERE string_id = said.groupRanksId) AS group_ranks,
-    lower(replace((SELECT text FROM string WHERE string_id = said.nameId), '_', '')) AS function,
-    (SELECT text FROM string WHERE string_id = said.typeId) AS data_type,
-    said.groupSize AS rank_count,
-    said.inElements AS in_elements,
-    said.outElements AS out_elements,
-    said.sequence,
-    kernel.kernel_id,
-    kernel.start_ns,
-    kernel.pid
-  FROM src_collective AS said
-  CROSS JOIN kernel
-  WHERE kernel.correlation_id = said.correlationId
-    AND kernel.start_ns = said.start
-    AND kernel.global_pid IS NOT DISTINCT FROM said.globalPid
-),
-named AS (
-  SELECT
-    *,
-    CASE
-      WHEN function GLOB '*allreduce*' THEN 'AllReduce'
-      WHEN function GLOB '*reducescatter*' THEN 'ReduceScatter'
-      WHEN function GLOB '*allgather*' THEN 'AllGather'
-      WHEN function GLOB '*broadcast*' THEN 'Broadcast'
-      WHEN function GLOB '*alltoall*' THEN 'AllToAll'
-      WHEN function GLOB '*reduce*' THEN 'Reduce'
-      WHEN function GLOB '*gather*' THEN 'Gather'
-      WHEN function GLOB '*scatter*' THEN 'Scatter'
-      WHEN function GLOB '*barrier*' THEN 'Barrier'
-    END AS operation,
-    CASE
-      WHEN data_type IN ('Double', 'Long', 'UInt64', 'ComplexFloat') THEN 8
-      WHEN data_type IN ('Float', 'Int', 'UInt32') THEN 4
-      WHEN data_type IN ('Half', 'BFloat16', 'Short', 'UInt16') THEN 2
-      WHEN data_type IN ('Byte', 'Char', 'Bool') OR data_type GLOB 'Float8*' THEN 1
-      WHEN data_type = 'ComplexDouble' THEN 16
-    END AS element_bytes
-  FROM traced
-),
 by_trace AS (
   SELECT
-    group_name || ' ' || group_ranks AS communicator,
+    communicator,
     coalesce(
       sequence,
-      row_number() OVER (PARTITION BY pid, group_name, group_ranks ORDER BY start_ns, kernel_id) - 1
+      row_number() OVER (PARTITION BY pid, communicator ORDER BY start_ns, kernel_id) - 1
     ) AS sequence,
     operation,
-    element_bytes
-    * CASE operation
-        WHEN 'ReduceScatter' THEN out_elements
-        WHEN 'AllToAll' THEN in_elements / nullif(rank_count, 0)
-        ELSE in_elements
-      END AS size_bytes,
+    size_bytes,
     data_type,
     NULL AS reduction,
     NULL AS root,
-    -- PyTorch shortens long lists.
-    (
-      SELECT member.key
-      FROM json_each(iif(json_valid(group_ranks), group_ranks, '[]')) AS member
-      JOIN export_fact
-        ON export_fact.fact = 'DISTRIBUTED_RANK'
-        AND CAST(export_fact.value AS INTEGER) = member.value
-    ) AS rank,
+    rank,
     rank_count,
     1 AS call_count,
     'trace' AS source,
     kernel_id,
     NULL AS call_start_ns,
     pid,
-    NULL AS range_id
-  FROM named
-  WHERE operation IS NOT NULL
+    NULL AS range_id,
+    group_name,
+    role
+  FROM torch_collective
+  WHERE operation NOT IN ('Send', 'Recv')
 ),
 known AS MATERIALIZED (
   SELECT *
@@ -198,13 +152,15 @@ kind AS MATERIALIZED (
   SELECT name_id, operation
   FROM (
     SELECT name_id, collective((SELECT text FROM string WHERE string_id = name_id)) AS operation
-    FROM (SELECT DISTINCT name_id FROM kernel)
+    FROM (SELECT DISTINCT name_id FROM all_kernel AS kernel)
   )
   WHERE operation IN ('AllReduce', 'Broadcast', 'Reduce', 'AllGather', 'ReduceScatter', 'AllToAll')
+    -- Where sends and receives are recorded, the kernels are known to be those of pairs.
+    OR (operation = 'SendRecv' AND NOT EXISTS (SELECT 1 FROM p2p_op))
 ),
 unknown AS MATERIALIZED (
   SELECT kernel.kernel_id, kernel.start_ns, kernel.pid, kernel.device_id, kernel.stream_id, kind.operation
-  FROM kernel
+  FROM all_kernel AS kernel
   CROSS JOIN kind
   WHERE kind.name_id = kernel.name_id
     AND kernel.kernel_id NOT IN (SELECT kernel_id FROM known WHERE kernel_id IS NOT NULL)
@@ -241,7 +197,9 @@ op AS (
   SELECT *
   FROM known
   UNION ALL
-  SELECT communicator, sequence, operation, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'guess', kernel_id, NULL, pid, NULL
+  SELECT
+    communicator, sequence, operation, NULL, NULL, NULL, NULL, NULL, NULL, 1, 'guess', kernel_id, NULL, pid, NULL, NULL,
+    NULL
   FROM by_order
 )
 SELECT
@@ -267,7 +225,11 @@ SELECT
   kernel.start_ns,
   kernel.end_ns,
   op.pid,
-  op.range_id
+  op.range_id,
+  op.group_name,
+  op.role
 FROM op
 LEFT JOIN kernel
   ON kernel.kernel_id = op.kernel_id
+WHERE kernel.kernel_id IS NOT NULL
+  OR (op.kernel_id IS NULL AND op.range_id IN (SELECT range_id FROM nccl_call))

@@ -14,11 +14,11 @@ columns:
   - {name: sm_count, type: int, unit: count, doc: "Streaming multiprocessors (SMs) that the process can use; null if unknown."}
   - {name: is_partition, type: bool, doc: "Whether it is a MIG instance: another device of the same GPU has another uuid, or it has fewer SMs than the GPU."}
 limits: >-
-  Hardware is told apart by what identifies it, never by the ordinal alone. Since 2022.2 the export numbers the GPUs of a
+  Hardware is identified by address or uuid, never by the ordinal alone. Since 2022.2 the export numbers the GPUs of a
   machine; several uuids of one number are MIG instances, of which the first keeps the number and the others get numbers
-  after the last GPU. Before, GPUs are told apart by their PCI address: where processes see different GPUs as one ordinal,
+  after the last GPU. Before, GPUs are identified by their PCI address: where processes see different GPUs as one ordinal,
   or one GPU as several, GPUs are numbered in the order of their addresses, else by ordinal. Before schema 3.17, newer
-  exports have one device list for all processes, made without CUDA_VISIBLE_DEVICES. Hosts are not told apart.
+  exports have one device list for all processes, made without CUDA_VISIBLE_DEVICES. Hosts are not distinguished.
 ---*/
 WITH
 instance AS (

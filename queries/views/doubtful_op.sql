@@ -21,5 +21,5 @@ limits: >-
   `starts before its launch`: the call with its correlation ID began after it. `overlaps its stream`: at least three of
   the next 64 kernels of its stream, launched by other calls, began before it ended. Programmatic dependent launch lets
   one kernel begin early, not three, and the branches of one CUDA graph are one call. These operations count in all
-  figures, because nothing tells which of the times is wrong. suspect_event has those that do not count.
+  figures, because it is unknown which of the times is wrong. suspect_event has those that do not count.
 ---*/

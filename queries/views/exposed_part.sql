@@ -1,6 +1,6 @@
 /*---
 name: exposed_part
-summary: One row per part of a copy, fill or collective in which no work of a higher rank ran.
+summary: One row per part of a copy, fill or collective in which no work of a higher priority ran.
 native: true
 internal: true
 present_if: [gpu_op, graph_trace]
@@ -21,7 +21,7 @@ columns:
   - {name: stream_id, type: id, doc: "CUDA stream ID of the operation, unique within its context."}
   - {name: late_ns, type: duration, unit: ns, doc: "Time in which the thread that launched the next compute kernel had not launched it, and did not wait for the GPU: even without this operation, the kernel would have come late."}
 limits: >-
-  Compute ranks above communication, communication above memory. A part of a copy or fill is time without any kernel; a
+  Compute has priority over communication, communication over copies and fills. A part of a copy or fill is time without any kernel; a
   part of a collective is time without compute. The parts of one activity never overlap on a GPU: if two of its operations
   run together, the time counts for the one that started first.
 ---*/

@@ -22,7 +22,7 @@ columns:
   - {name: compute_ns, type: duration, unit: ns, doc: "Time in which a compute kernel ran. For a compute kernel this is all of in_window_ns."}
   - {name: communication_ns, type: duration, unit: ns, doc: "Time in which a communication kernel ran. For a communication kernel this is all of in_window_ns."}
   - {name: memory_ns, type: duration, unit: ns, doc: "Time in which a copy or fill ran. For a copy or fill this is all of in_window_ns."}
-  - {name: exposed_ns, type: duration, unit: ns, doc: "Time in which no work of a higher rank ran. Compute ranks above communication, communication above memory."}
+  - {name: exposed_ns, type: duration, unit: ns, doc: "Time in which no work of a higher priority ran. Compute has priority over communication, communication over copies and fills."}
   - {name: concurrent_ns, type: duration, unit: ns, doc: "Time in which any other operation ran on the same GPU, on any stream."}
 limits: >-
   Operations of the same kind of work that run together are all exposed, so their exposed_ns can add up to more than the

@@ -14,7 +14,7 @@ columns:
 limits: >-
   FP32 products have the peak of TF32, where the GPU has it: what the hardware could do if the program allowed it. The
  
-  bound from the clock counts the full rate of the architecture; consumer GPUs may have half of it.
+  bound from the clock counts the full rate of the architecture; consumer GPUs may have half.
 ---*/
 WITH
 -- A container may number its GPUs anew. If all GPUs are of one model, that does not matter.

@@ -1,6 +1,6 @@
 /*---
 name: gpu_window
-summary: How each GPU spent its time, in a window chosen by start_ns and end_ns, or in all of it.
+summary: How each GPU spent its time, in a window chosen by start_ns and end_ns, or in the whole capture.
 native: true
 present_if: [gpu_op, graph_trace]
 reads: [all_graph_trace, all_kernel, all_memcpy, all_memset, device, string]

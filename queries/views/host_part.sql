@@ -59,7 +59,7 @@ sample AS MATERIALIZED (
   WHERE global_tid IN (SELECT global_tid FROM idle)
     AND (state = 'running' OR state IS NULL)
 ),
--- A thread runs half a period before and after a sample of it.
+-- A thread runs half a period before and after its sample.
 period AS MATERIALIZED (
   SELECT cast(median(at_ns - before_ns) / 2 AS INTEGER) AS half_ns
   FROM sample

@@ -31,5 +31,5 @@ columns:
   - {name: is_first, type: bool, doc: "1 if that operation is the first kernel of its name in its process and context; null if it is no kernel."}
 limits: >-
   Only gaps of whole GPUs, as in gpu_gap with the level gpu. A wait or an allocation inside another call counts as wait
-  or allocation. Only the name of a call tells whether it waits.
+  or allocation. Only the name of a call shows whether it waits.
 ---*/

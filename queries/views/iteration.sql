@@ -3,7 +3,7 @@ name: iteration
 summary: One row per iteration, found by the names of NVTX ranges.
 present_if: [src_nvtx_event]
 stored: true
-reads: [all_nvtx_span, nvtx_name, nvtx_path, nvtx_projection, scope]
+reads: [all_nvtx_name, all_nvtx_path, all_nvtx_projection, all_nvtx_span, scope]
 columns:
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table."}
   - {name: layer_name, type: text, doc: "Name of the iterations, each number replaced by *. The same in all rows, unless the scope gives a pattern for several names."}
@@ -23,7 +23,7 @@ limits: >-
   The ranges that the scope names; else those of the folded name that occurs at least twice and contains iteration or iter, else step, else batch, else epoch. A name
   that occurs three times comes first, then the outermost. Names of a phase, such as optimizer step, and C++ names (with
   ::) are never picked. If no name fits, there are no rows. A range that begins inside another iteration of its thread
-  is a part of that iteration.
+  is a part of that iteration. Iterations are those of the whole capture, whatever the scope leaves.
 ---*/
 WITH
 word (word, place) AS (
@@ -38,7 +38,7 @@ worded AS MATERIALIZED (
       FROM word
       WHERE ' ' || lower(layer_name) || ' ' GLOB '*[^a-z]' || word || '[^a-z]*'
     ) AS place
-  FROM (SELECT DISTINCT layer_name FROM nvtx_path)
+  FROM (SELECT DISTINCT layer_name FROM all_nvtx_path)
   WHERE instr(layer_name, '::') = 0
 ),
 likely AS MATERIALIZED (
@@ -48,12 +48,12 @@ likely AS MATERIALIZED (
 ),
 likeliest AS (
   SELECT path.layer_name
-  FROM nvtx_path AS path
+  FROM all_nvtx_path AS path
   JOIN likely
     ON likely.layer_name = path.layer_name
   WHERE path.layer_name NOT IN (
     SELECT layer_name
-    FROM nvtx_name
+    FROM all_nvtx_name
     WHERE iif(layer_name IN (SELECT layer_name FROM likely), phase, NULL) IS NOT NULL
   )
   GROUP BY path.layer_name
@@ -77,7 +77,7 @@ named AS (
       1
     ) AS place
   FROM scope
-  CROSS JOIN nvtx_name
+  CROSS JOIN all_nvtx_name
   WHERE iteration_name IS NOT NULL
     AND (
       layer_name GLOB iteration_name
@@ -93,7 +93,7 @@ chosen AS (
   WHERE place = (SELECT min(place) FROM named)
   UNION ALL
   SELECT name_id
-  FROM nvtx_name
+  FROM all_nvtx_name
   WHERE (SELECT iteration_name FROM scope) IS NULL
     AND layer_name = (SELECT layer_name FROM likeliest)
 ),
@@ -123,12 +123,12 @@ reached AS (
       ORDER BY range.start_ns, range.end_ns DESC, range.range_id
       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
     ) AS reached_ns
-  FROM nvtx_projection AS range
+  FROM all_nvtx_projection AS range
   WHERE range.name_id IN (SELECT name_id FROM chosen)
 )
 SELECT
   range_id,
-  (SELECT layer_name FROM nvtx_name WHERE nvtx_name.name_id = reached.name_id) AS layer_name,
+  (SELECT layer_name FROM all_nvtx_name WHERE all_nvtx_name.name_id = reached.name_id) AS layer_name,
   range_name,
   row_number() OVER (PARTITION BY global_tid ORDER BY start_ns, range_id) - 1 AS iteration,
   count(*) OVER (PARTITION BY global_tid) AS iteration_count,

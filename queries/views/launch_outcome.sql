@@ -16,15 +16,15 @@ columns:
   - {name: launch_count, type: int, unit: count, doc: "Launches of the thread with this outcome."}
   - {name: all_count, type: int, unit: count, doc: "All launches of the thread by the functions of these, such as cudaLaunchKernel."}
   - {name: return_value, type: int, doc: "The error of launches that failed, one row for each; null for other outcomes."}
-  - {name: first_start_ns, type: timestamp, unit: ns, doc: "Start of the first such launch, on the report's clock."}
-  - {name: last_start_ns, type: timestamp, unit: ns, doc: "Start of the last such launch."}
+  - {name: first_start_ns, type: timestamp, unit: ns, doc: "Start of the first of these launches, on the report's clock."}
+  - {name: last_start_ns, type: timestamp, unit: ns, doc: "Start of the last of these launches."}
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: tid, type: id, doc: "Operating system thread ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: >-
-  Launches are calls of cudaLaunchKernel, cuLaunchKernel, hipLaunchKernel, their variants, and of cudaGraphLaunch and its
-  like. A runtime call and the driver call inside it are one. Captured: launched while a stream of the process was
+  Launches are calls of cudaLaunchKernel, cuLaunchKernel, hipLaunchKernel, their variants, and of cudaGraphLaunch and
+  similar calls. A runtime call and the driver call inside it are one. Captured: launched while a stream of the process was
   captured (cudaStreamBeginCapture to cudaStreamEndCapture). Queued: after the last launch of the process whose work is in
   the report, and with no synchronisation of the process after it. Copies and fills are left out, because some need no
   operation. Threads whose launches all have GPU work have no row. Whole capture: no scope option acts on it.

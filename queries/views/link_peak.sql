@@ -6,11 +6,11 @@ reads: [gpu, process_device]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine."}
   - {name: gpu_name, type: text, doc: "Name of the GPU; null if unknown."}
-  - {name: link_bytes_per_s, type: real, unit: bytes_per_s, doc: "What all NVLinks (AMD: Infinity Fabric links) of the GPU carry in one direction; null if the model is not known, or has none."}
+  - {name: link_bytes_per_s, type: real, unit: bytes_per_s, doc: "What all NVLinks (AMD: Infinity Fabric links) of the GPU carry in one direction; null if the model is unknown, or has none."}
   - {name: document, type: text, doc: "Vendor's document that states it, as the sum of both directions; null as link_bytes_per_s is."}
   - {name: url, type: text, doc: "Address of the document; null as link_bytes_per_s is."}
 limits: >-
-  The vendor's figure for a GPU whose links are all connected. A report does not tell whether they are: boards on PCIe
+  The vendor's figure for a GPU whose links are all connected. A report does not record whether they are: boards on PCIe
   have links only with a bridge. Traffic between machines uses the network.
 ---*/
 WITH

@@ -25,7 +25,7 @@ columns:
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: >-
   MPI_Waitall and similar calls have one row per request, all with the same times. Do not add up their durations.
-  MPI_Sendrecv has two rows if what it sends and what it receives differ: the row of what it sends has no length.
+  MPI_Sendrecv has two rows if the sent and the received message differ: the row of the sent message has no length.
 ---*/
 SELECT
   row_id AS mpi_id,

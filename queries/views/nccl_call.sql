@@ -12,7 +12,7 @@ columns:
   - {name: rank, type: int, doc: "Rank within the communicator; null except in calls that make or free one."}
   - {name: rank_count, type: int, unit: count, doc: "Ranks of the communicator; null as rank is."}
   - {name: device_id, type: int, doc: "CUDA device of the rank; null as rank is."}
-  - {name: size_bytes, type: bytes, unit: bytes, doc: "Message size: what each rank contributes, of reduce-scatter what each rank gets, of all-to-all what it sends to each rank; null if the call moves nothing, or without a payload."}
+  - {name: size_bytes, type: bytes, unit: bytes, doc: "Message size: what each rank contributes, of reduce-scatter what each rank gets, of all-to-all what goes to each rank; null if the call moves nothing, or without a payload."}
   - {name: reduction, type: text, doc: "Reduction, such as Sum; null if there is none."}
   - {name: root, type: int, doc: "Rank that sends a broadcast or gets a reduction; null for other calls."}
   - {name: peer, type: int, doc: "The other rank of a Send or Recv; null for other calls."}

@@ -10,9 +10,12 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the sample, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the sample."}
   - {name: metric_name, type: text, doc: "Name of the metric, such as IB: Send waits."}
-  - {name: value, type: int, doc: "Value, in the unit of the metric."}
+  - {name: metric_unit, type: text, doc: "Unit of the value, as nsys names it, such as bytes/ms."}
+  - {name: value, type: int, doc: "Value, in the unit of the metric. A rate holds from start_ns to end_ns."}
+  - {name: port_id, type: id, doc: "Port of the device; null before schema 3.23.3, which has no ports."}
   - {name: guid, type: id, doc: "GUID of the device; null if the report does not know the card."}
   - {name: device_name, type: text, doc: "Model of the card; null for switches, and for cards that the report does not know."}
+  - {name: nic_name, type: text, doc: "Name that the system gives the card, such as mlx5_0; null for switches and if unknown."}
 ---*/
 SELECT
   'nic' AS device_kind,
@@ -20,9 +23,12 @@ SELECT
   sample.start AS start_ns,
   sample."end" AS end_ns,
   metric.name AS metric_name,
+  metric.unit AS metric_unit,
   sample.value AS value,
+  sample.portId AS port_id,
   nic.GUID AS guid,
-  (SELECT label FROM src_enum_net_device WHERE src_enum_net_device.id = nic.deviceId) AS device_name
+  (SELECT label FROM src_enum_net_device WHERE src_enum_net_device.id = nic.deviceId) AS device_name,
+  nullif(nic.name, '') AS nic_name
 FROM src_nic_metric AS sample
 JOIN src_network_metric_name AS metric
   ON metric.metricsListId = sample.metricsListId
@@ -36,9 +42,12 @@ SELECT
   sample.start AS start_ns,
   sample."end" AS end_ns,
   metric.name AS metric_name,
+  metric.unit AS metric_unit,
   sample.value AS value,
+  sample.portId AS port_id,
   sample.globalId AS guid,
-  NULL AS device_name
+  NULL AS device_name,
+  NULL AS nic_name
 FROM src_ib_switch_metric AS sample
 JOIN src_network_metric_name AS metric
   ON metric.metricsListId = sample.metricsListId

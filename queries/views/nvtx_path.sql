@@ -23,5 +23,5 @@ columns:
 limits: >-
   The rules in queries/names/layers.yml replace numbers in names by *, so that the ranges of all iterations share a
   path. --fold none keeps every name as it is. A path of more than 64 names is shortened to its first and last 32, with
-  the number of names between them and eight digits that tell such paths apart. An operation inside two nested ranges of one path counts once.
+  the number of names between them and eight digits that distinguish these paths. An operation inside two nested ranges of one path counts once.
 ---*/

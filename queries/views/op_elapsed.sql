@@ -14,7 +14,7 @@ columns:
   - {name: name_id, type: id, doc: "ID of its name within its kind: name_id for a kernel, copy_kind for a copy, 0 for the others."}
   - {name: op_id, type: id, doc: "Row ID in the raw table of this op_kind."}
   - {name: dur_ns, type: duration, unit: ns, doc: "Duration of the operation."}
-  - {name: elapsed_ns, type: duration, unit: ns, doc: "Part of it in which no operation that started earlier still ran."}
+  - {name: elapsed_ns, type: duration, unit: ns, doc: "Part in which no operation that started earlier still ran."}
 limits: >-
   Overlapped time counts once, for the operation that started first. If several started together, it counts for the
   longest, then for the one with the lowest GPU, stream, kind and row. --time cuts elapsed_ns to the window; under

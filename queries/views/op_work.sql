@@ -22,7 +22,7 @@ columns:
   - {name: read_bytes, type: bytes, unit: bytes, doc: "Bytes that it reads at least; null if unknown."}
   - {name: written_bytes, type: bytes, unit: bytes, doc: "Bytes that it writes at least; null if unknown."}
   - {name: source, type: text, doc: "From what the work is known: trace, range name or rule, see operator_work; collective, see collective_op; null if it is unknown."}
-  - {name: phase, type: text, doc: "forward, backward, optimizer, loss or data, by the innermost range around it whose name says it; see nvtx_name; null if none does."}
+  - {name: phase, type: text, doc: "forward, backward, optimizer, loss or data, by the innermost range around it that names a phase; see nvtx_name; null if none does."}
   - {name: has_inputs, type: bool, doc: "1 if the inputs of the operator were recorded, or a rule that counts gives the work of the range."}
   - {name: gpu_id, type: id, doc: "GPU of the longest kernel; null if unknown."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations that the call launched, without those of nested calls with known work."}
@@ -80,7 +80,7 @@ tree AS MATERIALIZED (
   FROM nvtx_projection
   WHERE op_count > 0
 ),
--- Ranges around calls with known work. If one of them has a rule, its work would count theirs again.
+-- Ranges around calls with known work. If one has a rule, its work would count theirs again.
 around AS (
   SELECT parent_id AS range_id
   FROM described
@@ -97,7 +97,7 @@ known AS MATERIALIZED (
   WHERE source <> 'rule'
     OR range_id NOT IN (SELECT range_id FROM around WHERE range_id IS NOT NULL)
 ),
--- Each range inside a call with known work, down to the next such call.
+-- Each range inside a call with known work, down to the next one.
 owned AS (
   SELECT range_id, range_id AS owner_id
   FROM known
@@ -238,7 +238,7 @@ SELECT
   known.k,
   known.heads,
   known.is_causal,
-  -- The shapes of paged attention are those of the queries; the batch of the step tells the rest.
+  -- The shapes of paged attention are those of the queries; the batch of the step gives the rest.
   coalesce(
     known.flop_count,
     CAST(4 * known.heads * known.k * batch.attended_pairs AS INTEGER),

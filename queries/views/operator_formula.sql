@@ -12,13 +12,13 @@ columns:
   - {name: element_flops, type: real, doc: "Operations per element of the largest input it reads, or of the result if that is broadcast; null if its kind has a formula."}
   - {name: a_place, type: int, doc: "Position of the left matrix, of the image of a convolution, or of the queries of attention; else null."}
   - {name: b_place, type: int, doc: "Position of the right matrix, of the filter of a convolution, or of the keys of attention; else null."}
-  - {name: layout, type: text, doc: "NN or NT of a matmul (NT: the right matrix has N rows); BHSD or BSHD of attention, paged if the keys are in a cache whose used part the shapes do not tell; else null."}
+  - {name: layout, type: text, doc: "NN or NT of a matmul (NT: the right matrix has N rows); BHSD or BSHD of attention, paged if the keys are in a cache whose used part the shapes do not show; else null."}
   - {name: setting_places, type: text, doc: "Positions of settings: stride, padding, dilation and whether transposed of a convolution; of attention, whether causal. JSON list; null without."}
   - {name: is_backward, type: bool, doc: "1 for the gradient of a convolution or of attention."}
 limits: >-
   Operations per element of a norm, a softmax or a function such as gelu are a convention: one for each addition,
-  multiplication or function. They hardly matter, because memory bounds such operators. A norm of a backward pass and an
-  optimizer step count what they read and write, as far as the trace names it.
+  multiplication or function. They hardly matter, because memory bounds these operators. A norm of a backward pass and an
+  optimizer step count what they read and write, if the trace names it.
 ---*/
 WITH
 matmul_op (op_name, reads, a_place, b_place, layout) AS (

@@ -20,7 +20,7 @@ columns:
   - {name: written_elements, type: int, unit: count, doc: "Elements of the result; null if a setting is unknown."}
 limits: >-
   A product counts 2 FLOPs for each multiplication and addition; adding a bias counts none. A convolution backward counts
-  one such product for each gradient that it computes. Attention counts both products (QK^T and PV), 2.5 times as much
+  one product for each gradient that it computes. Attention counts both products (QK^T and PV), 2.5 times as much
   backward, and of a causal square half.
 ---*/
 WITH

@@ -2,7 +2,7 @@
 name: p2p_op
 summary: One row per send to or receive from another rank, with its kernel.
 present_if: [src_nvtx_event, src_cuda_kernel]
-reads: [export_fact, kernel, nccl_call, nvtx_op, process_device, src_collective, string]
+reads: [all_kernel, all_nccl_call, kernel, nccl_call, nvtx_op, process_device, torch_collective]
 columns:
   - {name: communicator, type: text, doc: "The same on all of its ranks: the communicator ID of NCCL; name and ranks of PyTorch's process group."}
   - {name: direction, type: text, doc: "send or receive."}
@@ -20,10 +20,11 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: range_id, type: id, doc: "Row ID of the call's NVTX range in the raw table; null if unknown."}
 limits: >-
-  Sends and receives without a payload of NCCL or a record of PyTorch are not included, since a kernel does not tell its
-  peer. PyTorch does not tell the rank of a batch of sends and receives. A process that has several ranks of a
+  Sends and receives without a payload of NCCL or a record of PyTorch are not included, since a kernel does not name its
+  peer. PyTorch does not record the rank of a batch of sends and receives. A process that has several ranks of a
   communicator has no rank here.
 ---*/
+-- Places are counted without the scope: a part of the capture has the same ones as the whole.
 WITH
 member AS MATERIALIZED (
   SELECT
@@ -31,7 +32,7 @@ member AS MATERIALIZED (
     communicator,
     iif(min(rank) = max(rank), min(rank), NULL) AS rank,
     max(rank_count) AS rank_count
-  FROM nccl_call
+  FROM all_nccl_call AS nccl_call
   WHERE rank IS NOT NULL
   GROUP BY global_pid, communicator
 ),
@@ -50,7 +51,7 @@ call AS MATERIALIZED (
       PARTITION BY global_pid, communicator, operation, peer
       ORDER BY start_ns, range_id
     ) - 1 AS sequence
-  FROM nccl_call
+  FROM all_nccl_call AS nccl_call
   WHERE operation IN ('Send', 'Recv')
     AND communicator IS NOT NULL
     AND peer IS NOT NULL
@@ -65,31 +66,12 @@ launched AS (
     ) AS choice
   FROM nvtx_op
   CROSS JOIN call
-  CROSS JOIN kernel
+  CROSS JOIN all_kernel AS kernel
   WHERE nvtx_op.op_kind = 'kernel'
     AND call.launched_in = nvtx_op.range_id
     AND kernel.kernel_id = nvtx_op.op_id
     -- Without calls, the operations need not be attributed.
     AND EXISTS (SELECT 1 FROM call)
-),
-traced AS (
-  SELECT
-    (SELECT text FROM string WHERE string_id = said.groupId) AS group_name,
-    (SELECT text FROM string WHERE string_id = said.groupRanksId) AS group_ranks,
-    (SELECT text FROM string WHERE string_id = said.typeId) AS data_type,
-    iif(said.destination IS NOT NULL, 'send', 'receive') AS direction,
-    coalesce(said.destination, said.source) AS peer,
-    said.groupSize AS rank_count,
-    iif(said.destination IS NOT NULL, said.inElements, coalesce(said.outElements, said.inElements)) AS elements,
-    kernel.kernel_id,
-    kernel.start_ns,
-    kernel.pid
-  FROM src_collective AS said
-  CROSS JOIN kernel
-  WHERE coalesce(said.destination, said.source) IS NOT NULL
-    AND kernel.correlation_id = said.correlationId
-    AND kernel.start_ns = said.start
-    AND kernel.global_pid IS NOT DISTINCT FROM said.globalPid
 ),
 op AS (
   SELECT
@@ -114,35 +96,23 @@ op AS (
     AND member.communicator = call.communicator
   UNION ALL
   SELECT
-    group_name || ' ' || group_ranks,
-    direction,
-    (
-      SELECT member.key
-      FROM json_each(iif(json_valid(group_ranks), group_ranks, '[]')) AS member
-      JOIN export_fact
-        ON export_fact.fact = 'DISTRIBUTED_RANK'
-        AND CAST(export_fact.value AS INTEGER) = member.value
-    ),
+    communicator,
+    iif(operation = 'Send', 'send', 'receive'),
+    rank,
     peer,
     rank_count,
     row_number() OVER (
-      PARTITION BY pid, group_name, group_ranks, direction, peer
+      PARTITION BY pid, communicator, operation, peer
       ORDER BY start_ns, kernel_id
     ) - 1,
-    elements
-    * CASE
-        WHEN data_type IN ('Double', 'Long', 'UInt64', 'ComplexFloat') THEN 8
-        WHEN data_type IN ('Float', 'Int', 'UInt32') THEN 4
-        WHEN data_type IN ('Half', 'BFloat16', 'Short', 'UInt16') THEN 2
-        WHEN data_type IN ('Byte', 'Char', 'Bool') OR data_type GLOB 'Float8*' THEN 1
-        WHEN data_type = 'ComplexDouble' THEN 16
-      END,
+    size_bytes,
     'trace',
     kernel_id,
     NULL,
     pid,
     NULL
-  FROM traced
+  FROM torch_collective
+  WHERE operation IN ('Send', 'Recv')
 )
 SELECT
   op.communicator,
@@ -168,3 +138,5 @@ SELECT
 FROM op
 LEFT JOIN kernel
   ON kernel.kernel_id = op.kernel_id
+WHERE kernel.kernel_id IS NOT NULL
+  OR (op.kernel_id IS NULL AND op.range_id IN (SELECT range_id FROM nccl_call))

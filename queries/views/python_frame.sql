@@ -1,52 +1,83 @@
 /*---
 name: python_frame
-summary: One row per call of a Python function that PyTorch's profiler recorded.
-present_if: [src_nvtx_event]
+summary: One row per call of a Python function that the profiler of PyTorch or JAX recorded.
+present_if: [src_python_frame]
 scope: {time: [start_ns, end_ns], process: pid, thread: global_tid}
-reads: [all_nvtx_range]
+reads: [src_python_frame, src_string_id]
 columns:
-  - {name: frame_id, type: id, doc: "Row ID of the range in the raw table."}
+  - {name: frame_id, type: id, doc: "Row ID of the call in the raw table."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the call, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the call."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns, with the functions that it calls."}
   - {name: function_name, type: text, doc: "Function, such as forward; the whole text for built-in functions and modules, such as nn.Module: Linear_0."}
   - {name: file_name, type: text, doc: "Source file as recorded; null for built-in functions and modules."}
   - {name: line, type: int, doc: "Line of the function in file_name; null as file_name is."}
-  - {name: pid, type: id, doc: "Operating system process ID."}
-  - {name: tid, type: id, doc: "Operating system thread ID."}
+  - {name: module_name, type: text, doc: "Module of PyTorch that is called, such as Linear_0; null for other functions."}
+  - {name: is_torch, type: bool, doc: "Whether file_name belongs to PyTorch; null as file_name is."}
+  - {name: pid, type: id, doc: "Operating system process ID; 0 for threads that the profiler does not know."}
+  - {name: tid, type: id, doc: "Operating system thread ID; 0 as pid is."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
   - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs."}
 limits: >-
-  Only PyTorch traces that were recorded with_stack=True and imported with --python-functions have rows. The Python
-  samples of nsys (--python-sampling) are not read: its exports hold them as NVTX marks without their frames.
+  Only traces that were recorded with with_stack=True have rows. Of more than 250,000 calls, only nsq import
+  --python-functions imports any. The Python samples of nsys (--python-sampling) are not read: its exports hold them as
+  NVTX marks without their frames.
 ---*/
-SELECT
-  frame_id,
-  start_ns,
-  end_ns,
-  end_ns - start_ns AS dur_ns,
-  iif(is_source, substr(label, place + 3), label) AS function_name,
-  iif(is_source, substr(rtrim(head, '0123456789'), 1, length(rtrim(head, '0123456789')) - 1), NULL) AS file_name,
-  iif(is_source, cast(substr(head, length(rtrim(head, '0123456789')) + 1) AS INTEGER), NULL) AS line,
-  global_tid >> 24 & 16777215 AS pid,
-  global_tid & 16777215 AS tid,
-  global_tid & -16777216 AS global_pid,
-  global_tid
-FROM (
+WITH
+-- PyTorch writes FILE(LINE): FUNCTION, and JAX $FILE:LINE FUNCTION.
+named AS (
+  SELECT
+    id,
+    value AS label,
+    instr(value, '): ') AS place,
+    substr(value, 1, max(instr(value, '): '), 1) - 1) AS head,
+    instr(value, ' ') AS space
+  FROM src_string_id
+  WHERE id IN (SELECT nameId FROM src_python_frame)
+),
+split AS (
   SELECT
     *,
-    -- A name of Python code is FILE(LINE): FUNCTION.
-    NOT label GLOB '<built-in *' AND head GLOB '*([0-9]*' AND rtrim(head, '0123456789') GLOB '*(' AS is_source
-  FROM (
-    SELECT
-      range_id AS frame_id,
-      start_ns,
-      end_ns,
-      global_tid,
-      range_text AS label,
-      instr(range_text, '): ') AS place,
-      substr(range_text, 1, max(instr(range_text, '): '), 1) - 1) AS head
-    FROM all_nvtx_range
-    WHERE domain_name = 'python_function'
-  )
+    NOT label GLOB '<built-in *' AND head GLOB '*([0-9]*' AND rtrim(head, '0123456789') GLOB '*(' AS is_torch_style,
+    label GLOB '$*:[0-9]* *' AS is_jax_style
+  FROM named
+),
+name AS MATERIALIZED (
+  SELECT
+    id,
+    CASE
+      WHEN is_torch_style THEN substr(label, place + 3)
+      WHEN is_jax_style THEN substr(label, space + 1)
+      ELSE label
+    END AS function_name,
+    CASE
+      WHEN is_torch_style
+        THEN substr(rtrim(head, '0123456789'), 1, length(rtrim(head, '0123456789')) - 1)
+      WHEN is_jax_style
+        THEN rtrim(rtrim(substr(label, 2, space - 2), '0123456789'), ':')
+    END AS file_name,
+    CASE
+      WHEN is_torch_style THEN cast(substr(head, length(rtrim(head, '0123456789')) + 1) AS INTEGER)
+      WHEN is_jax_style
+        THEN cast(substr(label, length(rtrim(substr(label, 1, space - 1), '0123456789')) + 1, 9) AS INTEGER)
+    END AS line,
+    iif(label GLOB 'nn.Module: ?*', substr(label, 12), NULL) AS module_name
+  FROM split
 )
+SELECT
+  frame.row_id AS frame_id,
+  frame.start AS start_ns,
+  frame."end" AS end_ns,
+  frame."end" - frame.start AS dur_ns,
+  name.function_name,
+  name.file_name,
+  name.line,
+  name.module_name,
+  name.file_name GLOB 'torch/*' OR name.file_name GLOB '*/torch/*' AS is_torch,
+  frame.globalTid >> 24 & 16777215 AS pid,
+  frame.globalTid & 16777215 AS tid,
+  frame.globalTid & -16777216 AS global_pid,
+  frame.globalTid AS global_tid
+FROM src_python_frame AS frame
+JOIN name
+  ON name.id = frame.nameId

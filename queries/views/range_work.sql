@@ -45,7 +45,7 @@ rule AS (
     coalesce(work ->> 'pass', 'forward') AS pass,
     coalesce(work ->> 'causal', work ->> 'kind' <> 'attention') IN (1, 'true') AS is_causal,
     lower(work ->> 'type') AS type_name,
-    -- A text that is no number is 0, which is no size.
+    -- A text without a number is 0, which is no size.
     nullif(CAST(coalesce(work ->> 'count', 1) AS REAL), 0) AS repeats,
     nullif(CAST(coalesce(work ->> 'batch', 1) AS REAL), 0) AS batch,
     nullif(CAST(work ->> 'm' AS REAL), 0) AS m,

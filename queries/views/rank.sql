@@ -7,14 +7,16 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID; null if unknown."}
   - {name: gpu_id, type: id, doc: "GPU that the process ran work on; the lowest if there are several, null if none."}
   - {name: gpu_count, type: int, unit: count, doc: "GPUs that the process ran work on."}
-  - {name: rank, type: int, doc: "Rank in the whole program; null if the capture does not tell."}
-  - {name: rank_count, type: int, unit: count, doc: "Ranks of the whole program; null if the capture does not tell."}
-  - {name: source, type: text, doc: "How the rank is known, the first of: PyTorch; MPI; NCCL, whose largest communicator is taken for the whole program; environment of the process that nsys started; file name. Null if nothing tells."}
+  - {name: rank, type: int, doc: "Rank in the whole program; null if it was not recorded."}
+  - {name: rank_count, type: int, unit: count, doc: "Ranks of the whole program; null if it was not recorded."}
+  - {name: source, type: text, doc: "How the rank is known, the first of: PyTorch; MPI; NCCL, whose largest communicator is taken for the whole program; environment of the process that nsys started; file name. Null if unknown."}
+  - {name: host, type: text, doc: "Host in the name of the report, as in HOST_PID.TIME.pt.trace.json; null if the name has another form."}
+  - {name: host_order, type: text, doc: "host with leading zeros before its numbers, to sort by: node9 comes before node10."}
   - {name: communicator_count, type: int, unit: count, doc: "Communicators of NCCL that the process made or freed in the capture."}
 limits: >-
-  NCCL tells the rank only in calls that make or free a communicator, so the capture must have one of them. The environment
+  NCCL records the rank only in calls that make or free a communicator, so the capture must have these. The environment
   is that of the process that nsys started, so it and the file name count only if one process of the report ran work on a
-  GPU. Of the environment, the first of these counts: RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK,
+  GPU. The first of these variables counts: RANK, OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK,
   MV2_COMM_WORLD_RANK, SLURM_PROCID.
 ---*/
 WITH
@@ -119,6 +121,8 @@ SELECT
     WHEN only.pid IS NOT NULL AND environment.rank IS NOT NULL THEN 'environment'
     WHEN only.pid IS NOT NULL AND scope.rank IS NOT NULL THEN 'file name'
   END AS source,
+  scope.host,
+  scope.host_order,
   coalesce(member.communicator_count, 0) AS communicator_count
 FROM process
 CROSS JOIN torch

@@ -27,6 +27,7 @@ columns:
 limits: >-
   Parts are found by names that occur equally often, each once between two occurrences of the first. At least four of
   five parts must launch nearly the same. A repeat is a step if nearly every part copies from or to the host or waits for the GPU, if
-  it is all that was launched and long, or if it consists of blocks and something else. An operation without a launching call counts as
+  it is all that was launched and long, or if it consists of blocks and something else;
+  and if 30 % of the time of kernels is in steps. An operation without a launching call counts as
   launched before what follows it in its stream.
 ---*/

@@ -10,15 +10,15 @@ columns:
   - {name: rule, type: text, doc: "Form of the name: execute_sq, execute_context, step_mode or forward_step; see limits."}
   - {name: range_text, type: text, doc: "Name of the range, without its domain."}
   - {name: kind, type: text, doc: "prefill, decode, mixed (both in one batch) or other, such as a batch without sequences."}
-  - {name: prefill_sequences, type: int, unit: count, doc: "Sequences in prefill; null if the name does not tell."}
-  - {name: decode_sequences, type: int, unit: count, doc: "Sequences in decode; null if the name does not tell."}
-  - {name: prefill_tokens, type: int, unit: count, doc: "New tokens of the sequences in prefill; null if the name does not tell."}
-  - {name: decode_tokens, type: int, unit: count, doc: "New tokens of the sequences in decode; null if the name does not tell."}
-  - {name: sequences, type: int, unit: count, doc: "All sequences of the batch; null if the name does not tell."}
-  - {name: tokens, type: int, unit: count, doc: "New tokens of all sequences; null if the name does not tell."}
-  - {name: prefill_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in prefill, added up, with the new tokens; null if the name does not tell."}
-  - {name: decode_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in decode, added up, with the new tokens; null if the name does not tell."}
-  - {name: attended_pairs, type: real, doc: "Pairs of a new token and a token that it attends to, over all sequences; those of a prefill attend to half of their own; null if the name does not tell."}
+  - {name: prefill_sequences, type: int, unit: count, doc: "Sequences in prefill; null if the name does not contain it."}
+  - {name: decode_sequences, type: int, unit: count, doc: "Sequences in decode; null if the name does not contain it."}
+  - {name: prefill_tokens, type: int, unit: count, doc: "New tokens of the sequences in prefill; null if the name does not contain it."}
+  - {name: decode_tokens, type: int, unit: count, doc: "New tokens of the sequences in decode; null if the name does not contain it."}
+  - {name: sequences, type: int, unit: count, doc: "All sequences of the batch; null if the name does not contain it."}
+  - {name: tokens, type: int, unit: count, doc: "New tokens of all sequences; null if the name does not contain it."}
+  - {name: prefill_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in prefill, added up, with the new tokens; null if the name does not contain it."}
+  - {name: decode_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in decode, added up, with the new tokens; null if the name does not contain it."}
+  - {name: attended_pairs, type: real, doc: "Pairs of a new token and a token that it attends to, over all sequences; those of a prefill attend to half of their own; null if the name does not contain it."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
@@ -30,9 +30,9 @@ columns:
 limits: >-
   Names of these forms are steps. execute_sq: execute_TOKENS_context_N(sq…sk…sqsq…sqsk…)_generation_M(…). execute_context:
   execute_context_N(TOKENS)_generation_M(TOKENS), as vLLM writes it; a second number in parentheses is not read.
-  step_mode: step[EXTEND bs=N toks=TOKENS] and step[DECODE bs=N], as SGLang writes it; MIXED does not tell how its batch
+  step_mode: step[EXTEND bs=N toks=TOKENS] and step[DECODE bs=N], as SGLang writes it; MIXED does not show how its batch
   is divided. forward_step: [Executor] _forward_step I: N ctx reqs, M gen reqs, as TensorRT-LLM writes it, also with ctx
-  tokens; it does not tell the tokens in decode. A step inside another step of its thread is a part of it, and no row.
+  tokens, and not the tokens in decode. A step inside another step of its thread has no row of its own.
 ---*/
 WITH
 form (rule, pattern) AS (

@@ -10,14 +10,14 @@ columns:
   - {name: rule, type: text, doc: "Form of the name; see serving_annotation."}
   - {name: range_text, type: text, doc: "Name of the range, without its domain."}
   - {name: kind, type: text, doc: "prefill, decode, mixed (both in one batch) or other."}
-  - {name: sequences, type: int, unit: count, doc: "Sequences of the batch; null if the name does not tell."}
-  - {name: tokens, type: int, unit: count, doc: "New tokens of the batch; null if the name does not tell."}
-  - {name: prefill_sequences, type: int, unit: count, doc: "Sequences in prefill; null if the name does not tell."}
-  - {name: decode_sequences, type: int, unit: count, doc: "Sequences in decode; null if the name does not tell."}
-  - {name: prefill_tokens, type: int, unit: count, doc: "New tokens of the sequences in prefill; null if the name does not tell."}
-  - {name: decode_tokens, type: int, unit: count, doc: "New tokens of the sequences in decode; null if the name does not tell."}
-  - {name: prefill_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in prefill, added up; null if the name does not tell."}
-  - {name: decode_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in decode, added up; null if the name does not tell."}
+  - {name: sequences, type: int, unit: count, doc: "Sequences of the batch; null if the name does not contain it."}
+  - {name: tokens, type: int, unit: count, doc: "New tokens of the batch; null if the name does not contain it."}
+  - {name: prefill_sequences, type: int, unit: count, doc: "Sequences in prefill; null if the name does not contain it."}
+  - {name: decode_sequences, type: int, unit: count, doc: "Sequences in decode; null if the name does not contain it."}
+  - {name: prefill_tokens, type: int, unit: count, doc: "New tokens of the sequences in prefill; null if the name does not contain it."}
+  - {name: decode_tokens, type: int, unit: count, doc: "New tokens of the sequences in decode; null if the name does not contain it."}
+  - {name: prefill_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in prefill, added up; null if the name does not contain it."}
+  - {name: decode_context_tokens, type: int, unit: count, doc: "Context lengths of the sequences in decode, added up; null if the name does not contain it."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the range on the CPU, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the range on the CPU."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}

@@ -3,27 +3,28 @@ name: step
 summary: One row per step of a thread, marked by NVTX ranges or found by what is launched again and again.
 present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [iteration, repeated_step, scope]
+reads: [all_repeated_step, iteration, scope]
 columns:
   - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread."}
   - {name: found, type: text, doc: "marked: by NVTX ranges. repeated: by the sequence of launches, in a process without marked steps that have GPU work."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of its first GPU operation, on the report's clock; null without GPU work."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; null without GPU work."}
-  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the range, or of the first launching call, on the CPU; null if the capture lacks the launches."}
-  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the range, or of the last launching call, on the CPU; null if the capture lacks the launches."}
+  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the range, or of the first launching call, on the CPU; null if launches were not recorded."}
+  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the range, or of the last launching call, on the CPU; null if launches were not recorded."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations launched in the step."}
   - {name: likeness_pct, type: percent, unit: percent, doc: "What this step and the usual step both launch, of what either launches; null for marked steps."}
   - {name: repeat_count, type: int, unit: count, doc: "Repeats of the launch sequence that begin in the step: 1 for a repeated step. Null if no sequence repeats. A marked step with 3 encloses three passes."}
   - {name: pid, type: id, doc: "Operating system process ID."}
-  - {name: tid, type: id, doc: "Operating system thread ID; null if the capture lacks the launches."}
-  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs; the process's global ID if the capture lacks the launches."}
+  - {name: tid, type: id, doc: "Operating system thread ID; null if launches were not recorded."}
+  - {name: global_tid, type: id, doc: "Thread ID, unique across hosts and VMs; the process's global ID if launches were not recorded."}
   - {name: range_id, type: id, doc: "Row ID of the range in the raw table; null for repeated steps."}
   - {name: step_name, type: text, doc: "Message of the range, with the prefix DOMAIN: outside the default domain; such as step 3 without a range."}
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
-  Marked steps are the rows of iteration. If the scope names the ranges of iterations, there are no others. For repeated steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are
-  those of the first.
+  Marked steps are the rows of iteration. If the scope names the ranges of iterations, there are no others. For repeated
+  steps, see repeated_step. If a thread launches to several GPUs, its repeated steps are those of the first. Steps are
+  those of the whole capture, with the same numbers whatever the scope leaves; step_window has those in the scope.
 ---*/
 WITH
 marked AS MATERIALIZED (
@@ -34,7 +35,7 @@ found AS MATERIALIZED (
   SELECT
     *,
     coalesce(min(global_tid) OVER (PARTITION BY global_pid, gpu_id), global_pid) AS thread
-  FROM repeated_step
+  FROM all_repeated_step
   WHERE kind = 'step'
 ),
 repeated AS MATERIALIZED (

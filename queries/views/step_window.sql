@@ -3,18 +3,18 @@ name: step_window
 summary: One row per step and GPU, with the time that belongs to the step on the GPU.
 present_if: [src_nvtx_event, gpu_op, graph_trace]
 stored: true
-reads: [gpu_busy, gpu_op, step]
+reads: [all_gpu_op, gpu_busy, scope, step]
 columns:
   - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: device_id, type: id, doc: "CUDA device ordinal within its process."}
   - {name: step, type: int, doc: "Number of the step, from 0 per thread."}
-  - {name: part, type: text, doc: "warm-up, median or steady. The median step is the one in the middle of the steady ones by dur_ns."}
+  - {name: part, type: text, doc: "warm-up, median, steady or tail. The median step is the one in the middle of the steady ones by dur_ns."}
   - {name: found, type: text, doc: "marked or repeated, as in step."}
   - {name: start_ns, type: timestamp, unit: ns, doc: "End of the last GPU operation of the step before, on the report's clock. The first step begins with its first GPU operation."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of its last GPU operation; of the step before, if that is later."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns."}
-  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the step on the CPU; null if the capture lacks the launches."}
-  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the step on the CPU; null if the capture lacks the launches."}
+  - {name: cpu_start_ns, type: timestamp, unit: ns, doc: "Start of the step on the CPU; null if launches were not recorded."}
+  - {name: cpu_end_ns, type: timestamp, unit: ns, doc: "End of the step on the CPU; null if launches were not recorded."}
   - {name: op_count, type: int, unit: count, doc: "GPU operations launched in the step, on all GPUs."}
   - {name: step_count, type: int, unit: count, doc: "Steps of the thread that have GPU work."}
   - {name: repeat_count, type: int, unit: count, doc: "As in step."}
@@ -26,7 +26,10 @@ columns:
   - {name: layer_name, type: text, doc: "step_name with each number replaced by *; step without a range."}
 limits: >-
   Steps with GPU work only. The first steps are warm-up as long as each takes more than 1.5 times the median of
-  the last half. Time between two steps belongs to the later one, such as the wait for its data. A thread that
+  the last half. Of four steps or more, the first is warm-up always: its time lacks the wait before its first
+  operation. The last steps are the tail as long as they share less than 90 % of their launches with the usual step,
+  as a step has in which the capture ends. Numbers and parts are those of the whole capture; of its rows, those in the scope's time, and on its GPUs,
+  are shown. Time between two steps belongs to the later one, such as the wait for its data. A thread that
   shares its process with other threads that have steps has rows for the GPUs on which its steps begin; else it
   has rows for all GPUs of its process.
 ---*/
@@ -52,7 +55,8 @@ timed AS (
     *,
     row_number() OVER (PARTITION BY global_tid ORDER BY step) AS nth,
     count(*) OVER (PARTITION BY global_tid) AS timed_count,
-    to_ns - from_ns AS from_to_ns
+    to_ns - from_ns AS from_to_ns,
+    coalesce(likeness_pct >= 90, 1) AS is_alike
   FROM begun
 ),
 halved AS (
@@ -72,18 +76,20 @@ usual AS (
       OVER (PARTITION BY global_tid) AS usual_ns
   FROM halved
 ),
--- The first step that is not longer than usual ends the warm-up.
+-- The first step that is not longer than usual, and that has one before it, ends the warm-up.
 warm AS (
   SELECT
     *,
-    nth < min(iif(from_to_ns <= 1.5 * usual_ns, nth, NULL)) OVER (PARTITION BY global_tid) AS is_warm_up
+    nth < min(iif(from_to_ns <= 1.5 * usual_ns AND is_alike AND (nth > 1 OR timed_count < 4), nth, NULL))
+      OVER (PARTITION BY global_tid) AS is_warm_up,
+    nth > max(iif(is_alike, nth, NULL)) OVER (PARTITION BY global_tid) AS is_tail
   FROM usual
 ),
 placed AS MATERIALIZED (
   SELECT
     *,
-    row_number() OVER (PARTITION BY global_tid, is_warm_up ORDER BY from_to_ns, nth) AS steady_rank,
-    count(*) OVER (PARTITION BY global_tid, is_warm_up) AS steady_count
+    row_number() OVER (PARTITION BY global_tid, is_warm_up, is_tail ORDER BY from_to_ns, nth) AS steady_rank,
+    count(*) OVER (PARTITION BY global_tid, is_warm_up, is_tail) AS steady_count
   FROM warm
 ),
 process_gpu AS MATERIALIZED (
@@ -95,7 +101,7 @@ process_gpu AS MATERIALIZED (
 -- Where the steps of processes with several threads begin.
 first_op AS MATERIALIZED (
   SELECT DISTINCT pid, device_id, start_ns
-  FROM gpu_op
+  FROM all_gpu_op
   WHERE start_ns IN (SELECT start_ns FROM placed WHERE thread_count > 1)
 ),
 on_gpu AS (
@@ -125,6 +131,7 @@ SELECT
   step,
   CASE
     WHEN is_warm_up THEN 'warm-up'
+    WHEN is_tail THEN 'tail'
     WHEN steady_rank = (steady_count + 1) / 2 THEN 'median'
     ELSE 'steady'
   END AS part,
@@ -144,5 +151,7 @@ SELECT
   step_name,
   layer_name
 FROM used
-WHERE uses_gpu
-  OR NOT begins_somewhere
+CROSS JOIN scope AS of_scope
+WHERE (uses_gpu OR NOT begins_somewhere)
+  AND (of_scope.start_ns IS NULL OR to_ns > of_scope.start_ns)
+  AND (of_scope.end_ns IS NULL OR from_ns < of_scope.end_ns)

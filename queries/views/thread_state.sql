@@ -9,7 +9,7 @@ columns:
   - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the interval, on the report's clock."}
   - {name: end_ns, type: timestamp, unit: ns, doc: "End of the interval."}
   - {name: dur_ns, type: duration, unit: ns, doc: "end_ns - start_ns; always greater than 0."}
-  - {name: state, type: text, doc: "running; runnable: ready, but another thread has the CPU; blocked: waits for something; off CPU: runnable or blocked, the export does not tell which; ended; or unknown: see limits."}
+  - {name: state, type: text, doc: "running; runnable: ready, but another thread has the CPU; blocked: waits for something; off CPU: runnable or blocked, the export does not record which; ended; or unknown: see limits."}
   - {name: cpu, type: int, doc: "Logical CPU that the thread runs on; in other states, the CPU that it left; null before the first switch, unless it runs."}
   - {name: is_border, type: bool, doc: "Whether the interval lies before the first or after the last switch of the thread, so that its other end is the end of the recording."}
   - {name: pid, type: id, doc: "Operating system process ID."}
@@ -21,7 +21,7 @@ limits: >-
   switch, a thread runs if that switch takes it off a CPU; otherwise its state is unknown, since it may not exist yet.
   After its last switch, it runs if that switch put it on a CPU; otherwise its state is unknown, since it may have
   ended, unless the switch says more. The state is also unknown between two switches of the same direction, because one
-  between them was lost. Captures on Linux do not tell runnable from blocked.
+  between them was lost. Captures on Linux do not distinguish runnable from blocked.
 ---*/
 WITH
 recording AS (

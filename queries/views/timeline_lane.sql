@@ -6,9 +6,9 @@ internal: true
 present_if: [timeline_event]
 reads: [device, scope, slice_lane]
 columns:
-  - {name: lane_id, type: id, doc: "Position of the lane from the top, from 1: the GPUs, each with its idle time and streams, then the threads."}
+  - {name: lane_id, type: id, doc: "Position of the lane from the top, from 1: the GPUs, each with its steps, idle time and streams, then the threads."}
   - {name: nth, type: int, doc: "Rank by busy_ns among the lanes of its kind, from 1."}
-  - {name: lane_kind, type: text, doc: "kind in words: GPU idle, stream, NVTX on GPU, NVTX, CUDA API, OS calls or thread state."}
+  - {name: lane_kind, type: text, doc: "kind in words: steps, GPU idle, stream, NVTX on GPU, NVTX, CUDA API, OS calls or thread state."}
   - {name: lane_number, type: id, doc: "Number of the lane, as in slice_lane."}
   - {name: kind, type: int, doc: "As in timeline_event."}
   - {name: place, type: id, doc: "As in timeline_event."}
@@ -16,7 +16,7 @@ columns:
   - {name: context_id, type: id, doc: "As in timeline_event."}
   - {name: track, type: id, doc: "As in timeline_event."}
   - {name: gpu_id, type: id, doc: "GPU number on its machine, or the CUDA device ordinal if the export has no GPU numbers; null for lanes of threads."}
-  - {name: pid, type: id, doc: "Operating system process ID; null for the idle time of a GPU."}
+  - {name: pid, type: id, doc: "Operating system process ID; null for the steps and the idle time of a GPU."}
   - {name: tid, type: id, doc: "Operating system thread ID; null for lanes of GPUs."}
   - {name: slice_count, type: int, unit: count, doc: "Events of the lane."}
   - {name: busy_ns, type: duration, unit: ns, doc: "Sum of their lengths."}
@@ -30,6 +30,7 @@ owned AS (
   SELECT
     *,
     CASE kind
+      WHEN 0 THEN place
       WHEN 1 THEN place
       WHEN 2 THEN coalesce(
         (
@@ -42,7 +43,7 @@ owned AS (
         device_id
       )
     END AS gpu_id,
-    iif(kind = 1, NULL, place >> 24 & 16777215) AS pid,
+    iif(kind <= 1, NULL, place >> 24 & 16777215) AS pid,
     iif(kind > 2, place & 16777215, NULL) AS tid
   FROM slice_lane AS found
 )
@@ -52,6 +53,7 @@ SELECT
   ) AS lane_id,
   row_number() OVER (PARTITION BY kind ORDER BY busy_ns DESC, place, device_id, context_id, track) AS nth,
   CASE kind
+    WHEN 0 THEN 'steps'
     WHEN 1 THEN 'GPU idle'
     WHEN 2 THEN 'stream'
     WHEN 3 THEN 'NVTX on GPU'

@@ -14,7 +14,7 @@ columns:
   - {name: pid, type: id, doc: "Operating system process ID."}
   - {name: global_pid, type: id, doc: "Process ID, unique across hosts and VMs."}
 limits: >-
-  Something held the GPU up that the report does not show: work from before the trace, records that were lost or sampled,
+  The GPU waited for something that the report does not show: work from before the trace, records that were lost or sampled,
   a callback on the host, or another process. A wait is a part `queued` of idle_part, or a host sync in a call named
   Synchronize, or the launch call of a copy to the host without Async in its name. Waits for less than 1 ms are latency
   of the driver.
@@ -40,7 +40,9 @@ wait AS MATERIALIZED (
 ),
 flight AS MATERIALIZED (
   SELECT global_pid, time_set(start_ns, end_ns) AS times
-  FROM (
+  -- Nothing is read if nothing waited.
+  FROM (SELECT 1 FROM wait LIMIT 1)
+  CROSS JOIN (
     SELECT global_pid, start_ns, end_ns FROM all_gpu_op
     UNION ALL
     SELECT global_pid, start_ns, end_ns FROM all_graph_trace

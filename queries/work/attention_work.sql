@@ -1,7 +1,7 @@
 /*---
 name: attention_work
 version: 1
-title: Work of attention
+title: FLOPs and bytes of attention
 summary: One row per shape of attention, with its FLOPs and speed.
 why: To see how attention scales with the context, and how near it is to the peak.
 kind: sum
@@ -13,10 +13,10 @@ params:
   - {name: limit, type: int, default: 50, min: -1, doc: "Number of rows to return; -1 returns all rows."}
 columns:
   - {name: op_name, type: text, label: "operator", priority: 0, doc: "Operator, such as aten::_flash_attention_forward."}
-  - {name: batch, type: int, unit: count, priority: 2, doc: "Sequences; null if the shapes do not tell, as of paged attention."}
+  - {name: batch, type: int, unit: count, priority: 2, doc: "Sequences; null if the shapes do not show it, as of paged attention."}
   - {name: heads, type: int, unit: count, priority: 2, doc: "Heads of the queries; null if unknown."}
   - {name: query_count, type: int, unit: count, label: "queries", priority: 0, doc: "Queries of a sequence; of paged attention those of all sequences; null if unknown."}
-  - {name: key_count, type: int, unit: count, label: "keys", priority: 1, doc: "Keys of a sequence; null if the shapes do not tell, as of paged attention."}
+  - {name: key_count, type: int, unit: count, label: "keys", priority: 1, doc: "Keys of a sequence; null if the shapes do not show it, as of paged attention."}
   - {name: width, type: int, unit: count, priority: 2, doc: "Width of a head; null if unknown."}
   - {name: is_causal, type: bool, label: "causal", priority: 1, doc: "1 if a query sees no later key; null if unknown."}
   - {name: data_type, type: text, label: "type", priority: 1, doc: "Type of the queries; null if unknown."}

@@ -1,9 +1,9 @@
 /*---
 name: memory_bound_ops
 version: 1
-title: Operators that the memory bounds
-summary: One row per operator that the memory bounds, over all its shapes.
-why: To find what fusion would win - operators that read and write data only to change each element.
+title: Memory-bound operators
+summary: One row per memory-bound operator, over all its shapes.
+why: To find what fusion would save - operators that read and write data only to change each element.
 kind: sum
 tags: [gpu, memory, nvtx]
 reads: [operator_work]
@@ -17,12 +17,12 @@ params:
 columns:
   - {name: op_name, type: text, label: "operator", priority: 0, doc: "Operator, such as aten::mul."}
   - {name: kind, type: text, priority: 2, doc: "Kind of work, such as elementwise or norm."}
-  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Calls that the memory bounds."}
+  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Memory-bound calls."}
   - {name: gpu_ns, type: duration, unit: ns, label: "GPU time", priority: 1, doc: "Sum of the durations of their GPU operations."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "bytes", priority: 1, doc: "Bytes that these calls must read and write at least."}
   - {name: tb_per_s, type: real, label: "TB/s", priority: 1, doc: "size_bytes divided by gpu_ns, in 10^12 bytes per second."}
   - {name: bandwidth_pct, type: percent, unit: percent, label: "share of bandwidth", priority: 1, doc: "tb_per_s as a share of the peak bandwidth of the memory; null with several GPUs of different bandwidth."}
-  - {name: saved_ns, type: duration, unit: ns, label: "won at 80 %", priority: 2, doc: "GPU time that would be won if all these calls reached 80 % of the roofline."}
+  - {name: saved_ns, type: duration, unit: ns, label: "gain at 80 %", priority: 2, doc: "GPU time that would be saved if all these calls reached 80 % of the roofline."}
   - {name: time_pct, type: percent, unit: percent, label: "share of GPU time", priority: 1, doc: "gpu_ns as a share of the GPU time of all operations."}
 checks:
   - gpu_ns >= 0 AND size_bytes > 0

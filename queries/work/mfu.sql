@@ -19,8 +19,8 @@ params:
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine."}
   - {name: iteration, type: int, priority: 0, doc: "Position by start among the iterations of the thread, from 0; null for the whole report."}
-  - {name: part, type: text, priority: 1, doc: "warm-up, median or steady; all for the whole report. The median iteration is the one in the middle of the steady ones."}
-  - {name: window_ns, type: duration, unit: ns, label: "window", priority: 1, doc: "Time of the iteration on the GPU: to the start of the next one. Of the report: from the first to the last operation."}
+  - {name: part, type: text, priority: 1, doc: "warm-up, median, steady or tail, as in steps; all for the whole report. The median iteration is the one in the middle of the steady ones."}
+  - {name: window_ns, type: duration, unit: ns, label: "window", priority: 1, doc: "Time of the iteration on the GPU: to the start of the next one. For the whole report: from the first to the last operation."}
   - {name: busy_ns, type: duration, unit: ns, label: "GPU busy", priority: 1, doc: "Time of the window in which at least one operation ran."}
   - {name: mfu_pct, type: percent, unit: percent, label: "MFU of window", priority: 1, doc: "FLOPs that are known or given, at the peak of their types, as a share of window_ns; null if nothing is known."}
   - {name: busy_mfu_pct, type: percent, unit: percent, label: "MFU of busy time", priority: 1, doc: "The same as a share of busy_ns."}

@@ -1,7 +1,7 @@
 /*---
 name: op_efficiency
 version: 1
-title: Operators beside the roofline
+title: Operators compared with the roofline
 summary: One row per operator and shape, with its share of the GPU's roofline.
 why: >-
   To see how well the GPU worked, not only when: which matrix products are far from the peak, and which operators the
@@ -27,7 +27,7 @@ columns:
   - {name: tb_per_s, type: real, label: "TB/s", priority: 1, doc: "Bytes that must be moved, divided by GPU time, in 10^12 bytes per second; null if unknown."}
   - {name: roofline_pct, type: percent, unit: percent, label: "share of roofline", priority: 1, doc: "Roofline time as a share of mean_ns. Over 100 means that caches served a part of the bytes, or that the peak is wrong; null if unknown."}
   - {name: bound, type: text, priority: 1, doc: "What bounds the roofline time: compute, memory, or launch if it is too short for a GPU operation; null if unknown."}
-  - {name: saved_ns, type: duration, unit: ns, label: "won at 80 %", priority: 1, doc: "GPU time that would be won if all calls reached 80 % of the roofline; 0 if they do, or if bound by the launch; null if unknown."}
+  - {name: saved_ns, type: duration, unit: ns, label: "gain at 80 %", priority: 1, doc: "GPU time that would be saved if all calls reached 80 % of the roofline; 0 if they do, or if bound by the launch; null if unknown."}
   - {name: roofline_ns, type: duration, unit: ns, label: "roofline time", priority: 3, doc: "Shortest time of a call on this GPU: the longer of FLOPs by peak and bytes by bandwidth; null if unknown, and for communication, see bus_bandwidth."}
   - {name: flop_count, type: int, unit: count, label: "FLOPs", priority: 3, doc: "Floating-point operations of one call; null if unknown."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "bytes", priority: 3, doc: "Bytes that one call must read and write at least; null if unknown."}

@@ -1,7 +1,7 @@
 /*---
 name: tensor_core_use
 version: 1
-title: Use of tensor cores
+title: Tensor core use
 summary: One row per element type of products, convolutions and attention.
 why: To see whether the heavy arithmetic runs in a type that the tensor cores serve, and how near to their peak.
 kind: sum

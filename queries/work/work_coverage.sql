@@ -38,7 +38,7 @@ state (place, state, remedy) AS (
   (
     4,
     'in a CUDA graph',
-    'record without graphs: a launch of a graph does not tell the operators of its nodes'
+    'record without graphs: a graph launch does not record the operators of its nodes'
   ),
   (
     5,

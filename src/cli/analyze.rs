@@ -3,7 +3,7 @@
 use super::drop_in::{self, Command, DropInArgs, Request};
 use nsq_value::error::Result;
 
-/// Apply the rules of `nsys analyze`, with the same command line
+/// Apply the rules of `nsys analyze`, with the same options
 ///
 /// A rule prints what it found, worst first, and what to do about it. Column names, arithmetic, rounding,
 /// formats and file names are NVIDIA's; the advice is nsq's. Exit codes are nsq's: 0 whatever the rules
@@ -18,7 +18,7 @@ Examples:
   nsq analyze -r gpu_time_util:chunks=100 -f csv -q report.nsys-rep
   nsq analyze --help-rules gpu_gaps
 
-The first rule is written in the first format to the first output, and so on. If there are more
+The first rule is written in the first format to the first output, and so on. If there are more \
 rules than formats or outputs, the last one is used again."
 )]
 pub(super) struct Args {

@@ -1,4 +1,4 @@
-//! `nsq baseline`: saves what `nsq diff` needs of a report, under a name.
+//! `nsq diff baseline`: saves what `nsq diff` needs of a report, under a name.
 
 use super::baselines::{folder, names, path_of, shown, unknown};
 use super::diff::{self, DIFF, SETTINGS};
@@ -17,15 +17,16 @@ use std::path::PathBuf;
 /// Save a report's figures under a name, to compare others with: nsq diff @NAME new.sqlite
 ///
 /// A baseline is a small JSON file with the calls and times of kernels, copies, NVTX ranges and API
-/// functions, and with the iterations. It has no environment, command lines or paths. It is kept in
+/// functions, and with the steps. It has no environment, command lines or paths. It is kept in
 /// NSQ_BASELINES, else XDG_DATA_HOME/nsq/baselines, else ~/.local/share/nsq/baselines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq baseline save main report.sqlite
+  nsq diff baseline save main report.sqlite
   nsq diff @main new.sqlite --gate 5
+  nsq diff ci/main.json new.sqlite --gate 5
   nsq diff --a @main-1 @main-2 @main-3 --b new-1.sqlite new-2.sqlite new-3.sqlite
-  NSQ_BASELINES=ci/baselines nsq baseline list")]
+  NSQ_BASELINES=ci/baselines nsq diff baseline list")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -51,14 +52,17 @@ enum Command {
 
 #[derive(Debug, clap::Args)]
 struct Save {
-    /// Name: letters, digits, dots, dashes and underscores. A baseline of this name is replaced.
+    /// Name: letters, digits, dots, dashes and underscores.
     name: String,
     /// A SQLite export, .nsys-rep file or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
-    /// Skip the first N iterations of each thread, as warm-up; default: those that take much longer.
+    /// Skip the first N steps of each thread, as warm-up; default: the first of four or more, and those that take much longer.
     #[arg(long, value_name = "N")]
     skip: Option<u32>,
+    /// Replace a baseline of this name.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     scope: ScopeArgs,
     #[command(flatten)]
@@ -88,6 +92,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 impl Save {
     fn run(&self) -> Result<()> {
         let path = path_of(&self.name)?;
+        if path.exists() && !self.force {
+            return Err(Error::usage(
+                format!("there is a baseline '{}'", self.name),
+                "give --force to replace it, or another name",
+            ));
+        }
         let mut catalog = self.library.load()?;
         self.classes.choose(&mut catalog, [])?;
         let limits = self.limits.limits(Threads::default());

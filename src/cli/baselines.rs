@@ -1,8 +1,10 @@
-//! The folder of baselines: the files that `nsq baseline` saves, and `nsq diff` compares with.
+//! The folder of baselines: the files that `nsq diff baseline` saves, and `nsq diff` compares with.
 
 use nsq_ask::page::SavedReport;
 use nsq_value::error::{Error, Result};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The folder of all baselines. It may not exist yet.
@@ -37,7 +39,7 @@ fn is_name(name: &str) -> bool {
 pub(super) fn path_of(name: &str) -> Result<PathBuf> {
     if !is_name(name) {
         return Err(Error::usage(
-            format!("'{name}' is no name for a baseline"),
+            format!("invalid name '{name}' for a baseline"),
             "use letters, digits, dots, dashes and underscores",
         ));
     }
@@ -48,14 +50,25 @@ pub(super) fn path_of(name: &str) -> Result<PathBuf> {
 pub(super) fn unknown(name: &str) -> Error {
     let known = names().unwrap_or_default();
     let help = match known.as_slice() {
-        [] => "There are none: `nsq baseline save NAME REPORT` saves one.".to_owned(),
+        [] => "There are none: `nsq diff baseline save NAME REPORT` saves one.".to_owned(),
         known => format!("Baselines: {}.", known.join(", ")),
     };
     Error::unknown("baseline", name, known.iter().map(String::as_str), help)
 }
 
-/// The baseline that an argument of `nsq diff` names as `@NAME`, and its path.
+/// Whether a file is a baseline: it begins as one.
+fn is_saved(path: &Path) -> bool {
+    const START: &[u8] = br#"{"saved_version":"#;
+    let mut start = [0; START.len()];
+    let mut read = || File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok();
+    path.is_file() && read() && start == START
+}
+
+/// The baseline that an argument of `nsq diff` names as `@NAME` or by its file, and its path.
 pub(super) fn named(argument: &Path) -> Option<Result<(SavedReport, PathBuf)>> {
+    if is_saved(argument) {
+        return Some(SavedReport::read(argument).map(|saved| (saved, argument.to_owned())));
+    }
     let name = argument.to_str()?.strip_prefix('@')?;
     // A file of this name is a report.
     if argument.exists() {

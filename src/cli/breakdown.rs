@@ -22,7 +22,7 @@ use nsq_value::error::{Error, Result};
 use nsq_value::table::{ResultTable, Row};
 use std::path::PathBuf;
 
-/// Break elapsed time down by class of GPU work: result.html and result.csv
+/// Break elapsed time down by class of work, as HTML and CSV
 ///
 /// A profile is FILE,ENGINE,MODEL,SECONDS. ENGINE/MODEL is the name of a class map. SECONDS is how long
 /// the run took without the profiler; 0 uses the span of the capture. FILE alone uses the default class
@@ -34,7 +34,7 @@ Examples:
   nsq breakdown --in_file run1.nsys-rep,vllm,gpt-oss,306 --title \"vLLM, gpt-oss\"
   nsq breakdown --in_file a.sqlite,vllm,llama,100 b.sqlite,vllm,gpt-oss,102 --out_dir results
 
-Overlapped time is counted once, for the operation that started first. So the classes add up to the
+Overlapped time is counted once, for the operation that started first. So the classes add up to the \
 time in which the GPU worked.
 
 nsq replaces result.csv and result.html in the folder of --out-dir, by default the working directory.")]

@@ -7,7 +7,7 @@ use nsq_value::error::{Error, Result};
 use nsq_value::table::{Column, ResultTable, Type, Unit, Value, humanize};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// List, clear or locate the cache of exports and imported traces
+/// List, clear or locate the cached exports and traces
 ///
 /// The cache folder is NSQ_CACHE, else XDG_CACHE_HOME/nsq, else ~/.cache/nsq. Only you can read it. An
 /// entry is found by the report's size, time, head and tail (with --verify, by all its bytes), not by
@@ -19,8 +19,8 @@ Examples:
   nsq cache ls --format json
   nsq cache clear
 
-When the cache grows beyond NSQ_CACHE_SIZE (such as 500MB; default: 20GiB), nsq deletes the entries
-that were not used for longest. It keeps the newest entry and entries in use. --no-cache bypasses
+When the cache grows beyond NSQ_CACHE_SIZE (such as 500MB; default: 20GiB), nsq deletes the entries \
+that were not used for longest. It keeps the newest entry and entries in use. --no-cache bypasses \
 the cache.")]
 pub(super) struct Args {
     #[command(subcommand)]
@@ -30,6 +30,7 @@ pub(super) struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// List the entries, last used first
+    #[command(alias = "list")]
     Ls {
         #[command(flatten)]
         output: OutputArgs,

@@ -11,7 +11,7 @@ use nsq_value::error::{EXIT_FAILED, Error, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Check the SQL library: rules, documentation, columns, row order, versions
+/// Check queries: rules, documentation, columns, row order, versions
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -19,8 +19,9 @@ Examples:
   nsq check my_queries                   check one folder
   nsq check my_queries --report r.sqlite also run the queries, and check their results and row order
   nsq check queries --bless              rewrite catalog.lock, after you reviewed the changes
+  nsq check queries --strict             fail on advice, too
 
-Exit code 1 if there are findings.")]
+Exit code 1 if there are errors. Findings about style are advice: they are printed, and do not fail.")]
 pub(super) struct Args {
     /// Folder of queries to check [default: the built-in library and your query folders]
     #[arg(value_name = "DIR")]
@@ -31,6 +32,9 @@ pub(super) struct Args {
     /// Write DIR/catalog.lock; fails if columns, parameters or kind changed without a new version.
     #[arg(long, requires = "folder")]
     bless: bool,
+    /// Exit 1 on advice, too.
+    #[arg(long)]
+    strict: bool,
     #[command(flatten)]
     library: LibraryArgs,
 }
@@ -51,10 +55,11 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         None => true,
     };
     let mut findings = lint::check(&catalog, is_asked)?;
-    if findings.is_empty() {
+    let has_errors = |findings: &[Finding]| findings.iter().any(|finding| !finding.is_advice());
+    if !has_errors(&findings) {
         findings.extend(check_lock(args, &catalog)?);
     }
-    let reports = if findings.is_empty() { args.report.as_slice() } else { &[] };
+    let reports = if has_errors(&findings) { &[] } else { args.report.as_slice() };
     for report in reports {
         let found = lint::check_on_report(&catalog, report)?;
         findings.extend(found.into_iter().filter(|finding| is_asked(&finding.file)));
@@ -62,10 +67,17 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let mut text: String = findings.iter().map(|finding| format!("{finding}\n")).collect();
     let files = catalog.files().filter(|(_, file)| is_asked(file)).map(|(kind, _)| kind);
     let place = args.folder.as_ref().map_or(String::new(), |folder| format!(" in {}", folder.display()));
-    let found = count(findings.len(), "finding", "findings");
+    let advice = findings.iter().filter(|finding| finding.is_advice()).count();
+    let found = match (findings.len() - advice, advice) {
+        (0, 0) => "0 findings".to_owned(),
+        (0, advice) => format!("0 errors, {advice} advice"),
+        (errors, 0) => count(errors, "error", "errors"),
+        (errors, advice) => format!("{}, {advice} advice", count(errors, "error", "errors")),
+    };
     text.push_str(&format!("{}{place} checked, {found}\n", counted(files)));
     write_to(None, |out| out.write_all(text.as_bytes()).map_err(Error::Output))?;
-    Ok(if findings.is_empty() { 0 } else { EXIT_FAILED })
+    let fails = if args.strict { !findings.is_empty() } else { has_errors(&findings) };
+    Ok(if fails { EXIT_FAILED } else { 0 })
 }
 
 /// How many files of each kind there are, such as `2 queries and 1 class map`.

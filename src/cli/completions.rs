@@ -27,7 +27,7 @@ Examples:
   source <(nsq completions zsh)                       ~/.zshrc, after compinit
   nsq completions fish | source                       ~/.config/fish/config.fish
 
-Put the line into the start-up file of your shell. Completions know the names of queries, relations, pages, class maps and playbooks, the parameters of a
+Put the line into the start-up file of your shell. Completions know the names of queries, relations, pages, class maps and playbooks, the parameters of a \
 query, and the NVTX ranges of a SQLite report on the command line.")]
 pub(super) struct Args {
     /// Shell to print the script for.
@@ -78,7 +78,7 @@ fn command(all: Command, is_bash: bool) -> Command {
 /// Adds the completer of names to an argument of a verb.
 fn with_names(verb: &str, arg: Arg, is_bash: bool) -> Arg {
     let names: fn(&Words) -> Vec<Name> = match (verb, arg.get_id().as_str()) {
-        ("run", "query") => |words| words.queries(),
+        ("run", "query") => |words| [words.queries(), words.pages()].concat(),
         ("show", "name") => |words| words.everything(),
         ("page", "page") => |words| words.pages(),
         ("answer", "playbook") => |words| words.playbooks(),

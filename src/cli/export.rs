@@ -6,7 +6,9 @@ use nsq_report::report::{Report, export_to};
 use nsq_value::error::{Error, Result};
 use std::path::PathBuf;
 
-/// Export a .nsys-rep or .qdrep to SQLite with your own nsys, and print the path
+/// Export a .nsys-rep or .qdrep to SQLite with your own nsys
+///
+/// Prints the path of the export.
 ///
 /// Every command exports a capture when it needs to. Use `nsq export` to do it ahead of time, or to keep
 /// the file. Without -o the export stays in the cache until `nsq cache clear` or until the cache is full.
@@ -19,7 +21,7 @@ Examples:
   sqlite3 \"$(nsq export report.nsys-rep)\" .tables
   nsq export --perfetto -o job.pftrace.gz rank*.sqlite       its options: nsq export --perfetto --help
 
-An export contains the captured environment and command lines, as the capture does. nsq hides both,
+An export contains the captured environment and command lines, as the capture does. nsq hides both, \
 and only you can read an export in the cache.")]
 pub(super) struct Args {
     /// A .nsys-rep or .qdrep capture.

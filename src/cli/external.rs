@@ -1,6 +1,7 @@
 //! `nsq NAME`: runs the program `nsq-NAME` for a verb that nsq itself lacks, as git does. `nsq export --perfetto`
-//! runs `nsq-perfetto`.
+//! runs `nsq-perfetto`. Programs that are built into this one need no file.
 
+use super::first_word::neither;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use nsq_files::whole_file::has_standard_output;
 use nsq_value::error::{Error, Result};
@@ -9,29 +10,72 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::OnceLock;
 
-/// Runs `nsq-NAME` with the arguments after the verb, if the command line failed for its verb and there is
-/// this program. Otherwise prints nothing and returns the message that says where it was looked for, if the
-/// verb is the problem.
+/// A program that is built into this one: the part of its name after `nsq-`, and its `main`, whose first argument is
+/// its name.
+pub type BuiltIn = (&'static str, fn(Vec<OsString>) -> ExitCode);
+
+static BUILT_IN: OnceLock<&'static [BuiltIn]> = OnceLock::new();
+
+/// Sets the programs that this one contains, once, before [`super::main`].
+pub fn build_in(programs: &'static [BuiltIn]) {
+    // A second call changes nothing.
+    let _ = BUILT_IN.set(programs);
+}
+
+/// What runs for a verb that nsq itself lacks.
+enum Program {
+    BuiltIn(BuiltIn),
+    File(PathBuf),
+}
+
+impl Program {
+    /// The program `nsq-NAME`: in this one, next to it, otherwise on `PATH`.
+    fn find(name: &str) -> Option<Self> {
+        let built_in = BUILT_IN.get().copied().unwrap_or_default();
+        match built_in.iter().find(|(own, _)| *own == name) {
+            Some(own) => Some(Self::BuiltIn(*own)),
+            None => find(name).map(Self::File),
+        }
+    }
+
+    fn run(self, arguments: &[OsString]) -> Result<ExitCode> {
+        match self {
+            Self::File(file) => execute(&file, arguments).map_err(|e| Error::io(&file, e)),
+            Self::BuiltIn((name, main)) => {
+                let own = OsString::from(format!("nsq-{name}"));
+                Ok(main(std::iter::once(own).chain(arguments.iter().cloned()).collect()))
+            }
+        }
+    }
+}
+
+/// Runs `nsq-NAME` with the arguments after the verb, if the command line failed for its verb and there is this
+/// program. Otherwise prints nothing and returns why, if the verb is the problem.
 pub(super) fn run(
     error: &clap::Error,
     arguments: &[OsString],
-) -> std::result::Result<ExitCode, Option<String>> {
-    let Some(name) = unknown_verb(error) else { return Err(None) };
-    let Some(program) = find(name) else {
-        return Err(Some(format!(
-            "no program nsq-{name} beside nsq or on PATH either; `nsq help` lists the verbs"
-        )));
+    verbs: fn() -> clap::Command,
+) -> std::result::Result<ExitCode, Option<Error>> {
+    let Some(name) = unknown_verb(error, arguments) else { return Err(None) };
+    let Some(program) = Program::find(name) else {
+        return Err(Some(match OF_NSQ.contains(&name) {
+            true => Error::usage(
+                format!(
+                    "`nsq {name}` needs the program nsq-{name}, which is not next to nsq or on PATH"
+                ),
+                "install nsq with all its parts: cargo install --profile dist --path complete, in its source".to_owned(),
+            ),
+            false => neither(name, &verbs()),
+        }));
     };
     // The verb is the first argument, or the second of `nsq help NAME`.
     let passed = match arguments.get(1).is_some_and(|first| first == "help") {
         true => vec![OsString::from("--help")],
         false => arguments.get(2..).unwrap_or_default().to_vec(),
     };
-    Err(Some(match execute(&program, &passed) {
-        Ok(code) => return Ok(code),
-        Err(e) => format!("cannot run {}: {e}", program.display()),
-    }))
+    program.run(&passed).map_err(Some)
 }
 
 /// The option of `nsq export` that another program serves, with all other arguments.
@@ -44,39 +88,54 @@ pub(super) fn run_export(arguments: &[OsString]) -> Option<Result<ExitCode>> {
     if !is_export || !options.any(|option| option == PERFETTO) {
         return None;
     }
-    let Some(program) = find("perfetto") else {
+    let Some(program) = Program::find("perfetto") else {
         return Some(Err(Error::usage(
-            "no program nsq-perfetto beside nsq or on PATH",
-            "it is built with `cargo build --release -p nsq-perfetto`",
+            "no program nsq-perfetto next to nsq or on PATH",
+            "install nsq with all its parts: cargo install --profile dist --path complete, in its source",
         )));
     };
     let passed: Vec<OsString> =
         arguments.iter().skip(2).filter(|one| *one != PERFETTO).cloned().collect();
-    Some(execute(&program, &passed).map_err(|source| Error::Io { path: program, source }))
+    Some(program.run(&passed))
+}
+
+/// Runs `nsq-view`, which shows a timeline in the terminal. `None`: there is no such program, and text is printed.
+pub(super) fn view(arguments: &[OsString]) -> Option<Result<ExitCode>> {
+    Some(Program::find("view")?.run(arguments.get(2..).unwrap_or_default()))
 }
 
 /// Runs `nsq-arrow`, which is nsq with an encoder for Parquet and Arrow, with the same arguments.
 pub(super) fn hand_to_arrow(arguments: &[OsString]) -> Result<ExitCode> {
-    let program = find("arrow").ok_or_else(|| {
+    let program = Program::find("arrow").ok_or_else(|| {
         Error::usage(
-            "Parquet and Arrow need the program nsq-arrow, which is not beside nsq or on PATH",
-            "install it: cargo install --path arrow, in the source of nsq; or write csv or ndjson",
+            "Parquet and Arrow need the program nsq-arrow, which is not next to nsq or on PATH",
+            "install nsq with all its parts: cargo install --profile dist --path complete, in its source; or write csv \
+             or ndjson",
         )
     })?;
     let rest = arguments.get(1..).unwrap_or_default();
-    execute(&program, rest).map_err(|e| Error::io(&program, e))
+    program.run(rest)
 }
 
-/// The verb, if it is unknown and can be a part of the name of a program.
-fn unknown_verb(error: &clap::Error) -> Option<&str> {
+/// The verb, if it is unknown.
+fn unknown_verb<'e>(error: &'e clap::Error, arguments: &[OsString]) -> Option<&'e str> {
     let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    (error.kind() == ErrorKind::InvalidSubcommand && is_plain(name)).then_some(name)
+    let is_first = arguments
+        .iter()
+        .skip(1)
+        .take(2)
+        .find(|word| *word != "help")
+        .is_some_and(|word| word == name.as_str());
+    (error.kind() == ErrorKind::InvalidSubcommand && is_first).then_some(name)
 }
 
-/// The program `nsq-NAME`: beside nsq, else on `PATH`.
+/// The file of the program `nsq-NAME`: next to nsq, otherwise on `PATH`.
 fn find(name: &str) -> Option<PathBuf> {
+    if !is_plain(name) {
+        return None;
+    }
     let file = format!("nsq-{name}{EXE_SUFFIX}");
     let beside = current_exe().ok().and_then(|nsq| nsq.parent().map(Path::to_owned));
     let path = var_os("PATH").unwrap_or_default();
@@ -90,7 +149,7 @@ const OF_NSQ: [&str; 4] = ["arrow", "fleet", "mcp", "perfetto"];
 
 /// Whether a name stands for the program `nsq-NAME`.
 pub(super) fn names_program(name: &str) -> bool {
-    OF_NSQ.contains(&name) || is_plain(name) && find(name).is_some()
+    OF_NSQ.contains(&name) || find(name).is_some()
 }
 
 /// Whether a verb can be a part of the name of a program.

@@ -1,4 +1,4 @@
-//! `nsq flame`: the stacks of CPU samples as a flame graph, or for its viewers.
+//! `nsq flame`: the stacks of CPU samples or of GPU time as a flame graph, or for its viewers.
 
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{must_differ, write_to};
@@ -7,20 +7,18 @@ use crate::cli::reports::noted;
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::normalize::Presence;
 use nsq_library::catalog::Catalog;
-use nsq_render::render::{FlameFormat, FlameStack, compare_stacks, write_flame};
+use nsq_render::render::{FlameFormat, FlameStack, FlameWeight, compare_stacks, write_flame};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{EXIT_LACKS_DATA, Error, Result};
 use nsq_value::table::ResultTable;
 use std::path::{Path, PathBuf};
 
-/// The query that the stacks come from.
-const QUERY: &str = "cpu_stacks";
-
-/// Draw a flame graph of CPU samples, or write their stacks for viewers
+/// Draw a flame graph of CPU samples or of GPU time
 ///
-/// The stacks are the rows of the query `cpu_stacks`. With two reports, the graph is that of the second, and
-/// colours say which functions have a larger or smaller share of the samples than in the first. Folded stacks
-/// are the input of flamegraph.pl and other programs; the site speedscope.app shows them, too.
+/// The stacks are the rows of the query `cpu_stacks`; with `--gpu-time`, those of `gpu_time_by_stack`. With two
+/// reports, the graph is that of the second, and colours say which functions have a larger or smaller share than
+/// in the first. Folded stacks are the input of flamegraph.pl and other programs; the site speedscope.app shows
+/// them, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,12 +27,16 @@ Examples:
   nsq flame before.sqlite after.sqlite -o change.svg    what takes a larger share now
   nsq flame report.sqlite -o stacks.json                for speedscope
   nsq flame report.sqlite --nvtx forward --by-thread    folded stacks
+  nsq flame trace.json.gz --gpu-time -o gpu.svg         GPU time by range, module and Python function
 
 nsys takes CPU samples with `nsys profile --sample=process-tree`.")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep file or PyTorch trace. Two are compared: before and after.
     #[arg(value_name = "REPORT", required = true, num_args = 1..=2)]
     reports: Vec<PathBuf>,
+    /// GPU time by the ranges, modules and Python functions that launched it, instead of CPU samples.
+    #[arg(long, conflicts_with_all = ["idle", "by_thread", "tid"])]
+    gpu_time: bool,
     /// Only samples taken while at least one GPU idled.
     #[arg(long)]
     idle: bool,
@@ -74,7 +76,19 @@ impl Args {
         }
     }
 
+    /// The query that the stacks come from.
+    fn query(&self) -> &'static str {
+        if self.gpu_time { "gpu_time_by_stack" } else { "cpu_stacks" }
+    }
+
+    fn weight(&self) -> FlameWeight {
+        if self.gpu_time { FlameWeight::GpuTime } else { FlameWeight::CpuSamples }
+    }
+
     fn params(&self) -> Vec<String> {
+        if self.gpu_time {
+            return vec!["limit=-1".to_owned()];
+        }
         let by = if self.by_thread { "thread" } else { "capture" };
         let mut params = vec!["limit=-1".to_owned(), format!("idle={}", self.idle), format!("by={by}")];
         params.extend(self.tid.map(|tid| format!("tid={tid}")));
@@ -88,8 +102,25 @@ impl Args {
         plan.check_presence(&Presence::new(&opened.schema, catalog), &opened.report.path)?;
         let scope = self.scope.resolve(&opened.schema)?;
         let tables = noted(opened.answers(catalog, &scope, std::slice::from_ref(plan), &limits)?);
-        let stacks = tables.iter().flat_map(|table| stacks(table, self.by_thread)).collect();
+        let stacks = tables.iter().flat_map(|table| self.stacks(table)).collect();
         Ok((opened.report.name(), stacks))
+    }
+
+    /// The rows of the query as stacks.
+    fn stacks(&self, table: &ResultTable) -> impl Iterator<Item = FlameStack> {
+        let (by_thread, number) =
+            (self.by_thread, if self.gpu_time { "gpu_ns" } else { "sample_count" });
+        table.iter().filter_map(move |row| {
+            let mut frames: Vec<String> = row.text("stack")?.split(';').map(str::to_owned).collect();
+            if by_thread && let Some(tid) = row.int("tid") {
+                let thread = match row.text("thread_name") {
+                    Some(name) => format!("{} ({tid})", name.replace(';', ":")),
+                    None => format!("thread {tid}"),
+                };
+                frames.insert(0, thread);
+            }
+            Some(FlameStack { frames, samples: row.int(number)?, before: None })
+        })
     }
 }
 
@@ -103,7 +134,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     }
     must_differ(args.output.as_deref(), args.reports.iter().map(PathBuf::as_path))?;
     let catalog = args.library.load()?;
-    let invocation = Invocation::parse(QUERY).with_params(&args.params())?;
+    let invocation = Invocation::parse(args.query()).with_params(&args.params())?;
     let plan = Plan::new(&catalog, &invocation, &Layout::Own)?;
     let ask = |report: &PathBuf| args.ask(report, &catalog, &plan);
     let mut answers = args.reports.iter().map(ask).collect::<Result<Vec<_>>>()?;
@@ -116,26 +147,14 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         }
     };
     if stacks.is_empty() {
-        super::note("no CPU sample matches, so there are no stacks");
+        super::note(match args.weight() {
+            FlameWeight::CpuSamples => "no CPU sample matches, so there are no stacks",
+            FlameWeight::GpuTime => "no GPU operation matches, so there are no stacks",
+        });
         if format == FlameFormat::Svg {
             return Ok(EXIT_LACKS_DATA);
         }
     }
-    write_to(args.output.as_deref(), |out| write_flame(out, format, &title, &stacks))?;
+    write_to(args.output.as_deref(), |out| write_flame(out, format, &title, args.weight(), &stacks))?;
     Ok(0)
-}
-
-/// The rows of the query as stacks.
-fn stacks(table: &ResultTable, by_thread: bool) -> impl Iterator<Item = FlameStack> {
-    table.iter().filter_map(move |row| {
-        let mut frames: Vec<String> = row.text("stack")?.split(';').map(str::to_owned).collect();
-        if by_thread && let Some(tid) = row.int("tid") {
-            let thread = match row.text("thread_name") {
-                Some(name) => format!("{} ({tid})", name.replace(';', ":")),
-                None => format!("thread {tid}"),
-            };
-            frames.insert(0, thread);
-        }
-        Some(FlameStack { frames, samples: row.int("sample_count")?, before: None })
-    })
 }

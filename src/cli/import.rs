@@ -7,7 +7,7 @@ use nsq_report::trace::ImportOptions;
 use nsq_value::error::Result;
 use std::path::PathBuf;
 
-/// Convert a PyTorch profiler trace to a SQLite file with the tables of an nsys export
+/// Convert a PyTorch trace to SQLite, with the tables of an nsys export
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -15,7 +15,7 @@ Examples:
   nsq import trace.pt.trace.json -o trace.sqlite --python-functions
   nsq run trace.json --query top_kernels       every command also reads a trace directly
 
-Annotations and CPU operators become NVTX ranges in the domains user_annotation and cpu_op. The table
+Annotations and CPU operators become NVTX ranges in the domains user_annotation and cpu_op. The table \
 NSQ_IMPORT lists every category of events in the trace and how many of its events were imported.")]
 pub(super) struct Args {
     /// Trace written by torch.profiler's export_chrome_trace(): .json or .json.gz.
@@ -27,7 +27,7 @@ pub(super) struct Args {
     /// Replace the output file if it exists.
     #[arg(long)]
     force: bool,
-    /// Also import Python functions (with_stack=True), as ranges in the domain python_function.
+    /// Import all calls of Python functions (with_stack=True), also if there are more than 250,000.
     #[arg(long)]
     python_functions: bool,
 }

@@ -2,6 +2,7 @@
 
 mod step;
 
+use super::note;
 use super::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, must_differ, write_to};
 use super::page::{show, write_files};
@@ -29,18 +30,18 @@ Examples:
   nsq kernels report.sqlite
   nsq kernels report.sqlite --top 20 --sort duration-percentage
   nsq kernels report.sqlite --gaps --hist-min 1 --hist-max 100
-  nsq kernels report.sqlite --pstep 6 --gaps --gap-sort count
+  nsq kernels trace.json.gz --iter 'ProfilerStep#6' --gaps --gap-sort count
   nsq kernels report.sqlite --output kernels.txt --gap-output gaps.txt --gaps
 
-Launch calls are not counted as kernels. A stream is identified by its process, device, context and number.
-A gap lasts from the latest end so far on a stream to the next start on it. Other streams may work in that
+Launch calls are not counted as kernels. A stream is identified by its process, device, context and number. \
+A gap lasts from the latest end so far on a stream to the next start on it. Other streams may work in that \
 time, so the gaps of several streams can add up to more than the idle time of the GPU, which is shown too.")]
 pub(super) struct Args {
     /// SQLite export, .nsys-rep file or PyTorch trace.
     #[arg(value_name = "REPORT")]
     report: PathBuf,
     /// Only work launched in ProfilerStep#N, from any thread; to select by time use --window ProfilerStep#N.
-    #[arg(long, value_name = "N")]
+    #[arg(long, hide = true, value_name = "N")]
     pstep: Option<u64>,
     /// Number of kernels to show.
     #[arg(short, long, value_name = "N", default_value_t = 10)]
@@ -55,31 +56,31 @@ pub(super) struct Args {
     #[arg(short, long)]
     verbose: bool,
     /// On a terminal, show all columns and whole names, however wide the tables get.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     wide: bool,
     /// Show the gaps between kernels.
     #[arg(short, long)]
     gaps: bool,
     /// Write the gaps of all pairs of kernels to this text file, completely or not at all.
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     gap_output: Option<PathBuf>,
     /// Number of pairs of kernels to show.
-    #[arg(long, value_name = "N", default_value_t = 15)]
+    #[arg(hide_short_help = true, long, value_name = "N", default_value_t = 15)]
     gap_top: usize,
     /// Order of pairs: number of gaps, or average, maximum, standard deviation, total or GPU idle time of the gaps.
-    #[arg(long, value_parser = GAP_SORT, default_value = "avg")]
+    #[arg(hide_short_help = true, long, value_parser = GAP_SORT, default_value = "avg")]
     gap_sort: String,
     /// Shortest gap in the histogram, in μs; affects only the histogram.
-    #[arg(long, value_name = "US", value_parser = microseconds)]
+    #[arg(hide_short_help = true, long, value_name = "US", value_parser = microseconds)]
     hist_min: Option<i64>,
     /// Longest gap in the histogram, in μs; affects only the histogram.
-    #[arg(long, value_name = "US", value_parser = microseconds)]
+    #[arg(hide_short_help = true, long, value_name = "US", value_parser = microseconds)]
     hist_max: Option<i64>,
     /// Bins of the histogram: log is 1, 2, 5, 10, … μs; linear is 15 equal bins (20 in the file).
-    #[arg(long, value_parser = ["log", "linear"], default_value = "log")]
+    #[arg(hide_short_help = true, long, value_parser = ["log", "linear"], default_value = "log")]
     hist_scale: String,
     /// Copies and fills also end a gap.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     memory: bool,
     #[command(flatten)]
     scope: ScopeArgs,
@@ -134,6 +135,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let limits = args.limits.limits(Threads::default());
     let mut scope = args.scope.resolve(&opened.schema)?;
     if let Some(number) = args.pstep {
+        note(&format!(
+            "`--pstep {number}` is now spelled `--iter 'ProfilerStep#{number}' --attribute process`"
+        ));
         scope.iterations = step::selectors(&opened, &catalog, number, &limits)?;
         if args.scope.attribute.is_none() {
             scope.attribute = Attribute::Process;
@@ -182,7 +186,7 @@ fn check(args: &Args) -> Result<()> {
     for output in outputs.into_iter().flatten() {
         must_differ(Some(output), [args.report.as_path()])?;
     }
-    // Check before writing anything, so that nsq writes both files or neither.
+    // Check before writing anything, so that nsq writes both files or none.
     if let Some(folder) = outputs.into_iter().flatten().find(|output| output.is_dir()) {
         return Err(Error::usage(
             format!("{} is a directory", folder.display()),

@@ -2,35 +2,39 @@
 
 use super::note;
 use super::options::LibraryArgs;
-use super::output::{OutputArgs, write_to};
+use super::output::{OutputArgs, fitted, write_to};
+use super::surface;
+use crate::CHAPTERS;
 use nsq_engine::execute::FUNCTIONS;
-use nsq_library::catalog::Shown;
-use nsq_library::manual::{classes, pages, playbooks, queries, relations, search, table, words_of};
+use nsq_library::catalog::{Catalog, Shown};
+use nsq_library::manual::{
+    Found, classes, library_items, pages, playbooks, queries, relations, search, table, words_of,
+};
 use nsq_render::render::{Format, Heading};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::{ResultTable, Value};
 use std::fmt::Write as _;
 
-/// List queries, relations, SQL functions, class maps or playbooks
+/// Find a query, page, table or chapter by words, or list all queries
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   nsq list                      all queries, by subject
-  nsq list kern                 queries about kernels
-  nsq list bottleneck           queries whose texts have the word, or a word for the same thing
-  nsq list \"why is my gpu idle\" the same, for the words of a question
+  nsq list why is my gpu idle   what nsq has about the words, the best match first
+  nsq list power                also what nsys can record, and what it cannot
   nsq list --relations          the tables that `nsq sql` offers
   nsq list --all                internal queries too, which are parts of pages
   nsq list --functions          the SQL functions that nsq adds
   nsq list --classes            the class maps, for --classes
   nsq list --playbooks          the playbooks, for `nsq answer`
-  nsq list --pages              the pages, for `nsq page`
-  nsq list --format json")]
+  nsq list --pages              the pages, for `nsq run -q`
+  nsq list --format json
+
+Words are looked for in queries, pages, relations with their columns, findings, verbs, chapters of the book, and in what nsys can record. With one of --relations, --functions, --classes, --playbooks or --pages, only there.")]
 pub(super) struct Args {
-    /// List what has all of these words in its name, summary, purpose, tags or columns, the best match first.
+    /// List what is about these words, the best match first.
     ///
-    /// A question in quotes works too: words such as `why` and `the` are left out. If nothing has all words,
-    /// what has the most of them is listed.
+    /// A question works, too: words such as `why` and `the` are left out.
     #[arg(value_name = "WORD")]
     words: Vec<String>,
     /// List the relations (normalised tables) instead.
@@ -45,7 +49,7 @@ pub(super) struct Args {
     /// List the playbooks of `nsq answer` instead.
     #[arg(long, conflicts_with = "pages")]
     playbooks: bool,
-    /// List the pages of `nsq page` instead.
+    /// List the pages of `nsq run -q` instead.
     #[arg(long)]
     pages: bool,
     /// List internal queries and relations too: parts of pages, and steps of other queries.
@@ -62,6 +66,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     for error in catalog.broken() {
         note(&format!("skipped: {error}"));
     }
+    let words = words_of(&args.words);
     let mut table = if args.functions {
         functions()
     } else if args.classes {
@@ -72,27 +77,20 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         pages(&catalog)
     } else if args.relations {
         relations(&catalog, Shown::of(args.all))?
-    } else {
+    } else if words.is_empty() {
         queries(&catalog, Shown::of(args.all))
+    } else {
+        everything(&catalog, Shown::of(args.all))?
     };
-    let words = words_of(&args.words);
-    if !words.is_empty() {
+    let is_search = !words.is_empty();
+    if is_search {
         let found = search(&mut table, &words, &catalog)?;
-        if found == 0 {
-            let names = catalog.query_names().chain(catalog.relation_names());
-            let near = Error::unknown("query", &words.join("_"), names, "`nsq list` shows all queries.");
-            let hint = near.help().unwrap_or_default();
-            note(&format!("nothing is about '{}'; {hint}", words.join(" ")));
-        } else if found < words.len() {
-            note(&format!(
-                "nothing is about all of '{}'; these have {found} of the {} words",
-                words.join(" "),
-                words.len()
-            ));
-        }
+        doubt(&found, &words, &catalog);
     }
     if args.output.format()? == Format::Text {
-        let text = if words.is_empty() { grouped(&table) } else { ranked(&table) };
+        let text =
+            if is_search { ranked(&table, args.output.rows.unwrap_or(BEST)) } else { grouped(&table) };
+        let text = if args.output.output.is_none() && is_search { fitted(text) } else { text };
         write_to(args.output.output.as_deref(), |out| {
             out.write_all(text.as_bytes()).map_err(Error::Output)
         })?;
@@ -100,6 +98,60 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         args.output.table(&Heading::default(), &table)?;
     }
     Ok(0)
+}
+
+/// Says so if nothing is about the words, or not about all.
+fn doubt(found: &Found, words: &[String], catalog: &Catalog) {
+    let unknown: Vec<&str> = found.unknown.iter().map(|at| words[*at].as_str()).collect();
+    if unknown.len() == words.len() {
+        let names = catalog.query_names().chain(catalog.relation_names());
+        let near = Error::unknown("query", &words.join("_"), names, "`nsq list` shows all queries.");
+        let hint = near.help().unwrap_or_default();
+        note(&format!("nsq has no answer about '{}'; {hint}", words.join(" ")));
+    } else if !found.is_answer {
+        let known: Vec<&str> =
+            words.iter().map(String::as_str).filter(|word| !unknown.contains(word)).collect();
+        note(&format!(
+            "nsq has no answer about '{}'; the first one is about '{}'",
+            unknown.join(" "),
+            known.join(" ")
+        ));
+    }
+}
+
+/// Everything that people look for: of the library, of nsys, verbs, and chapters of the book.
+fn everything(catalog: &Catalog, shown: Shown) -> Result<ResultTable> {
+    let mut all = library_items(catalog, shown)?;
+    all.rows.extend([functions(), verbs(), chapters()].into_iter().flat_map(|table| table.rows));
+    Ok(all)
+}
+
+/// The columns of a list of things that have no version.
+fn columns(kind: &'static str) -> [(&'static str, &'static str); 5] {
+    [
+        ("domain", kind),
+        ("name", "Name."),
+        ("summary", "What it is."),
+        ("version", "Empty."),
+        ("tags", "Other words for it."),
+    ]
+}
+
+fn verbs() -> ResultTable {
+    let verbs = surface::command();
+    let shown = verbs.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let rows = shown.map(|verb| {
+        let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+        ["verbs".to_owned(), format!("nsq {}", verb.get_name()), about, String::new(), String::new()]
+    });
+    table(columns("Always `verbs`."), rows)
+}
+
+fn chapters() -> ResultTable {
+    let rows = CHAPTERS
+        .iter()
+        .map(|[path, title, headings]| ["book", path, title, "", headings].map(str::to_owned));
+    table(columns("Always `book`."), rows)
 }
 
 fn functions() -> ResultTable {
@@ -112,14 +164,7 @@ fn functions() -> ResultTable {
             String::new(),
         ]
     });
-    let columns = [
-        ("domain", "Always `functions`."),
-        ("name", "Name and arguments in SQL."),
-        ("summary", "What it returns."),
-        ("version", "Empty."),
-        ("tags", "Empty."),
-    ];
-    table(columns, rows)
+    table(columns("Always `functions`."), rows)
 }
 
 /// The text in a cell.
@@ -150,15 +195,24 @@ fn grouped(table: &ResultTable) -> String {
     out
 }
 
-/// Formats one line per item, in order, with its domain after its name.
-fn ranked(table: &ResultTable) -> String {
-    let (domain, name) = (width(table, 0), width(table, 1));
+/// Items that a search shows as text.
+const BEST: usize = 10;
+
+/// Formats one line per item, in order, with its domain after its name; 0 means all.
+fn ranked(table: &ResultTable, most: usize) -> String {
+    if table.rows.is_empty() {
+        return "(no match)\n".to_owned();
+    }
+    let shown = if most == 0 { table.rows.len() } else { most.min(table.rows.len()) };
+    let best = ResultTable { rows: table.rows[..shown].to_vec(), columns: table.columns.clone() };
+    let (domain, name) = (width(&best, 0), width(&best, 1));
     let mut out = String::new();
-    for row in &table.rows {
+    for row in &best.rows {
         let _ = writeln!(out, "{:name$}  {:domain$}  {}", text(row, 1), text(row, 0), text(row, 2));
     }
-    if table.rows.is_empty() {
-        out.push_str("(no match)\n");
+    if shown < table.rows.len() {
+        let _ = writeln!(out, "{} more: --rows 0", table.rows.len() - shown);
     }
+    out.push_str("\n`nsq run REPORT -q NAME` runs a query or page; `nsq show NAME` describes what is in the library.\n");
     out
 }

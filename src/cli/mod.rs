@@ -18,8 +18,8 @@ mod drop_in;
 mod export;
 mod external;
 mod failures;
+mod first_word;
 mod flame;
-mod gate;
 mod import;
 mod kernels;
 mod list;
@@ -38,49 +38,29 @@ mod short;
 mod show;
 mod sql;
 mod stats;
+mod surface;
 mod timeline;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
+pub use external::{BuiltIn, build_in};
+use first_word::with_verb;
 use messages::{complain, note};
 use nsq_files::interrupt::{disarm, handle_signals};
-use nsq_files::whole_file::{standard_output, tell};
+use nsq_files::whole_file::standard_output;
 use nsq_render::render::{Format, encoder};
-use nsq_report::report::{looks_like_path, run_as_launcher};
+use nsq_report::report::run_as_launcher;
 use nsq_value::error::{EXIT_USAGE, Error, Result};
 use short::{LONG_USAGE, short_line, short_quotes};
-use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
+pub use surface::command;
 
 /// Answers questions about NVIDIA Nsight Systems profiles, with SQL that you can read.
 ///
-/// A report is a SQLite file written by `nsys export --type sqlite`, a .nsys-rep or .qdrep capture, or a
-/// PyTorch profiler trace (.json, .json.gz). nsq exports a capture with your own nsys, imports a trace
-/// itself, and keeps the result in your cache folder for the next run.
+/// A report is a .nsys-rep, its SQLite export by nsys, or a PyTorch trace (.json, .json.gz, .zip).
 #[derive(Debug, Parser)]
 #[command(name = "nsq", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "\
-Examples:
-  nsq report.sqlite                                an overview, and what to fix first
-  nsq run/ 'rank*.sqlite'                          the same for a folder, and for a pattern
-  nsq run report.sqlite --query top_kernels        the kernels that use the most GPU time
-  nsq schema report.sqlite                         what was captured, and which queries can run
-  nsq list                                         all queries
-  nsq show top_kernels                             what a query does and what its columns mean
-  nsq sql report.sqlite \"SELECT count(*) FROM kernel WHERE dur_ns > :least\" -p least=1ms
-  nsq new query long_kernels                       the skeleton of a query of your own
-  nsq stats --report cuda_gpu_kern_sum --format csv report.sqlite
-  nsq page kernels report.sqlite                   the tables of a page
-  nsq timeline report.sqlite -o timeline.html      a page to zoom, search and click
-  nsq diff before.sqlite after.sqlite              what changed, and whether it exceeds the noise
-
-`nsq NAME` runs the program nsq-NAME beside nsq or on PATH, for verbs that are not listed here, such as mcp.
-
-Exit codes: 0 success, 1 failure, 2 usage error, 3 data missing in the report, 4 inconclusive gate, 130
-interrupted.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -101,13 +81,16 @@ enum Command {
     Analyze(analyze::Args),
     Classes(classes::Args),
     Breakdown(breakdown::Args),
+    #[command(hide = true)]
     Page(page::Args),
+    #[command(hide = true)]
     Overview(overview::Args),
     Timeline(timeline::Args),
     Kernels(kernels::Args),
     Flame(flame::Args),
     Answer(answer::Args),
     Diff(diff::Args),
+    #[command(hide = true)]
     Baseline(baseline::Args),
     Check(check::Args),
     Cache(cache::Args),
@@ -127,11 +110,6 @@ impl Command {
     }
 }
 
-/// The command line, for its manual pages.
-pub fn command() -> clap::Command {
-    Cli::command()
-}
-
 /// Time that work has to stop by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -140,26 +118,33 @@ pub fn main() -> ExitCode {
     if let Some(code) = run_as_launcher(std::env::args_os()) {
         return ExitCode::from(code);
     }
-    if let Some(code) = completions::complete(Cli::command) {
+    if let Some(code) = completions::complete(command) {
         return code;
     }
-    let arguments = with_verb(std::env::args_os().collect());
+    let arguments = with_verb(std::env::args_os().collect(), command);
     if let Some(ended) = external::run_export(&arguments) {
         return ended.unwrap_or_else(|error| ExitCode::from(complain(&error)));
     }
-    let parsed = Cli::try_parse_from(nsq_engine::scope::join_iterations(arguments.iter().cloned()));
+    let words = nsq_engine::scope::join_iterations(arguments.iter().cloned());
+    let parsed = command().try_get_matches_from(words).and_then(|typed| Cli::from_arg_matches(&typed));
     // Before our handler is set: another program handles Ctrl-C itself.
-    let unknown = match parsed.as_ref().map_err(|e| external::run(e, &arguments)) {
+    match parsed.as_ref().map_err(|e| external::run(e, &arguments, command)) {
         Err(Ok(code)) => return code,
-        Err(Err(message)) => message,
-        Ok(_) => None,
-    };
+        Err(Err(Some(error))) => return ExitCode::from(complain(&error)),
+        _ => {}
+    }
     if let Ok(cli) = &parsed
         && cli.command.is_for_arrow()
         && encoder().is_none()
     {
         return external::hand_to_arrow(&arguments)
             .unwrap_or_else(|error| ExitCode::from(complain(&error)));
+    }
+    if let Ok(Cli { command: Command::Timeline(args) }) = &parsed
+        && args.is_to_be_viewed()
+        && let Some(ended) = external::view(&arguments)
+    {
+        return ended.unwrap_or_else(|error| ExitCode::from(complain(&error)));
     }
     handle_signals(complain, GRACE);
     let cli = match parsed {
@@ -179,12 +164,6 @@ pub fn main() -> ExitCode {
                     _ => e.print(),
                 },
             };
-            if lacks_query(&e) {
-                tell("  help: `nsq list` shows the queries; for a start: --query gpu_time");
-            }
-            if let Some(message) = unknown {
-                tell(&format!("  help: {message}"));
-            }
             return ExitCode::from(match printed {
                 Err(e) if code == 0 => complain(&Error::Output(e)),
                 _ => code,
@@ -196,35 +175,6 @@ pub fn main() -> ExitCode {
     disarm();
     let code = ended.unwrap_or_else(|error| complain(&error));
     ExitCode::from(code)
-}
-
-/// `nsq PATH…` means `nsq overview PATH…`.
-fn with_verb(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    if arguments.get(1).is_some_and(|first| is_report(first)) {
-        arguments.insert(1, "overview".into());
-    }
-    arguments
-}
-
-/// Whether the first argument names a report: a path, also of nothing. A verb comes before a file of its name, for
-/// which `./NAME` stands.
-fn is_report(first: &OsStr) -> bool {
-    let path = Path::new(first);
-    let is_verb = |name: &str| {
-        name == "help" || Cli::command().find_subcommand(name).is_some() || external::names_program(name)
-    };
-    !first.as_encoded_bytes().starts_with(b"-")
-        && (looks_like_path(path) || path.exists() && !first.to_str().is_some_and(is_verb))
-}
-
-/// Whether `--query` is missing: somebody does not know the names of the queries.
-fn lacks_query(error: &clap::Error) -> bool {
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            missing.iter().any(|name| name.starts_with("--query"))
-        }
-        _ => false,
-    }
 }
 
 fn dispatch(command: Command) -> Result<u8> {
@@ -249,7 +199,10 @@ fn dispatch(command: Command) -> Result<u8> {
         Command::Flame(args) => flame::run(&args),
         Command::Answer(args) => answer::run(&args),
         Command::Diff(args) => diff::run(&args),
-        Command::Baseline(args) => baseline::run(&args),
+        Command::Baseline(args) => {
+            note("`nsq baseline` is now spelled `nsq diff baseline`");
+            baseline::run(&args)
+        }
         Command::Check(args) => check::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args),

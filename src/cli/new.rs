@@ -1,11 +1,11 @@
 //! `nsq new`: writes the skeleton of a query.
 
 use super::output::write_to;
+use nsq_files::whole_file;
 use nsq_library::catalog::query_skeleton;
 use nsq_render::render::visible;
 use nsq_value::error::{Error, Result};
-use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Write the skeleton of a query of your own
@@ -28,7 +28,7 @@ enum Command {
         /// Name of the query, such as long_kernels.
         #[arg(value_name = "NAME")]
         name: String,
-        /// Folder for the file [default: the current folder]
+        /// Folder for the file; nsq makes it if it is missing [default: the current folder]
         #[arg(long, value_name = "DIR")]
         queries: Option<PathBuf>,
     },
@@ -38,6 +38,9 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     let Command::Query { name, queries } = &args.command;
     let text = query_skeleton(name)?;
     let file = format!("{name}.sql");
+    if let Some(folder) = queries {
+        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    }
     let path = queries.as_ref().map_or(PathBuf::from(&file), |folder| folder.join(&file));
     write_new(&path, &text)?;
     let shown = visible(&path.display().to_string());
@@ -51,20 +54,12 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 
 /// Writes a file that does not exist yet.
 fn write_new(path: &Path, text: &str) -> Result<()> {
-    let mut file = File::create_new(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Error::usage(
+    let written = whole_file::create(path, |out| out.write_all(text.as_bytes()).map_err(Error::Output));
+    written.map_err(|error| match &error {
+        Error::Io { source, .. } if source.kind() == ErrorKind::AlreadyExists => Error::usage(
             format!("{} exists already", path.display()),
             "choose another name, or edit that file",
         ),
-        ErrorKind::NotFound => Error::usage(
-            format!("the folder of {} does not exist", path.display()),
-            "make the folder first, or leave out --queries",
-        ),
-        _ => Error::io(path, error),
-    })?;
-    file.write_all(text.as_bytes()).map_err(|error| {
-        // Half a skeleton is of no use. The first error is the one to report.
-        let _ = std::fs::remove_file(path);
-        Error::io(path, error)
+        _ => error,
     })
 }

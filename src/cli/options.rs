@@ -21,7 +21,7 @@ pub(super) struct LibraryArgs {
     /// Also load queries from this folder; may be repeated, and a later folder overrides an earlier one.
     ///
     /// The folders in NSQ_PATH, and nsq/queries and nsq/classes in the config folder, are always loaded.
-    #[arg(long, value_name = "DIR")]
+    #[arg(hide_short_help = true, long, value_name = "DIR")]
     pub(super) queries: Vec<PathBuf>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct ClassArgs {
     ///
     /// FILE is JSON or YAML. A map in FILE overrides any other map of the same name.
     /// `nsq list --classes` lists the available maps.
-    #[arg(long, value_name = "MAP")]
+    #[arg(hide_short_help = true, long, value_name = "MAP")]
     pub(super) classes: Option<String>,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct OpenArgs {
     ///
     /// If neither --nsys nor NSQ_NSYS is given and the first nsys is too old for the report, the next
     /// one is tried.
-    #[arg(long, value_name = "PATH")]
+    #[arg(hide_short_help = true, long, value_name = "PATH")]
     pub(super) nsys: Option<PathBuf>,
     #[command(flatten)]
     pub(super) keep: KeepArgs,
@@ -108,10 +108,10 @@ impl OpenArgs {
 #[command(next_help_heading = "Report")]
 pub(super) struct KeepArgs {
     /// Do not use the cache: make a temporary export in TMPDIR for this run.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) no_cache: bool,
     /// Compare all bytes of the report before using a cached export, not only size, time, head and tail.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) verify: bool,
     /// The temporary exports of this run.
     #[arg(skip)]
@@ -168,7 +168,7 @@ pub(super) struct LimitArgs {
     ///
     /// The limit covers all reports and queries of the command, until the output is written. Time spent
     /// exporting a .nsys-rep does not count.
-    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = timeout)]
     pub(super) timeout: Option<Duration>,
 }
 
@@ -220,7 +220,7 @@ pub(super) struct ThreadArgs {
     /// Number of reports to process at once; 1 uses a single thread [default: one per core]
     ///
     /// The results do not depend on N. Each report may use a few more threads for reading.
-    #[arg(short = 'j', long, value_name = "N")]
+    #[arg(hide_short_help = true, short = 'j', long, value_name = "N")]
     pub(super) threads: Option<NonZeroUsize>,
 }
 

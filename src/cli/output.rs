@@ -4,12 +4,11 @@ use super::note;
 use super::progress::Unobstructed;
 use nsq_files::whole_file::{self, standard_output};
 pub(super) use nsq_files::whole_file::{must_differ, replace};
-use nsq_render::render::{self, Format, Heading, Style, Writer, wrapped};
+use nsq_render::render::{self, Format, Heading, Style, Writer, printed_width, wrapped};
 use nsq_value::error::{Error, Result};
 use nsq_value::table::ResultTable;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use unicode_width::UnicodeWidthStr;
 
 /// Rows that text shows by default.
 const DEFAULT_ROWS: usize = 100;
@@ -17,6 +16,30 @@ const DEFAULT_ROWS: usize = 100;
 /// A warning: a spreadsheet could run names from an untrusted report.
 pub(super) const FORMULAS: &str = "some names begin with =, +, - or @, which a spreadsheet would run as formulas: \
                         use --spreadsheet to escape them";
+
+/// When output is painted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always, as for a pager.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    fn is_on(self, on_terminal: bool) -> bool {
+        match self {
+            Self::Auto => {
+                on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
 
 /// Options of every verb that prints rows.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -31,17 +54,27 @@ pub(super) struct OutputArgs {
     /// Show at most N rows in text, markdown and html; 0 shows all [default: 100 in text, else all]
     #[arg(long, value_name = "N")]
     pub(super) rows: Option<usize>,
-    /// Print raw numbers instead of numbers with units, also in text, markdown and html.
-    #[arg(long)]
+    /// Print plain numbers without units in every format.
+    #[arg(hide_short_help = true, long)]
     pub(super) raw: bool,
     /// Show all columns and whole names, however wide the table gets.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) wide: bool,
+    /// When to use colours and bold [default: auto, on a terminal unless NO_COLOR is set]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_enum,
+        default_value_t,
+        hide_default_value = true,
+        value_name = "WHEN"
+    )]
+    pub(super) color: Color,
     /// Omit the line of column names.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) no_header: bool,
     /// In csv and tsv, put an apostrophe before names that a spreadsheet would run as formulas.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) spreadsheet: bool,
 }
 
@@ -109,7 +142,7 @@ impl OutputArgs {
             is_for_library: false,
             width: terminal_width().filter(|_| on_terminal && !self.wide),
             on_terminal,
-            color: on_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+            color: self.color.is_on(on_terminal),
             max_rows,
             no_header: self.no_header,
             raw: self.raw,
@@ -164,15 +197,27 @@ pub(super) fn must_be_free(path: &Path, is_forced: bool) -> Result<()> {
     Ok(())
 }
 
-/// Wraps the lines of a text that are wider than the terminal. Further lines are indented by two more.
+/// Wraps the lines of a text that are wider than the terminal. Further lines are indented by two more. A command stays on
+/// its line, so that it can be copied: its comment is cut instead.
 pub(super) fn fitted(text: String) -> String {
     let Some(width) = terminal_width().filter(|_| io::stdout().is_terminal()) else { return text };
     let mut fitted = String::new();
     for line in text.lines() {
         let sentence = line.trim_start();
         let indent = line.len() - sentence.len();
-        let further = if line.width() <= width { 0 } else { indent + 2 };
-        for (place, piece) in wrapped(sentence, width - further.min(width)).into_iter().enumerate() {
+        let is_wide = printed_width(line) > width;
+        if indent > 0 && sentence.starts_with("nsq ") && is_wide {
+            let command = sentence.split("   ").next().unwrap_or(sentence);
+            fitted.push_str(&format!("{:indent$}{command}\n", ""));
+            continue;
+        }
+        let further = if is_wide { indent + 2 } else { 0 };
+        let pieces = if is_wide {
+            wrapped(sentence, width - further.min(width))
+        } else {
+            vec![sentence.to_owned()]
+        };
+        for (place, piece) in pieces.into_iter().enumerate() {
             let indent = if place == 0 { indent } else { further };
             fitted.push_str(&format!("{:indent$}{piece}\n", ""));
         }

@@ -11,15 +11,22 @@ use nsq_value::error::Result;
 Examples:
   nsq report.sqlite
   nsq overview report.sqlite -o overview.html
+  nsq report.sqlite --explain 1
   nsq overview report.sqlite --iter step/3 -f json
 
-A ceiling is the GPU time that a perfect fix would free. Each nanosecond counts once, for the finding that
-is ranked first, so all ceilings together never exceed the time of the GPUs.")]
+A gain is what a step takes less if the capture is replayed with the fix. Fixes are replayed together, \
+the best one first, so their gains add up.")]
 pub(super) struct Args {
+    /// Show how finding N of this page was computed: its intervals, replay, places and SQL.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    explain: Option<u32>,
     #[command(flatten)]
     page: PageArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
-    args.page.run("overview")
+    match args.explain {
+        None => args.page.run("overview"),
+        Some(number) => args.page.with(format!("number={number}")).run("finding"),
+    }
 }

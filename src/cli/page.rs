@@ -5,7 +5,8 @@ use super::options::{ClassArgs, LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use super::output::{OutputArgs, fitted, must_differ, write_to};
 use super::reports::{self, ManyArgs, asking, complain, inputs, open, tell};
 use nsq_ask::input::shortest_names;
-use nsq_ask::page::{PageAnswer, PageRequest};
+use nsq_ask::page::{PageAnswer, PageRequest, Terminal};
+use nsq_library::catalog::{Page, ParamType};
 use nsq_render::render::{Format, Heading, Writer, visible};
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq page kernels report.sqlite -p gaps=true
+  nsq page kernels report.sqlite -p gaps=true          also: nsq run report.sqlite -q kernels -p gaps=true
   nsq page kernels rank0.sqlite rank1.sqlite -o kernels.html
   nsq page kernels report.sqlite --layout console
   nsq page job 'run/rank*.sqlite' -o ranks.html
@@ -32,31 +33,31 @@ pub(super) struct Args {
 }
 
 /// The reports and options of a page.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct PageArgs {
-    /// SQLite exports, .nsys-rep files or PyTorch traces, folders of them, or quoted patterns.
+    /// SQLite exports, .nsys-rep files or PyTorch traces, folders, or quoted patterns.
     #[arg(required = true, value_name = "REPORT")]
-    reports: Vec<PathBuf>,
+    pub(super) reports: Vec<PathBuf>,
     /// Set a parameter of the page; may be repeated.
     #[arg(short, long = "param", value_name = "KEY=VALUE")]
-    param: Vec<String>,
+    pub(super) param: Vec<String>,
     /// Print one of the page's layouts instead of its tables.
     #[arg(long, value_name = "NAME", conflicts_with = "format")]
-    layout: Option<String>,
+    pub(super) layout: Option<String>,
     #[command(flatten)]
-    scope: ScopeArgs,
+    pub(super) scope: ScopeArgs,
     #[command(flatten)]
-    output: OutputArgs,
+    pub(super) output: OutputArgs,
     #[command(flatten)]
-    limits: LimitArgs,
+    pub(super) limits: LimitArgs,
     #[command(flatten)]
-    many: ManyArgs,
+    pub(super) many: ManyArgs,
     #[command(flatten)]
-    open: OpenArgs,
+    pub(super) open: OpenArgs,
     #[command(flatten)]
-    library: LibraryArgs,
+    pub(super) library: LibraryArgs,
     #[command(flatten)]
-    classes: ClassArgs,
+    pub(super) classes: ClassArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<u8> {
@@ -64,15 +65,19 @@ pub(super) fn run(args: &Args) -> Result<u8> {
 }
 
 impl PageArgs {
-    /// Asks the page `name`, which shows one report, and prints it.
-    pub(super) fn run_for_one(&self, name: &str) -> Result<u8> {
-        match reports::named(&self.reports)?.len() {
-            0 | 1 => self.run(name),
-            count => Err(Error::usage(
-                format!("a {name} shows one report, but {count} are given"),
-                format!("run `nsq {name}` once for each report"),
-            )),
-        }
+    /// The same with a parameter.
+    pub(super) fn with(&self, param: String) -> Self {
+        let mut with = self.clone();
+        with.param.push(param);
+        with
+    }
+
+    /// The parameters that are given, after the number of reports for a page that divides between them what it may hold.
+    fn given(&self, page: &Page, count: usize) -> Vec<String> {
+        let is_divided =
+            page.params.iter().any(|param| param.name == "reports" && param.kind == ParamType::Int);
+        let divided = (is_divided && count > 1).then(|| format!("reports={count}"));
+        divided.into_iter().chain(self.param.iter().cloned()).collect()
     }
 
     /// Asks the page `name` and prints it.
@@ -83,7 +88,8 @@ impl PageArgs {
         let mut catalog = self.library.load()?;
         // Duplicate rules are left to `nsq check`: a page may ask queries without classes.
         self.classes.choose(&mut catalog, [])?;
-        let request = PageRequest::new(&catalog, name, &self.param, visible)?;
+        let given = self.given(catalog.page(name)?, paths.len());
+        let request = PageRequest::new(&catalog, name, &given, visible)?;
         let page = request.page();
         let of_format = match format {
             Some(Format::Text) => &page.text,
@@ -96,7 +102,7 @@ impl PageArgs {
         if format == Some(Format::Html) && layout.is_some() && !request.is_across() && paths.len() > 1 {
             return Err(Error::usage(
                 format!("the HTML of {name} shows one report, but {} are given", paths.len()),
-                format!("write a file for each report: nsq page {name} REPORT -o FILE.html"),
+                format!("write a file for each report: nsq run REPORT -q {name} -o FILE.html"),
             ));
         }
         let asking = asking(&catalog, &self.scope, &self.classes, &self.limits, &self.many);
@@ -110,16 +116,18 @@ impl PageArgs {
             return Ok(code);
         }
         if let Some(layout) = &layout {
+            let style = self.output.style(Format::Text);
+            let terminal = Terminal { width: style.width, color: style.color };
             let mut text = String::new();
             if request.is_across() || begun.reports.len() == 1 {
-                text = with_notes(begun.answer()?).layout(layout)?;
+                text = with_notes(begun.answer()?).layout_on(layout, terminal)?;
             } else {
                 // A page that does not compare reports is laid out once for each.
                 for answer in begun.answers() {
                     let (name, answer) = answer?;
                     let gap = if text.is_empty() { "" } else { "\n" };
                     text.push_str(&format!("{gap}{}\n\n", visible(&name)));
-                    text.push_str(&with_notes(answer).layout(layout)?);
+                    text.push_str(&with_notes(answer).layout_on(layout, terminal)?);
                 }
             }
             let text = if output.is_none() { fitted(text) } else { text };

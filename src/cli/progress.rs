@@ -121,7 +121,7 @@ impl Locked<'_> {
                 (None, true) => "{spinner} {msg} {bytes} written, {elapsed}",
                 (None, false) => "{spinner} {msg} {elapsed}",
             };
-            // The templates are constants, and a fault in one must not stop the work.
+            // The templates are constants, and a faulty template must not stop the work.
             let style =
                 ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             let bar = match total {

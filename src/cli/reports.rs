@@ -1,4 +1,4 @@
-//! The reports that a command line names, how they are asked, and what is said of those that fail.
+//! The reports that a command line names, how they are asked, and the errors of those that fail.
 
 use super::failures::complain_of_all;
 use super::options::{ClassArgs, LimitArgs, OpenArgs, ScopeArgs, ThreadArgs, no_instances};
@@ -23,13 +23,13 @@ pub(super) struct ManyArgs {
     /// Stop at the first of several reports that fails, and print nothing.
     ///
     /// Without it, the failed reports are named, the others answer, and the exit code is 1.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) strict: bool,
     /// Read the rank from the file name if the report does not record it, such as 'rank(\d+)'
     ///
     /// A regular expression whose one group is the number. It must match the name of each report. Without it, names such
-    /// as rank4.sqlite and …-TP-1-DP-0-PP-0.trace.json tell the rank.
-    #[arg(long, value_name = "REGEX", value_parser = rank_pattern)]
+    /// as rank4.sqlite and …-TP-1-DP-0-PP-0.trace.json contain the rank.
+    #[arg(hide_short_help = true, long, value_name = "REGEX", value_parser = rank_pattern)]
     rank_pattern: Option<Regex>,
 }
 

@@ -15,7 +15,7 @@ use nsq_value::table::{ResultTable, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Show what a report contains, which queries can run on it, and what the others need
+/// Show what was captured, which queries can run, and what others need
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -46,12 +46,15 @@ const TRUST: &str = "capture_trust";
 const LONGEST: Duration = Duration::from_secs(10);
 /// The title of the list of queries.
 const ASKED: &str = "What can be asked";
+/// The title of the list of tables that no relation reads.
+const UNREAD: &str = "What nsq does not read";
 
 pub(super) fn run(args: &Args) -> Result<u8> {
     must_differ(args.output.output.as_deref(), [args.report.as_path()])?;
     let catalog = args.library.load()?;
     let opened = reports::open(&args.report, &args.open)?;
     let answers = opened.askable(&catalog, Shown::of(args.all))?;
+    let unread = opened.unread(&catalog)?;
     let [captured, trust] =
         [CAPTURED, TRUST].map(|query| Plan::new(&catalog, &Invocation::parse(query), &Layout::Own));
     let (captured, trust) = (captured?, trust?);
@@ -79,16 +82,21 @@ pub(super) fn run(args: &Args) -> Result<u8> {
     };
     let facts = session.take_answer(&captured, &limits)?;
     let is_text = args.output.format()? == Format::Text;
-    args.output.write(3, |writer| {
+    args.output.write(4, |writer| {
         writer.result(&heading("What was captured"), |sink| facts.replay(sink))?;
         if !doubts.rows.is_empty() {
             writer.result(&heading("What the capture does not show"), |sink| doubts.replay(sink))?;
         }
-        // A terminal is too narrow for the names of the tables beside those of the queries.
-        match is_text && args.output.style(Format::Text).width.is_some() {
+        // A terminal is too narrow for the names of the tables next to those of the queries.
+        let listed = match is_text && args.output.style(Format::Text).width.is_some() {
             true => writer.lead(ASKED, &by_lack(&answers)),
             false => writer.result(&heading(ASKED), |sink| answers.replay(sink)),
+        };
+        listed?;
+        if !unread.rows.is_empty() {
+            writer.result(&heading(UNREAD), |sink| unread.replay(sink))?;
         }
+        Ok(())
     })?;
     Ok(0)
 }

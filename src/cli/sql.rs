@@ -13,7 +13,9 @@ use nsq_value::error::{Error, Result};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// Run your own SQL on the normalised tables, which are the same for every nsys version
+/// Run your own SQL on a report
+///
+/// The tables are normalised: they are the same for every version of nsys.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,10 +25,10 @@ Examples:
   nsq sql report.sqlite \"SELECT * FROM kernel WHERE dur_ns > :least\" -p least=1ms
   nsq sql report.sqlite --time 1s/2s \"SELECT median(dur_ns) FROM memcpy\"
 
-`nsq list --relations` lists the tables; `nsq show kernel` lists the columns of one.
+`nsq list --relations` lists the tables; `nsq show kernel` lists the columns of one. \
 The report is opened read-only: no statement can change it.
 
-Captured environments, command lines and program output are hidden. So are strings that no event
+Captured environments, command lines and program output are hidden. So are strings that no event \
 refers to; the other strings are in `string`. --allow-environment shows everything:
   nsq sql report.sqlite --allow-environment \"SELECT * FROM META_DATA_CAPTURE\"")]
 pub(super) struct Args {
@@ -47,10 +49,10 @@ pub(super) struct Args {
     /// Allow this statement to read captured environments, command lines, output and all strings.
     ///
     /// They can contain passwords, tokens and names of people. No other command shows them.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     allow_environment: bool,
     /// Stop with an error after this many rows.
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(hide_short_help = true, long, value_name = "N", help_heading = "Limits")]
     max_rows: Option<usize>,
     #[command(flatten)]
     scope: ScopeArgs,

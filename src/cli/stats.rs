@@ -4,7 +4,7 @@ use super::drop_in::{self, Command, DropInArgs, Request};
 use nsq_value::error::Result;
 use std::path::PathBuf;
 
-/// Print reports as `nsys stats` does, with the same command line
+/// Print reports as `nsys stats` does, with the same options
 ///
 /// Column names, arithmetic, rounding, formats and file names are NVIDIA's. Exit codes are nsq's: 3 if
 /// the data of a requested report is missing, 2 if a report name is unknown.
@@ -19,7 +19,7 @@ Examples:
   nsq stats -r cuda_api_sum -o '@grep cudaFree' report.sqlite
   nsq stats -r nvtx_sum --filter-nvtx 'step@train/3' report.sqlite
 
-The first report is written in the first format to the first output, and so on. If there are more
+The first report is written in the first format to the first output, and so on. If there are more \
 reports than formats or outputs, the last one is used again."
 )]
 pub(super) struct Args {

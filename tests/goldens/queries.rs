@@ -111,17 +111,47 @@ fn goldens_of_queries_only() -> Result<(), Failed> {
 
 /// Queries that compare reports, and have no rows for one: see `tests/suite/diff` and
 /// `ranks.rs`.
-const ROWS_FROM_SEVERAL: [&str; 4] = ["clock_steps", "diff_regressions", "diff_rows", "diff_whole"];
+const ROWS_FROM_SEVERAL: [&str; 8] = [
+    "clock_steps",
+    "diff_causes",
+    "diff_clocks",
+    "diff_places",
+    "diff_regressions",
+    "diff_replaced",
+    "diff_rows",
+    "diff_whole",
+];
 
-/// Queries that have no rows without parameters. `tests/suite/answer.rs` and `classes.rs` test them.
-const ROWS_FROM_PARAMETERS: [&str; 3] = ["iteration_ranges", "share_change", "timing_compare"];
+/// Queries that have no rows without parameters. `tests/suite/answer.rs`, `classes.rs` and `findings/places.rs` test them.
+const ROWS_FROM_PARAMETERS: [&str; 5] =
+    ["interval_places", "iteration_ranges", "kernel_passes", "share_change", "timing_compare"];
 
-/// Needs what no fixture has: element types, see `tests/suite/work.rs`, or kernels that send, see
-/// `tests/suite/pipelines.rs`.
-const ROWS_FROM_TRACES: [&str; 3] = ["below_roofline", "memory_bound_ops", "point_to_point_waits"];
+/// Needs what no fixture has: element types, see `tests/suite/work.rs`, kernels that send, see
+/// `tests/suite/pipelines.rs`, all-to-alls, see `tests/suite/ranks.rs`, or memory and Python calls of PyTorch, see
+/// `tests/suite/makers`.
+const ROWS_FROM_TRACES: [&str; 10] = [
+    "below_roofline",
+    "job_experts",
+    "memory_at_peak",
+    "memory_bound_ops",
+    "memory_over_time",
+    "memory_peaks",
+    "module_time",
+    "point_to_point_waits",
+    "python_line_time",
+    "timeline_memory",
+];
 
 /// Findings that only real reports, seeded faults or the example show: see `tests/suite/findings.rs`.
-const ROWS_ON_REAL_REPORTS: [&str; 3] = ["fp32_matmul", "rank_wait", "tiny_kernels"];
+const ROWS_ON_REAL_REPORTS: [&str; 7] = [
+    "allocating_range",
+    "fp32_matmul",
+    "kernel_trend",
+    "longest_collective",
+    "mpi_wait",
+    "rank_wait",
+    "tiny_kernels",
+];
 
 fn has_rows(query: &str) -> Result<(), Failed> {
     let elsewhere =

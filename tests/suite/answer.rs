@@ -123,7 +123,7 @@ fn attention_times_are_compared_with_its_flops() {
 fn missing_ranges_are_reported_instead_of_an_answer() {
     let steps = Steps::new();
     let path = steps.changed("bare.sqlite", "DELETE FROM NVTX_EVENTS WHERE text GLOB '*attention*' OR text GLOB 'c*' OR text = 'final_matmul'");
-    let (code, out, error) = outcome(&["answer", &path, "--part", "e", "--model", "small"]);
+    let (code, out, error) = outcome(&["answer", "--details", &path, "--part", "e", "--model", "small"]);
     assert_eq!(code, 3, "{error}");
     assert!(out.contains("no NVTX range matches pattern 'scores' (QK^T of attention)"), "{out}");
     assert!(out.contains("`training_step_*` (3)") && out.contains("-p scores='NAME'"), "{out}");
@@ -135,7 +135,7 @@ fn missing_ranges_are_reported_instead_of_an_answer() {
 fn a_reason_that_several_parts_share_is_told_once() {
     let steps = Steps::new();
     let path = steps.changed("bare.sqlite", "DROP TABLE NVTX_EVENTS");
-    let (code, out, error) = outcome(&["answer", &path]);
+    let (code, out, error) = outcome(&["answer", "--details", &path]);
     let text = out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!((code, text.matches("It needs NVTX annotations").count()), (3, 1), "{out}");
     for wanted in [
@@ -147,7 +147,7 @@ fn a_reason_that_several_parts_share_is_told_once() {
     }
     assert!(error.ends_with("note: not answered: (a), (b), (c), (d), (e)\n"), "{error}");
     // Without the parts before, the reason stands where it comes first.
-    let (_, out, _) = outcome(&["answer", &path, "--part", "d"]);
+    let (_, out, _) = outcome(&["answer", "--details", &path, "--part", "d"]);
     assert!(out.contains("Not answered, as above: ") && !out.contains("(a)"), "{out}");
     // Programs read every reason.
     let (_, document) = answer(&[&path]);
@@ -168,22 +168,22 @@ fn warm_up_is_excluded_and_named() {
     assert_eq!(top["forward_passes"], 3);
     assert!(is_near(&top["top_calls_per_pass"], 2.0));
     assert!(is_near(&top["top_time_pct"], 40.0));
-    let text = stdout(&["answer", &steps.path(), "--part", "b"]);
+    let text = stdout(&["answer", "--details", &steps.path(), "--part", "b"]);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("1 range, `warmup`, excluded with everything inside"), "{text}");
     assert!(words.contains("2 times per forward pass (6 calls in 3 passes)"), "{text}");
     // Without a warm-up range, a line says so, and --exclude still applies.
     let unnamed =
         steps.changed("unnamed.sqlite", "UPDATE NVTX_EVENTS SET text = 'first' WHERE text = 'warmup'");
-    let text = stdout(&["answer", &unnamed, "--part", "b"]);
+    let text = stdout(&["answer", "--details", &unnamed, "--part", "b"]);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         words.contains("autotune") && words.contains("no range found, so nothing is excluded"),
         "{text}"
     );
-    let text = stdout(&["answer", &unnamed, "--part", "b", "--exclude", "first"]);
+    let text = stdout(&["answer", "--details", &unnamed, "--part", "b", "--exclude", "first"]);
     assert!(!text.contains("autotune"), "{text}");
-    let text = stdout(&["answer", &unnamed, "--part", "b", "-p", "warmup=first"]);
+    let text = stdout(&["answer", "--details", &unnamed, "--part", "b", "-p", "warmup=first"]);
     assert!(!text.contains("autotune") && text.contains("`first`"), "{text}");
 }
 
@@ -363,7 +363,7 @@ fn without_gpu_work_the_timer_is_compared_with_cpu_time() {
         assert!(text.contains("500 ns on the CPU") && !text.contains("until its GPU work"), "{text}");
         assert_eq!(timer["facts"]["gpu_is_known"], false);
     }
-    let text = stdout(&["answer", &other, "--part", "a", "--device", "7"]);
+    let text = stdout(&["answer", "--details", &other, "--part", "a", "--device", "7"]);
     assert!(
         text.split_whitespace().collect::<Vec<_>>().join(" ").contains("(within --device 7)"),
         "{text}"
@@ -376,7 +376,8 @@ fn invalid_timings_are_errors_with_their_line() {
     let head = "model_size,context_length,batch_size,forward_mean_ms,forward_std_ms";
     let assert_error = |csv: &str, wanted: &str| {
         let file = steps.file("bad.csv", csv);
-        let (code, _, error) = outcome(&["answer", &steps.path(), "--part", "a", "--timings", &file]);
+        let (code, _, error) =
+            outcome(&["answer", "--details", &steps.path(), "--part", "a", "--timings", &file]);
         assert!(code == 1 && error.contains(wanted) && error.contains("bad.csv"), "{csv}: {error}");
     };
     for cell in ["9.5ms", "NaN", "inf", "\"9,5\"", "n/a"] {
@@ -401,8 +402,17 @@ fn invalid_timings_are_errors_with_their_line() {
     assert!(code == 0 && text.starts_with("Python's timer measured 500 ns. In the profile,"), "{text}");
     assert!(!document.to_string().contains("None"), "{document}");
     // An input is never overwritten.
-    let (code, _, error) =
-        outcome(&["answer", &steps.path(), "--timings", &file, "--format", "text", "-o", &file]);
+    let (code, _, error) = outcome(&[
+        "answer",
+        "--details",
+        &steps.path(),
+        "--timings",
+        &file,
+        "--format",
+        "text",
+        "-o",
+        &file,
+    ]);
     assert!(code == 2 && error.contains("is also an input"), "{error}");
 }
 
@@ -422,10 +432,10 @@ fn a_figure_without_a_value_affects_only_its_own_answer() {
 #[test]
 fn class_parameters_must_name_classes_of_the_class_map() {
     let steps = Steps::new();
-    let (code, _, error) = outcome(&["answer", &steps.path(), "-p", "matmul=gemm,nope"]);
+    let (code, _, error) = outcome(&["answer", "--details", &steps.path(), "-p", "matmul=gemm,nope"]);
     assert!(code == 2 && error.contains("unknown class 'nope'"), "{error}");
     let (code, _, error) =
-        outcome(&["answer", &steps.path(), "--part", "c", "-p", "matmul=gemm,attention"]);
+        outcome(&["answer", "--details", &steps.path(), "--part", "c", "-p", "matmul=gemm,attention"]);
     assert_eq!(code, 0, "{error}");
 }
 
@@ -481,7 +491,7 @@ fn names_are_complete_and_nvjet_counts_as_a_matrix_product() {
         rows(kernels, "others").iter().map(|row| row["kernel_name"].as_str().unwrap()).collect();
     assert!(names.contains(&format!("void {prefix}_softmax_a(int)").as_str()), "{names:?}");
     assert!(names.contains(&format!("void {prefix}_softmax_b(int)").as_str()), "{names:?}");
-    let text = stdout(&["answer", &path, "--part", "c"]);
+    let text = stdout(&["answer", "--details", &path, "--part", "c"]);
     assert!(text.contains(&format!("{prefix}_softmax_a(int)")), "{text}");
     // Sentences also keep the names of two kernels distinct.
     let sentences = kernels["text"].as_str().unwrap();
@@ -511,7 +521,7 @@ fn autograds_thread_counts_for_forward_and_backward() {
     assert_eq!(both["both_top_kernel"], "void ampere_sgemm_128x64_nt(float *, int)");
     assert_eq!(both["both_total_ns"], 450);
     assert!(is_near(&both["both_time_pct"], 100.0 * 450.0 / 1260.0));
-    let text = stdout(&["answer", &steps.path(), "--part", "b"]);
+    let text = stdout(&["answer", "--details", &steps.path(), "--part", "b"]);
     assert!(text.contains("--attribute process"), "{text}");
 }
 
@@ -530,7 +540,7 @@ fn without_kernels_the_cpu_questions_are_answered() {
         assert!(reason.contains("CUPTI_ACTIVITY_KIND_KERNEL is missing"), "{part}: {reason}");
     }
     let none = steps.changed("none.sqlite", "DROP TABLE NVTX_EVENTS");
-    let (code, out, _) = outcome(&["answer", &none, "--part", "a"]);
+    let (code, out, _) = outcome(&["answer", "--details", &none, "--part", "a"]);
     assert!(
         code == 3 && out.contains("NVTX_EVENTS is missing") && out.contains("--trace=nvtx"),
         "{out}"
@@ -544,7 +554,7 @@ fn answers_note_whole_graph_traces() {
     let (_, document) = answer(&[path.to_str().unwrap(), "--part", "a"]);
     let results = &piece(&document, "a", 0)["results"][0];
     assert!(
-        results["notes"][0].as_str().unwrap().contains("CUDA graphs were traced as a whole"),
+        results["notes"][0].as_str().unwrap().contains("CUDA graphs were traced without their kernels"),
         "{results}"
     );
 }
@@ -556,7 +566,7 @@ fn parameters_override_the_playbooks_patterns() {
         "own.sqlite",
         "UPDATE NVTX_EVENTS SET text = 'vorwärts [' || rowid || ']' WHERE text = 'forward'",
     );
-    let (code, out, _) = outcome(&["answer", &path, "--part", "a"]);
+    let (code, out, _) = outcome(&["answer", "--details", &path, "--part", "a"]);
     assert!(
         code == 3 && out.contains("no NVTX range matches pattern 'forward' (forward pass)"),
         "{out}"
@@ -566,9 +576,9 @@ fn parameters_override_the_playbooks_patterns() {
         assert_eq!(code, 0, "{given}");
         assert_eq!(piece(&document, "a", 0)["facts"]["passes"], 3, "{given}");
     }
-    let (code, _, error) = outcome(&["answer", &path, "-p", "forwrd=x"]);
+    let (code, _, error) = outcome(&["answer", "--details", &path, "-p", "forwrd=x"]);
     assert!(code == 2 && error.contains("did you mean 'forward'"), "{error}");
-    let (code, _, error) = outcome(&["answer", &path, "--part", "f"]);
+    let (code, _, error) = outcome(&["answer", "--details", &path, "--part", "f"]);
     assert!(code == 2 && error.contains("Parts of cs336: a, b, c, d, e"), "{error}");
 }
 
@@ -633,8 +643,17 @@ fn users_can_write_playbooks() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::copy(&file, folder.join("three.yml")).unwrap();
     let mine = folder.parent().unwrap().to_str().unwrap().to_owned();
-    let text =
-        stdout(&["answer", &steps.path(), "--playbook", "three", "--queries", &mine, "--part", "2,1"]);
+    let text = stdout(&[
+        "answer",
+        "--details",
+        &steps.path(),
+        "--playbook",
+        "three",
+        "--queries",
+        &mine,
+        "--part",
+        "2,1",
+    ]);
     assert!(text.find("(1) How long").unwrap() < text.find("(2) Which").unwrap(), "{text}");
     assert!(!text.contains("(3)"), "{text}");
     assert!(stdout(&["check", &mine]).contains("checked, 0 findings"));
@@ -728,7 +747,7 @@ fn check_finds_errors_in_playbooks_with_their_line() {
     }
     // A missing figure is an error instead of a gap in a sentence.
     let file = steps.file("hole.yml", &THREE.replace("t.by.cpu.mean_ns", "t.by.cpu.mean"));
-    let (code, out, error) = outcome(&["answer", &steps.path(), "--playbook", &file]);
+    let (code, out, error) = outcome(&["answer", "--details", &steps.path(), "--playbook", &file]);
     assert_eq!((code, out.as_str()), (1, ""), "{error}");
     assert!(error.contains("hole.yml:") && error.contains("fact mean_ns"), "{error}");
 }
@@ -739,12 +758,12 @@ fn untrusted_names_are_escaped_in_answers() {
     let evil = "evil`|\u{1b}[31m\n# x<img src=x>";
     let sql = format!("UPDATE StringIds SET value = '{evil}' WHERE id IN (10, 11)");
     let path = steps.changed("evil.sqlite", &sql);
-    let text = stdout(&["answer", &path, "--part", "b"]);
+    let text = stdout(&["answer", "--details", &path, "--part", "b"]);
     assert!(!text.contains('\u{1b}') && text.contains("|\\u{1b}[31m\\n# x"), "{text}");
     // The name's own backquote does not end the quotation: backquotes come in pairs.
     let sentences = text.split("kernels: ").next().unwrap();
     assert_eq!(sentences.matches('`').count() % 2, 0, "{sentences}");
-    let markdown = stdout(&["answer", &path, "--part", "b", "--format", "markdown"]);
+    let markdown = stdout(&["answer", "--details", &path, "--part", "b", "--format", "markdown"]);
     assert!(!markdown.contains('\u{1b}') && !markdown.contains("\n# x"), "{markdown}");
     // Outside code, the name is escaped.
     for line in markdown.lines().filter(|line| line.starts_with('|')) {
@@ -779,7 +798,8 @@ fn a_folder_of_profiles_is_answered_and_every_failure_is_named() {
     let (path, reports) = (folder.to_str().unwrap(), steps.fixtures.path().join("stats_reports"));
     let summary = steps.fixtures.path().join("summary.md");
     let run = |extra: &[&str]| {
-        let mut all = vec!["answer", path, "--part", "a,b", "--reports", reports.to_str().unwrap()];
+        let mut all =
+            vec!["answer", "--details", path, "--part", "a,b", "--reports", reports.to_str().unwrap()];
         all.extend(extra);
         outcome(&all)
     };
@@ -815,7 +835,7 @@ fn a_folder_of_profiles_is_answered_and_every_failure_is_named() {
     assert!(error.contains("failed: broken: "), "{error}");
     let document: Json = serde_json::from_str(&out).unwrap();
     assert_eq!(document["profiles"].as_array().unwrap().len(), 3);
-    assert!(document["failures"][0].as_str().unwrap().contains("is not a SQLite database"));
+    assert!(document["failures"][0].as_str().unwrap().contains("is a text file, not a report"));
     let error =
         document["profiles"].as_array().unwrap().iter().find(|p| p["profile"] == "broken").unwrap();
     assert!(error["error"].as_str().unwrap().contains("broken.sqlite"));
@@ -866,16 +886,17 @@ fn a_capture_and_its_export_are_one_profile() {
     };
     age(&folder.join("run.nsys-rep"), 1_000_000);
     age(&export, 2_000_000);
-    let text = stdout(&["answer", path, "--part", "a"]);
+    let text = stdout(&["answer", "--details", path, "--part", "a"]);
     assert!(text.contains("1 profile ") && text.contains("`run.sqlite`"), "{text}");
     // An export older than its capture is not used.
     age(&export, 500_000);
-    let output = nsq().args(["answer", path, "--part", "a"]).env("PATH", "").output().unwrap();
+    let output =
+        nsq().args(["answer", "--details", path, "--part", "a"]).env("PATH", "").output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stdout).contains("failed: run: "));
     let empty = steps.fixtures.path().join("empty");
     std::fs::create_dir_all(&empty).unwrap();
-    let (code, _, error) = outcome(&["answer", empty.to_str().unwrap()]);
+    let (code, _, error) = outcome(&["answer", "--details", empty.to_str().unwrap()]);
     assert!(code == 1 && error.contains("contains no profile"), "{error}");
 }
 
@@ -996,15 +1017,42 @@ fn attention_is_answered_without_a_forward_range() {
     }
     assert_eq!(piece(&document, "e", 1)["facts"]["product_flop"], 5_368_709_120_i64);
     // The user can name the loop as the forward pass.
-    let (code, _, _) =
-        outcome(&["answer", export.to_str().unwrap(), "--part", "a,c", "-p", "forward=benchmark_loop"]);
+    let (code, _, _) = outcome(&[
+        "answer",
+        "--details",
+        export.to_str().unwrap(),
+        "--part",
+        "a,c",
+        "-p",
+        "forward=benchmark_loop",
+    ]);
     assert_eq!(code, 0);
+}
+
+/// Case 39: `benchmark_loop` holds 96 attentions, which are three passes of 32 layers.
+#[test]
+fn attentions_inside_a_mark_are_counted_as_passes() {
+    let Some(shared) = shared() else { return };
+    let export = shared.join("data/exports/a100_gpt2.7b_nvtx.sqlite");
+    let export = export.to_str().unwrap();
+    for more in [&[][..], &["--model", "2.7B"][..]] {
+        let (_, document) = answer(&[&[export, "--part", "e"][..], more].concat());
+        let facts = &piece(&document, "e", 0)["facts"];
+        assert_eq!([&facts["attentions"], &facts["pass_count"], &facts["pass_layers"]], [96, 3, 32]);
+        assert!(is_near(&facts["pass_top_calls"], 225.0), "{facts}");
+        assert!(is_near(&facts["pass_kernel_ns"], 2_517_347_750.0 / 3.0), "{facts}");
+    }
+    // A model with other layers is no reason for a number.
+    let (_, document) = answer(&[export, "--part", "e", "--model", "large"]);
+    let facts = &piece(&document, "e", 0)["facts"];
+    assert!(facts["pass_count"].is_null(), "{facts}");
 }
 
 #[test]
 fn the_built_in_playbook_runs_on_every_export() {
     for export in crate::support::shared_exports() {
-        let (code, out, error) = outcome(&["answer", export.to_str().unwrap(), "--model", "small"]);
+        let (code, out, error) =
+            outcome(&["answer", "--details", export.to_str().unwrap(), "--model", "small"]);
         assert!(code == 0 || code == 3, "{}: exit {code}: {error}", export.display());
         assert!(out.contains("(e) ") && !error.contains("panicked"), "{error}");
     }

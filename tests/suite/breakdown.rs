@@ -704,7 +704,7 @@ fn an_unwritable_folder_is_an_error_and_no_file_is_left() {
 }
 
 /// A Chromium on this machine. Where there is none, prints that and returns `None`.
-fn chromium() -> Option<PathBuf> {
+pub fn chromium() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&path)

@@ -122,9 +122,29 @@ ORDER BY dur_ns DESC, kernel_id
 fn check(text: &str) -> (i32, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("good.sql"), text).unwrap();
-    let output = nsq().arg("check").arg(folder.path()).output().unwrap();
+    let output = nsq().args(["check", "--strict"]).arg(folder.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     (output.status.code().unwrap(), text.replace(folder.path().to_str().unwrap(), ""))
+}
+
+#[test]
+fn style_is_advice_and_errors_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |name: &str, text: &str| {
+        fs::write(folder.path().join(name), text).unwrap();
+        let output = nsq().arg("check").arg(folder.path()).output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
+    };
+    let (code, out) = check("good.sql", &GOOD.replace("\"Execution time.\"", "\"dur ns\""));
+    assert!(code == 0 && out.contains("Q08 ") && out.contains("\n  advice: "), "{out}");
+    assert!(out.ends_with("checked, 0 errors, 1 advice\n"), "{out}");
+    let (code, out) = check("one_line.sql", "SELECT count(*) FROM kernel\n");
+    assert!(code == 0 && out.contains("Q22 missing front matter"), "{out}");
+    let (code, out) = check(
+        "bad.sql",
+        &GOOD.replace("name: good", "name: bad").replace("reads: [kernel]", "reads: [gpu]"),
+    );
+    assert!(code == 1 && out.contains("bad.sql") && out.contains("\n  help: "), "{out}");
 }
 
 #[test]
@@ -212,7 +232,9 @@ fn each_broken_rule_is_reported_with_line_and_help() {
         assert!(GOOD.contains(from), "{from}");
         let (code, out) = check(&GOOD.replacen(from, to, 1));
         assert!(
-            code == 1 && out.contains(expected) && out.contains("help: "),
+            code == 1
+                && out.contains(expected)
+                && (out.contains("  help: ") || out.contains("  advice: ")),
             "{to}: want {expected}\n{out}"
         );
     }

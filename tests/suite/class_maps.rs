@@ -594,7 +594,7 @@ fn a_map_in_a_query_folder_is_merged_and_listed() {
     let (code, out, error) = run(&["sql", report, ASK, "--format", "csv", "--no-header"]);
     assert_eq!((code, out.lines().last().unwrap()), (0, "second,^relu,300"), "{error}");
     assert!(
-        error.contains("pattern '^relu' has class second here, which wins, and class first in "),
+        error.contains("pattern '^relu' has class second here, which applies, and class first in "),
         "{error}"
     );
     // A query that uses no classes prints no note.

@@ -178,8 +178,7 @@ fn iterations_and_gpus_are_counted() {
     let ranges = [range("it", 8_000_000, 1), range(":it", 8_000_000, 2), range("load", 1, 1)];
     folder.put("n.csv", RANGES.to_owned() + &ranges.concat());
     let files = ["--kernel-sum", "k.csv", "--nvtx-proj", "n.csv"];
-    let counted =
-        |tag: &str| folder.json(&[&files[..], &["--iter-tag", tag]].concat())["inputs"][0].clone();
+    let counted = |tag: &str| folder.json(&[&files[..], &["--iter", tag]].concat())["inputs"][0].clone();
     let both = counted("*it");
     assert_eq!(
         (&both["iterations"], &both["gpus"], &both["processes"]),
@@ -285,7 +284,7 @@ fn a_missing_path_that_exists_beside_the_config_is_suggested() {
     }
     let (code, _, error) = folder.run(&["--config", "in/c.json"]);
     assert!(code == 1 && error.contains("k.csv: no such file in the working directory"), "{error}");
-    assert!(error.contains("beside the config, in/k.csv"), "{error}");
+    assert!(error.contains("next to the config, in/k.csv"), "{error}");
 }
 
 #[test]
@@ -393,7 +392,7 @@ fn invalid_options_give_advice() {
         (&[], "no input is given"),
         (&["--config", "c.json", "--seed-compat", "--format", "json"], "--seed-compat prints text only"),
         (&["--config", "c.json", "--iters", "3"], "cannot be used with"),
-        (&["--kernel-sum", "k.csv", "--iter-tag", "it"], "--iter-tag needs NVTX ranges"),
+        (&["--kernel-sum", "k.csv", "--iter", "it"], "--iter needs NVTX ranges"),
         (&["--kernel-sum", "k.csv", "--iters", "0"], "0 is not in 1.."),
         (&["--kernel-sum", "k.csv", "--device", "0"], "scope options need a report"),
         (&["--kernel-sum", "k.csv", "--seed-compat"], "substring"),
@@ -479,7 +478,10 @@ fn advice_about_iterations_fits_the_report() {
     let report = report.to_str().unwrap();
     let (_, _, error) = folder.run(&[report]);
     let command = format!("`nsq run {report} --query range_names`");
-    assert!(error.contains("give --iters N, or --iter-tag") && error.contains(&command), "{error}");
+    assert!(
+        error.contains("give --iters N, or --iter with a name") && error.contains(&command),
+        "{error}"
+    );
     let without = fixtures.trace("two_streams_overlap");
     for input in [&[without.to_str().unwrap()][..], &["--kernel-sum", "k.csv"]] {
         let (_, _, error) = folder.run(input);

@@ -1,6 +1,6 @@
 //! Errors say what is wrong, where, and what to do; a failed run leaves no files behind.
 
-use crate::support::{Fixtures, nsq, outcome};
+use crate::support::{Fixtures, nsq, outcome, stdout};
 use std::fs;
 use std::path::Path;
 
@@ -33,9 +33,9 @@ fn each_kind_of_unusable_file_has_its_own_error() {
         (b"{\"orders\": []}", "error: FILE: is JSON, but not a trace: it has no \"traceEvents\""),
         (
             b"\x1f\x8b\x08\x00 gzip",
-            "error: FILE: is cut short: its gzip data ends after byte 0 of the unpacked text",
+            "error: FILE: is cut short: its packed data ends after byte 0 of the unpacked text",
         ),
-        (b"hello", "error: FILE: is not a SQLite database (it begins with \"hello\")"),
+        (b"hello", "error: FILE: is a text file, not a report"),
         (&zeroed, "error: FILE: is an unfinished export: its header is still zeros"),
         (half, "error: FILE: is cut short: "),
         (&foreign, "its tables are orders, users)"),
@@ -86,9 +86,24 @@ fn what_is_typed_first_is_a_path() {
         let (code, _, error) = outcome(&[path]);
         assert!(code == 1 && error.contains(said), "{error}");
     }
-    // A word is a verb, and a verb comes before a file of its name.
-    let (code, _, error) = outcome(&["missing"]);
+    // A word is a verb, a name of the library, or nothing.
+    for (word, help) in [
+        ("missing", "`nsq help` lists the verbs; a report is given by its path"),
+        ("shcema", "did you mean `nsq schema`?"),
+        ("top_kernels", "it is a query: nsq run REPORT -q top_kernels"),
+        ("efficiency", "it is a page: nsq run REPORT -q efficiency"),
+        ("gpu_metric", "it is a relation: nsq show gpu_metric"),
+    ] {
+        let (code, out, error) = outcome(&[word]);
+        let said = format!("error: '{word}' is neither a verb of nsq nor a file\n  help: {help}");
+        assert!(code == 2 && out.is_empty() && error.starts_with(&said), "{error}");
+    }
+    let (code, _, error) = outcome(&["cache", "missing"]);
     assert!(code == 2 && error.contains("unrecognized subcommand 'missing'"), "{error}");
+    let near = nsq().current_dir(&folder).arg("rank0").output().unwrap();
+    let error = String::from_utf8(near.stderr).unwrap();
+    assert!(error.contains("the file 'rank0.sqlite'"), "{error}");
+    // A verb comes before a file of its name.
     fs::write(fixtures.path().join("list"), "").unwrap();
     let listed = nsq().current_dir(fixtures.path()).args(["list", "--relations"]).output().unwrap();
     assert!(listed.status.success());
@@ -102,9 +117,7 @@ fn files_of_other_kinds_are_named() {
         std::io::Write::write_all(&mut packed, text).unwrap();
         packed.finish().unwrap()
     };
-    let mut tar = vec![0; 1024];
-    tar[..6].copy_from_slice(b"a.json");
-    tar[257..262].copy_from_slice(b"ustar");
+    let tar = crate::archives::tar(&[("a.json", b"{}")]);
     let cases: Vec<(&str, Vec<u8>, &str)> = vec![
         ("r.json", b"{\"data\":[\"[Unknown]\"],\"files\":[]}\n{\"Type\":27}\n".to_vec(), "is a JSON export of nsys"),
         ("l.json", b"{\"a\":1}\n{\"a\":2}\n".to_vec(), "is JSON lines"),
@@ -121,7 +134,7 @@ fn files_of_other_kinds_are_named() {
             ),
             "is a trace of JAX",
         ),
-        ("t.tar.gz", gzip(&tar), "is a tar archive"),
+        ("t.tar.gz", gzip(&tar), "is an archive without a trace"),
         ("g.sqlite.gz", gzip(b"SQLite format 3\0"), "is a gzip file with a SQLite export"),
         ("t.tar", tar, "is a tar archive"),
         ("t.zip", b"PK\x03\x04....".to_vec(), "is a zip archive"),
@@ -272,11 +285,32 @@ fn parameters_in_bytes_take_a_unit() {
 fn a_run_without_a_query_says_where_the_names_are() {
     let (code, _, error) = outcome(&["run", "report.sqlite"]);
     assert!(
-        code == 2 && error.contains("--query <QUERY>") && error.contains("help: `nsq list`"),
+        code == 2
+            && error.contains("no query is given")
+            && error.contains("`nsq list` shows the queries"),
         "{error}"
     );
     let (_, _, error) = outcome(&["run", "--query", "gpu_time"]);
     assert!(!error.contains("nsq list"), "{error}");
+    let (code, _, error) = outcome(&["run", "report.sqlite", "top_kernels"]);
+    assert!(code == 2 && error.contains("help: write -q top_kernels"), "{error}");
+    let (code, _, error) = outcome(&["run", "one_line.sql"]);
+    assert!(code == 2 && error.contains("no report is given"), "{error}");
+}
+
+#[test]
+fn a_question_in_one_line_is_asked_without_front_matter() {
+    let fixtures = Fixtures::new();
+    let report = fixtures.trace("two_streams_overlap");
+    let report = report.to_str().unwrap();
+    let file = fixtures.path().join("one_line.sql");
+    fs::write(&file, "SELECT count(*) AS n FROM kernel WHERE dur_ns > :least\n").unwrap();
+    let file = file.to_str().unwrap();
+    let run = |words: &[&str]| stdout(&[&["run"], words, &["-p", "least=100ns", "-f", "csv"]].concat());
+    assert_eq!(run(&[report, file]), run(&[report, "-q", file]));
+    assert_eq!(run(&[file, report]), run(&[report, "-q", file]));
+    let text = fs::read_to_string(file).unwrap();
+    assert_eq!(run(&[report, file]), stdout(&["sql", report, &text, "-p", "least=100ns", "-f", "csv"]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //!
 //! Each case is a report that nsys would never write. `tests/random/fuzz.rs` tries random damage.
 
-use crate::support::{Fixtures, outcome, queries};
+use crate::support::{Fixtures, depth_of, outcome, queries};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use rusqlite::Connection;
@@ -53,10 +53,15 @@ const TIMEOUT: &str = "120s";
 fn command_lines() -> Vec<Vec<String>> {
     let line = |words: &str| words.split(' ').map(str::to_owned).collect::<Vec<String>>();
     let mut lines = Vec::new();
-    for format in ["text", "csv", "tsv", "json", "ndjson", "markdown", "html"] {
+    const FORMATS: [&str; 7] = ["text", "csv", "tsv", "json", "ndjson", "markdown", "html"];
+    // Each query in two formats, and in all at full depth: it does not know its format, nor a format its query.
+    let formats_of_query = depth_of(FORMATS.len()).max(2);
+    for (nth, format) in FORMATS.iter().enumerate() {
         let mut run = line(&format!("run R --timeout {TIMEOUT} --format {format}"));
-        for query in queries() {
-            run.extend(["--query".to_owned(), query]);
+        for (place, query) in queries().into_iter().enumerate() {
+            if (place + nth) % FORMATS.len() < formats_of_query {
+                run.extend(["--query".to_owned(), query]);
+            }
         }
         lines.push(run);
     }
@@ -92,9 +97,14 @@ fn ask(line: &[String], report: &Path) -> Output {
     let words: Vec<&str> = line.iter().map(|word| if word == "R" { path } else { word }).collect();
     let (code, out, error) = outcome(&words);
     let context = format!("nsq {}: exit {code}\n{error}", words.join(" "));
-    assert!((0..=3).contains(&code), "{context}");
+    // Of diff, 5 is a report that cannot be read, because 1 is a regression.
+    let is_known = (0..=3).contains(&code) || code == 5 && words[0] == "diff";
+    assert!(is_known, "{context}");
     assert!(!error.contains("panicked"), "{context}");
-    assert!(code != 1 || error.contains("error: "), "a failure without a reason: {context}");
+    assert!(
+        ![1, 5].contains(&code) || error.contains("error: "),
+        "a failure without a reason: {context}"
+    );
     assert!(is_printable(&error), "control characters in a message: {context}");
     let format = words.windows(2).find(|pair| pair[0] == "--format").map_or("text", |pair| pair[1]);
     let is_for_people = ["text", "markdown", "html"].contains(&format) && words[0] != "stats";
@@ -136,9 +146,13 @@ fn assert_rejected(script: &str, query: &str, reason: &str) {
 /// Asserts that the script changes no answer.
 fn assert_harmless(trace: &str, script: &str) {
     let reports = Reports::new();
-    let all = |report: &Path| -> Vec<Output> {
-        let lines: Vec<String> = queries();
-        lines.iter().filter(|query| *query != "report_info").map(|query| run(report, query)).collect()
+    let all = |report: &Path| -> Output {
+        let mut line =
+            ["run", "R", "--timeout", TIMEOUT, "--format", "ndjson"].map(str::to_owned).to_vec();
+        for query in queries().into_iter().filter(|query| query != "report_info") {
+            line.extend(["--query".to_owned(), query]);
+        }
+        ask(&line, report)
     };
     let plain = all(&reports.plain(trace));
     let report = reports.changed(trace, script);
@@ -274,7 +288,10 @@ fn an_endless_function_is_interrupted() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let begin = std::time::Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(begin.elapsed() < std::time::Duration::from_secs(60), "it did not stop");
+        if begin.elapsed() > std::time::Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("it did not stop");
+        }
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let ended = child.wait_with_output().unwrap();
@@ -372,7 +389,8 @@ fn a_report_whose_name_is_not_utf8() {
         let text = String::from_utf8(output.stdout).unwrap();
         (output.status.code(), text.replace("odd\u{fffd}%.sqlite", "report.sqlite"))
     };
-    for query in queries().iter().filter(|query| *query != "report_info") {
+    // What is asked says nothing about the name.
+    for query in queries().iter().filter(|query| *query != "report_info").step_by(8) {
         assert_eq!(answer(&odd, query), answer(&report, query), "{query}");
     }
 }
@@ -703,7 +721,7 @@ fn a_gzip_bomb_is_rejected() {
     let (code, _, error) =
         outcome(&["run", "--no-cache", path.to_str().unwrap(), "--query", "top_kernels"]);
     assert!(code == 1 && error.contains("unpacks to more than 200 times its size"), "{error}");
-    assert!(error.contains("gunzip"), "{error}");
+    assert!(error.contains("unpack it first"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 

@@ -63,10 +63,10 @@ Average gap duration: 0.22 μs
 GPU 0 idle time, all streams together: 0.38 μs of 1.40 μs (27.1%); without a kernel: 0.44 μs
 GPU 1 idle time, all streams together: 0.40 μs of 0.70 μs (57.1%); without a kernel: 0.50 μs
 Active streams: 4
-  Process 12001, device 0, context 1, stream 7: 6 gaps, 0.64 μs gap time, 0.38 μs of it with an idle GPU
-  Process 12001, device 0, context 1, stream 13: 1 gaps, 0.60 μs gap time, 0.18 μs of it with an idle GPU
-  Process 12101, device 1, context 3, stream 7: 1 gaps, 0.50 μs gap time, 0.40 μs of it with an idle GPU
-  Process 12001, device 0, context 2, stream 7: 0 gaps, 0.00 μs gap time, 0.00 μs of it with an idle GPU
+  Process 12001, device 0, context 1, stream 7: 6 gaps, 0.64 μs gap time, 0.38 μs with an idle GPU
+  Process 12001, device 0, context 1, stream 13: 1 gaps, 0.60 μs gap time, 0.18 μs with an idle GPU
+  Process 12101, device 1, context 3, stream 7: 1 gaps, 0.50 μs gap time, 0.40 μs with an idle GPU
+  Process 12001, device 0, context 2, stream 7: 0 gaps, 0.00 μs gap time, 0.00 μs with an idle GPU
 
 GAP DURATION HISTOGRAM:
 ================================================================================
@@ -249,8 +249,8 @@ fn figures_of_a_trace_match_its_json() {
         window as f64 / 1e3
     );
     assert!(out.contains(&line), "{line}\n{out}");
-    for step in ["3", "4", "5"] {
-        let (code, out, error) = kernels(folder.path(), &["trace.json", "--no-cache", "--pstep", step]);
+    for step in ["ProfilerStep#3", "ProfilerStep#4", "ProfilerStep#5"] {
+        let (code, out, error) = kernels(folder.path(), &["trace.json", "--no-cache", "--iter", step]);
         assert_eq!((code, error.as_str()), (0, ""));
         assert!(out.contains("Total kernel launches: 27\n"), "{out}");
     }
@@ -299,7 +299,7 @@ fn options_work_as_in_profiler_py() {
     assert!(out.contains("Kernel2 → [CUDA memcpy Device-to-Device]"), "{out}");
     let (code, help, _) = kernels(folder.path(), &["-h"]);
     assert_eq!(code, 0);
-    for option in ["--pstep", "-t, --top", "-o, --output", "-s, --sort", "-v, --verbose", "-g, --gaps"] {
+    for option in ["-t, --top", "-o, --output", "-s, --sort", "-v, --verbose", "-g, --gaps"] {
         assert!(help.contains(option), "{option}");
     }
     let (_, out, _) = kernels(folder.path(), &["trace.json", "--gap-output", "-"]);
@@ -321,6 +321,13 @@ fn pstep_selects_the_launches_of_a_step_from_any_thread() {
     assert_eq!(launches(&["--pstep", "7"]), "5");
     assert_eq!(launches(&["--pstep", "6", "--process", "12101"]), "1");
     assert_eq!(launches(&["--pstep", "7", "--attribute", "thread"]), "2");
+    // The spelling of all verbs selects the same.
+    for step in ["6", "7"] {
+        let name = format!("ProfilerStep#{step}");
+        assert_eq!(launches(&["--iter", &name, "--attribute", "process"]), launches(&["--pstep", step]));
+    }
+    let (_, _, error) = kernels(folder.path(), &["trace.json", "--pstep", "6"]);
+    assert!(error.contains("now spelled `--iter 'ProfilerStep#6' --attribute process`"), "{error}");
     // By time, regardless of the launching thread: no kernel runs on a GPU in the window of step 7.
     let (code, _, error) = kernels(folder.path(), &["trace.json", "--window", "ProfilerStep#7"]);
     assert_eq!(code, 3, "{error}");

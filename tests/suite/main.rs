@@ -7,6 +7,7 @@
 #![allow(unreachable_pub)]
 
 mod answer;
+mod archives;
 mod breakdown;
 mod catalog;
 mod class_maps;
@@ -15,6 +16,7 @@ mod cli;
 mod diff;
 mod door;
 mod drop_in;
+mod english;
 mod errors;
 mod exports;
 mod facts;
@@ -33,6 +35,9 @@ mod killed;
 #[path = "../../benches/large_export/mod.rs"]
 mod large_export;
 mod load;
+mod made;
+mod makers;
+mod metrics;
 mod native_statements;
 mod occupancy;
 mod one_door;
@@ -40,12 +45,15 @@ mod payloads;
 mod pipelines;
 mod plans;
 mod query_pages;
+mod questions;
 mod ranks;
 mod readme;
 mod real_capture;
 mod real_nsys;
 mod real_options;
 mod real_reports;
+mod recipes;
+mod replay;
 mod secrets;
 mod serving;
 mod shared;
@@ -59,4 +67,5 @@ mod terminal;
 mod thresholds;
 mod timeline;
 mod trace;
+mod waits;
 mod work;

@@ -128,6 +128,16 @@ fn several_reports_are_told_apart_and_each_is_cut_to_the_wanted_rows() {
     assert!(names[0] == names[1] && names[2] == names[3] && names[1] != names[2], "{names:?}");
     // Facts and layouts of a page that compares nothing are about one report.
     assert!(tables[0]["page_facts"].as_object().unwrap().is_empty());
+    let run = stdout(&["run", a, b, "-q", "kernels", "-p", "top=2", "-p", "gaps=true", "-f", "json"]);
+    assert_eq!(serde_json::from_str::<Vec<Value>>(&run).unwrap(), *tables);
+    for (words, said) in [
+        (&["-q", "kernels", "-q", "top_kernels"][..], "kernels is a page, and a page is asked alone"),
+        (&["-q", "kernels", "--columns", "kernel"], "but kernels is a page of several tables"),
+        (&["-q", "top_kernels", "--layout", "console"], "--layout needs a page"),
+    ] {
+        let (code, _, error) = outcome(&[&["run", a][..], words].concat());
+        assert!(code == 2 && error.contains(said), "{error}");
+    }
     let alone = |report| stdout(&["page", "kernels", report, "-p", "gaps=true", "--layout", "console"]);
     let both = stdout(&["page", "kernels", a, b, "-p", "gaps=true", "--layout", "console"]);
     let (code, out, error) = outcome(&["overview", a, b, "-f", "html"]);

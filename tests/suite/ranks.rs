@@ -83,13 +83,23 @@ fn waits_are_those_of_a_join_by_hand() {
         .sum();
     assert_eq!(stragglers[0]["caused_ns"], caused.to_string());
     // Bus bandwidth by hand: 2 (n - 1) / n is 1 for two ranks.
-    for row in ask("bus_bandwidth", &[path]) {
-        let bytes = real(&row, "size_bytes");
+    let bandwidth = ask("bus_bandwidth", std::slice::from_ref(&path));
+    for row in &bandwidth {
+        let bytes = real(row, "size_bytes");
         assert!(
-            (real(&row, "bus_bytes_per_s") - 1e9 * bytes / real(&row, "transfer_ns")).abs() < 1.0,
+            (real(row, "bus_bytes_per_s") - 1e9 * bytes / real(row, "transfer_ns")).abs() < 1.0,
             "{row:?}"
         );
     }
+    // The first screen says the same of the collectives that take the most time.
+    let first = ask("reached_bandwidth", &[path]);
+    assert_eq!(first.len(), 1);
+    for column in ["operation", "size_bytes", "rank_count", "seen_count", "transfer_ns"] {
+        assert_eq!(first[0][column], bandwidth[0][column], "{column}");
+    }
+    assert!(
+        (real(&first[0], "bus_bytes_per_s") / real(&bandwidth[0], "bus_bytes_per_s") - 1.0).abs() < 1e-9
+    );
 }
 
 /// The same run as two reports, the second one with a clock that is hours behind and 40 ppm slow.
@@ -429,6 +439,27 @@ fn missing_ranks_are_told() {
     assert_eq!(ask("stragglers", &reports).len(), 3);
 }
 
+/// Places of collectives count from the start of the capture, so a part of it has those of the whole.
+#[test]
+fn collectives_in_a_part_have_the_places_of_the_whole() {
+    let Some(folder) = shared() else { return };
+    for name in ["exports/rtx3090x2_ddp_nccl_2026.3.sqlite", "torch/hta_nccl.json.gz"] {
+        let path = folder.join("data").join(name);
+        let places = |options: &[&str]| -> BTreeMap<i64, String> {
+            let sql = "SELECT kernel_id, communicator || ' ' || sequence FROM collective_op WHERE kernel_id IS NOT NULL";
+            let text = stdout(&[&["sql", path.to_str().unwrap(), sql, "-f", "tsv"], options].concat());
+            let row = |row: &str| {
+                row.split_once('\t').map(|(id, place)| (id.parse().unwrap(), place.to_owned()))
+            };
+            text.lines().skip(1).map(|line| row(line).unwrap()).collect()
+        };
+        let whole = places(&[]);
+        let part = places(&["--time", "50%/60%"]);
+        assert!(!part.is_empty() && part.len() < whole.len(), "{name}: {part:?}");
+        assert!(part.iter().all(|(id, place)| whole[id] == *place), "{name}: {part:?}");
+    }
+}
+
 #[test]
 fn without_payloads_the_order_of_kernels_is_a_guess() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,7 +469,9 @@ fn without_payloads_the_order_of_kernels_is_a_guess() {
     let reports = job.write(&made(&folder, "guessed"), &[]);
     let guessed = ask("stragglers", &reports);
     assert!(guessed.iter().all(|row| row["communicator"] == "AllReduce on stream 1"), "{guessed:?}");
-    for column in ["rank", "last_count", "caused_ns", "own_wait_ns"] {
+    // A place is no rank.
+    assert!(guessed.iter().all(|row| row["rank"].is_empty() && row["rank_source"].is_empty()));
+    for column in ["member", "last_count", "caused_ns", "own_wait_ns"] {
         let of = |rows: &[Row]| rows.iter().map(|row| row[column].clone()).collect::<Vec<_>>();
         assert_eq!(of(&guessed), of(&known), "{column}");
     }
@@ -449,7 +482,7 @@ fn without_payloads_the_order_of_kernels_is_a_guess() {
     assert!(connection.execute(lost, ()).unwrap() > 0);
     drop(connection);
     let across = ask("collective_arrivals", &reports);
-    assert!(across.iter().all(|row| row["side"] == "0"), "{across:?}");
+    assert!(across.iter().all(|row| row["seen_count"] == "2"), "those of one report");
     let clocks = ask("rank_clocks", &reports);
     assert_eq!((clocks[1]["offset_ns"].as_str(), clocks[1]["collective_count"].as_str()), ("", "0"));
 }
@@ -461,12 +494,15 @@ fn a_page_names_the_straggler_its_cause_and_its_iterations() {
     job.write(folder.path(), &[]);
     let all = folder.path().to_str().unwrap();
     let text = stdout(&["page", "job", all]);
-    assert!(text.contains("3 reports, 6 processes"), "{text}");
-    assert!(text.contains("Verdict: Rank 4 makes the others wait most. It comes last in"), "{text}");
-    assert!(text.contains("its GPU waited longer for its host than the others"), "{text}");
+    assert!(text.contains("3 reports, 6 ranks"), "{text}");
+    assert!(text.contains("Verdict: Rank 4 makes the others wait most. It arrived last at"), "{text}");
+    let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(sentence.contains("because its GPU waits longer for its host, by"), "{text}");
+    // The estimate is for the rank that the verdict names.
+    assert!(sentence.contains("If it were as fast as the others, the step would take about"), "{text}");
     assert!(text.contains("AllReduce of 1.00 MB in iteration"), "{text}");
-    let heat = text.lines().skip_while(|line| !line.starts_with("Waits that each rank causes")).skip(1);
-    let loud: Vec<bool> = heat.take(6).map(|line| line.contains('▓') || line.contains('█')).collect();
+    let heat = text.lines().filter(|line| line.starts_with("rank ") && !line.contains("GPU"));
+    let loud: Vec<bool> = heat.map(|line| line.contains('▓') || line.contains('█')).collect();
     assert_eq!(loud, [false, false, false, false, true, false], "{text}");
     assert!(text.contains("host1.sqlite: ") && text.contains(" ppm, ±"), "{text}");
     let html = stdout(&["page", "job", all, "--format", "html"]);
@@ -700,4 +736,216 @@ fn collectives_of_a_real_trace_are_those_of_another_tool() {
         seen += own.len();
     }
     assert_eq!(seen, ops.len());
+}
+
+/// A kernel of a PyTorch trace, and the call that launched it. Times are in µs.
+fn launched(rank: i64, id: i64, name: &str, ts: i64, dur: i64, what: &str) -> String {
+    format!(
+        r#"{{"ph":"X","cat":"kernel","name":"{name}","pid":{rank},"tid":7,"ts":{ts},"dur":{dur},"args":
+           {{"device":{rank},"stream":7,"correlation":{id},"grid":[1,1,1],"block":[1,1,1]{what}}}}},
+           {{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9{rank},"tid":9,"ts":{},"dur":1,
+           "args":{{"correlation":{id}}}}}"#,
+        ts - 20
+    )
+}
+
+/// What PyTorch says of a collective of ranks 0 to 3.
+fn of_four(name: &str, group: &str) -> String {
+    format!(
+        r#","Collective name":"{name}","In msg nelems":4000,"Out msg nelems":4000,"Group size":4,"dtype":"Float",
+           "Process Group Name":"{group}","Process Group Ranks":"[0, 1, 2, 3]""#
+    )
+}
+
+fn write_trace(folder: &Path, rank: i64, ranks: i64, events: &[String]) -> String {
+    let path = folder.join(format!("rank{rank}.json"));
+    let text = format!(
+        r#"{{"distributedInfo":{{"rank":{rank},"world_size":{ranks}}},"traceEvents":[{}]}}"#,
+        events.join(",")
+    );
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// The text in one line.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Kernels of sends and receives without a record: an exchange of all ranks if they end it together.
+#[test]
+fn exchanges_are_matched_by_order_if_they_end_together() {
+    for is_exchange in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut reports = Vec::new();
+        for rank in 0..2_i64 {
+            let mut events = Vec::new();
+            for n in 0..12_i64 {
+                let at = 20_000 * (n + 1);
+                let late = if is_exchange { 100 * rank } else { 1000 * rank * (n * n * 37 % 8) };
+                let dur = if is_exchange { 500 - late } else { 500 };
+                events.push(launched(rank, 2 * n, "gemm", at - 2000, 1000 + 500 * rank, ""));
+                let name = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+                events.push(launched(rank, 2 * n + 1, name, at + late, dur, ""));
+            }
+            reports.push(write_trace(folder.path(), rank, 128, &events));
+        }
+        let stragglers = ask("stragglers", &reports);
+        let mut words = vec!["page", "job"];
+        words.extend(reports.iter().map(String::as_str));
+        let page = unwrapped(&stdout(&words));
+        assert!(page.contains("2 of 128 ranks"), "{page}");
+        if is_exchange {
+            let first = &stragglers[0];
+            assert_eq!((first["rank"].as_str(), first["last_count"].as_str()), ("1", "12"));
+            assert_eq!(
+                (first["caused_ns"].as_str(), first["longest_ns"].as_str()),
+                ("1200000", "100000")
+            );
+            assert!(
+                page.contains("The ranks keep together: the slowest one costs the others up to 1.10 ms"),
+                "{page}"
+            );
+            assert!(
+                page.contains("12 SendRecvs are matched by the order of kernels on a stream"),
+                "{page}"
+            );
+        } else {
+            assert!(stragglers.is_empty(), "{stragglers:?}");
+            assert!(
+                page.contains("Rank 1 computes 50.0 % longer than rank 0 (18.00 ms against"),
+                "{page}"
+            );
+            assert!(page.contains("mostly in gemm kernels"), "{page}");
+            assert!(page.contains("24 SendRecv kernels of 2 ranks are not matched"), "{page}");
+        }
+    }
+}
+
+/// Two GPUs of a real report exchange data without a record of it: waits are those of a join by hand.
+#[test]
+fn exchanges_of_a_real_report_are_matched() {
+    let Some(shared) = shared() else { return };
+    let path = shared.join("data/exports/h100_mfu_2gpu_before.sqlite");
+    let connection = Connection::open(&path).unwrap();
+    let sql = "
+        WITH exchange AS (
+          SELECT k.deviceId AS gpu, k.start, k.end,
+            row_number() OVER (PARTITION BY k.deviceId ORDER BY k.start) AS n
+          FROM CUPTI_ACTIVITY_KIND_KERNEL AS k
+          JOIN StringIds AS s ON s.id = k.shortName
+          WHERE s.value LIKE '%SendRecv%')
+        SELECT count(*), sum(b.start > a.start), sum(max(b.start - a.start, 0)), max(b.start - a.start)
+        FROM exchange AS a
+        JOIN exchange AS b ON b.n = a.n AND a.gpu = 0 AND b.gpu = 1";
+    let by_hand: (i64, i64, i64, i64) = connection
+        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let stragglers = ask("stragglers", std::slice::from_ref(&path));
+    let found = ["collective_count", "last_count", "caused_ns", "longest_ns"]
+        .map(|column| stragglers[0][column].parse::<i64>().unwrap());
+    assert_eq!(found, [by_hand.0, by_hand.1, by_hand.2, by_hand.3]);
+    assert_eq!(stragglers[0]["member"], "1");
+}
+
+/// The longest wait is the same on the page and in `stragglers`, also if it is in a broadcast.
+#[test]
+fn there_is_one_longest_wait() {
+    let Some(path) = two_ranks() else { return };
+    let page = stdout(&["page", "job", &path]);
+    assert!(
+        page.contains("The longest wait: Broadcast of 1.18 MB, 132.34 ms until rank 1 came"),
+        "{page}"
+    );
+    let waits = ask("longest_wait", std::slice::from_ref(&path));
+    let longest = waits.iter().map(|row| real(row, "wait_ns")).fold(0.0, f64::max);
+    assert_eq!(longest, 132_338_285.0);
+    let places = ask("rank_wait", &[path]);
+    let longest = places.iter().map(|row| real(row, "dur_ns")).fold(0.0, f64::max);
+    assert_eq!(longest, 132_338_285.0);
+}
+
+/// Rank 2 computes 300 µs longer in each step of 2 ms, so that all others wait for it.
+#[test]
+fn the_step_without_the_slowest_rank_is_known_where_steps_and_collectives_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reports = Vec::new();
+    for rank in 0..4_i64 {
+        let own = if rank == 2 { 1300 } else { 1000 };
+        let mut events = Vec::new();
+        for n in 0..6_i64 {
+            let at = 1000 + 2000 * n;
+            events.push(format!(
+                r##"{{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{n}","pid":9{rank},"tid":9,"ts":{},"dur":1900,"args":{{}}}}"##,
+                at - 30
+            ));
+            events.push(launched(rank, 2 * n, "gemm", at, own, ""));
+            let what = of_four("allreduce", "0");
+            events.push(launched(
+                rank,
+                2 * n + 1,
+                "ncclDevKernel_AllReduce",
+                at + own,
+                1400 - own,
+                &what,
+            ));
+        }
+        reports.push(write_trace(folder.path(), rank, 4, &events));
+    }
+    let gain = ask("job_gain", &reports);
+    let found = ["name", "seen_count", "step_ns", "without_ns"].map(|column| gain[0][column].as_str());
+    assert_eq!(found, ["rank 2", "4", "2000000", "1700000"]);
+    let ranks = ask("job_ranks", &reports);
+    assert_eq!((ranks[2]["worst"].as_str(), ranks[2]["longer_pct"].as_str()), ("0", "30.0"));
+    let all = folder.path().to_str().unwrap();
+    let page = stdout(&["page", "job", all]);
+    let sentence = unwrapped(&page);
+    assert!(sentence.contains("Rank 2 makes the others wait most. It arrived last at 6 of 6"), "{page}");
+    let step = "the step would take about 1.70 ms instead of 2.00 ms (1.18 times faster)";
+    assert!(sentence.contains(step), "{page}");
+    assert!(
+        page.lines().count() <= 40 && page.lines().all(|line| line.chars().count() <= 100),
+        "{page}"
+    );
+    for format in ["html", "markdown"] {
+        assert!(
+            unwrapped(&stdout(&["page", "job", all, "--format", format])).contains(step),
+            "{format}"
+        );
+    }
+    // Without the record of the collectives the same, by their order.
+    for report in &reports {
+        let text = std::fs::read_to_string(report).unwrap();
+        std::fs::write(report, text.replace("Collective name", "Other name")).unwrap();
+    }
+    assert_eq!(ask("job_gain", &reports)[0]["without_ns"], "1700000");
+    assert_eq!(ask("job_matches", &reports)[0]["source"], "guess");
+}
+
+/// Rank 1 computes 800 µs between two all-to-alls, the others 400 µs.
+#[test]
+fn experts_are_compared_between_all_to_alls() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut reports = Vec::new();
+    for rank in 0..4_i64 {
+        let own = if rank == 1 { 800 } else { 400 };
+        let mut events = Vec::new();
+        for n in 0..8_i64 {
+            let at = 2000 + 4000 * n;
+            let what = of_four("all_to_allv", "ep");
+            events.push(launched(rank, 4 * n, "attention", at, 300, ""));
+            events.push(launched(rank, 4 * n + 1, "ncclDevKernel_SendRecv", at + 300, 100, &what));
+            events.push(launched(rank, 4 * n + 2, "grouped_gemm", at + 400, own, ""));
+            let ends = at + 400 + own;
+            events.push(launched(rank, 4 * n + 3, "ncclDevKernel_SendRecv", ends, 900 - own, &what));
+        }
+        reports.push(write_trace(folder.path(), rank, 4, &events));
+    }
+    let experts = ask("job_experts", &reports);
+    let found = ["name", "most_ns", "median_ns", "ratio"].map(|column| experts[0][column].as_str());
+    assert_eq!(found, ["rank 1", "800000", "400000", "2.0"]);
+    let roles = ask("job_roles", &reports);
+    let found = ["role", "evidence"].map(|column| roles[0][column].as_str());
+    assert_eq!(found, ["expert", "the name of the process group"]);
 }

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Export versions and traces: the oldest and the newest version, versions between them whose secret
 /// tables differ, and traces with every kind of event.
@@ -144,29 +145,25 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The formats that `nsq run --help` names.
-fn formats() -> Vec<String> {
-    let help = stdout(&["run", "--help"]);
-    let from = help.find("--format").unwrap();
-    let to = from + help[from..].find("--output").unwrap();
-    let named = help[from..to].lines().filter_map(|line| line.trim().strip_prefix("- "));
-    let formats: Vec<String> = named.map(|line| line.split(':').next().unwrap().to_owned()).collect();
-    assert!(formats.len() >= 7, "{formats:?}");
-    formats
+fn formats() -> &'static [String] {
+    static FORMATS: OnceLock<Vec<String>> = OnceLock::new();
+    FORMATS.get_or_init(|| {
+        let help = stdout(&["run", "--help"]);
+        let from = help.find("--format").unwrap();
+        let to = from + help[from..].find("--output").unwrap();
+        let named = help[from..to].lines().filter_map(|line| line.trim().strip_prefix("- "));
+        let formats: Vec<String> =
+            named.map(|line| line.split(':').next().unwrap().to_owned()).collect();
+        assert!(formats.len() >= 7, "{formats:?}");
+        formats
+    })
 }
 
-/// The commands that `nsq --help` lists.
+/// All commands, also those that the help does not list.
 fn verbs() -> Vec<String> {
-    let help = stdout(&["--help"]);
-    let from = help.find("Commands:\n").unwrap() + "Commands:\n".len();
-    let to = from + help[from..].find("\n\n").unwrap();
-    let first = |line: &str| line.split_whitespace().next().map(str::to_owned);
-    let verbs: Vec<String> = help[from..to]
-        .lines()
-        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
-        .filter_map(first)
-        .filter(|verb| verb != "help")
-        .collect();
-    assert!(verbs.len() >= 17, "{verbs:?}");
+    let verbs: Vec<String> =
+        nsq::cli::command().get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    assert!(verbs.len() >= 20, "{verbs:?}");
     verbs
 }
 
@@ -176,7 +173,7 @@ fn verbs() -> Vec<String> {
 fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Vec<String>> {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let with_formats = |line: &str| {
-        let each = formats().into_iter().map(|format| words(&format!("{line} --format {format}")));
+        let each = formats().iter().map(|format| words(&format!("{line} --format {format}")));
         each.collect::<Vec<_>>()
     };
     let files = bench.arg("out");
@@ -198,7 +195,7 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             };
             let mut lines = vec![sql(each.join("; "), "json")];
             for format in formats() {
-                lines.push(sql("SELECT * FROM string; SELECT * FROM export_fact".to_owned(), &format));
+                lines.push(sql("SELECT * FROM string; SELECT * FROM export_fact".to_owned(), format));
             }
             lines
         }
@@ -262,13 +259,18 @@ fn command_lines(verb: &str, report: &str, other: &str, bench: &Bench) -> Vec<Ve
             lines
         }
         "answer" => {
-            let mut lines = with_formats(&format!("answer {report}"));
+            let mut lines = with_formats(&format!("answer {report} --details"));
+            lines.push(words(&format!("answer {report}")));
             lines.push(words(&format!(
                 "answer {report} {other} -o {files}/a.md --reports {files}/reports"
             )));
             lines
         }
-        "diff" => with_formats(&format!("diff {report} {other} --top 0")),
+        "diff" => {
+            let mut lines = with_formats(&format!("diff {report} {other} --top 0"));
+            lines.push(words(&format!("diff baseline save own {report}")));
+            lines
+        }
         "check" => {
             let own = project("queries");
             let mut line = words(&format!("check --report {report}"));
@@ -324,16 +326,16 @@ fn no_command_shows_a_secret() {
     fs::write(bench.path("a.nsys-rep"), "NVIDIA Tegra Profiler Report 2023@4@4@54-1v0.\ndo: export\n")
         .unwrap();
     let mut answered = BTreeSet::new();
+    let formats = formats();
     for (version, trace) in REPORTS {
         let report = bench.report(version, trace);
         for verb in verbs() {
             let (mut codes, mut data) = (Vec::new(), false);
             let mut lines = command_lines(&verb, &report, &other, &bench);
-            // One version is enough for the less common formats, since all formats print the same rows.
+            // One version is enough for all formats, since all print the same rows.
             if version != crate::support::NEWEST_COMMON {
-                let is_rare =
-                    |word: &String| ["tsv", "ndjson", "markdown", "html"].contains(&word.as_str());
-                lines.retain(|line| !line.iter().any(is_rare));
+                let is_other = |word: &String| word != "csv" && formats.contains(word);
+                lines.retain(|line| !line.iter().any(is_other));
             }
             for line in lines {
                 let output = bench.run(&line.iter().map(String::as_str).collect::<Vec<_>>());

@@ -151,6 +151,49 @@ fn steps_of_real_traces_are_what_a_second_reader_finds() {
     }
 }
 
+#[test]
+fn steps_whose_graphs_left_no_work_are_counted() {
+    // Decode steps of 1 ms, of which those in `lost` have no kernel; the others ran for 100 µs.
+    for (steps, lost) in [(10, 0..0), (10, 0..8), (50, 2..50), (20, 1..19), (6, 0..6)] {
+        let mut events = Vec::new();
+        for nth in 0..steps {
+            let (at, id) = (1_000 + 1_000 * nth, nth + 1);
+            let (start, is_lost) = (at + 50, lost.contains(&nth));
+            events.push(format!(
+                r#"{{"ph":"X","cat":"user_annotation","name":"execute_context_0(0)_generation_8(8)","pid":100,"tid":100,"ts":{at},"dur":900,"args":{{}}}},
+                   {{"ph":"X","cat":"cuda_runtime","name":"hipGraphLaunch","pid":100,"tid":100,"ts":{at},"dur":30,"args":{{"correlation":{id}}}}}"#
+            ));
+            if !is_lost {
+                events.push(format!(
+                    r#"{{"ph":"X","cat":"kernel","name":"decode","pid":0,"tid":7,"ts":{start},"dur":100,"args":{{"device":0,"context":1,"stream":7,"correlation":{id}}}}}"#
+                ));
+            }
+        }
+        // Work of no step.
+        events.push(r#"{"ph":"X","cat":"kernel","name":"init","pid":0,"tid":7,"ts":5,"dur":1,"args":{"device":0,"context":1,"stream":7,"correlation":999}}"#.to_owned());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace.json");
+        std::fs::write(&path, format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))).unwrap();
+        let sums = rows(&["run", path.to_str().unwrap(), "--query", "serving_sum"]);
+        assert_eq!(sums.len(), 1);
+        let unseen = lost.end - lost.start;
+        // A period ends with a step, and begins with the one before if that has work.
+        let seen: Vec<i64> = (0..steps).filter(|nth| !lost.contains(nth)).collect();
+        let follows = |nth: i64| nth > 0 && !lost.contains(&(nth - 1));
+        let period: i64 = seen.iter().map(|nth| if follows(*nth) { 1_000_000 } else { 100_000 }).sum();
+        let text = |value: i64| if seen.is_empty() { String::new() } else { value.to_string() };
+        for (column, value) in [
+            ("steps", steps.to_string()),
+            ("unseen_steps", unseen.to_string()),
+            ("tokens", text(8 * (steps - unseen))),
+            ("period_ns", text(period)),
+            ("busy_ns", text(100_000 * (steps - unseen))),
+        ] {
+            assert_eq!(sums[0][column], value, "{column} of {steps} without {lost:?}");
+        }
+    }
+}
+
 /// A report whose main thread has these ranges, one after the other.
 fn annotated(names: &[String], path: &Path) -> String {
     build("3.25.0", "serving_engine", path);

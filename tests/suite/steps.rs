@@ -1,5 +1,7 @@
 //! Steps: found by repetition, compared with marks that are there, and with what people read from real captures.
 
+mod programs;
+
 use crate::support::{nsq, shared, stdout};
 use std::path::{Path, PathBuf};
 
@@ -180,7 +182,10 @@ fn a_capture_in_which_nothing_repeats_has_no_steady_state() {
     let error = String::from_utf8_lossy(&error.get_output().stderr).into_owned();
     assert!(error.contains("--steady needs steps"), "{error}");
     let screen = stdout(&[report.to_str().unwrap()]);
-    assert!(screen.contains("\nNo step repeats: all of this happened once.\n"), "{screen}");
+    assert!(
+        screen.contains("\nNothing to conclude about speed: no kernel ran more than three times."),
+        "{screen}"
+    );
 }
 
 #[test]
@@ -193,7 +198,8 @@ fn the_first_screen_judges_the_steady_state() {
             .contains("\nJudged: the steady state, 3 of 4 steps, found by repetition, 2.52 s in all.\n")
     );
     assert!(
-        screen.contains("\nNot judged: start-up, 33.87 s, 3.16 s of it uploads of 13.63 GB."),
+        screen
+            .contains("\nNot judged: 33.87 s of start-up, on CPU and GPU, including 3.16 s for uploads of 13.63 GB. With it: "),
         "{screen}"
     );
     // The uploads of the start-up are no finding, and FP32 products are the first.
@@ -201,4 +207,17 @@ fn the_first_screen_judges_the_steady_state() {
     assert!(!screen.contains("pageable"), "{screen}");
     let whole = stdout(&["overview", report.to_str().unwrap(), "-p", "whole=true"]);
     assert!(whole.contains("pageable") && !whole.contains("Judged:"), "{whole}");
+}
+
+#[test]
+fn where_something_is_not_judged_the_first_screen_says_what_is() {
+    let Some(shared) = shared() else { return };
+    let report = data(&shared, "cestwc_9k_2025.5.sqlite");
+    // The steps are all but 5 % of the time on the GPU, and the start-up is before it.
+    let judged =
+        "Judged: all 87.20 ms from first to last GPU operation. Not judged: 148.59 ms before it.";
+    for format in ["text", "markdown", "html"] {
+        let page = stdout(&["overview", report.to_str().unwrap(), "-f", format]);
+        assert!(page.contains(judged), "{format}: {page}");
+    }
 }

@@ -92,7 +92,7 @@ fn names_cannot_break_out_of_markdown_code() {
     let report = format!("{NAME}.sqlite");
     folder.report(&report, "training_steps", &script);
     for asked in [report.as_str(), "."] {
-        let (_, out, error) = folder.ask(&["answer", asked, "--format", "markdown"]);
+        let (_, out, error) = folder.ask(&["answer", "--details", asked, "--format", "markdown"]);
         assert!(out.contains("<img"), "the name is missing: {out}{error}");
         for line in out.lines() {
             let outside = outside_of_code(line);
@@ -100,7 +100,8 @@ fn names_cannot_break_out_of_markdown_code() {
         }
     }
     // A command to copy quotes the name for the shell.
-    let (_, out, _) = folder.ask(&["answer", &report, "--format", "markdown", "--part", "b"]);
+    let (_, out, _) =
+        folder.ask(&["answer", "--details", &report, "--format", "markdown", "--part", "b"]);
     assert!(out.contains(&format!("- ```` nsq run '{report}' ")), "{out}");
 }
 
@@ -113,7 +114,7 @@ fn pipes_and_devices_in_folders_are_skipped() {
         folder.pipe(&format!("profiles/{name}"));
     }
     std::os::unix::fs::symlink("/dev/zero", folder.path("profiles/zero.sqlite")).unwrap();
-    let (code, out, error) = folder.ask(&["answer", "profiles", "--part", "a"]);
+    let (code, out, error) = folder.ask(&["answer", "--details", "profiles", "--part", "a"]);
     assert!(code == 0 && out.contains("1 profile "), "{code}: {out}{error}");
     assert_eq!(error.matches("is not a regular file: skipped").count(), 5, "{error}");
     for name in ["q.sql", "names/layers.yml", "classes/c.json", "playbooks/p.yml", "sources/s.yml"] {
@@ -242,13 +243,13 @@ fn a_template_that_loops_too_long_is_stopped() {
     folder.report("r.sqlite", "training_steps", "");
     let loops = "{% for a in range(90000) %}{% for b in range(90000) %}{% endfor %}{% endfor %}x";
     folder.put("p.yml", playbook(loops, "1"));
-    let (code, _, error) = folder.ask(&["answer", "r.sqlite", "--playbook", "./p.yml"]);
+    let (code, _, error) = folder.ask(&["answer", "--details", "r.sqlite", "--playbook", "./p.yml"]);
     assert!(
         code == 1 && error.contains("p.yml:13: text: takes more than 20000000 steps"),
         "{code} {error}"
     );
     folder.put("p.yml", playbook("{{ f }}", "1"));
-    let (code, out, error) = folder.ask(&["answer", "r.sqlite", "--playbook", "./p.yml"]);
+    let (code, out, error) = folder.ask(&["answer", "--details", "r.sqlite", "--playbook", "./p.yml"]);
     assert!(code == 0 && out.contains('1'), "{code} {error}");
 }
 
@@ -259,7 +260,7 @@ fn a_template_that_asks_for_a_wide_text_is_rejected() {
     folder.report("r.sqlite", "training_steps", "");
     for text in ["{{ f|number(70000) }}", "{{ f|right(70000) }}", "{{ f|left(1000000000000000) }}"] {
         folder.put("p.yml", playbook(text, "1"));
-        let (code, _, error) = folder.ask(&["answer", "r.sqlite", "--playbook", "./p.yml"]);
+        let (code, _, error) = folder.ask(&["answer", "--details", "r.sqlite", "--playbook", "./p.yml"]);
         assert!(code == 1 && error.contains("above 10000"), "{text}: {code} {error}");
     }
 }
@@ -356,7 +357,7 @@ fn errors_shorten_long_arguments() {
         &["run", "r.sqlite", "--query", "top_kernels", "--time", &long],
         &["run", "r.sqlite", "--query", "top_kernels", "--rows", &long],
         &["sql", "r.sqlite", &long],
-        &["answer", "r.sqlite", "--part", &long],
+        &["answer", "--details", "r.sqlite", "--part", &long],
     ];
     for words in lines {
         let (code, _, error) = folder.ask(words);

@@ -120,9 +120,12 @@ fn commands_that_wrap_can_be_copied() {
         let lines = text.lines().filter(|line| line.trim_start().starts_with("- nsq run"));
         lines.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     };
-    let wide = stdout(&["answer", report, "--part", "d"]);
+    let wide = stdout(&["answer", "--details", report, "--part", "d"]);
     assert!(!commands(&wide).is_empty() && !wide.contains(" \\\n"), "{wide}");
-    assert_eq!(commands(&on_terminal(80, &["answer", report, "--part", "d"])), commands(&wide));
+    assert_eq!(
+        commands(&on_terminal(80, &["answer", "--details", report, "--part", "d"])),
+        commands(&wide)
+    );
 }
 
 #[test]
@@ -371,7 +374,7 @@ fn a_question_finds_its_queries_best_first() {
     let (_, out, error) = outcome(&["list", "gpu idle frobnicate"]);
     assert!(out.starts_with("gpu_idle_cause_sum "), "{out}");
     assert!(
-        error.contains("nothing is about all of 'gpu idle frobnicate'; these have 2 of the 3"),
+        error.contains("no answer about 'frobnicate'; the first one is about 'gpu idle'"),
         "{error}"
     );
 }
@@ -442,4 +445,32 @@ fn a_class_map_that_matches_nothing_is_noted() {
     let error = ask("{\"m\": {\"n\": {\"nothing_such\": \"X\"}}}");
     assert!(error.contains("matches none of the"), "{error}");
     assert_eq!(ask("{\"nvjet\": \"X\"}"), "");
+}
+
+/// A screen that people read at a glance. Only commands may be longer than a line, so that they can be copied.
+#[test]
+fn the_first_screen_fits_a_terminal() {
+    let Some(shared) = shared() else { return };
+    let names = [
+        "exports/a100_fwd_nvtx_2026.3.sqlite",
+        "exports/h100_mfu_2gpu_before.sqlite",
+        "exports/perlmutter_mpi_saxpy.sqlite",
+        "exports/rtx3090x2_ddp_nccl_2026.3.sqlite",
+        "exports/windows_rtx5000ada_2026.2.sqlite",
+        "exports/wsl_like_memcpy_no_kernel.sqlite",
+        "torch/mi300_resnet_ddp.json.gz",
+        "torch/vllm_decode_graph.json.gz",
+    ];
+    for name in names {
+        let path = shared.join("data").join(name);
+        let (folder, file) = (path.parent().unwrap(), path.file_name().unwrap().to_str().unwrap());
+        for width in [80, 100, 120] {
+            let screen = on_terminal_in(folder, width, &[file]);
+            for line in screen.lines().filter(|line| line.width() > usize::from(width)) {
+                assert!(line.starts_with("  nsq "), "{name} at {width}: {line}");
+            }
+            let lines = screen.lines().count();
+            assert!(width != 100 || lines <= 40, "{name}: {lines} lines\n{screen}");
+        }
+    }
 }

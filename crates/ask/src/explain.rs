@@ -1,5 +1,7 @@
 //! Why a query returned no rows, and what its figures leave out.
 
+mod open_ranges;
+
 use crate::evidence::Evidence;
 use crate::request::Request;
 use nsq_engine::compile::{Invocation, Layout, Plan, columns_by_suffix, names_ranges, words_in};
@@ -102,6 +104,9 @@ impl Explainer<'_> {
             }
             notes.extend(self.unmatched_classes(answered)?);
             notes.extend(self.lost_launches(answered)?);
+            for answer in answered {
+                notes.extend(self.open_ranges(answer.plan)?);
+            }
         }
         Ok(notes)
     }
@@ -134,7 +139,7 @@ impl Explainer<'_> {
         if plan.bindings.contains(&(LIMIT.to_owned(), Value::Int(0))) {
             return Ok(format!("{query} returned no rows: the parameter limit is 0"));
         }
-        for asked in &plan.asks {
+        for asked in plan.asks.iter().filter(|asked| asked.given.is_empty()) {
             if self.session.ask(&asked.plan, self.limits)?.rows.is_empty() {
                 return Ok(format!("{query} returned no rows: {}", self.why_empty(&asked.plan)?));
             }

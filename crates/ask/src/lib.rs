@@ -9,6 +9,7 @@
 pub mod door;
 mod evidence;
 mod explain;
+mod gpus;
 pub mod input;
 pub mod materialize;
 pub mod open_report;
@@ -21,3 +22,4 @@ pub mod queries;
 pub mod request;
 pub mod script;
 mod steps;
+mod unread;

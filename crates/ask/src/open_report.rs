@@ -110,11 +110,11 @@ impl OpenReport {
         roots: impl IntoIterator<Item = &'a str>,
         limits: &Limits,
     ) -> Result<(Session, Vec<String>)> {
-        let (scope, of_steps) = self.of_steps(catalog, scope, limits)?;
+        let (scope, of_scope) = self.in_numbers(catalog, scope, limits)?;
         let scope = &scope;
         let mut installation = self.plan(catalog, scope, roots)?;
         installation.classes = classes.clone();
-        let mut notes: Vec<String> = of_steps.into_iter().collect();
+        let mut notes = of_scope;
         notes.append(&mut installation.notes);
         let (connection, loads) = (self.report.connect()?, self.loads.clone());
         let session = Session::begin_sharing(connection, &installation, limits, loads)?;
@@ -142,7 +142,9 @@ impl OpenReport {
         for query in listed.filter(|query| shown.has(query.header.internal)) {
             let header = &query.header;
             let (mut missing, mut flags) = (Vec::new(), Vec::new());
-            for requirement in header.requires.as_ref().unwrap_or(&header.reads) {
+            // With what the queries need that it asks.
+            let plan = Plan::without_values(catalog, &Invocation::parse(&header.name), &Layout::Own)?;
+            for requirement in &plan.requires {
                 if let Some(lack) = presence.lack(requirement)? {
                     missing.extend(lack.tables);
                     // If the flag was on, recording again would not help: there was nothing to record.
@@ -178,12 +180,16 @@ impl OpenReport {
 
 /// The options of a scope that take IDs, with the IDs given.
 fn given(scope: &Scope) -> impl Iterator<Item = (&'static str, &[i64])> {
-    let options =
-        [("device", &scope.devices), ("stream", &scope.streams), ("process", &scope.processes)];
+    let options = [
+        ("gpu", &scope.gpus),
+        ("device", &scope.devices),
+        ("stream", &scope.streams),
+        ("process", &scope.processes),
+    ];
     options.into_iter().map(|(option, ids)| (option, ids.as_slice())).filter(|(_, ids)| !ids.is_empty())
 }
 
-/// Fails if the report has no device, stream or process with a given ID.
+/// Fails if the report has no GPU, device, stream or process with a given ID.
 fn check_ids(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limits) -> Result<()> {
     for (option, ids) in given(scope) {
         let invocation = Invocation::parse(SCOPE_IDS).with_params(&[format!("option={option}")])?;
@@ -198,10 +204,12 @@ fn check_ids(session: &Session, catalog: &Catalog, scope: &Scope, limits: &Limit
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
+            let ids = if option == "gpu" { "GPU numbers".to_owned() } else { format!("{option} IDs") };
+            let one = ids.trim_end_matches('s');
             return Err(Error::usage(
-                format!("unknown {option} {unknown}: the report has no such {option} ID"),
+                format!("unknown {option} {unknown}: the report has no such {one}"),
                 format!(
-                    "{option} IDs in the report: {}{more}; `--query {SCOPE_IDS}` lists them",
+                    "{ids} in the report: {}{more}; `--query {SCOPE_IDS}` lists them",
                     listed.join(", ")
                 ),
             ));

@@ -19,14 +19,17 @@ pub struct ScopeArgs {
     /// Steps are marked by NVTX ranges, or found by what is launched again and again: `--query steps` lists them.
     #[arg(long)]
     pub steady: bool,
-    /// Only GPU work on these CUDA device ordinals.
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    /// Only work of these GPUs, numbered as in every output.
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub gpu: Vec<i64>,
+    /// Only GPU work on these CUDA device ordinals, which each process may number in another way.
+    #[arg(hide_short_help = true, long, value_name = "ID", value_delimiter = ',')]
     pub device: Vec<i64>,
     /// Only GPU work on these CUDA streams.
-    #[arg(long, value_name = "ID", value_delimiter = ',')]
+    #[arg(hide_short_help = true, long, value_name = "ID", value_delimiter = ',')]
     pub stream: Vec<i64>,
     /// Only events of these process IDs.
-    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    #[arg(hide_short_help = true, long, value_name = "PID", value_delimiter = ',')]
     pub process: Vec<i64>,
     /// Only work launched or done inside NVTX ranges of this name; may be repeated.
     ///
@@ -41,10 +44,10 @@ pub struct ScopeArgs {
     #[arg(long, value_name = "TAG [N|A..B]")]
     pub iter: Vec<String>,
     /// Leave out work launched or done inside NVTX ranges of this name, such as a warm-up.
-    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    #[arg(hide_short_help = true, long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub exclude: Vec<String>,
     /// Only events that overlap NVTX ranges of this name in time, on any thread or device.
-    #[arg(long, value_name = "NAME[@DOMAIN][/INDEX]")]
+    #[arg(hide_short_help = true, long, value_name = "NAME[@DOMAIN][/INDEX]")]
     pub window: Vec<String>,
     /// How launches are attributed to NVTX ranges [default: thread; process for PyTorch traces]
     ///
@@ -52,10 +55,10 @@ pub struct ScopeArgs {
     /// contains all launches of its process while it is open; this includes the backward pass, which
     /// PyTorch's autograd launches from another thread. `capture`: like `thread`, but the nodes of a
     /// CUDA graph belong to the ranges in which they were captured.
-    #[arg(long, value_enum)]
+    #[arg(hide_short_help = true, long, value_enum)]
     pub attribute: Option<AttributeArg>,
     /// Fold numbers in range names, so that the ranges of all iterations share one path.
-    #[arg(long, value_enum, default_value = "numbers")]
+    #[arg(hide_short_help = true, long, value_enum, default_value = "numbers")]
     pub fold: Fold,
 }
 
@@ -81,7 +84,7 @@ impl ScopeArgs {
     /// Whether no option restricts the scope.
     pub fn is_whole(&self) -> bool {
         let lists = [&self.nvtx, &self.iter, &self.exclude, &self.window];
-        let ids = [&self.device, &self.stream, &self.process];
+        let ids = [&self.gpu, &self.device, &self.stream, &self.process];
         self.time.is_none()
             && !self.steady
             && lists.iter().all(|list| list.is_empty())
@@ -98,6 +101,7 @@ impl ScopeArgs {
         ScopeText {
             time: self.time.clone(),
             steady: self.steady,
+            gpus: self.gpu.clone(),
             devices: self.device.clone(),
             streams: self.stream.clone(),
             processes: self.process.clone(),

@@ -52,6 +52,9 @@ struct Stream<'a> {
     _open: Opened<'a>,
 }
 
+/// The place of a plan that cannot run on a report, and why.
+type Lack = (usize, Error);
+
 /// Writes the rows of a plan to a sink, and returns their number.
 pub type Rows<'r> = &'r mut dyn FnMut(&mut dyn RowSink) -> Result<usize>;
 
@@ -69,7 +72,7 @@ impl<'a> Request<'a> {
         let mut limits = self.limits.clone();
         let open = input.opened(&mut limits)?;
         let (answerable, lacks) = self.answerable(&open, plans)?;
-        let failures = lacks.into_iter().map(|error| input.failed(error)).collect();
+        let failures = lacks.into_iter().map(|(_, error)| input.failed(error)).collect();
         let mut begun =
             Outcome { asking: self, plans, reports: Vec::new(), failures, answers: Answers::None };
         if answerable.is_empty() {
@@ -98,16 +101,30 @@ impl<'a> Request<'a> {
             gathering.add(place, tables.map(|tables| ReportAnswers { name, tables }))?;
             answer
         });
-        let (mut reports, mut failures) = (Vec::new(), Vec::new());
+        let (mut reports, mut failures, mut lacking) = (Vec::new(), Vec::new(), Vec::new());
         for (input, answer) in inputs.iter().zip(answers) {
             match answer {
                 Some(Ok((about, lacks))) => {
-                    failures.extend(lacks.into_iter().map(|error| input.failed(error)));
+                    lacking.extend(lacks.into_iter().map(|lack| (reports.len(), input, lack)));
                     reports.push(about);
                 }
                 Some(Err(Error::Interrupted)) => return Err(Error::Interrupted),
                 Some(Err(error)) => failures.push(input.failed(error)),
                 None => {}
+            }
+        }
+        // What some reports lack, as a process without a GPU does, does not keep the others from answering.
+        let mut counts = vec![0; partials.plans().len()];
+        lacking.iter().for_each(|(_, _, (plan, _))| counts[*plan] += 1);
+        for (report, input, (plan, error)) in lacking {
+            if self.is_strict || counts[plan] == reports.len() {
+                failures.push(input.failed(error));
+            } else if let count @ 1.. = std::mem::take(&mut counts[plan]) {
+                // One note for all reports.
+                let text = error.to_string();
+                let more = if count > 1 { format!(" with {} more", count - 1) } else { String::new() };
+                let why = text.lines().next().unwrap_or_default();
+                reports[report].notes.push(format!("left out{more}: {why}"));
             }
         }
         let mut begun = Outcome { asking: self, plans, reports, failures, answers: Answers::None };
@@ -126,7 +143,7 @@ impl<'a> Request<'a> {
         open: &OpenReport,
         partials: &Partials,
         limits: &Limits,
-    ) -> Result<(Vec<Option<ResultTable>>, About, Vec<Error>)> {
+    ) -> Result<(Vec<Option<ResultTable>>, About, Vec<Lack>)> {
         let (answerable, lacks) = self.answerable(open, partials.plans())?;
         let scope = self.scope_of(input, open)?;
         let (session, mut notes) = self.begin(open, &scope, &answerable, limits)?;
@@ -146,18 +163,18 @@ impl<'a> Request<'a> {
         Ok((tables, about, lacks))
     }
 
-    /// The plans that can run on the report, and for each of the others the reason why not.
+    /// The plans that can run on the report, and for each of the others its place and the reason why not.
     fn answerable<'p>(
         &self,
         open: &OpenReport,
         plans: &'p [Plan],
-    ) -> Result<(Vec<&'p Plan>, Vec<Error>)> {
+    ) -> Result<(Vec<&'p Plan>, Vec<Lack>)> {
         let presence = Presence::new(&open.schema, self.catalog);
         let (mut answerable, mut lacks) = (Vec::new(), Vec::new());
-        for plan in plans {
+        for (place, plan) in plans.iter().enumerate() {
             match plan.check_presence(&presence, &open.report.path) {
                 Ok(()) => answerable.push(plan),
-                Err(error) => lacks.push(error),
+                Err(error) => lacks.push((place, error)),
             }
         }
         Ok((answerable, lacks))

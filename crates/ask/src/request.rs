@@ -10,7 +10,6 @@ use nsq_library::catalog::{Catalog, ClassMaps};
 use nsq_value::error::{Error, Result};
 use regex::Regex;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 use std::time::Instant;
@@ -68,6 +67,15 @@ const RANK_NAMES: [&str; 2] = [
     r"(?i)(?:^|[^a-z])TP-?(\d{1,7})-DP-?0-PP-?0(?:\D|$)",
 ];
 
+/// A name that PyTorch gives to traces: host, process and time.
+const HOST_NAME: &str = r"^(.+)_\d{1,10}\.\d{10,}\.pt\.trace\.json(?:\.gz)?$";
+
+/// The host in the name of a file, if PyTorch named it.
+fn host_in(name: &str) -> Option<String> {
+    static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(HOST_NAME).ok());
+    Some(PATTERN.as_ref()?.captures(name)?.get(1)?.as_str().to_owned())
+}
+
 /// The rank in the name of a file, if it follows one of the usual patterns.
 fn rank_in(name: &str) -> Option<i64> {
     static PATTERNS: LazyLock<Vec<Regex>> =
@@ -100,16 +108,17 @@ impl<'a> Request<'a> {
             return Ok(scope.clone());
         }
         let mut scope = self.scope.resolve(&open.schema)?;
-        scope.rank = self.rank_of(input.path)?;
+        let name = input.path.file_name().unwrap_or_default().to_string_lossy();
+        scope.rank = self.rank_of(&name)?;
+        scope.host = host_in(&name);
         scope.iteration_name.clone_from(&self.iteration_name);
         Ok(scope)
     }
 
     /// The rank that the name of a report says.
-    fn rank_of(&self, path: &Path) -> Result<Option<i64>> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let Some(pattern) = &self.rank_pattern else { return Ok(rank_in(&name)) };
-        let number = pattern.captures(&name).and_then(|found| found.get(1));
+    fn rank_of(&self, name: &str) -> Result<Option<i64>> {
+        let Some(pattern) = &self.rank_pattern else { return Ok(rank_in(name)) };
+        let number = pattern.captures(name).and_then(|found| found.get(1));
         match number.and_then(|number| number.as_str().parse::<u32>().ok()) {
             Some(rank) => Ok(Some(i64::from(rank))),
             None => Err(Error::usage(
@@ -241,6 +250,19 @@ mod tests {
             ("report3.sqlite", None),
         ] {
             assert_eq!(rank_in(name), rank, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_of_traces_tell_hosts() {
+        for (name, host) in [
+            ("r1t01_49177.1718116821717695876.pt.trace.json", Some("r1t01")),
+            ("gpu_node-a_7.1718116821717695876.pt.trace.json.gz", Some("gpu_node-a")),
+            ("host_1234.async_llm.1773709679453551615.pt.trace.json", None),
+            ("worker0.170000000000.pt.trace.json", None),
+            ("r1t01_49177.sqlite", None),
+        ] {
+            assert_eq!(host_in(name).as_deref(), host, "{name}");
         }
     }
 }

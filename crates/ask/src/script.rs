@@ -28,7 +28,7 @@ impl Script {
         limits: &Limits,
     ) -> Result<(Session, Vec<String>)> {
         let Self { preamble, reveals_secrets } = self;
-        let (scope, of_steps) = open.of_steps(catalog, scope, limits)?;
+        let (scope, of_scope) = open.in_numbers(catalog, scope, limits)?;
         let scope = &scope;
         let created: Vec<String> = preamble.iter().filter_map(|plan| created_name(&plan.sql)).collect();
         let redefined = created.iter().map(String::as_str).filter(|name| {
@@ -59,7 +59,7 @@ impl Script {
             normalize::plan_with(&open.schema, catalog, scope, roots, plans)?
         };
         installation.classes = classes.clone();
-        let mut notes: Vec<String> = of_steps.into_iter().collect();
+        let mut notes = of_scope;
         notes.append(&mut installation.notes);
         let session = Session::begin_script(open.report.connect()?, &installation, &preamble, limits)?;
         Ok((session, notes))

@@ -23,6 +23,8 @@ struct Steps {
     count: i64,
     all: i64,
     are_marked: bool,
+    /// Without steps, from when on the report shows what was launched in it, and what was before.
+    rest: Option<(i64, String)>,
 }
 
 impl Steps {
@@ -36,18 +38,23 @@ impl Steps {
             Some(Value::Int(int)) => Some(*int),
             _ => None,
         };
+        let after = match cell("rest_after") {
+            Some(Value::Text(after)) => Some(after.clone()),
+            _ => None,
+        };
         Self {
             window: int("start_ns").zip(int("end_ns")).filter(|(start, end)| start < end),
             whole: int("gpu_start_ns").zip(int("gpu_end_ns")),
             count: int("step_count").unwrap_or_default(),
             all: int("all_count").unwrap_or_default(),
             are_marked: matches!(cell("found"), Some(Value::Text(found)) if found == "marked"),
+            rest: int("rest_start_ns").zip(after),
         }
     }
 
     /// `3 of 4 steps, found by repetition`.
     fn text(&self) -> String {
-        let how = if self.are_marked { "marked by NVTX ranges" } else { "found by repetition" };
+        let how = if self.are_marked { "marked by ranges" } else { "found by repetition" };
         format!("{} of {} steps, {how}", self.count, self.all)
     }
 }
@@ -120,9 +127,14 @@ impl OpenReport {
 }
 
 /// The scope of the steps after the warm-up, and how many they are, from the answer to [`OpenReport::step_plan`].
-/// `None`: there are no steps, or hardly anything else.
+/// Without steps, the time in which the report shows what was launched. `None`: that is all, or hardly less.
 pub(crate) fn steady_scope(answer: &ResultTable, scope: &Scope) -> Option<(Scope, String)> {
     let steps = Steps::of(answer);
+    if let (None, Some((start, after)), Some((_, end))) = (steps.window, &steps.rest, steps.whole)
+        && *start < end
+    {
+        return Some((within(scope.clone(), (*start, end)), format!("the time after {after}")));
+    }
     let (window, whole) = (steps.window?, steps.whole?);
     let length = |(start, end): (i64, i64)| i128::from(end) - i128::from(start);
     let is_part = 100 * length(window) < i128::from(WHOLE_PCT) * length(whole);

@@ -13,6 +13,8 @@ pub struct ScopeText {
     pub time: Option<String>,
     /// Only steps after the warm-up.
     pub steady: bool,
+    /// GPU numbers, as every output shows them.
+    pub gpus: Vec<i64>,
     /// CUDA device ordinals.
     pub devices: Vec<i64>,
     /// CUDA stream IDs.
@@ -42,8 +44,12 @@ impl ScopeText {
             ("--exclude", &self.exclude),
             ("--window", &self.windows),
         ];
-        let ids =
-            [("--device", &self.devices), ("--stream", &self.streams), ("--process", &self.processes)];
+        let ids = [
+            ("--gpu", &self.gpus),
+            ("--device", &self.devices),
+            ("--stream", &self.streams),
+            ("--process", &self.processes),
+        ];
         let texts = texts
             .into_iter()
             .flat_map(|(option, values)| values.iter().map(move |v| (option, v.clone())));
@@ -59,6 +65,7 @@ impl ScopeText {
     pub fn resolve(&self, schema: &Schema) -> Result<Scope> {
         let mut scope = Scope {
             steady: self.steady,
+            gpus: self.gpus.clone(),
             devices: self.devices.clone(),
             streams: self.streams.clone(),
             processes: self.processes.clone(),

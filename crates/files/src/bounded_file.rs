@@ -48,7 +48,7 @@ pub fn read_from(input: impl Read, path: &Path, max: u64) -> Result<Vec<u8>> {
     if bytes.len() as u64 > max {
         return Err(Error::Report {
             path: path.to_owned(),
-            reason: format!("is larger than {} MiB, the limit for such files", max >> 20),
+            reason: format!("is larger than {} MiB, the limit for these files", max >> 20),
             help: "check that it is the right file: files of this kind are text, and much smaller"
                 .to_owned(),
         });
@@ -76,7 +76,7 @@ mod tests {
         let path = Path::new("x");
         assert_eq!(read_from(&b"abc"[..], path, 3).unwrap(), b"abc");
         let error = read_from(io::repeat(b'a'), path, 1 << 20).unwrap_err();
-        assert_eq!(error.to_string(), "x: is larger than 1 MiB, the limit for such files");
+        assert_eq!(error.to_string(), "x: is larger than 1 MiB, the limit for these files");
         assert!(error.help().is_some());
     }
 

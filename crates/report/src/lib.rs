@@ -3,5 +3,6 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod report;
+pub mod rocm;
 pub mod schema;
 pub mod trace;

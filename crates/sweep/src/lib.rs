@@ -3,12 +3,14 @@
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod alignment;
 pub mod calls;
 pub mod classify;
 pub mod integers;
 pub mod interval;
 pub mod occupancy;
 pub mod projection;
+pub mod replay;
 pub mod slices;
 pub mod statistics;
 pub mod steps;

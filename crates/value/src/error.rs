@@ -25,6 +25,8 @@ pub const EXIT_LACKS_DATA: u8 = 3;
 pub const EXIT_INTERRUPTED: u8 = 130;
 /// A gate neither failed nor passed: too little could be compared.
 pub const EXIT_INCONCLUSIVE: u8 = 4;
+/// `nsq diff` could not read a report, or not compare it. Of a gate, 1 is a regression.
+pub const EXIT_NOT_COMPARED: u8 = 5;
 
 /// The reason of [`Error::Report`] for a file that does not exist.
 pub const NO_FILE: &str = "no such file";

@@ -2,8 +2,9 @@
 
 use super::codec::{Logical, Physical};
 use super::guard::without_files;
+use super::listen::Listen;
 use super::placement::announce;
-use super::{MESSAGE_BYTES, config, failed, host_port, tell, warn_if_open};
+use super::{MESSAGE_BYTES, config, failed, host_port, tell};
 use crate::functions;
 use crate::roots::Roots;
 use crate::workshop::Workshop;
@@ -25,7 +26,7 @@ const SWEEP: Duration = Duration::from_secs(60);
 #[command(after_help = "\
 Examples:
   nsq fleet executor --scheduler 127.0.0.1:50050 --root /data/profiles
-  nsq fleet executor --scheduler node0:50050 --bind 10.0.0.7 --root /scratch/job --scratch /local/tmp
+  nsq fleet executor --scheduler node0:50050 --bind ib0 --insecure --root /scratch/job --scratch /local/tmp
 
 A question can read the files in the roots and no others. Stop it with Ctrl-C: the scratch folder is then removed.")]
 pub(crate) struct Args {
@@ -35,10 +36,9 @@ pub(crate) struct Args {
     /// Folder or URL below which reports may be opened; may be repeated.
     #[arg(long = "root", required = true, value_name = "DIR")]
     roots: Vec<PathBuf>,
-    /// Address at which the other executors and the clients fetch rows.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    bind: String,
-    /// Its port; 0: any free one.
+    #[command(flatten)]
+    listen: Listen,
+    /// Port at which the other executors and the clients fetch rows; 0: any free one.
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
     /// Reports at the same time [default: one for each core]
@@ -60,7 +60,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
     tell::log(args.verbose);
-    warn_if_open(&args.bind);
     let (scheduler_host, scheduler_port) = host_port(&args.scheduler, "--scheduler")?;
     let roots = Roots::new(&args.roots)?;
     let library = match args.queries.as_slice() {
@@ -69,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<u8> {
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = args.jobs.map_or(cores, usize::from);
-    let (bind, port) = free_port(&args.bind, args.port)?;
+    let (bind, port) = free_port(&args.listen.address()?, args.port)?;
     let name = announce(&format!("{bind}:{port}"), std::process::id(), &roots);
     let place = args.scratch.clone().unwrap_or_else(std::env::temp_dir);
     let keep = args.keep.saturating_mul(1 << 20);

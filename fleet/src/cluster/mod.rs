@@ -10,6 +10,7 @@ mod codec;
 mod escapes;
 pub(crate) mod executor;
 mod guard;
+mod listen;
 mod placement;
 pub(crate) mod scheduler;
 mod tell;
@@ -50,18 +51,4 @@ fn host_port(text: &str, option: &str) -> Result<(String, u16)> {
 /// What Ballista reports, as an error.
 fn failed(what: &str, error: impl std::fmt::Display) -> Error {
     Error::Report { path: what.into(), reason: error.to_string(), help: String::new() }
-}
-
-/// Whether only programs on this machine can connect to the address.
-fn is_local(host: &str) -> bool {
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// Says what it means that others can connect.
-fn warn_if_open(host: &str) {
-    if !is_local(host) {
-        crate::output::note(&format!(
-            "whoever can connect to {host} can ask about the reports: Ballista does not authenticate or encrypt"
-        ));
-    }
 }

@@ -2,8 +2,9 @@
 
 use super::codec::{Logical, Physical};
 use super::guard::without_files;
+use super::listen::Listen;
 use super::placement::Placement;
-use super::{MESSAGE_BYTES, config, failed, tell, warn_if_open};
+use super::{MESSAGE_BYTES, config, failed, tell};
 use crate::functions;
 use ballista_core::config::TaskSchedulingPolicy;
 use ballista_core::utils::default_session_builder;
@@ -23,13 +24,12 @@ use tokio::net::{TcpListener, TcpSocket};
 #[command(after_help = "\
 Examples:
   nsq fleet scheduler
-  nsq fleet scheduler --bind 10.0.0.1 --port 50050
+  nsq fleet scheduler --bind ib0 --insecure --port 50050
 
 The scheduler opens no report. Stop it with Ctrl-C.")]
 pub(crate) struct Args {
-    /// Address to listen on. Ballista neither authenticates nor encrypts.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    bind: String,
+    #[command(flatten)]
+    listen: Listen,
     /// Port to listen on; 0: any free one.
     #[arg(long, value_name = "PORT", default_value_t = 50050)]
     port: u16,
@@ -43,7 +43,6 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<u8> {
     tell::log(args.verbose);
-    warn_if_open(&args.bind);
     let runtime = super::runtime()?;
     let served = runtime.block_on(async {
         tokio::select! {
@@ -67,9 +66,10 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
 }
 
 async fn serve(args: &Args) -> Result<()> {
-    let at = format!("{}:{}", args.bind, args.port);
+    let host = args.listen.address()?;
+    let at = format!("{host}:{}", args.port);
     let cannot = |error: std::io::Error| failed(&format!("cannot listen on {at}"), error);
-    let address = (args.bind.as_str(), args.port).to_socket_addrs().map_err(cannot)?.next();
+    let address = (host.as_str(), args.port).to_socket_addrs().map_err(cannot)?.next();
     let address = address.ok_or_else(|| failed("cannot listen", format!("{at} is no address")))?;
     let listener = listen(address).map_err(cannot)?;
     let address = listener.local_addr().map_err(cannot)?;
@@ -81,8 +81,8 @@ async fn serve(args: &Args) -> Result<()> {
             .build())
     });
     let settings = Arc::new(SchedulerConfig {
-        external_host: args.bind.clone(),
-        bind_host: args.bind.clone(),
+        external_host: host.clone(),
+        bind_host: host,
         bind_port: address.port(),
         scheduling_policy: TaskSchedulingPolicy::PullStaged,
         task_distribution: TaskDistributionPolicy::Custom(Arc::new(Placement::default())),

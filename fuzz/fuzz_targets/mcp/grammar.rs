@@ -30,8 +30,9 @@ const TOOLS: [(&str, &[&str]); 10] = [
     ("nothing", &["report"]),
 ];
 
-const SCOPE: [&str; 10] = [
+const SCOPE: [&str; 11] = [
     "time",
+    "gpus",
     "devices",
     "streams",
     "processes",
@@ -170,7 +171,7 @@ fn fitting(bytes: &mut Unstructured<'_>, key: &str) -> Result<Json> {
                 let key = *bytes.choose(&SCOPE)?;
                 let value = match key {
                     "time" | "attribute" => json!(bytes.choose(&TEXTS)?),
-                    "devices" | "streams" | "processes" => json!([bytes.arbitrary::<i64>()?, 0, 13001]),
+                    "gpus" | "devices" | "streams" | "processes" => json!([bytes.arbitrary::<i64>()?, 0, 13001]),
                     _ => json!([bytes.choose(&TEXTS)?]),
                 };
                 scope.insert(key.to_owned(), value);

@@ -15,7 +15,6 @@ mod support;
 use grammar::{Grammar, Script};
 use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
-use nsq::catalog::Catalog;
 use nsq::compile::Plan;
 use nsq::execute::{Limits, Session};
 use nsq::normalize::{self, Plans, Scope};

@@ -11,7 +11,7 @@ use libfuzzer_sys::arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
 use minijinja::value::Value as Shown;
 use nsq::catalog::PageLayout;
-use nsq::page::{Templates, Trouble, rows, to_json};
+use nsq::page::{Templates, Terminal, Trouble, rows, to_json};
 use nsq::table::{Column, ResultTable, Value};
 use nsq::visible;
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ fuzz_target!(|data: &[u8]| {
                 let assets = [("base.css", layout("p { margin: 0 }"))];
                 let layouts = layouts.iter().map(|(name, layout)| (*name, layout));
                 let assets = assets.iter().map(|(name, asset)| (*name, asset));
-                let shown = templates.layout(layouts, assets, name, context);
+                let shown = templates.layout(layouts, assets, name, context, Terminal::default());
                 let shown = check(shown).unwrap_or_default();
                 assert!(
                     !shown.contains('\u{1b}') || source.contains('\u{1b}'),

@@ -2,7 +2,7 @@
 name: run_times
 version: 1
 title: Elapsed time of each run
-summary: The elapsed times of all reports, beside the busy time of their GPUs.
+summary: The elapsed times of all reports, with the busy time of their GPUs.
 why: To see whether a given time is long enough for the GPU work that was captured.
 kind: info
 tags: [capture, cuda, gpu]

@@ -31,8 +31,8 @@ columns:
 checks:
   - section <> 'measured' OR gpu_id IS NOT NULL
 limits: >-
-  Sums of durations count overlapped time several times; the sections estimate and measured tell how much. Which work
-  counts depends on the scope, and the notes of class_notes tell how that affects the figures.
+  Sums of durations count overlapped time several times; the sections estimate and measured show how much. Which work
+  counts depends on the scope, and the notes of class_notes explain how that affects the figures.
 see_also: [class_notes, class_side_by_side, class_sum, gpu_time_by_range]
 ---*/
 WITH

@@ -1,6 +1,6 @@
 /*---
 name: class_iterations
-version: 1
+version: 2
 title: Iterations and GPUs of each report
 summary: Iterations, processes and GPUs of each report, by which its sums are divided.
 why: To compare runs that captured different numbers of iterations.
@@ -28,14 +28,15 @@ columns:
   - {name: multiplier, type: int, unit: count, priority: 3, doc: "See divisor: 1, unless processes have different numbers of ranges."}
   - {name: windows_ns, type: duration, unit: ns, label: "windows, summed", priority: 1, doc: "Sum of the spans of the tagged ranges."}
   - {name: gpu_windows_ns, type: duration, unit: ns, label: "windows on GPUs", priority: 1, doc: "windows_ns with the ranges of a process counted once for each of its GPUs."}
-  - {name: overlap_ns, type: duration, unit: ns, label: "overlap", doc: "Time that tagged ranges of a process share; null if their starts are not known."}
+  - {name: overlap_ns, type: duration, unit: ns, label: "overlap", doc: "Time that tagged ranges of a process share; null if their starts are unknown."}
   - {name: heading, type: text, priority: 3, doc: "The iterations in words, such as 5 iterations of `step` on 2 GPUs."}
 checks:
   - window_count >= 0 AND process_count >= 1 AND gpu_count >= 1
   - divisor > 0 AND multiplier > 0
 limits: >-
-  A window of a process counts for all GPUs of the capture, divided by the number of processes. Iterations that differ
-  in length or work are all the same to it.
+  Without a tag and a number, the iterations are the steps of the query steps, if little else was captured; --steady leaves
+  only them. A window of a process counts for all GPUs of the capture, divided by the number of processes. Iterations that differ
+  in length or work make no difference.
 see_also: [class_figures, class_notes, iterations]
 ---*/
 WITH RECURSIVE
@@ -78,7 +79,9 @@ found AS (
     coalesce(ranged.process_count, 1) AS process_count,
     coalesce(ranged.windows_ns, 0) AS windows_ns,
     iif(ranged.has_starts, coalesce(overlapping.overlap_ns, 0), NULL) AS overlap_ns,
-    coalesce(measured.gpu_count, nullif(capture.gpu_count, 0)) AS found_gpus
+    coalesce(measured.gpu_count, nullif(capture.gpu_count, 0)) AS found_gpus,
+    -- A tag says that only its ranges are iterations.
+    iif(capture.tag IS NULL AND capture.has_only_steps, capture.step_count, NULL) AS whole_steps
   FROM class_capture AS capture
   LEFT JOIN ranged USING (side)
   LEFT JOIN overlapping USING (side)
@@ -88,8 +91,8 @@ counted AS (
   SELECT
     *,
     coalesce(given_gpus, found_gpus, process_count) AS gpus,
-    coalesce(given_iterations, nullif(window_count, 0)) AS range_count,
-    iif(given_iterations IS NULL, process_count, 1) AS ranges_per_iteration
+    coalesce(given_iterations, nullif(window_count, 0), whole_steps) AS range_count,
+    iif(given_iterations IS NULL AND window_count > 0, process_count, 1) AS ranges_per_iteration
   FROM found
 ),
 -- Euclid's algorithm: the last a is the greatest common divisor.
@@ -123,7 +126,12 @@ SELECT
     ELSE (range_count / ranges_per_iteration)
       || iif(range_count = ranges_per_iteration, ' iteration', ' iterations')
   END
-    || iif(window_count > 0, coalesce(' of `' || tag || '`', ''), '')
+    || CASE
+      WHEN window_count > 0 THEN coalesce(' of `' || tag || '`', '')
+      WHEN given_iterations IS NULL AND whole_steps > 0
+        THEN iif(step_found = 'marked', ' (steps marked by ranges)', ' (steps found by repetition)')
+      ELSE ''
+    END
     || printf(' on %d GPU%s', gpus, iif(gpus = 1, '', 's'))
     || iif(process_count > 1, printf(' in %d processes', process_count), '') AS heading
 FROM counted

@@ -16,15 +16,15 @@ params:
   - {name: gpus, type: int, min: 1, doc: "Number of GPUs; the number of GPUs with work if not set."}
   - {name: tagged_only, type: bool, default: false, doc: "Whether the scope leaves only work that the tagged ranges launched, as with --iter."}
   - {name: memory, type: bool, default: true, doc: "Count copies and fills."}
-  - {name: overlaps, type: bool, default: true, doc: "Tell which kernels match rules of several classes."}
-  - {name: seed, type: bool, default: false, doc: "Tell what ends the tools before nsq with an error, instead of notes on class_figures."}
+  - {name: overlaps, type: bool, default: true, doc: "List which kernels match rules of several classes."}
+  - {name: seed, type: bool, default: false, doc: "List what ends the tools before nsq with an error, instead of notes on class_figures."}
 columns:
   - {name: report, type: text, priority: 0, doc: "Name of the report."}
   - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
   - {name: note, type: text, priority: 1, doc: "The note, a sentence."}
 when_empty: "there is nothing to note about these figures"
 limits: >-
-  A note tells what the figures can hide, not how large the effect is on a share.
+  A note describes what the figures can hide, not how large the effect is on a share.
 see_also: [class_figures, class_iterations, kernel_classes]
 ---*/
 WITH

@@ -32,7 +32,7 @@ columns:
 checks:
   - total_ms >= 0 AND count >= 0
 limits: >-
-  It needs the class map of these tools, in which every name that contains nccl has the class nccl. The operation of such
+  It needs the class map of these tools, in which every name that contains nccl has the class nccl. The operation of
   a kernel is the part of its name between the first two underscores.
 see_also: [class_figures, class_seed_windows]
 ---*/

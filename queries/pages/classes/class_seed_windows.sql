@@ -29,7 +29,7 @@ columns:
   - {name: total_rest_ms, type: real, label: "rest of all ms", priority: 1, doc: "total_ms without the kernels, in ms; null if no range was found."}
   - {name: total_rest_pct, type: percent, unit: percent, label: "rest % of all", priority: 1, doc: "total_rest_ms as a share of total_ms; null if that is 0."}
 limits: >-
-  The sums cover the whole capture, and the ranges only a part of it. See class_figures for figures that do not mix them.
+  The sums cover the whole capture, and the ranges only a part. See class_figures for figures that do not mix them.
 see_also: [class_figures, class_seed_sums]
 ---*/
 WITH

@@ -2,7 +2,7 @@
 name: class_side_by_side
 version: 1
 title: GPU time by class, side by side
-summary: GPU time of each class in each report, beside that of the first report.
+summary: GPU time of each class in each report, with that of the first report.
 why: To see which kind of work makes one run slower than another.
 kind: sum
 tags: [classes, cuda, gpu, kernel, memory]

@@ -22,7 +22,7 @@ checks:
   - dur_ns >= 0
 when_empty: "no range with this name launched GPU work: range_names lists the names"
 limits: >-
-  Ranges that launched no GPU work have no row. If ranges with this name are nested, all of them have a row.
+  Ranges that launched no GPU work have no row. If ranges with this name are nested, all have a row.
 see_also: [nvtx_gpu_proj_trace, iterations, class_iterations]
 ---*/
 SELECT

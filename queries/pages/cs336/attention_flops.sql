@@ -2,7 +2,7 @@
 name: attention_flops
 version: 2
 title: FLOPs of attention
-summary: FLOPs of attention's matrix products and softmax, beside their GPU time.
+summary: FLOPs of attention's matrix products and softmax, with their GPU time.
 why: >-
   To see that softmax takes far more time than its share of the arithmetic. The shape and the times are parameters,
   because a report does not record shapes.

@@ -10,8 +10,8 @@ internal: true
 reads: [all_cuda_call, cuda_call, step_window]
 requires: [cuda_call]
 params:
-  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
-  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in steps, if the report has any."}
+  - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
 columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api. layers is GPU time of NVTX ranges; layers_cpu is their CPU time, if no range launched GPU work."}
   - {name: name, type: text, priority: 0, doc: "Demangled kernel name; copy or fill with its kinds of memory; folded range name; API function."}
@@ -21,24 +21,23 @@ columns:
   - {name: collective, type: text, priority: 2, doc: "Collective of a communication kernel; null for all else."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Executions, ranges or calls."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of their durations; overlapping ones count in full."}
-  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over iterations if there are five or more, else over calls. A quarter of total_ns for a single value."}
+  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over steps if there are five or more, else over calls. A quarter of total_ns for a single value."}
   - {name: freedom_ns, type: duration, unit: ns, priority: 3, doc: "error_ns divided by the square root of its degrees of freedom, so that both add up over rows whose errors go in the same direction."}
   - {name: single_ns, type: duration, unit: ns, priority: 3, doc: "total_ns of what has a single value, so no known error."}
 checks:
   - calls >= 1 AND error_ns >= 0
 when_empty: "no CUDA API call was recorded"
 limits: >-
-  A call belongs to the iteration of its process in which it starts. A call that waits takes as long as the wait lasts,
+  A call belongs to the step of its process in which it starts. A call that waits takes as long as the wait lasts,
   so a longer call is not always a slower one. A driver call inside a runtime call counts again.
 see_also: [cuda_api_costs, diff_gpu_work]
 ---*/
 WITH
-iteration AS MATERIALIZED (
+counted AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
   FROM step_window
   WHERE :per_iteration
-    AND found = 'marked'
-    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
+    AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
 ),
 by_function AS (
   SELECT
@@ -47,8 +46,8 @@ by_function AS (
     sum(call.dur_ns) AS total_ns,
     mean_error(call.start_ns, call.dur_ns) AS mean_error_ns
   FROM cuda_call AS call
-  WHERE (SELECT iteration_count FROM iteration) = 0
-    OR place_of((SELECT places FROM iteration), call.pid, call.start_ns) IS NOT NULL
+  WHERE (SELECT iteration_count FROM counted) = 0
+    OR place_of((SELECT places FROM counted), call.pid, call.start_ns) IS NOT NULL
   GROUP BY call.name_id
 ),
 work AS (

@@ -11,18 +11,18 @@ reads: []
 asks: [diff_strata]
 across: true
 params:
-  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare iterations, if the reports have any."}
-  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare steps, if the reports have any."}
+  - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
   - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
 columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api."}
   - {name: pair_id, type: id, priority: 0, doc: "Number of the pair in diff_pairs."}
   - {name: run, type: int, priority: 0, doc: "Position of the run, from 0."}
-  - {name: is_b, type: bool, label: "B", priority: 1, doc: "Whether the run is one of B."}
+  - {name: is_b, type: bool, label: "B", priority: 1, doc: "Whether the run belongs to B."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Calls of the run."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Their time."}
   - {name: judged_ns, type: duration, unit: ns, label: "judged time", priority: 1, doc: "The part of total_ns that is compared."}
-  - {name: single_ns, type: duration, unit: ns, label: "single calls", priority: 2, doc: "The part of judged_ns that is single calls, whose spread is not known."}
+  - {name: single_ns, type: duration, unit: ns, label: "single calls", priority: 2, doc: "The part of judged_ns that is single calls, whose spread is unknown."}
   - {name: cost_ns, type: duration, unit: ns, priority: 1, doc: "Cost of B's calls of a unit at the mean times of this run; the run's time per unit for a pair that is compared by its sum. Null if nothing is judged."}
   - {name: error_ns, type: duration, unit: ns, priority: 1, doc: "Standard error of cost_ns, if the errors of all calls go in the same direction; null if nothing is judged."}
   - {name: freedom_ns, type: duration, unit: ns, priority: 3, doc: "error_ns divided by the square root of its degrees of freedom; null if nothing is judged."}

@@ -10,8 +10,8 @@ internal: true
 reads: [step_window, kernel, memcpy, memset, nvtx_op, nvtx_path, string]
 requires: [kernel | memcpy | memset]
 params:
-  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
-  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in steps, if the report has any."}
+  - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
 columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api. layers is GPU time of NVTX ranges; layers_cpu is their CPU time, if no range launched GPU work."}
   - {name: name, type: text, priority: 0, doc: "Demangled kernel name; copy or fill with its kinds of memory; folded range name; API function."}
@@ -21,33 +21,32 @@ columns:
   - {name: collective, type: text, priority: 2, doc: "Collective of a communication kernel; null for all else."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Executions, ranges or calls."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of their durations; overlapping ones count in full."}
-  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over iterations if there are five or more, else over calls. A quarter of total_ns for a single value."}
+  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over steps if there are five or more, else over calls. A quarter of total_ns for a single value."}
   - {name: freedom_ns, type: duration, unit: ns, priority: 3, doc: "error_ns divided by the square root of its degrees of freedom, so that both add up over rows whose errors go in the same direction."}
   - {name: single_ns, type: duration, unit: ns, priority: 3, doc: "total_ns of what has a single value, so no known error."}
 checks:
   - calls >= 1 AND error_ns >= 0
 when_empty: "no kernel, copy or fill was recorded"
 limits: >-
-  A kernel or copy belongs to the iteration in whose window on its GPU it starts. The launch shape stands for the amount
+  A kernel or copy belongs to the step in whose window on its GPU it starts. The launch shape stands for the amount
   of work, which can be wrong: matrix products of one output size can differ in their inner dimension.
 see_also: [kernel_costs, kernel_iteration_costs, memory_op_sizes, diff_ranges, diff_calls]
 ---*/
 WITH
--- Windows of iterations by process and GPU.
-iteration AS MATERIALIZED (
+-- Windows of steps by process and GPU.
+counted AS MATERIALIZED (
   SELECT time_places(pid << 10 | device_id, start_ns, end_ns) AS places, max(step_count) AS iteration_count
   FROM step_window
   WHERE :per_iteration
-    AND found = 'marked'
-    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
+    AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
 ),
 mode AS MATERIALIZED (
   SELECT
     coalesce(iteration_count, 0) > 0 AS has_iterations,
-    -- Noise comes from the spread over iterations if there are enough of them.
+    -- Noise comes from the spread over steps if there are enough.
     coalesce(iteration_count, 0) >= 5 AS is_by_iteration,
     (SELECT count(*) BETWEEN 1 AND 1000 FROM nvtx_path) AS has_paths
-  FROM iteration
+  FROM counted
 ),
 -- Stored, the place is computed once, not again for each aggregate.
 kernel_placed AS MATERIALIZED (
@@ -68,7 +67,7 @@ kernel_placed AS MATERIALIZED (
     ) AS path_id,
     iif(
       mode.has_iterations,
-      place_of((SELECT places FROM iteration), kernel.pid << 10 | kernel.device_id, kernel.start_ns),
+      place_of((SELECT places FROM counted), kernel.pid << 10 | kernel.device_id, kernel.start_ns),
       0
     ) AS place,
     mode.is_by_iteration
@@ -87,7 +86,7 @@ memory_placed AS (
     memory_op.*,
     iif(
       mode.has_iterations,
-      place_of((SELECT places FROM iteration), memory_op.pid << 10 | memory_op.device_id, memory_op.start_ns),
+      place_of((SELECT places FROM counted), memory_op.pid << 10 | memory_op.device_id, memory_op.start_ns),
       0
     ) AS place,
     mode.is_by_iteration

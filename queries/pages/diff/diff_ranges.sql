@@ -10,8 +10,8 @@ internal: true
 reads: [step_window, nvtx_path, nvtx_projection]
 requires: [nvtx_projection]
 params:
-  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in iterations, if the report has any."}
-  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to count only work in steps, if the report has any."}
+  - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
 columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api. layers is GPU time of NVTX ranges; layers_cpu is their CPU time, if no range launched GPU work."}
   - {name: name, type: text, priority: 0, doc: "Demangled kernel name; copy or fill with its kinds of memory; folded range name; API function."}
@@ -21,28 +21,27 @@ columns:
   - {name: collective, type: text, priority: 2, doc: "Collective of a communication kernel; null for all else."}
   - {name: calls, type: int, unit: count, priority: 1, doc: "Executions, ranges or calls."}
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Sum of their durations; overlapping ones count in full."}
-  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over iterations if there are five or more, else over calls. A quarter of total_ns for a single value."}
+  - {name: error_ns, type: duration, unit: ns, label: "error of the total", priority: 1, doc: "Standard error of total_ns: calls * error of the mean, which is mean_error() over steps if there are five or more, else over calls. A quarter of total_ns for a single value."}
   - {name: freedom_ns, type: duration, unit: ns, priority: 3, doc: "error_ns divided by the square root of its degrees of freedom, so that both add up over rows whose errors go in the same direction."}
   - {name: single_ns, type: duration, unit: ns, priority: 3, doc: "total_ns of what has a single value, so no known error."}
 checks:
   - calls >= 1 AND error_ns >= 0
 when_empty: "no NVTX range was recorded"
 limits: >-
-  A range belongs to the iteration of its process in which it starts. Ranges nest, so do not add them up.
+  A range belongs to the step of its process in which it starts. Ranges nest, so do not add them up.
 see_also: [nvtx_path_times, diff_gpu_work]
 ---*/
 WITH
-iteration AS MATERIALIZED (
+counted AS MATERIALIZED (
   SELECT time_places(pid, cpu_start_ns, cpu_end_ns) AS places, count(*) AS iteration_count
   FROM step_window
   WHERE :per_iteration
-    AND found = 'marked'
-    AND iif(:skip IS NULL, part <> 'warm-up', step >= :skip)
+    AND iif(:skip IS NULL, part IN ('median', 'steady'), step >= :skip)
 ),
 mode AS MATERIALIZED (
   SELECT
     EXISTS (SELECT 1 FROM nvtx_path WHERE op_count > 0) AS is_on_gpu,
-    (SELECT iteration_count FROM iteration) AS iteration_count
+    (SELECT iteration_count FROM counted) AS iteration_count
 ),
 by_path AS (
   SELECT
@@ -53,7 +52,7 @@ by_path AS (
   FROM nvtx_projection AS range
   CROSS JOIN mode
   WHERE mode.iteration_count = 0
-    OR place_of((SELECT places FROM iteration), range.pid, range.start_ns) IS NOT NULL
+    OR place_of((SELECT places FROM counted), range.pid, range.start_ns) IS NOT NULL
   GROUP BY range.path_id
 ),
 work AS (

@@ -1,8 +1,8 @@
 /*---
 name: diff_runs
-version: 2
+version: 4
 title: What is compared
-summary: One row per report, with its side and its iterations.
+summary: One row per report, with its side and its steps.
 why: To see which runs are compared, and per what.
 kind: info
 tags: [cuda, gpu]
@@ -11,49 +11,57 @@ reads: []
 asks: [diff_side, diff_windows]
 across: true
 params:
-  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare iterations, if the reports have any."}
-  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare steps, if the reports have any."}
+  - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
   - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
 columns:
   - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
-  - {name: is_b, type: bool, label: "B", priority: 0, doc: "Whether the report is a run of B; else it is one of A."}
+  - {name: is_b, type: bool, label: "B", priority: 0, doc: "Whether the report is a run of B; otherwise it is a run of A."}
   - {name: report, type: text, priority: 0, doc: "Name of the report."}
-  - {name: iteration_name, type: text, label: "iterations", priority: 1, doc: "Name of the iterations, each number replaced by *; null without iterations."}
-  - {name: iteration_count, type: int, unit: count, label: "number of iterations", priority: 1, doc: "Iterations that count, on all threads; 0 without iterations."}
-  - {name: unit_count, type: int, unit: count, label: "units", priority: 3, doc: "What times are divided by: the iterations; 1 without iterations."}
+  - {name: iteration_name, type: text, label: "steps", priority: 1, doc: "Name of the steps, each number replaced by *; null without steps."}
+  - {name: iteration_count, type: int, unit: count, label: "number of steps", priority: 1, doc: "Steps that count, on all threads; 0 without steps."}
+  - {name: found, type: text, priority: 3, doc: "marked: by NVTX ranges. repeated: by the sequence of launches. Null without steps."}
+  - {name: unit_count, type: int, unit: count, label: "units", priority: 3, doc: "What times are divided by: the steps; 1 without steps."}
   - {name: gpu_names, type: text, label: "GPUs", priority: 1, doc: "Names of the GPUs that ran work; null if the report names none."}
   - {name: is_trace, type: bool, label: "PyTorch trace", priority: 2, doc: "Whether the report is an imported PyTorch trace."}
-  - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Executions of kernels, in and outside iterations."}
+  - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 1, doc: "Executions of kernels, in and outside steps."}
   - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", priority: 1, doc: "Sum of their durations."}
+  - {name: step_blocks, type: int, unit: count, label: "thread blocks of a step", priority: 3, doc: "Thread blocks of the median step; null without steps."}
   - {name: graph_count, type: int, unit: count, label: "graph executions", priority: 3, doc: "Executions of CUDA graphs that were traced as a whole."}
   - {name: graph_ns, type: duration, unit: ns, label: "graph time", priority: 3, doc: "Sum of their durations."}
 checks:
   - unit_count >= 1 AND iteration_count >= 0
 limits: >-
-  Iterations are those of the relation step_window, without warm-up.
+  Steps are the steps of the relation step_window, without warm-up.
 see_also: [diff_side, diff_windows]
 ---*/
 WITH
-iteration AS MATERIALIZED (
-  SELECT side, min(layer_name) AS iteration_name, count(DISTINCT range_id) AS iteration_count
+counted AS MATERIALIZED (
+  SELECT
+    side,
+    min(layer_name) AS iteration_name,
+    count(DISTINCT global_tid || ' ' || place) AS iteration_count,
+    iif(count(range_id) = 0, 'repeated', 'marked') AS found
   FROM diff_windows
-  WHERE kind = 'iteration'
+  WHERE kind = 'step'
   GROUP BY side
 )
 SELECT
   run.side,
   run.side >= :runs_a AS is_b,
   run.report,
-  iteration.iteration_name,
-  coalesce(iteration.iteration_count, 0) AS iteration_count,
-  max(coalesce(iteration.iteration_count, 0), 1) AS unit_count,
+  counted.iteration_name,
+  coalesce(counted.iteration_count, 0) AS iteration_count,
+  counted.found,
+  max(coalesce(counted.iteration_count, 0), 1) AS unit_count,
   run.gpu_names,
   run.is_trace,
   run.kernel_count,
   run.kernel_ns,
+  run.step_blocks,
   run.graph_count,
   run.graph_ns
 FROM diff_side AS run
-LEFT JOIN iteration
-  ON iteration.side = run.side
+LEFT JOIN counted
+  ON counted.side = run.side
 ORDER BY run.side

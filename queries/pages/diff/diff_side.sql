@@ -1,13 +1,13 @@
 /*---
 name: diff_side
-version: 2
+version: 3
 title: What a report is
 summary: The GPUs, the profiler and the kernels of a report.
 why: To know whether two reports can be compared.
 kind: info
 tags: [cuda, gpu]
 internal: true
-reads: [export_fact, gpu, graph_trace, kernel, process_device]
+reads: [export_fact, gpu, graph_trace, kernel, process_device, step_window]
 requires: [kernel | memcpy | memset | graph_trace | nvtx_range | cuda_call]
 columns:
   - {name: gpu_names, type: text, label: "GPUs", priority: 0, doc: "Names of the GPUs that ran work, each once, sorted; null if the report names none."}
@@ -16,6 +16,7 @@ columns:
   - {name: kernel_ns, type: duration, unit: ns, label: "kernel time", priority: 1, doc: "Sum of their durations."}
   - {name: graph_count, type: int, unit: count, label: "graph executions", priority: 1, doc: "Executions of CUDA graphs that were traced as a whole."}
   - {name: graph_ns, type: duration, unit: ns, label: "graph time", priority: 1, doc: "Sum of their durations."}
+  - {name: step_blocks, type: int, unit: count, label: "thread blocks of a step", priority: 3, doc: "Thread blocks of the median step, of the GPU with the lowest number; null without steps."}
   - {name: span_ns, type: duration, unit: ns, label: "from first to last kernel", priority: 1, doc: "From the start of the first kernel to the end of the last; null without kernels."}
 checks:
   - kernel_count >= 0
@@ -23,6 +24,14 @@ limits: >-
   The kernels of CUDA graphs traced as a whole are not counted; the executions of the graphs are.
 see_also: [diff_runs, captured]
 ---*/
+WITH
+usual AS MATERIALIZED (
+  SELECT pid, device_id, start_ns, end_ns
+  FROM step_window
+  WHERE part = 'median'
+  ORDER BY gpu_id, global_tid
+  LIMIT 1
+)
 SELECT
   (
     SELECT group_concat(gpu_name, ', ')
@@ -38,6 +47,12 @@ SELECT
   coalesce(sum(dur_ns), 0) AS kernel_ns,
   (SELECT count(*) FROM graph_trace) AS graph_count,
   (SELECT coalesce(sum(dur_ns), 0) FROM graph_trace) AS graph_ns,
+  sum(grid_x * grid_y * grid_z) FILTER (
+    WHERE pid = (SELECT pid FROM usual)
+      AND device_id = (SELECT device_id FROM usual)
+      AND start_ns >= (SELECT start_ns FROM usual)
+      AND start_ns < (SELECT end_ns FROM usual)
+  ) AS step_blocks,
   max(end_ns) - min(start_ns) AS span_ns
 FROM kernel
 ORDER BY kernel_count

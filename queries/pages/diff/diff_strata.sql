@@ -11,8 +11,8 @@ reads: []
 asks: [diff_calls, diff_gpu_work, diff_pairs, diff_ranges, diff_runs]
 across: true
 params:
-  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare iterations, if the reports have any."}
-  - {name: skip, type: int, min: 0, doc: "Iterations of each thread to leave out as warm-up; those that take much longer at the beginning if not set."}
+  - {name: per_iteration, type: bool, default: true, doc: "Whether to compare steps, if the reports have any."}
+  - {name: skip, type: int, min: 0, doc: "Steps of each thread to leave out as warm-up; as step_window does if not set."}
   - {name: runs_a, type: int, default: 1, min: 1, doc: "Number of reports that are runs of A. All later ones are runs of B."}
 columns:
   - {name: section, type: text, priority: 0, doc: "kernels, memory, layers, layers_cpu or api."}
@@ -24,23 +24,23 @@ columns:
   - {name: total_ns, type: duration, unit: ns, priority: 1, doc: "Their time."}
   - {name: error_ns, type: duration, unit: ns, priority: 3, doc: "Standard error of total_ns."}
   - {name: freedom_ns, type: duration, unit: ns, priority: 3, doc: "error_ns divided by the square root of its degrees of freedom."}
-  - {name: single_ns, type: duration, unit: ns, priority: 3, doc: "Time of single calls, whose spread is not known."}
+  - {name: single_ns, type: duration, unit: ns, priority: 3, doc: "Time of single calls, whose spread is unknown."}
   - {name: calls_a, type: int, unit: count, priority: 2, doc: "Calls in all runs of A."}
   - {name: calls_b, type: int, unit: count, priority: 2, doc: "Calls in all runs of B."}
   - {name: total_a_ns, type: duration, unit: ns, priority: 2, doc: "Their time in all runs of A."}
   - {name: is_like, type: bool, label: "like with like", priority: 1, doc: "Whether a call of A can be compared with one of B: every run has the shape, and each side has one name."}
-  - {name: is_by_total, type: bool, label: "by sum", priority: 1, doc: "Whether the whole pair is compared by its time per iteration or report, because a tenth or more of it is not like with like."}
-  - {name: unit_count, type: int, unit: count, label: "units", priority: 3, doc: "Iterations of the run; 1 without iterations."}
-  - {name: units_a, type: int, unit: count, priority: 3, doc: "Iterations of all runs of A; the number of runs without iterations."}
+  - {name: is_by_total, type: bool, label: "by sum", priority: 1, doc: "Whether the whole pair is compared by its time per step or report, because a tenth or more is different work."}
+  - {name: unit_count, type: int, unit: count, label: "units", priority: 3, doc: "Steps of the run; 1 without steps."}
+  - {name: units_a, type: int, unit: count, priority: 3, doc: "Steps of all runs of A; the number of runs without steps."}
   - {name: units_b, type: int, unit: count, priority: 3, doc: "The same of B."}
-  - {name: is_comparable, type: bool, label: "same work", priority: 3, doc: "Whether both sides do the same work per unit: iterations, or call counts within 2 % of each other, in what is matched, which is half of the time or more."}
+  - {name: is_comparable, type: bool, label: "same work", priority: 3, doc: "Whether both sides do the same work per unit: marked steps; steps found by repetition, of which half of the time or more is matched; else also call counts within 2 % of each other."}
   - {name: same_calls_pct, type: percent, unit: percent, label: "calls in both", priority: 3, doc: "The smaller call count of each pair as a share of the larger, over kernels, copies and fills that both sides have; null without any."}
   - {name: class, type: text, priority: 2, doc: "Class of the pair's kernels; mixed if there are several; null in other sections."}
   - {name: collective, type: text, priority: 2, doc: "Collective of the pair's kernels; null if it is not communication."}
 checks:
   - calls > 0 AND calls_a >= 0 AND calls_b >= 0
 limits: >-
-  Whether two reports without iterations do the same work is judged by call counts alone.
+  Whether two reports without steps do the same work is judged by call counts alone.
 see_also: [diff_pairs, diff_costs]
 ---*/
 WITH
@@ -59,7 +59,8 @@ unit AS MATERIALIZED (
     coalesce(sum(unit_count) FILTER (WHERE NOT is_b), 0) AS units_a,
     coalesce(sum(unit_count) FILTER (WHERE is_b), 0) AS units_b,
     count(*) AS runs,
-    min(iteration_count) > 0 AS has_iterations
+    min(iteration_count) > 0 AS has_iterations,
+    min(iteration_count) > 0 AND total(found = 'repeated') = 0 AS has_marks
   FROM diff_runs
 ),
 pair AS MATERIALIZED (
@@ -121,7 +122,8 @@ liked AS (
       AND marked.shape <> '(other)' AS is_like,
     unit.units_a,
     unit.units_b,
-    unit.has_iterations
+    unit.has_iterations,
+    unit.has_marks
   FROM marked
   CROSS JOIN unit
 ),
@@ -176,7 +178,7 @@ SELECT
   unit_count,
   units_a,
   units_b,
-  has_iterations OR is_mostly_matched AND coalesce(same_calls_pct >= 98, 0) AS is_comparable,
+  has_marks OR is_mostly_matched AND (has_iterations OR coalesce(same_calls_pct >= 98, 0)) AS is_comparable,
   same_calls_pct,
   pair_class AS class,
   collective

@@ -2,7 +2,7 @@
 name: gpu_gap_sum
 version: 1
 title: Idle time of each GPU, and its streams' gaps
-summary: How long each GPU idled, all streams together, beside the gaps of its streams.
+summary: How long each GPU idled, all streams together, with the gaps of its streams.
 why: To see whether gaps of streams left the GPU without work, or other streams filled them.
 kind: sum
 tags: [cuda, gpu, kernel]

@@ -13,7 +13,7 @@ params:
   - {name: memory, type: bool, default: false, doc: "Let copies and fills end gaps as well; false uses kernels only."}
 columns:
   - {name: rank, type: int, priority: 3, doc: "Rank by gap_count, from 1."}
-  - {name: stream_name, type: text, label: "stream", priority: 0, doc: "Stream, with the process and device if the report has several of them, and the context if streams share their number."}
+  - {name: stream_name, type: text, label: "stream", priority: 0, doc: "Stream, with the process and device if the report has several, and the context if streams share their number."}
   - {name: gap_count, type: int, unit: count, label: "gaps", priority: 1, doc: "Number of gaps between the operations of the stream."}
   - {name: gap_ns, type: duration, unit: ns, label: "gap time", priority: 1, doc: "Sum of the gaps. The stream waited; other streams may have run work."}
   - {name: gap_idle_ns, type: duration, unit: ns, label: "GPU idle in gaps", priority: 1, doc: "Part of gap_ns in which nothing ran on the GPU, from any stream or process."}
@@ -29,7 +29,7 @@ limits: >-
 see_also: [stream_gaps, gap_sum, gpu_gap_sum, gap_pairs]
 ---*/
 WITH
--- What tells the streams apart.
+-- What distinguishes the streams.
 differs AS (
   SELECT
     count(DISTINCT ifnull(pid, 'none')) > 1 OR count(DISTINCT ifnull(device_id, 'none')) > 1 AS by_device,

@@ -1,13 +1,13 @@
 /*---
 name: captured
-version: 1
+version: 7
 title: What was captured
 summary: The number of GPU operations, and their time, in one row.
 why: To know what a report is before reading its figures.
 kind: info
 tags: [cuda, gpu]
 internal: true
-reads: [gpu_window, kernel, memcpy, memset]
+reads: [driver, export_fact, gpu, gpu_window, graph_trace, kernel, op_total, scope, string]
 requires: []
 columns:
   - {name: gpu_start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the first GPU's window; null without GPU work."}
@@ -15,14 +15,47 @@ columns:
   - {name: gpu_span_ns, type: duration, unit: ns, priority: 0, doc: "gpu_end_ns - gpu_start_ns; null without GPU work."}
   - {name: kernel_count, type: int, unit: count, label: "kernels", priority: 0, doc: "Number of kernels."}
   - {name: copy_count, type: int, unit: count, label: "copies and fills", priority: 0, doc: "Number of copies and fills."}
+  - {name: driver, type: text, priority: 1, doc: "Driver and its version, such as CUDA driver 13.0; null if unknown."}
+  - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a trace."}
+  - {name: maker, type: text, priority: 3, doc: "Kind of that trace: PyTorch trace, XLA trace or Ascend trace; null for a report of nsys."}
+  - {name: is_pytorch, type: bool, priority: 3, doc: "Whether the program uses PyTorch: the report is a trace by PyTorch, or has a kernel of the namespace at::native."}
+  - {name: graph_pct, type: percent, unit: percent, label: "% in whole graphs", priority: 3, doc: "Share of CUDA graphs traced as a whole in the time of kernels and of these graphs; null without either."}
+  - {name: is_windows, type: bool, priority: 3, doc: "Whether the machine has the display adapter that every Windows has."}
+  - {name: is_limited, type: bool, priority: 3, doc: "Whether a part of the time was asked for, as with --time: then the windows are this part."}
 limits: "Kernels inside CUDA graphs that were traced as a whole are not counted."
 see_also: [report_info, gpu_span]
 ---*/
+WITH
+source AS (
+  SELECT count(*) > 0 AS is_trace, max(value) AS maker
+  FROM export_fact
+  WHERE fact = 'NSQ_IMPORT_OF'
+),
+graphs AS (
+  SELECT coalesce(sum(end_ns - start_ns), 0) AS graph_ns
+  FROM graph_trace
+),
+span AS (
+  SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns
+  FROM gpu_window
+)
 SELECT
-  gpu.start_ns AS gpu_start_ns,
-  gpu.end_ns AS gpu_end_ns,
-  gpu.end_ns - gpu.start_ns AS gpu_span_ns,
-  (SELECT count(*) FROM kernel) AS kernel_count,
-  (SELECT count(*) FROM memcpy) + (SELECT count(*) FROM memset) AS copy_count
-FROM (SELECT min(start_ns) AS start_ns, max(end_ns) AS end_ns FROM gpu_window) AS gpu
+  span.start_ns AS gpu_start_ns,
+  span.end_ns AS gpu_end_ns,
+  span.end_ns - span.start_ns AS gpu_span_ns,
+  (SELECT coalesce(sum(kernel_count), 0) FROM op_total) AS kernel_count,
+  (SELECT coalesce(sum(op_count - kernel_count), 0) FROM op_total) AS copy_count,
+  (SELECT group_concat(driver_name || ' ' || driver_version, ', ') FROM driver) AS driver,
+  is_trace,
+  maker,
+  coalesce(maker <> 'XLA trace', 0) OR EXISTS (SELECT 1 FROM string WHERE instr(text, 'at::native')) AS is_pytorch,
+  CASE
+    WHEN graph_ns > 0 THEN 100.0 * graph_ns / (graph_ns + (SELECT coalesce(sum(dur_ns), 0) FROM kernel))
+    WHEN (SELECT sum(kernel_count) FROM op_total) > 0 THEN 0.0
+  END AS graph_pct,
+  EXISTS (SELECT 1 FROM gpu WHERE gpu_name = 'Microsoft Basic Render Driver') AS is_windows,
+  (SELECT start_ns IS NOT NULL OR end_ns IS NOT NULL FROM scope) AS is_limited
+FROM span
+CROSS JOIN graphs
+CROSS JOIN source
 ORDER BY gpu_start_ns

@@ -1,30 +1,25 @@
 /*---
 name: event_counts
-version: 2
+version: 3
 title: Events of each kind
 summary: Number of kernels, calls, ranges and other events of a report.
 why: To see what a report holds, above all one without GPU work.
 kind: sum
 tags: [capture]
 internal: true
-reads: [cuda_call, export_fact, graph_trace, import_count, kernel, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, os_call]
+reads: [cuda_call, gpu_metric, graph_trace, import_count, memcpy, memset, mpi_event, nvtx_mark, nvtx_span, op_total, os_call]
 requires: []
 columns:
   - {name: kind_id, type: id, priority: 3, doc: "Number of the kind, which orders the rows."}
   - {name: event_kind, type: text, priority: 0, doc: "Kind of event."}
   - {name: event_count, type: int, unit: count, label: "events", priority: 0, doc: "Number of events of this kind; kinds without events have no row."}
-  - {name: is_trace, type: bool, priority: 3, doc: "Whether the report was made from a PyTorch trace."}
 when_empty: "the report holds none of these events"
-limits: "Other kinds of events, such as samples, are not counted; nsq schema lists all tables."
+limits: "Other kinds of events, such as CPU samples, are not counted; nsq schema lists all tables."
 see_also: [captured, report_info]
 ---*/
-SELECT
-  kind_id,
-  event_kind,
-  event_count,
-  EXISTS (SELECT 1 FROM export_fact WHERE fact = 'NSQ_IMPORT_OF') AS is_trace
+SELECT kind_id, event_kind, event_count
 FROM (
-  SELECT 1 AS kind_id, 'kernels' AS event_kind, count(*) AS event_count FROM kernel
+  SELECT 1 AS kind_id, 'kernels' AS event_kind, sum(kernel_count) AS event_count FROM op_total
   UNION ALL
   SELECT 2, 'copies', count(*) FROM memcpy
   UNION ALL
@@ -46,6 +41,8 @@ FROM (
   SELECT 10, 'events of another accelerator', coalesce(sum(events), 0)
   FROM import_count
   WHERE category GLOB '*_ccp_events' OR category IN ('xpu_kernel', 'hpu_op', 'privateuse1_kernel')
+  UNION ALL
+  SELECT 11, 'GPU metric samples', count(*) FROM gpu_metric
 )
 WHERE event_count > 0
 ORDER BY kind_id

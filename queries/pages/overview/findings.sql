@@ -1,53 +1,58 @@
 /*---
 name: findings
-version: 2
+version: 4
 title: What to fix first
-summary: Every finding, ranked by the GPU time that its fix alone would free.
-why: To know what to fix first, how much it can win at most, and what the capture cannot tell.
+summary: Every finding, ranked by the time that a step gains with its fix.
+why: To know what to fix first, the most it can gain, and what the capture cannot show.
 kind: sum
 tags: [cuda, gpu]
 reads: []
-asks: [{kind: finding}, gpu_parts, idle_doubt]
+asks: [{kind: finding}, captured, gpu_parts, idle_doubt, finding_edits, {query: finding_gains, given: {edits: finding_edits}}]
 params:
   - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest share of the GPUs' windows for the verdict yes, in percent."}
 columns:
-  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1: by verdict, then by adds_ns and ceiling_ns."}
-  - {name: verdict, type: text, priority: 1, doc: "yes: there is time to win; covered: there is, but findings ranked above claim it; no: there is none, or less than at_least_pct; cannot tell: the report lacks the data."}
+  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1: by verdict; of fixes, the one that gains most alone comes first, where low confidence counts a third, then the others that still gain time, and last those that gain less than 2 %."}
+  - {name: verdict, type: text, priority: 1, doc: "yes: the fix gains time; covered: other fixes gain it, too; limited: there is time to fix, but something else binds; no: there is none, or less than at_least_pct; cannot tell: the data was not recorded."}
   - {name: finding, type: text, priority: 0, doc: "Name of the finding, a query whose rows are the intervals."}
-  - {name: adds_ns, type: duration, unit: ns, label: "adds", priority: 1, doc: "GPU time that its fix would free at most, beyond what the fixes ranked above free. All rows together never exceed the windows."}
-  - {name: adds_pct, type: percent, unit: percent, label: "adds % of windows", priority: 1, doc: "adds_ns as a share of all GPUs' windows."}
-  - {name: ceiling_ns, type: duration, unit: ns, label: "alone", priority: 2, doc: "GPU time that its fix alone would free at most: the union of its intervals on each GPU."}
-  - {name: ceiling_pct, type: percent, unit: percent, label: "alone % of windows", priority: 3, doc: "ceiling_ns as a share of all GPUs' windows."}
+  - {name: adds_ns, type: duration, unit: ns, label: "adds", priority: 1, doc: "What the fix takes off a step, beyond those ranked above, in the order of their gain alone; without steps, off the whole time. All rows together never exceed now_ns."}
+  - {name: adds_pct, type: percent, unit: percent, label: "adds % of step", priority: 1, doc: "adds_ns as a share of now_ns."}
+  - {name: now_ns, type: duration, unit: ns, label: "step now", priority: 2, doc: "Mean time of a step on the GPU where it takes longest; without steps, of the whole window. Null if nothing was replayed."}
+  - {name: alone_ns, type: duration, unit: ns, label: "step with the fix", priority: 1, doc: "The same with a perfect fix of this finding alone; null if there is nothing to fix."}
+  - {name: avoided_ns, type: duration, unit: ns, label: "step without", priority: 2, doc: "The same for a program that does without these operations, where the fix only hides them; else null."}
+  - {name: step_count, type: int, unit: count, label: "steps", priority: 3, doc: "Steps that now_ns is the mean of; null without steps."}
+  - {name: ceiling_ns, type: duration, unit: ns, label: "intervals' time", priority: 2, doc: "GPU time in its intervals: their union on each GPU. A fix gains at most this, and less where something else binds."}
+  - {name: ceiling_pct, type: percent, unit: percent, label: "intervals' % of windows", priority: 3, doc: "ceiling_ns as a share of all GPUs' windows."}
   - {name: interval_count, type: int, unit: count, label: "intervals", priority: 2, doc: "Rows of the finding."}
-  - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 3, doc: "GPUs that have such intervals."}
+  - {name: gpu_count, type: int, unit: count, label: "GPUs", priority: 3, doc: "GPUs that have these intervals."}
   - {name: top_subject, type: text, priority: 1, doc: "Subject with the most time, such as a kernel or a function; null without intervals."}
+  - {name: subject_kind, type: text, priority: 3, doc: "What its subjects are, such as kernel, call or NVTX range: the label of the finding's column subject."}
   - {name: top_subject_pct, type: percent, unit: percent, label: "top subject's share", priority: 3, doc: "Its part of ceiling_ns."}
   - {name: subject_count, type: int, unit: count, label: "subjects", priority: 3, doc: "Number of subjects."}
   - {name: confidence, type: text, priority: 2, doc: "high: the rows prove it; medium: they make it likely; low: needs manual confirmation."}
-  - {name: frees, type: text, priority: 3, doc: "What the GPU does in that time: idle, kernels, communication or copies."}
+  - {name: frees, type: text, priority: 3, doc: "What the GPU does in its intervals: idle, kernels, communication or copies."}
   - {name: claim, type: text, priority: 3, doc: "What is wrong, where the verdict is yes."}
   - {name: ceiling, type: text, priority: 3, doc: "Which time a perfect fix would free, and which it would not."}
-  - {name: remedy, type: text, priority: 3, doc: "What to do."}
+  - {name: remedy, type: text, priority: 3, doc: "What to do, and how in PyTorch if the program uses it."}
   - {name: link, type: text, priority: 3, doc: "Documentation of the remedy."}
-  - {name: lacks, type: text, priority: 3, doc: "What the report lacks, such as the work of its launches, so that the finding cannot be told; else null."}
-  - {name: help, type: text, priority: 3, doc: "How to record it; null unless the report lacks it."}
+  - {name: lacks, type: text, priority: 3, doc: "What was not recorded, such as the work of its launches, so that the verdict is cannot tell; else null."}
+  - {name: help, type: text, priority: 3, doc: "How to record it; null unless it is missing."}
 checks:
-  - adds_ns BETWEEN 0 AND ceiling_ns
+  - adds_ns >= 0
+  - adds_ns = 0 OR adds_ns <= now_ns
   - (lacks IS NOT NULL) = (verdict = 'cannot tell')
 limits: >-
-  A ceiling is an upper bound: a perfect fix that costs nothing, and whose freed time nothing else fills. The host or
-  another GPU may then be the limit. Each nanosecond of a GPU counts once, for the finding ranked first. A finding
-  without intervals may still be wrong about work that the capture does not show. At most 62 findings are ranked. Nothing
-  is found if launches failed, or if much work is missing.
+  The capture is replayed with a perfect fix, which costs nothing: see critical_part. Work that shares memory or cores is not
+  slower in it. A finding without intervals may still be wrong about work that the capture does not show. At most 62
+  findings are measured. Nothing is found if launches failed, or if much work is missing.
 see_also: [gpu_time, gpu_idle_cause_sum, top_kernels]
 ---*/
 WITH
 number AS (
-  SELECT query, narrows, row_number() OVER (ORDER BY query) - 1 AS bit
+  SELECT query, row_number() OVER (ORDER BY query) - 1 AS bit
   FROM finding_about
 ),
--- Within the window of the GPU.
-cut AS (
+-- Within the window of the GPU. Not stored: its readers look up one query each.
+cut AS NOT MATERIALIZED (
   SELECT
     finding.query,
     finding.gpu_id,
@@ -70,33 +75,6 @@ claimed AS MATERIALIZED (
         AND number.bit < 62
     )
   )
-),
--- The bits of the findings that narrow each broader finding.
-narrower AS (
-  SELECT broad.bit, sum(1 << narrow.bit) AS bits
-  FROM number AS broad
-  JOIN number AS narrow
-    ON instr(',' || narrow.narrows || ',', ',' || broad.query || ',')
-    AND narrow.bit < 62
-    AND broad.bit < 62
-  GROUP BY broad.bit
-),
--- Time that a narrower finding claims does not count for the broader one.
-counted AS MATERIALIZED (
-  SELECT
-    claimed.mask & ~coalesce((
-      SELECT sum(1 << narrower.bit)
-      FROM narrower
-      WHERE narrower.bits & claimed.mask
-    ), 0) AS mask,
-    sum(claimed.dur_ns) AS dur_ns
-  FROM claimed
-  GROUP BY 1
-),
--- The finding that adds most time, then the one that adds most of the rest, and so on.
-added AS (
-  SELECT value ->> 0 AS bit, value ->> 1 AS adds_ns
-  FROM json_each((SELECT greedy_cover(mask, dur_ns) FROM counted))
 ),
 total AS (
   SELECT number.bit, sum(claimed.dur_ns) AS ceiling_ns
@@ -127,7 +105,12 @@ judged AS (
     finding_about.*,
     (SELECT max(reason) FROM idle_doubt) AS missing,
     (SELECT max(look_at) FROM idle_doubt) AS look_at,
-    coalesce(added.adds_ns, 0) AS adds_ns,
+    coalesce(finding_gains.before_ns - finding_gains.then_ns, 0) AS adds_ns,
+    finding_gains.now_ns,
+    finding_gains.alone_ns,
+    finding_gains.avoided_ns,
+    finding_gains.step_count,
+    finding_gains.rank AS place,
     coalesce(total.ceiling_ns, 0) AS ceiling_ns,
     coalesce(measured.sums ->> 1, 0) AS gpu_count,
     coalesce(measured.sums ->> 0, 0) AS interval_count,
@@ -137,47 +120,92 @@ judged AS (
     (SELECT sum(window_ns) FROM gpu_parts) AS window_ns
   FROM finding_about
   JOIN number USING (query)
-  LEFT JOIN added USING (bit)
+  LEFT JOIN finding_gains
+    ON finding_gains.finding = finding_about.query
   LEFT JOIN total USING (bit)
   LEFT JOIN measured USING (bit)
 ),
-told AS (
+told AS MATERIALIZED (
   SELECT
     *,
     CASE
       WHEN lacks IS NOT NULL OR missing IS NOT NULL THEN 'cannot tell'
-      WHEN adds_ns > 0 AND 100.0 * adds_ns >= :at_least_pct * window_ns THEN 'yes'
-      WHEN ceiling_ns > 0 AND 100.0 * ceiling_ns >= :at_least_pct * window_ns THEN 'covered'
+      WHEN adds_ns > 0 AND 100.0 * adds_ns >= :at_least_pct * now_ns THEN 'yes'
+      WHEN now_ns > alone_ns AND 100.0 * (now_ns - alone_ns) >= :at_least_pct * now_ns THEN 'covered'
+      WHEN ceiling_ns > 0 AND 100.0 * ceiling_ns >= :at_least_pct * window_ns THEN 'limited'
       ELSE 'no'
     END AS verdict
   FROM judged
+),
+machine AS MATERIALIZED (
+  SELECT
+    coalesce(max(driver) GLOB 'HIP*', false) AS is_amd,
+    max(is_pytorch) AS is_pytorch,
+    max(is_windows) AS is_windows,
+    (
+      SELECT coalesce(10 * sum(iif(query = 'exposed_communication', ceiling_ns, 0)) >= max(window_ns), false)
+      FROM told
+    ) AS waits_for_ranks
+  FROM captured
 )
 SELECT
   row_number() OVER (
     ORDER BY
-      CASE verdict WHEN 'yes' THEN 1 WHEN 'covered' THEN 2 WHEN 'cannot tell' THEN 3 ELSE 4 END,
-      adds_ns DESC,
+      CASE verdict
+        WHEN 'yes' THEN iif(place > 1 AND 100.0 * adds_ns < 2 * now_ns, 1.5, 1)
+        WHEN 'covered' THEN 2
+        WHEN 'limited' THEN 3
+        WHEN 'cannot tell' THEN 4
+        ELSE 5
+      END,
+      place,
       ceiling_ns DESC,
       query
   ) AS rank,
   verdict,
   query AS finding,
   adds_ns,
-  coalesce(100.0 * adds_ns / nullif(window_ns, 0), 0.0) AS adds_pct,
+  coalesce(100.0 * adds_ns / nullif(now_ns, 0), 0.0) AS adds_pct,
+  now_ns,
+  alone_ns,
+  avoided_ns,
+  step_count,
   ceiling_ns,
   coalesce(100.0 * ceiling_ns / nullif(window_ns, 0), 0.0) AS ceiling_pct,
   interval_count,
   gpu_count,
   top_subject,
+  subject_kind,
   top_subject_pct,
   subject_count,
   confidence,
   frees,
-  claim,
+  CASE
+    WHEN query = 'queued_work' AND is_windows
+      THEN 'Delayed start: launched work does not start at once, which is usual for Windows (WDDM).'
+    ELSE iif(is_amd, replace(claim, 'SMs', 'compute units'), claim)
+  END AS claim,
   ceiling,
-  remedy,
+  -- The words of the program's framework, and of the GPU's maker.
+  CASE
+    WHEN query = 'queued_work' AND is_windows
+      THEN 'Use hardware-accelerated GPU scheduling, or Linux. If streams wait for each other, find the event.'
+    -- An exchange of rows, tokens or sequences has no gradients to put into buckets.
+    WHEN query = 'exposed_communication' AND top_subject IN ('SendRecv', 'AllToAll')
+      THEN 'Start the exchange before its result is needed, while other kernels run: of embeddings, one batch ahead; of'
+        || ' experts and sequences, in parts. Balance ranks that wait for each other in it.'
+        || iif(is_pytorch, ' In PyTorch: async_op=True with a later wait(); in TorchRec, TrainPipelineSparseDist.', '')
+    -- Ranks wait for each other within the step, and sizes are read back.
+    WHEN query = 'launch_bound' AND waits_for_ranks
+      THEN 'Fuse small kernels, or give each launch more work with a larger batch.'
+        || ' Graphs fit only between the collectives.'
+        || iif(is_pytorch, ' In PyTorch: torch.compile, and fused=True in optimizers.', '')
+    ELSE iif(is_amd, replace(replace(remedy, 'CUDA graph', 'HIP graph'), 'SMs', 'compute units'), remedy)
+      || iif(in_pytorch <> '' AND is_pytorch, ' In PyTorch: ' || in_pytorch, '')
+  END AS remedy,
   link,
   coalesce(missing, lacks) AS lacks,
   iif(missing IS NULL, help, printf('`nsq run REPORT -q %s` lists them', look_at)) AS help
 FROM told
+CROSS JOIN machine
 ORDER BY rank

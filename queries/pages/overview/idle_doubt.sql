@@ -1,21 +1,22 @@
 /*---
 name: idle_doubt
-version: 2
+version: 3
 title: Whether idle time is known
 summary: Whether too much of the GPU's work is missing to call a GPU idle.
 why: To conclude nothing from the idle time of a GPU whose work was not recorded.
 kind: info
 internal: true
 tags: [capture, gpu]
-reads: [all_kernel, gpu_window, launch_outcome, unseen_work]
+reads: [all_kernel, doubtful_op, gpu_window, launch_outcome, sampled_call, unseen_work]
 requires: [gpu_op | graph_trace | launch_outcome]
 columns:
-  - {name: is_unknown, type: bool, priority: 0, doc: "Whether at least a tenth of the launches failed or succeeded without recorded work, or work outside the report held the GPUs up for a tenth of the time; the limits have the rule."}
+  - {name: is_unknown, type: bool, priority: 0, doc: "Whether at least a tenth of the launches failed or succeeded without recorded work, the trace is a sample, work outside the report kept the GPUs waiting for a tenth of the time, or kernels whose end is too late take a tenth; the limits have the rule."}
   - {name: failed_count, type: int, unit: count, priority: 1, doc: "Launches that failed."}
   - {name: lost_count, type: int, unit: count, priority: 1, doc: "Launches that succeeded and have no GPU work in the report."}
   - {name: launch_count, type: int, unit: count, priority: 1, doc: "Launches of the threads that have any of these, by the same functions."}
-  - {name: unseen_ns, type: duration, unit: ns, priority: 1, doc: "Time in which work that is not in the report held the GPUs up, from the relation unseen_work."}
-  - {name: rest_from_ns, type: timestamp, unit: ns, priority: 1, doc: "End of the longest of these waits, if it has most of unseen_ns and launches are not the reason; else null. --time from here on leaves it out."}
+  - {name: unseen_ns, type: duration, unit: ns, priority: 1, doc: "Time in which work that is not in the report kept the GPUs waiting, from the relation unseen_work."}
+  - {name: overlong_ns, type: duration, unit: ns, priority: 1, doc: "Time of kernels that overlap their stream, from the relation doubtful_op."}
+  - {name: is_sampled, type: bool, priority: 1, doc: "Whether the trace is a sample: see the relation sampled_call."}
   - {name: look_at, type: text, priority: 3, doc: "Query that lists what is missing; null if idle time is known."}
   - {name: reason, type: text, priority: 1, doc: "What is missing; null if idle time is known."}
 limits: >-
@@ -41,41 +42,63 @@ thread AS (
 unseen AS (
   SELECT
     coalesce(sum(unseen_ns), 0) AS unseen_ns,
-    iif(2 * max(unseen_ns) > sum(unseen_ns), max(iif(nth = 1, end_ns, NULL)), NULL) AS rest_from_ns,
     iif(min(pid) = max(pid), printf('process %d', min(pid)), 'the processes') AS who,
     (SELECT sum(window_ns) FROM gpu_window) AS window_ns
-  FROM (
-    SELECT unseen_ns, end_ns, pid, row_number() OVER (ORDER BY unseen_ns DESC, start_ns, gpu_id) AS nth
-    FROM unseen_work
-  )
+  FROM unseen_work
+),
+overlong AS (
+  SELECT
+    coalesce(sum(min(doubt.end_ns, gpu.end_ns) - max(doubt.start_ns, gpu.start_ns)), 0) AS overlong_ns,
+    count(*) AS overlong_count
+  FROM (SELECT * FROM doubtful_op WHERE reason = 'overlaps its stream') AS doubt
+  CROSS JOIN gpu_window AS gpu
+  WHERE gpu.gpu_id = doubt.gpu_id
+    AND doubt.start_ns < gpu.end_ns
+    AND doubt.end_ns > gpu.start_ns
 ),
 judged AS (
   SELECT
     *,
+    EXISTS (SELECT 1 FROM sampled_call) AS is_sampled,
     (failed_count > 0 OR lost_count >= 5)
     AND 10 * (failed_count + lost_count) >= failed_count + lost_count + (SELECT count(*) FROM all_kernel)
       AS lacks_launches,
-    unseen_ns > 0 AND 10 * unseen_ns >= coalesce(window_ns, 0) AS lacks_work
+    unseen_ns > 0 AND 10 * unseen_ns >= coalesce(window_ns, 0) AS lacks_work,
+    overlong_ns > 0 AND 10 * overlong_ns >= coalesce(window_ns, 0) AS lacks_ends
   FROM missing
   CROSS JOIN thread
   CROSS JOIN unseen
+  CROSS JOIN overlong
 )
 SELECT
-  max(lacks_launches OR lacks_work) AS is_unknown,
+  max(lacks_launches OR is_sampled OR lacks_work OR lacks_ends) AS is_unknown,
   max(failed_count) AS failed_count,
   max(lost_count) AS lost_count,
   max(launch_count) AS launch_count,
   max(unseen_ns) AS unseen_ns,
-  max(iif(lacks_work AND NOT lacks_launches, rest_from_ns, NULL)) AS rest_from_ns,
-  max(CASE WHEN lacks_launches THEN 'launch_outcomes' WHEN lacks_work THEN 'gpu_idle_causes' END) AS look_at,
+  max(overlong_ns) AS overlong_ns,
+  max(is_sampled) AS is_sampled,
+  max(CASE
+    WHEN lacks_launches THEN 'launch_outcomes'
+    WHEN is_sampled THEN 'capture_trust'
+    WHEN lacks_work THEN 'gpu_idle_causes'
+    WHEN lacks_ends THEN 'suspect_events'
+  END) AS look_at,
   max(CASE
     WHEN lacks_launches AND lost_count = 0 THEN printf('the work of %d launches that failed', failed_count)
     WHEN lacks_launches THEN printf('the work of %d of %d launches', failed_count + lost_count, launch_count)
+    WHEN is_sampled THEN 'most of the launched work'
     WHEN lacks_work THEN printf(
-      'the work that held up %s for %.1f ms (%.1f %% of GPU time)',
+      'the work that %s waited for during %.1f ms (%.1f %% of GPU time)',
       who,
       unseen_ns / 1e6,
       100.0 * unseen_ns / window_ns
+    )
+    WHEN lacks_ends THEN printf(
+      'the true end of %d %s with %.1f %% of GPU time',
+      overlong_count,
+      iif(overlong_count = 1, 'kernel', 'kernels'),
+      100.0 * overlong_ns / window_ns
     )
   END) AS reason
 FROM judged

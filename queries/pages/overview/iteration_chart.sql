@@ -8,7 +8,7 @@ kind: sum
 tags: [cuda, gpu, nvtx]
 internal: true
 reads: []
-asks: [iteration_times]
+asks: [steps]
 params:
   - {name: groups, type: int, default: 240, min: 1, doc: "Most groups per GPU and thread. With as many iterations or fewer, each is a group of its own."}
 columns:
@@ -22,7 +22,7 @@ columns:
   - {name: exposed_communication_ns, type: duration, unit: ns, doc: "Mean time in which a communication kernel ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", doc: "Mean time in which a copy or fill ran and no kernel did."}
   - {name: idle_ns, type: duration, unit: ns, doc: "Mean time in which nothing ran: the rest of mean_ns."}
-  - {name: part, type: text, priority: 2, doc: "warm-up if all its iterations are; median if it has the median iteration; else steady."}
+  - {name: part, type: text, priority: 2, doc: "warm-up or tail if all its iterations are; median if it has the median iteration; else steady."}
   - {name: pid, type: id, priority: 3, doc: "Operating system process ID."}
   - {name: tid, type: id, priority: 3, doc: "Operating system ID of the thread."}
 checks:
@@ -30,16 +30,17 @@ checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = mean_ns
 when_empty: no NVTX range looks like an iteration, and no sequence of launches repeats; range_names lists the names
 limits: >-
-  See iteration_times. A mean is cut to whole ns.
-see_also: [iteration_times, iteration_sum]
+  See steps; threads with one have no row. A mean is cut to whole ns.
+see_also: [steps, iteration_sum]
 ---*/
 WITH
 numbered AS (
   SELECT
     *,
-    row_number() OVER (PARTITION BY gpu_id, pid, tid ORDER BY iteration) - 1 AS place,
+    row_number() OVER (PARTITION BY gpu_id, pid, tid ORDER BY step) - 1 AS place,
     count(*) OVER (PARTITION BY gpu_id, pid, tid) AS iterations
-  FROM iteration_times
+  FROM steps
+  WHERE step_count > 1
 ),
 grouped AS (
   SELECT
@@ -47,8 +48,8 @@ grouped AS (
     pid,
     tid,
     iif(iterations <= :groups, place, place * :groups / iterations) AS group_id,
-    min(iteration) AS first_iteration,
-    max(iteration) AS last_iteration,
+    min(step) AS first_iteration,
+    max(step) AS last_iteration,
     sum(dur_ns) / count(*) AS mean_ns,
     max(dur_ns) AS max_ns,
     sum(compute_ns) / count(*) AS compute_ns,
@@ -57,6 +58,7 @@ grouped AS (
     CASE
       WHEN max(part = 'median') THEN 'median'
       WHEN min(part = 'warm-up') THEN 'warm-up'
+      WHEN min(part = 'tail') THEN 'tail'
       ELSE 'steady'
     END AS part
   FROM numbered

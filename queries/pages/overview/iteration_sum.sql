@@ -8,7 +8,7 @@ kind: sum
 tags: [cuda, gpu, nvtx]
 internal: true
 reads: []
-asks: [iteration_times]
+asks: [steps]
 columns:
   - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
   - {name: layer_name, type: text, label: "iterations", priority: 0, doc: "Name of the iterations, each number replaced by *; step without a range."}
@@ -19,8 +19,8 @@ columns:
   - {name: min_ns, type: duration, unit: ns, priority: 1, doc: "Time of the fastest iteration."}
   - {name: max_ns, type: duration, unit: ns, priority: 1, doc: "Time of the slowest iteration."}
   - {name: slowest, type: int, priority: 2, doc: "Number of the slowest iteration, the first one if several tie."}
-  - {name: median_iteration, type: int, label: "median one", priority: 2, doc: "Number of the median iteration."}
-  - {name: median_name, type: text, label: "range of the median one", priority: 3, doc: "Name of its range."}
+  - {name: median_iteration, type: int, label: "median step", priority: 2, doc: "Number of the median iteration."}
+  - {name: median_name, type: text, label: "range of the median", priority: 3, doc: "Name of its range."}
   - {name: compute_ns, type: duration, unit: ns, priority: 3, doc: "Time of the median iteration in which a compute kernel ran."}
   - {name: exposed_communication_ns, type: duration, unit: ns, priority: 3, doc: "Time of the median iteration in which a communication kernel ran and no compute kernel did."}
   - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 3, doc: "Time of the median iteration in which a copy or fill ran and no kernel did."}
@@ -37,15 +37,16 @@ checks:
   - compute_ns + exposed_communication_ns + exposed_memory_ns + idle_ns = median_ns
 when_empty: no NVTX range looks like an iteration, and no sequence of launches repeats; range_names lists the names
 limits: >-
-  See iteration_times, whose rows it sums. A GPU on which several threads run iterations has a row for each thread. Of
-  an even number of iterations, the median one is the shorter of the two in the middle.
-see_also: [iteration_times, iterations, gpu_time]
+  See steps, whose rows it sums if a thread has at least two. A GPU on which several threads run iterations has a row for each thread. With
+  an even number of iterations, the median is the shorter of the two in the middle.
+see_also: [steps, iterations, gpu_time]
 ---*/
 WITH
 steady AS (
-  SELECT *, row_number() OVER (PARTITION BY gpu_id, pid, tid ORDER BY dur_ns DESC, iteration) AS slow_rank
-  FROM iteration_times
-  WHERE part <> 'warm-up'
+  SELECT *, row_number() OVER (PARTITION BY gpu_id, pid, tid ORDER BY dur_ns DESC, step) AS slow_rank
+  FROM steps
+  WHERE part IN ('median', 'steady')
+    AND step_count > 1
 ),
 total AS (
   SELECT
@@ -56,7 +57,7 @@ total AS (
     min(dur_ns) AS min_ns,
     max(dur_ns) AS max_ns,
     sum(dur_ns) AS steady_ns,
-    max(iif(slow_rank = 1, iteration, NULL)) AS slowest
+    max(iif(slow_rank = 1, step, NULL)) AS slowest
   FROM steady
   GROUP BY gpu_id, pid, tid
 )
@@ -67,7 +68,7 @@ SELECT
   total.iteration_count,
   (
     SELECT count(*)
-    FROM iteration_times AS warm
+    FROM steps AS warm
     WHERE warm.part = 'warm-up'
       AND warm.gpu_id = total.gpu_id
       AND warm.pid = total.pid
@@ -77,8 +78,8 @@ SELECT
   total.min_ns,
   total.max_ns,
   total.slowest,
-  middle.iteration AS median_iteration,
-  middle.range_name AS median_name,
+  middle.step AS median_iteration,
+  middle.step_name AS median_name,
   middle.compute_ns,
   middle.exposed_communication_ns,
   middle.exposed_memory_ns,

@@ -1,96 +1,13 @@
-// Draws the window: strips where there are more slices than pixels, or where slices are left out, and slices elsewhere.
+// Draws the window: the axis, the rows, borders of steps, the measured time and the selection.
 const canvas = document.getElementById('lanes')
 const pen = canvas.getContext('2d', {alpha: false})
 const GUTTER = 190, AXIS = 22
 const view = {from: FROM, to: TO, top: 0, width: 1, height: 1}
-let selected = null, matches = null, isAsked = false
+let selected = null, matches = null, measured = null, isAsked = false, pointed = null
 const timings = []
-
-const PAINT = {
-  compute: '--compute', communication: '--comm', copy: '--copy', fill: '--fill', graph: '--graph',
-  'host sync': '--sync', 'memory allocation': '--alloc', 'other API call': '--other', 'outside CUDA API': '--outside',
-  'launch call': '--launch', 'OS call': '--os', queued: '--queued', unknown: '--unknown',
-  running: '--run', runnable: '--launch', blocked: '--sync', 'off CPU': '--off', ended: '--off',
-}
-const PALETTE = ['#5b8fd6', '#d98a3d', '#4fae8a', '#c7699b', '#9a86d4', '#b0a03a', '#55a8b8', '#cf6f63', '#7fa65a', '#8d99a8']
-let colours = {}, paint = []
-function readColours() {
-  const style = getComputedStyle(document.documentElement)
-  for (const key of ['bg', 'fg', 'dim', 'line', 'soft', 'select', 'text']) colours[key] = style.getPropertyValue('--' + key).trim()
-  paint = names.map(name => {
-    if (name !== null && Object.hasOwn(PAINT, name)) return style.getPropertyValue(PAINT[name]).trim()
-    let hash = 7
-    for (const letter of (name || '').replace(/\d+/g, '')) hash = (31 * hash + letter.codePointAt(0)) >>> 0
-    return PALETTE[hash % PALETTE.length]
-  })
-}
-const isNamed = lane => lane.kind === 'NVTX' || lane.kind === 'NVTX on GPU' || lane.kind === 'CUDA API' || lane.kind === 'OS calls'
 
 const xOf = t => GUTTER + (t - view.from) / (view.to - view.from) * (view.width - GUTTER)
 const tOf = x => view.from + (x - GUTTER) / (view.width - GUTTER) * (view.to - view.from)
-const yOf = lane => AXIS + lane.y - view.top
-
-function drawStrip(lane, y, alpha) {
-  const first = Math.max(0, Math.floor((view.from - FROM) / PIECE))
-  const last = Math.min(data.pieces - 1, Math.floor((view.to - FROM) / PIECE))
-  pen.globalAlpha = alpha
-  const isOne = isNamed(lane)
-  let colour = null
-  for (let piece = first; piece <= last; piece++) {
-    let from = lane.stripAt[piece]
-    const end = lane.stripAt[piece + 1]
-    if (from >= end) continue
-    const x = Math.max(xOf(FROM + piece * PIECE), GUTTER), right = xOf(Math.min(FROM + (piece + 1) * PIECE, TO))
-    let base = y + lane.height
-    for (; from < end; from += 4) {
-      const high = Math.min(Math.max(lane.strip[from + 2] * lane.height / 1000, lane.strip[from + 2] > 0 ? 1 : 0), base - y)
-      const own = isOne ? colours.dim : paint[lane.strip[from + 1]]
-      if (own !== colour) pen.fillStyle = colour = own
-      pen.fillRect(x, base - high, right - x + 0.3, high)
-      base -= high
-    }
-  }
-  pen.globalAlpha = 1
-}
-
-// `which`: 0 draws what a search does not match, 1 what it matches or, without a search, everything.
-function drawSlices(lane, y, first, last, which) {
-  const isOne = isNamed(lane), right = view.width, scale = (right - GUTTER) / (view.to - view.from)
-  let colour = null
-  pen.globalAlpha = which === 1 ? 1 : 0.18
-  // Per level, the pixel up to which it is drawn: narrower slices behind it add nothing.
-  const drawn = [-1, -1, -1, -1]
-  const texts = []
-  for (let i = first; i < last; i++) {
-    const x = GUTTER + (lane.start[i] - view.from) * scale, end = x + lane.dur[i] * scale, level = lane.level[i]
-    if (end < GUTTER || end < drawn[level] || matches !== null && matches[lane.name[i]] !== which) continue
-    const left = Math.max(x, GUTTER, drawn[level]), width = Math.max(Math.min(end, right) - left, 0.8)
-    const key = isOne ? lane.name[i] : lane.category[i]
-    if (paint[key] !== colour) pen.fillStyle = colour = paint[key]
-    const inset = 3 * level
-    pen.fillRect(left, y + inset, width > 3 ? width - 0.6 : width, lane.height - inset)
-    drawn[level] = left + width
-    if (width > 34 && lane.height > 12 && which === 1) texts.push(i, left, width, inset)
-  }
-  pen.globalAlpha = 1
-  pen.fillStyle = colours.text
-  for (let t = 0; t < texts.length; t += 4) {
-    const i = texts[t], room = Math.floor((texts[t + 2] - 6) / 6.7)
-    const text = lane.kind.startsWith('NVTX') && lane.name[i] !== 0 ? names[lane.name[i]]
-      : lane.kind === 'GPU idle' && lane.name[i] !== 0 ? names[lane.category[i]] + ': ' + names[lane.name[i]]
-      : shortNames[lane.name[i] || lane.category[i]]
-    pen.fillText(text.length > room ? text.slice(0, Math.max(room - 1, 1)) + '…' : text, texts[t + 1] + 3, y + texts[t + 3] + (lane.height - texts[t + 3]) / 2)
-  }
-}
-
-function drawLane(lane, y) {
-  const first = above(lane.reach, view.from), last = above(lane.start, view.to)
-  const isDense = last - first > 2 * (view.width - GUTTER)
-  const isSearch = matches !== null
-  if (isDense || lane.left > 0) drawStrip(lane, y, isDense && !isSearch ? 1 : 0.35)
-  if (!isDense && isSearch) drawSlices(lane, y, first, last, 0)
-  if (!isDense || isSearch) drawSlices(lane, y, first, last, 1)
-}
 
 function drawAxis() {
   pen.fillStyle = colours.soft
@@ -110,13 +27,88 @@ function drawAxis() {
     pen.fillRect(x, AXIS, 1, view.height)
     pen.globalAlpha = 1
   }
+  pen.fillStyle = colours.soft
+  pen.fillRect(0, 0, GUTTER - 1, AXIS)
+  pen.fillStyle = colours.dim
   pen.fillText('window ' + time(span), 8, AXIS / 2)
+}
+
+// Where steps begin, through all lanes of their GPU, if there is room between them.
+function drawBorders(visible) {
+  const scale = (view.width - GUTTER) / (view.to - view.from)
+  for (const lane of lanes) if (lane.kind === 'steps' && lane.start.length > 1) {
+    const shown = visible.filter(row => row.lane && row.lane.gpu === lane.gpu && row.lane.report === lane.report && row.lane !== lane)
+    const usual = (lane.start[lane.start.length - 1] - lane.start[0]) / (lane.start.length - 1)
+    if (shown.length === 0 || usual * scale < 12) continue
+    pen.fillStyle = colours.fg
+    pen.globalAlpha = 0.25
+    for (let i = above(lane.reach, view.from); i < lane.start.length && lane.start[i] <= view.to; i++) {
+      const x = xOf(lane.start[i])
+      if (x >= GUTTER) for (const row of shown) pen.fillRect(x, topOf(row), 0.7, row.height)
+    }
+    pen.globalAlpha = 1
+  }
+}
+
+// A shape at the right of a name: pinned or not, on the row under the mouse.
+function drawPin(x, y, isSet) {
+  pen.strokeStyle = pen.fillStyle = isSet ? colours.select : colours.dim
+  pen.lineWidth = 1.3
+  pen.beginPath()
+  pen.arc(x, y - 2, 3.2, 0, 7)
+  if (isSet) pen.fill()
+  pen.moveTo(x, y + 1.2)
+  pen.lineTo(x, y + 6)
+  pen.stroke()
+}
+function drawLabel(row, y) {
+  const lane = row.lane, isPointed = pointed === row
+  if (isPointed) {
+    pen.fillStyle = colours.soft
+    pen.fillRect(0, y, GUTTER - 1, row.height - GAP)
+  }
+  pen.fillStyle = selected !== null && selected.lane === lane ? colours.select : isPointed ? colours.fg : colours.dim
+  const where = row.isPinned ? reportText(lane) + (lane.gpu === null ? lane.tid === null ? '' : 'thread ' + lane.tid + ': ' : 'GPU ' + lane.gpu + ': ') : ''
+  pen.fillText(where + lane.label, 18, y + lane.height / 2, GUTTER - 18 - (isPointed || row.isPinned ? 20 : 6))
+  if (isPointed || row.isPinned) drawPin(GUTTER - 11, y + lane.height / 2, row.isPinned)
+  if (lane.finding) {
+    pen.fillStyle = colours.find
+    pen.fillRect(8, y + lane.height / 2 - 3, 6, 6)
+  }
+}
+const summaryOf = group => group.lanes.find(lane => lane.kind === 'stream') || group.lanes.find(lane => lane.kind === 'NVTX') || group.lanes[0]
+// The header of a group. A collapsed one has the busiest lane of the group in small.
+function drawHeader(row, y) {
+  const group = row.group, left = areSeveral && !group.isReport ? 14 : 6
+  pen.fillStyle = group.isReport ? colours.line : colours.soft
+  pen.fillRect(0, y, view.width, HEADER - 3)
+  if (group.isClosed && group.lanes.length > 0) {
+    const lane = summaryOf(group), height = lane.height
+    pen.save()
+    pen.beginPath()
+    pen.rect(GUTTER, y, view.width, HEADER - 3)
+    pen.clip()
+    lane.height = HEADER - 5
+    drawLane(lane, y + 1)
+    lane.height = height
+    pen.restore()
+    pen.fillStyle = group.isReport ? colours.line : colours.soft
+    pen.fillRect(0, y, GUTTER - 1, HEADER - 3)
+  }
+  pen.fillStyle = colours.fg
+  pen.font = 'bold 11px system-ui, sans-serif'
+  const how = group.isReport && !group.isClosed && group.report.how || ''
+  pen.fillText((group.isClosed ? '▸ ' : '▾ ') + group.title + how + (group.isClosed ? ' (' + group.lanes.length + ')' : ''), left, y + HEADER / 2 - 1, group.isClosed ? GUTTER - left - 4 : view.width)
+  pen.font = '11px system-ui, sans-serif'
 }
 
 // The selected slice, and a line from the call that launched it.
 function drawSelected() {
-  if (selected === null) return
+  if (selected === null || selected.lane.y === null) return
   const {lane, i} = selected, y = yOf(lane), x = xOf(lane.start[i]), end = xOf(lane.start[i] + lane.dur[i])
+  const top = isPinned(lane) ? AXIS : AXIS + pinnedHeight
+  const isBehind = own => !isPinned(own) && closedOver(own) !== null
+  const middle = own => isBehind(own) ? yOf(own) + HEADER / 2 : yOf(own) + own.height / 2
   pen.save()
   pen.beginPath()
   pen.rect(GUTTER, AXIS, view.width - GUTTER, view.height)
@@ -124,8 +116,7 @@ function drawSelected() {
   pen.strokeStyle = colours.select
   pen.lineWidth = 2
   for (const link of links(lane, i)) {
-    const fromX = xOf(link.from), fromY = yOf(link.fromLane) + link.fromLane.height / 2
-    const toX = xOf(link.to), toY = yOf(link.toLane) + link.toLane.height / 2
+    const fromX = xOf(link.from), fromY = middle(link.fromLane), toX = xOf(link.to), toY = middle(link.toLane)
     pen.beginPath()
     pen.moveTo(fromX, fromY)
     pen.bezierCurveTo(fromX + 40, fromY, toX - 40, toY, toX, toY)
@@ -133,7 +124,59 @@ function drawSelected() {
     pen.fillStyle = colours.select
     pen.fillRect(fromX - 2.5, fromY - 2.5, 5, 5)
   }
-  pen.strokeRect(Math.max(x, GUTTER - 4) - 1, y - 1, Math.max(Math.min(end, view.width + 4) - Math.max(x, GUTTER - 4), 1) + 2, lane.height + 2)
+  pen.beginPath()
+  pen.rect(GUTTER, top, view.width - GUTTER, view.height)
+  pen.clip()
+  const height = isBehind(lane) ? HEADER - 3 : lane.height
+  pen.strokeRect(Math.max(x, GUTTER - 4) - 1, y - 1, Math.max(Math.min(end, view.width + 4) - Math.max(x, GUTTER - 4), 1) + 2, height + 2)
+  pen.restore()
+}
+
+// The measured time: what is outside is paler, and the measured lanes have an edge.
+function drawMeasured() {
+  if (measured === null) return
+  const x = Math.max(xOf(measured.from), GUTTER), end = Math.min(xOf(measured.to), view.width)
+  pen.save()
+  pen.beginPath()
+  pen.rect(GUTTER, 0, view.width - GUTTER, view.height)
+  pen.clip()
+  pen.fillStyle = colours.measure
+  pen.globalAlpha = 0.16
+  for (const row of rows) {
+    if (!row.lane || !measured.lanes.has(row.lane)) continue
+    const y = topOf(row), top = Math.max(y, row.isPinned ? AXIS : AXIS + pinnedHeight)
+    if (end > x && y + row.height > top) pen.fillRect(x, top, end - x, y + row.height - top)
+  }
+  pen.globalAlpha = 1
+  for (const edge of [measured.from, measured.to]) pen.fillRect(xOf(edge) - 0.5, 0, 1, view.height)
+  pen.fillRect(x, AXIS - 3, Math.max(end - x, 1), 3)
+  const text = time(measured.to - measured.from), width = pen.measureText(text).width + 10
+  if (end > GUTTER && x < view.width) {
+    const left = Math.max(GUTTER, Math.min((x + end - width) / 2, view.width - width))
+    pen.fillRect(left, 2, width, AXIS - 6)
+    pen.fillStyle = colours.bg
+    pen.fillText(text, left + 5, AXIS / 2 - 1)
+  }
+  pen.restore()
+}
+
+function drawRows(visible) {
+  for (const row of visible) {
+    const y = topOf(row)
+    if (row.group) {
+      drawHeader(row, y)
+    } else {
+      drawLabel(row, y)
+      drawLane(row.lane, y)
+    }
+  }
+}
+function clipped(top, height, act) {
+  pen.save()
+  pen.beginPath()
+  pen.rect(0, top, view.width, height)
+  pen.clip()
+  act()
   pen.restore()
 }
 
@@ -146,32 +189,26 @@ function draw() {
   pen.fillStyle = colours.bg
   pen.fillRect(0, 0, view.width, view.height)
   drawAxis()
-  pen.save()
-  pen.beginPath()
-  pen.rect(0, AXIS, view.width, view.height)
-  pen.clip()
-  for (const row of rows) {
-    const y = AXIS + row.y - view.top
-    if (y + row.height < AXIS || y > view.height) continue
-    if (row.title) {
-      pen.fillStyle = colours.soft
-      pen.fillRect(0, y, view.width, HEADER - 3)
-      pen.fillStyle = colours.fg
-      pen.font = 'bold 11px system-ui, sans-serif'
-      pen.fillText(row.title, 8, y + HEADER / 2 - 1)
-      pen.font = '11px system-ui, sans-serif'
-      continue
-    }
-    pen.fillStyle = selected !== null && selected.lane === row.lane ? colours.select : colours.dim
-    pen.fillText(row.lane.label, 16, y + row.lane.height / 2, GUTTER - 22)
-    drawLane(row.lane, y)
-  }
+  const fixed = rows.filter(row => row.isPinned)
+  const free = rows.filter(row => !row.isPinned && topOf(row) + row.height >= AXIS + pinnedHeight && topOf(row) <= view.height)
+  clipped(AXIS + pinnedHeight, view.height, () => {
+    drawRows(free)
+    drawBorders(free)
+  })
+  clipped(AXIS, pinnedHeight, () => {
+    drawRows(fixed)
+    drawBorders(fixed)
+  })
   pen.fillStyle = colours.line
   pen.fillRect(GUTTER - 1, AXIS, 1, view.height)
-  pen.restore()
+  if (pinnedHeight > 0) pen.fillRect(0, AXIS + pinnedHeight - 3, view.width, 2)
+  drawMeasured()
   drawSelected()
+  drawMap()
+  legend([...fixed, ...free].flatMap(row => row.lane ? [row.lane] : row.group.isClosed ? [summaryOf(row.group)] : []))
   timings.push(performance.now() - began)
   if (timings.length > 500) timings.shift()
+  if (document.body.dataset.firstFrameMs === undefined) document.body.dataset.firstFrameMs = performance.now().toFixed(1)
 }
 function ask() {
   if (!isAsked) {

@@ -1,4 +1,4 @@
-// Mouse, keyboard and search.
+// Mouse and keyboard.
 function show(from, to) {
   const most = (TO - FROM) * 1.02, span = Math.min(Math.max(to - from, 100), Math.max(most, 100))
   const middle = (from + to) / 2, margin = (TO - FROM) * 0.01
@@ -12,56 +12,122 @@ function show(from, to) {
 function zoom(factor, at) {
   const t = at === undefined ? (view.from + view.to) / 2 : at
   const span = Math.min(Math.max((view.to - view.from) * factor, 100), (TO - FROM) * 1.02 + 100)
-  const share = (t - view.from) / (view.to - view.from)
-  show(t - share * span, t + (1 - share) * span)
+  const part = (t - view.from) / (view.to - view.from)
+  show(t - part * span, t + (1 - part) * span)
 }
-const move = share => show(view.from + share * (view.to - view.from), view.to + share * (view.to - view.from))
+const move = part => show(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from))
 function scroll(top) {
-  view.top = Math.max(0, Math.min(top, contentHeight + AXIS - view.height + 8))
+  view.top = Math.max(0, Math.min(top, contentHeight + AXIS + pinnedHeight - view.height + 8))
   ask()
 }
 
 canvas.addEventListener('wheel', event => {
   event.preventDefault()
-  const step = event.deltaMode === 1 ? 30 : 1
-  if (event.shiftKey || event.offsetX < GUTTER) scroll(view.top + (event.deltaY || event.deltaX) * step)
-  else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX * step / view.width)
-  else zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * step * 0.002))), tOf(event.offsetX))
+  const by = event.deltaMode === 1 ? 30 : 1
+  if (event.shiftKey || event.offsetX < GUTTER) scroll(view.top + (event.deltaY || event.deltaX) * by)
+  else if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX * by / view.width)
+  else zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY * by * 0.002))), tOf(event.offsetX))
 }, {passive: false})
+
+// A drag measures; with Shift, the middle button or a finger it moves; on names it changes their order.
 let dragged = null
+function laneSpan(y, other) {
+  if (dragged.isAxis) return lanes
+  const top = Math.min(y, other), bottom = Math.max(y, other)
+  return rows.filter(row => row.lane && (row.isPinned || topOf(row) + row.height > AXIS + pinnedHeight) && topOf(row) < bottom && topOf(row) + row.height > top).map(row => row.lane)
+}
 canvas.addEventListener('pointerdown', event => {
-  dragged = {x: event.clientX, y: event.clientY, from: view.from, to: view.to, top: view.top, isFar: false}
+  if (event.button > 1) return
+  hideTip()
+  const y = event.offsetY, isAxis = y < AXIS, edges = measured === null || !isAxis ? [] : [measured.from, measured.to]
+  const grabbed = edges.findIndex(edge => Math.abs(xOf(edge) - event.offsetX) < 6)
+  dragged = {
+    x: event.clientX, y: event.clientY, offsetX: event.offsetX, offsetY: y, from: view.from, to: view.to, top: view.top, isFar: false, isAxis, row: rowAt(y),
+    kind: event.offsetX < GUTTER ? 'order' : event.shiftKey || event.button === 1 || event.pointerType === 'touch' ? 'move' : 'measure',
+    // The edge that is not grabbed stays.
+    anchor: grabbed >= 0 ? edges[1 - grabbed] : tOf(event.offsetX), own: grabbed >= 0 ? [...measured.lanes] : null,
+  }
   canvas.setPointerCapture(event.pointerId)
 })
 canvas.addEventListener('pointermove', event => {
   if (dragged === null) {
-    const under = sliceAt(event.offsetX, event.offsetY)
-    canvas.title = under === null ? '' : nameOf(under.lane, under.i).slice(0, 300) + ', ' + time(under.lane.dur[under.i])
-    return
+    const row = rowAt(event.offsetY)
+    const now = row !== undefined && row.lane && event.offsetX < GUTTER ? row : null
+    if (now !== pointed) {
+      pointed = now
+      ask()
+    }
+    canvas.style.cursor = event.offsetX < GUTTER ? 'pointer' : event.shiftKey ? 'grab' : 'crosshair'
+    return hover(event)
   }
   const byX = event.clientX - dragged.x, byY = event.clientY - dragged.y
   if (Math.abs(byX) + Math.abs(byY) > 4) dragged.isFar = true
   if (!dragged.isFar) return
-  const shift = byX * (dragged.to - dragged.from) / (view.width - GUTTER)
-  show(dragged.from - shift, dragged.to - shift)
-  scroll(dragged.top - byY)
+  if (dragged.kind === 'move') {
+    const shift = byX * (dragged.to - dragged.from) / (view.width - GUTTER)
+    show(dragged.from - shift, dragged.to - shift)
+    scroll(dragged.top - byY)
+  } else if (dragged.kind === 'measure') {
+    const t = tOf(Math.max(GUTTER, Math.min(event.offsetX, view.width))), own = dragged.own || laneSpan(dragged.offsetY, event.offsetY)
+    measured = {from: Math.round(Math.min(t, dragged.anchor)), to: Math.round(Math.max(t, dragged.anchor)), lanes: new Set(own)}
+    ask()
+  }
 })
+// Puts what was dragged by its name where it is dropped.
+function drop(row, y) {
+  const target = rowAt(y)
+  if (row === undefined || target === undefined || row === target) return
+  if (row.group) {
+    const to = target.group || target.lane.group, section = to.section || to
+    if (row.group.isReport) reorder(sections, row.group, sections.indexOf(section) - sections.indexOf(row.group))
+    else if (to.section === row.group.section) reorder(to.section.groups, row.group, to.section.groups.indexOf(to) - to.section.groups.indexOf(row.group))
+  } else if (target.lane && row.isPinned === target.isPinned && (row.isPinned || row.lane.group === target.lane.group)) {
+    const list = row.isPinned ? pinned : row.lane.group.lanes
+    reorder(list, row.lane, list.indexOf(target.lane) - list.indexOf(row.lane))
+  }
+}
 canvas.addEventListener('pointerup', event => {
-  const isClick = dragged !== null && !dragged.isFar
+  const drag = dragged
   dragged = null
-  if (!isClick) return
+  if (drag === null) return
+  if (drag.isFar) {
+    if (drag.kind === 'order') drop(drag.row, event.offsetY)
+    if (drag.kind === 'measure' && measured !== null) {
+      if (measured.to > measured.from) measure(measured.from, measured.to, [...measured.lanes])
+      else unmeasure()
+    }
+    return
+  }
+  if (drag.row !== undefined && drag.row.group) return collapse(drag.row.group)
+  if (drag.row !== undefined && drag.offsetX < GUTTER) {
+    if (drag.offsetX > GUTTER - 22) pin(drag.row.lane)
+    return
+  }
   const hit = sliceAt(event.offsetX, event.offsetY)
+  if (hit === null && measured !== null && !drag.isAxis) unmeasure()
   choose(hit && hit.lane, hit && hit.i, false)
 })
 canvas.addEventListener('pointercancel', () => { dragged = null })
+canvas.addEventListener('pointerleave', () => {
+  hideTip()
+  if (pointed !== null) {
+    pointed = null
+    ask()
+  }
+})
+canvas.addEventListener('dblclick', fit)
 
 // The next or previous slice of the selected lane, or the first one in the window.
+const sliceLanes = () => rows.filter(row => row.lane && !isCounter(row.lane)).map(row => row.lane)
+function nearest(lane, t) {
+  return Math.min(above(lane.reach, t), lane.start.length - 1)
+}
 function step(by) {
-  if (isEmpty) return
+  const shown = sliceLanes()
   if (selected === null) {
-    const lane = data.lanes.find(lane => yOf(lane) >= AXIS) || data.lanes[0]
-    choose(lane, Math.min(above(lane.reach, view.from), lane.start.length - 1), true)
-    return
+    if (shown.length === 0) return
+    const lane = shown.find(lane => yOf(lane) >= AXIS) || shown[0]
+    return choose(lane, nearest(lane, view.from), true)
   }
   const {lane, i} = selected
   if (i + by >= 0 && i + by < lane.start.length) choose(lane, i + by, true)
@@ -69,13 +135,15 @@ function step(by) {
 // The slice of the next lane that is nearest in time.
 function change(by) {
   if (selected === null) return step(1)
-  const at = data.lanes.indexOf(selected.lane) + by
-  if (at < 0 || at >= data.lanes.length) return
-  const lane = data.lanes[at]
-  choose(lane, Math.min(above(lane.reach, selected.lane.start[selected.i]), lane.start.length - 1), true)
+  const shown = sliceLanes(), at = shown.indexOf(selected.lane) + by
+  if (at < 0 || at >= shown.length) return
+  choose(shown[at], nearest(shown[at], selected.lane.start[selected.i]), true)
 }
 function fit() {
-  if (selected === null) return
+  if (selected === null) {
+    if (measured !== null) show(measured.from, measured.to)
+    return
+  }
   const {lane, i} = selected, margin = Math.max(lane.dur[i] * 0.1, 50)
   show(lane.start[i] - margin, lane.start[i] + lane.dur[i] + margin)
 }
@@ -90,79 +158,7 @@ function launch() {
   const span = Math.max((view.to - view.from) / 2, (link.to - link.from) * 0.6)
   show((link.from + link.to) / 2 - span, (link.from + link.to) / 2 + span)
 }
-const searchBox = document.getElementById('search'), foundBox = document.getElementById('found')
-const KEYS = {
-  w: () => zoom(0.7), s: () => zoom(1 / 0.7), '+': () => zoom(0.7), '=': () => zoom(0.7), '-': () => zoom(1 / 0.7),
-  a: () => move(-0.15), d: () => move(0.15), ArrowLeft: () => move(-0.15), ArrowRight: () => move(0.15),
-  ArrowUp: () => scroll(view.top - 40), ArrowDown: () => scroll(view.top + 40),
-  PageUp: () => scroll(view.top - view.height), PageDown: () => scroll(view.top + view.height),
-  0: () => show(FROM, TO), Home: () => show(FROM, TO), n: () => step(1), p: () => step(-1), j: () => change(1), k: () => change(-1),
-  f: fit, l: launch, Escape: () => choose(null), '/': () => searchBox && searchBox.focus(),
+function leave() {
+  if (!helpBox.open && measured !== null) return unmeasure()
+  choose(null)
 }
-addEventListener('keydown', event => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target === searchBox || !Object.hasOwn(KEYS, event.key)) return
-  KEYS[event.key]()
-  event.preventDefault()
-})
-
-let places = [], place = -1, sought = ''
-function search() {
-  const text = searchBox.value.trim().toLowerCase()
-  if (text === sought) return
-  sought = text
-  places = []
-  place = -1
-  matches = text === '' ? null : Uint8Array.from(names, name => name !== null && name.toLowerCase().includes(text) ? 1 : 0)
-  if (matches !== null) for (const lane of data.lanes) for (let i = 0; i < lane.name.length; i++) if (matches[lane.name[i]]) places.push([lane, i])
-  places.sort((one, other) => one[0].start[one[1]] - other[0].start[other[1]] || one[0].id - other[0].id || one[1] - other[1])
-  foundBox.textContent = matches === null ? '' : places.length.toLocaleString('en-US') + ' slices match'
-  ask()
-}
-function find(by) {
-  search()
-  if (places.length === 0) return
-  place = (place + by + places.length) % places.length
-  foundBox.textContent = (place + 1).toLocaleString('en-US') + ' of ' + places.length.toLocaleString('en-US')
-  choose(places[place][0], places[place][1], true)
-}
-
-function resize() {
-  const box = canvas.parentElement.getBoundingClientRect()
-  view.width = Math.max(box.width, GUTTER + 50)
-  view.height = box.height
-  canvas.width = Math.round(view.width * devicePixelRatio)
-  canvas.height = Math.round(view.height * devicePixelRatio)
-  scroll(view.top)
-}
-readColours()
-if (!isEmpty) {
-  searchBox.addEventListener('input', search)
-  searchBox.addEventListener('keydown', event => {
-    if (event.key === 'Enter') find(event.shiftKey ? -1 : 1)
-    if (event.key === 'Escape') canvas.focus()
-  })
-  for (const [id, act] of [['whole', () => show(FROM, TO)], ['in', KEYS.w], ['out', KEYS.s], ['before', () => find(-1)], ['next', () => find(1)]]) {
-    document.getElementById(id).addEventListener('click', act)
-  }
-  const used = new Set()
-  for (const lane of data.lanes) if (!isNamed(lane)) for (let i = 1; i < lane.strip.length; i += 4) used.add(lane.strip[i])
-  const keys = document.getElementById('keys')
-  for (const category of used) {
-    const key = document.createElement('span'), box = document.createElement('i')
-    key.className = 'key'
-    box.dataset.category = category
-    box.style.background = paint[category]
-    key.append(box, names[category] + '\u00a0 ')
-    keys.append(key)
-  }
-}
-matchMedia('(prefers-color-scheme:dark)').addEventListener('change', () => {
-  readColours()
-  for (const box of document.querySelectorAll('i[data-category]')) box.style.background = paint[box.dataset.category]
-  ask()
-})
-addEventListener('hashchange', recall)
-new ResizeObserver(resize).observe(canvas.parentElement)
-resize()
-recall()
-ask()

@@ -1,6 +1,6 @@
 /*---
 name: timeline_lanes
-version: 1
+version: 2
 title: Lanes of the timeline
 summary: Each lane of the timeline, with its pieces and slices as lists of numbers.
 why: To hold hundreds of thousands of slices in a page of some megabytes.
@@ -15,10 +15,10 @@ params:
   - {name: slices, type: int, default: 400000, min: 1, doc: "As in timeline_slices."}
   - {name: lanes, type: int, default: 160, min: 1, doc: "As in timeline_slices."}
 columns:
-  - {name: lane_id, type: id, label: "lane", priority: 0, doc: "Position of the lane from the top, from 1."}
+  - {name: lane_id, type: id, label: "lane", priority: 0, doc: "Position of the lane in its report from the top, from 1."}
   - {name: lane_kind, type: text, label: "kind of lane", priority: 0, doc: "As in timeline_slices."}
   - {name: gpu_id, type: id, label: "GPU", priority: 1, doc: "GPU of the lane; null for lanes of threads."}
-  - {name: pid, type: id, priority: 1, doc: "Operating system process ID; null for the idle time of a GPU."}
+  - {name: pid, type: id, priority: 1, doc: "Operating system process ID; null for the steps and the idle time of a GPU."}
   - {name: tid, type: id, priority: 1, doc: "Operating system thread ID; null for lanes of GPUs."}
   - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context of a stream; null for other lanes."}
   - {name: stream_id, type: id, label: "stream", priority: 1, doc: "CUDA stream; null for other lanes."}
@@ -40,13 +40,14 @@ columns:
   - {name: correlation_list, type: text, priority: 3, doc: "JSON list of the correlation_id of the slices, each as the difference from the one before, with 0 for none; empty for lanes without."}
   - {name: size_list, type: text, priority: 3, doc: "JSON list of two numbers for each copy and fill: its position among the slices, and its size in bytes."}
   - {name: call_list, type: text, priority: 3, doc: "JSON list of six numbers per slice of a stream: from its start back to the start of the launch call in ns, duration of the call in ns, name_id of the call, its lane, its thread and the name_id of the range around it. A duration of -1 stands for no call, 0 for no name, lane or range; empty for other lanes."}
+  - {name: side, type: int, priority: 3, doc: "Position of the report, from 0."}
 checks:
   - shown_count BETWEEN 0 AND slice_count
   - json_array_length(start_list) = shown_count AND json_array_length(dur_list) = shown_count
   - json_array_length(call_list) IN (0, 6 * shown_count)
-when_empty: "no event lies within the scope"
+when_empty: "no event is in the scope"
 limits: "See timeline_slices, which has the slices as a table, and timeline_pieces."
-see_also: [timeline_slices, timeline_names]
+see_also: [timeline_slices, timeline_names, timeline_clocks]
 ---*/
 WITH
 name AS MATERIALIZED (
@@ -55,6 +56,7 @@ name AS MATERIALIZED (
 ),
 piece AS MATERIALIZED (
   SELECT
+    row.side,
     row.lane_id,
     '[' || group_concat(
       row.piece_id || ',' || name.name_id || ',' || (1000 * row.busy_ns / max(row.dur_ns, 1)) || ',' || row.slice_count
@@ -62,10 +64,11 @@ piece AS MATERIALIZED (
   FROM timeline_pieces AS row
   JOIN name
     ON name.timeline_text = row.category
-  GROUP BY row.lane_id
+  GROUP BY row.side, row.lane_id
 ),
 slice AS MATERIALIZED (
   SELECT
+    row.side,
     row.lane_id,
     row_number() OVER lane - 1 AS place,
     row.start_ns - lag(row.start_ns, 1, row.window_start_ns) OVER lane AS start_step,
@@ -92,11 +95,12 @@ slice AS MATERIALIZED (
     ON call.timeline_text = row.call_name
   LEFT JOIN name AS range
     ON range.timeline_text = row.range_text
-  WINDOW lane AS (PARTITION BY row.lane_id ORDER BY row.start_ns, row.dur_ns DESC, row.event_id, row.category)
-  ORDER BY row.lane_id, place
+  WINDOW lane AS (PARTITION BY row.side, row.lane_id ORDER BY row.start_ns, row.dur_ns DESC, row.event_id, row.category)
+  ORDER BY row.side, row.lane_id, place
 ),
 packed AS (
   SELECT
+    side,
     lane_id,
     count(*) AS shown_count,
     json_group_array(start_step) AS start_list,
@@ -108,10 +112,11 @@ packed AS (
     '[' || coalesce(group_concat(iif(size_bytes IS NULL, NULL, place || ',' || size_bytes)), '') || ']' AS size_list,
     '[' || coalesce(group_concat(call), '') || ']' AS call_list
   FROM slice
-  GROUP BY lane_id
+  GROUP BY side, lane_id
 ),
 lane AS (
   SELECT
+    side,
     lane_id,
     min(lane_kind) AS lane_kind,
     min(gpu_id) AS gpu_id,
@@ -128,7 +133,7 @@ lane AS (
     min(window_ns) AS window_ns,
     min(piece_ns) AS piece_ns
   FROM timeline_slices
-  GROUP BY lane_id
+  GROUP BY side, lane_id
 )
 SELECT
   lane.lane_id,
@@ -155,10 +160,13 @@ SELECT
   packed.event_list,
   packed.correlation_list,
   packed.size_list,
-  packed.call_list
+  packed.call_list,
+  lane.side
 FROM lane
 JOIN packed
-  ON packed.lane_id = lane.lane_id
+  ON packed.side = lane.side
+  AND packed.lane_id = lane.lane_id
 JOIN piece
-  ON piece.lane_id = lane.lane_id
-ORDER BY lane.lane_id
+  ON piece.side = lane.side
+  AND piece.lane_id = lane.lane_id
+ORDER BY lane.side, lane.lane_id

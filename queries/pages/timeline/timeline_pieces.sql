@@ -15,14 +15,14 @@ params:
 columns:
   - {name: lane_id, type: id, label: "lane", priority: 0, doc: "Position of the lane from the top, from 1."}
   - {name: piece_id, type: id, label: "piece", priority: 0, doc: "Number of the piece, from 0. Pieces without events have no row."}
-  - {name: category, type: text, priority: 0, doc: "What is drawn in one colour: compute, communication, copy, fill, graph, range, call, the state of a thread, or the cause of idle time."}
+  - {name: category, type: text, priority: 0, doc: "What is drawn in one colour: step, warm-up, compute, communication, copy, fill, graph, range, call, the state of a thread, or the cause of idle time."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the piece, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the piece; the last one may be shorter."}
   - {name: busy_ns, type: duration, unit: ns, label: "busy", priority: 1, doc: "Time of the piece in which events of the category run, each nanosecond once."}
   - {name: slice_count, type: int, unit: count, label: "starts", priority: 1, doc: "Events of the category that start in the piece. Those that start before the first piece count in it."}
 checks:
   - busy_ns BETWEEN 0 AND dur_ns AND slice_count >= 0
-when_empty: "no event lies within the scope"
+when_empty: "no event is in the scope"
 limits: See timeline_event for the threads that have lanes. Categories can overlap, so that their sum exceeds the piece.
 see_also: [timeline_slices, timeline_lanes, gpu_strip]
 ---*/

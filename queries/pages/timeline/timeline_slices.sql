@@ -3,7 +3,7 @@ name: timeline_slices
 version: 1
 title: The timeline, slice by slice
 summary: The longest slices of each lane of the timeline in each piece of time.
-why: To draw single events of a capture that has too many to draw all of them.
+why: To draw single events of a capture that has too many to draw.
 kind: trace
 tags: [api, cuda, gpu, nvtx, osrt]
 internal: true
@@ -11,17 +11,17 @@ reads: [all_cuda_call, kernel, longest_slice, memcpy, memset, nvtx_op, nvtx_proj
 requires: [timeline_event]
 params:
   - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, over the time of the scope or of all events."}
-  - {name: slices, type: int, default: 400000, min: 1, doc: "Most slices to return, half of them for lanes of GPUs and half for lanes of threads. In each half, the N longest that start in a piece of a lane are returned, with the largest N that fits, and at least one."}
+  - {name: slices, type: int, default: 400000, min: 1, doc: "Most slices to return, half for lanes of GPUs and half for lanes of threads. In each half, the N longest that start in a piece of a lane are returned, with the largest N that fits, and at least one."}
   - {name: lanes, type: int, default: 160, min: 1, doc: "Most lanes to return: the busiest of each kind, then the second of each kind, and so on."}
 columns:
   - {name: lane_id, type: id, label: "lane", priority: 0, doc: "Position of the lane from the top, from 1."}
-  - {name: lane_kind, type: text, label: "kind of lane", priority: 0, doc: "GPU idle, stream, NVTX on GPU, NVTX, CUDA API, OS calls or thread state."}
+  - {name: lane_kind, type: text, label: "kind of lane", priority: 0, doc: "Steps, GPU idle, stream, NVTX on GPU, NVTX, CUDA API, OS calls or thread state."}
   - {name: piece_id, type: id, label: "piece", priority: 2, doc: "Piece that the slice starts in, from 0."}
   - {name: start_ns, type: timestamp, unit: ns, priority: 1, doc: "Start of the slice, on the report's clock."}
   - {name: dur_ns, type: duration, unit: ns, label: "duration", priority: 1, doc: "Length of the slice."}
-  - {name: category, type: text, priority: 1, doc: "What is drawn in one colour: compute, communication, copy, fill, graph, range, call, the state of a thread, or the cause of idle time."}
-  - {name: slice_name, type: text, label: "name", priority: 1, doc: "Name of the kernel, copy, range, function, cause or state; null if it has none."}
-  - {name: event_id, type: id, label: "event", priority: 3, doc: "Row ID of the slice in its raw table; null for idle time and states."}
+  - {name: category, type: text, priority: 1, doc: "What is drawn in one colour: step, warm-up, tail, compute, communication, copy, fill, graph, range, call, the state of a thread, or the cause of idle time."}
+  - {name: slice_name, type: text, label: "name", priority: 1, doc: "Name of the kernel, copy, step, range, function, cause or state; null if it has none."}
+  - {name: event_id, type: id, label: "event", priority: 3, doc: "Row ID of the slice in its raw table; null for steps, idle time and states."}
   - {name: correlation_id, type: id, priority: 3, doc: "Correlation ID of a GPU operation or CUDA call; null for others."}
   - {name: size_bytes, type: bytes, unit: bytes, label: "size", priority: 3, doc: "Bytes that a copy or fill moves; null for others."}
   - {name: call_start_ns, type: timestamp, unit: ns, label: "launch call", priority: 3, doc: "Start of the call that launched the GPU operation; null for others and without a call."}
@@ -31,7 +31,7 @@ columns:
   - {name: call_lane_id, type: id, label: "lane of the launch", priority: 3, doc: "Lane of that call; null if the lane is left out."}
   - {name: range_text, type: text, label: "in range", priority: 3, doc: "Innermost NVTX range around that call; null without one."}
   - {name: gpu_id, type: id, label: "GPU", priority: 2, doc: "GPU of the lane; null for lanes of threads."}
-  - {name: pid, type: id, priority: 2, doc: "Operating system process ID of the lane; null for the idle time of a GPU."}
+  - {name: pid, type: id, priority: 2, doc: "Operating system process ID of the lane; null for the steps and the idle time of a GPU."}
   - {name: tid, type: id, priority: 2, doc: "Operating system thread ID of the lane; null for lanes of GPUs."}
   - {name: context_id, type: id, label: "context", priority: 3, doc: "CUDA context of the lane; null for other lanes than streams."}
   - {name: stream_id, type: id, label: "stream", priority: 2, doc: "CUDA stream of the lane; null for other lanes than streams."}
@@ -46,7 +46,7 @@ columns:
 checks:
   - dur_ns >= 0 AND (call_dur_ns IS NULL OR call_dur_ns >= 0)
   - start_ns < window_start_ns + piece_ns * (piece_id + 1)
-when_empty: "no event lies within the scope"
+when_empty: "no event is in the scope"
 limits: Events of timeline_event, with its limits. Ranges without GPU work are not on the GPU.
 see_also: [timeline_pieces, timeline_lanes, timeline_names, gpu_idle_causes]
 ---*/

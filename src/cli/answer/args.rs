@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The default playbook.
 const DEFAULT_PLAYBOOK: &str = "cs336";
 
-/// Answer the questions of a playbook for one report, two reports, or a folder of reports
+/// Answer a prepared list of questions (default: CS336) in sentences
 ///
 /// A playbook is a list of questions, with the queries and the sentences that answer them. The built-in
 /// playbook contains the profiling questions (a) to (e) of Stanford's CS336. You can write your own.
@@ -18,6 +18,7 @@ const DEFAULT_PLAYBOOK: &str = "cs336";
 #[command(after_help = "\
 Examples:
   nsq answer forward.sqlite
+  nsq answer forward.sqlite --details
   nsq answer forward.sqlite train.sqlite --part b,d
   nsq answer attention.sqlite --part e --model 2.7B -p context_length=1024
   nsq answer forward.sqlite --part a --timings benchmark.csv --model small
@@ -38,6 +39,11 @@ pub(in crate::cli) struct Args {
     /// Use this playbook: a name, or the path of a file.
     #[arg(long, value_name = "NAME|FILE", default_value = DEFAULT_PLAYBOOK)]
     pub(super) playbook: String,
+    /// Print all sentences, the tables, and the commands behind them.
+    ///
+    /// Without it, an answer is the first sentence of each paragraph. JSON always has everything.
+    #[arg(long)]
+    pub(super) details: bool,
     /// Set a parameter of the playbook, or name the ranges of a pattern: -p forward='my pass *'.
     ///
     /// May be repeated; a pattern given twice matches both names. A name is a glob, or a regular
@@ -61,7 +67,7 @@ pub(in crate::cli) struct Args {
     #[arg(long = "reports", value_name = "DIR")]
     pub(super) reports_to: Option<PathBuf>,
     /// Leave out work inside NVTX ranges of this name, in addition to what the playbook excludes.
-    #[arg(long, value_name = "NAME", help_heading = "Scope")]
+    #[arg(hide_short_help = true, long, value_name = "NAME", help_heading = "Scope")]
     pub(super) exclude: Vec<String>,
     /// Only work in these iterations, numbered from 0 per thread: `--iter step 3`, `--iter step 2..5`.
     #[arg(long, value_name = "TAG [N|A..B]", help_heading = "Scope")]
@@ -69,11 +75,26 @@ pub(in crate::cli) struct Args {
     /// Only events that overlap this time range since the start of the capture: 1.5s/2s, 12ms/, /80%.
     #[arg(long, value_name = "A/B", allow_hyphen_values = true, help_heading = "Scope")]
     pub(super) time: Option<String>,
-    /// Only GPU work on these CUDA device ordinals.
-    #[arg(long, value_name = "ID", value_delimiter = ',', help_heading = "Scope")]
+    /// Only work of these GPUs, numbered as in every output.
+    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Scope")]
+    pub(super) gpu: Vec<i64>,
+    /// Only GPU work on these CUDA device ordinals, which each process may number in another way.
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "ID",
+        value_delimiter = ',',
+        help_heading = "Scope"
+    )]
     pub(super) device: Vec<i64>,
     /// Only events of these process IDs.
-    #[arg(long, value_name = "PID", value_delimiter = ',', help_heading = "Scope")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        value_name = "PID",
+        value_delimiter = ',',
+        help_heading = "Scope"
+    )]
     pub(super) process: Vec<i64>,
     #[command(flatten)]
     pub(super) output: OutputArgs,
@@ -92,6 +113,7 @@ impl Args {
     pub(super) fn scope(&self) -> ScopeText {
         ScopeText {
             time: self.time.clone(),
+            gpus: self.gpu.clone(),
             devices: self.device.clone(),
             processes: self.process.clone(),
             exclude: self.exclude.clone(),

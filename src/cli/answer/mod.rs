@@ -1,4 +1,4 @@
-//! `nsq answer`: answers the questions of a playbook, a page with questions, for reports and folders of reports.
+//! `nsq answer`: answers a prepared list of questions (a playbook) for reports and folders of reports.
 
 mod args;
 mod profile;
@@ -132,6 +132,7 @@ fn write(
             "name": page.name,
             "version": page.version,
             "markdown": format == Format::Markdown,
+            "details": args.details,
             "width": width,
             "bold": style.color,
             "overview": failures.map(|_| overview(questions, profiles, format, &style)).transpose()?,

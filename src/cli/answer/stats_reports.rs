@@ -50,7 +50,7 @@ pub(super) fn write(args: &Args, catalog: &Catalog, profile: &Path, base: &Path)
     Ok(written)
 }
 
-/// Writes the reports of one or two profiles. Returns the reports that lack data.
+/// Writes the reports of one or two profiles. Returns the reports without data.
 pub(super) fn write_beside(args: &Args, catalog: &Catalog, target: &Path) -> Result<Vec<String>> {
     let stems: Vec<_> = args.reports.iter().map(|path| path.file_stem().unwrap_or_default()).collect();
     if let [a, b] = stems.as_slice()

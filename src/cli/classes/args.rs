@@ -2,23 +2,26 @@
 
 use crate::cli::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use crate::cli::output::OutputArgs;
+use nsq_engine::scope::split_instances;
 use std::path::PathBuf;
 
-/// Sum GPU time by class of kernel, per iteration, and measure exposed and idle time
+/// Sum GPU time by class of kernel, per iteration
+///
+/// Exposed and idle time are measured, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  nsq classes report.sqlite --iter-tag step
-  nsq classes before.sqlite after.sqlite --iter-tag 'step *' --classes vllm/llama
-  nsq classes --kernel-sum kern.csv --nvtx-proj nvtx.csv --mem-time mem.csv --iter-tag step
+  nsq classes report.sqlite --iter step
+  nsq classes before.sqlite after.sqlite --iter 'step *' --classes vllm/llama
+  nsq classes --kernel-sum kern.csv --nvtx-proj nvtx.csv --mem-time mem.csv --iter step
   nsq classes --config config.json
   nsq classes --config config.json --seed-compat
 
-With --iter-tag the sums cover only work launched in the tagged ranges. nsq counts iterations and GPUs
-in the data, and also shows every sum per iteration and GPU. CSV tables always cover the whole capture;
-notes tell how that affects the figures.
+With --iter the sums cover only work launched in the tagged ranges. nsq counts iterations and GPUs \
+in the data, and also shows every sum per iteration and GPU. CSV tables always cover the whole capture; \
+notes explain how that affects the figures.
 
-A config is JSON, with comments and trailing commas allowed. Paths are relative to the working
+A config is JSON, with comments and trailing commas allowed. Paths are relative to the working \
 directory:
   {\"inputs\": [
      {\"format\": \"csv\", \"title\": \"before\",
@@ -44,16 +47,13 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "reports")]
     pub(super) kernel_sum: Option<PathBuf>,
     /// CSV of NVTX ranges from nvtx_gpu_proj_trace, for --kernel-sum.
-    #[arg(long, value_name = "FILE", requires = "kernel_sum")]
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "kernel_sum")]
     pub(super) nvtx_proj: Option<PathBuf>,
     /// CSV of memory operations from cuda_gpu_mem_time_sum, for --kernel-sum.
-    #[arg(long, value_name = "FILE", requires = "kernel_sum")]
+    #[arg(hide_short_help = true, long, value_name = "FILE", requires = "kernel_sum")]
     pub(super) mem_time: Option<PathBuf>,
-    /// Name of the NVTX ranges that are iterations; default: the name given with --iter.
-    ///
-    /// The domain is optional, and * and ? are wildcards. `step` also matches `step 0`, `step 1`, … if no
-    /// range is named exactly `step`.
-    #[arg(long, value_name = "TAG")]
+    /// Name of the NVTX ranges that are iterations; now spelled --iter.
+    #[arg(long, hide = true, value_name = "TAG")]
     pub(super) iter_tag: Option<String>,
     /// Iterations in the capture; default: the number of tagged ranges per process.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
@@ -67,7 +67,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "MAP")]
     pub(super) classes: Option<String>,
     /// Refuse a map in which one key is part of another, instead of using the first match.
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub(super) strict: bool,
     /// Print the text block of the original tool, number for number.
     ///
@@ -84,7 +84,7 @@ pub(in crate::cli) struct Args {
     )]
     pub(super) seed_compat: Option<Labels>,
     /// Heading; default: the file name.
-    #[arg(long, value_name = "TEXT", help_heading = "Output")]
+    #[arg(hide_short_help = true, long, value_name = "TEXT", help_heading = "Output")]
     pub(super) title: Option<String>,
     #[command(flatten)]
     pub(super) scope: ScopeArgs,
@@ -114,5 +114,13 @@ impl Labels {
             Self::Analyzer => "analyzer",
             Self::KernelStats => "kernel_stats",
         }
+    }
+}
+
+impl Args {
+    /// The name in `--iter NAME`, where tables of CSV are read: there it names the ranges of the iterations.
+    pub(super) fn of_csv(&self) -> Option<&str> {
+        self.kernel_sum.as_ref()?;
+        self.scope.iter.first().map(String::as_str).filter(|name| split_instances(name).is_none())
     }
 }

@@ -45,11 +45,14 @@ pub(super) fn collect(args: &Args) -> Result<(Vec<Input>, Option<ClassKeys>)> {
         return Ok((inputs, Some(config.kernel_to_class)));
     }
     check_iteration_options(args, args.iter_tag.is_some().then_some("--iter-tag"))?;
+    if let Some(tag) = &args.iter_tag {
+        note(&format!("`--iter-tag {tag}` is now spelled `--iter '{tag}'`"));
+    }
     let plain = |title: String, source: Source| Input {
         title: args.title.clone().unwrap_or(title),
         iterations: args.iters,
         gpus: args.gpus,
-        tag: args.iter_tag.clone(),
+        tag: args.iter_tag.clone().or_else(|| args.of_csv().map(str::to_owned)),
         layout: CsvLayout::default(),
         source,
         config: None,
@@ -92,7 +95,7 @@ fn check_iteration_options(args: &Args, tag: Option<&str>) -> Result<()> {
         )),
         ([_], Some(tag)) => Err(Error::usage(
             format!("--iter and {tag} both name the iterations"),
-            "leave one out: `--iter step 2..5` selects some iterations, --iter-tag selects all",
+            "leave one out: `--iter step` selects all iterations, `--iter step 2..5` some",
         )),
         _ => Ok(()),
     }
@@ -170,18 +173,27 @@ impl Input {
         if self.iterations.is_none() && !has_windows && args.seed_compat.is_some() {
             return Err(Error::usage(
                 format!("{}: iteration count not detected", self.title),
-                "give --iters N, or an --iter-tag that matches ranges",
+                "give --iters N, or an --iter NAME that matches ranges",
             ));
         }
-        if self.iterations.is_none() && loaded.tag.is_none() && args.seed_compat.is_none() {
-            let help = match &loaded.with_ranges {
-                Some(report) => format!(
-                    "give --iters N, or --iter-tag with a name from `nsq run {} --query range_names`",
-                    report.display()
-                ),
-                None => "give --iters N".to_owned(),
-            };
-            loaded.notes.push(format!("iteration count not detected: {help}"));
+        let is_unknown = self.iterations.is_none() && loaded.tag.is_none() && args.seed_compat.is_none();
+        match loaded.steps().filter(|_| is_unknown) {
+            Some((_, true)) => {}
+            Some((count, false)) => loaded.notes.push(format!(
+                "iteration count not detected: {count} steps repeat, but other work was captured too. \
+                 --steady leaves only the steps"
+            )),
+            None if is_unknown => {
+                let help = match &loaded.with_ranges {
+                    Some(report) => format!(
+                        "give --iters N, or --iter with a name from `nsq run {} --query range_names`",
+                        report.display()
+                    ),
+                    None => "give --iters N".to_owned(),
+                };
+                loaded.notes.push(format!("iteration count not detected: {help}"));
+            }
+            None => {}
         }
         loaded.capture_given(self.iterations, self.gpus);
         Ok(loaded)
@@ -194,7 +206,9 @@ impl Input {
         ranges: Option<&Path>,
         memory: Option<&Path>,
     ) -> Result<Loaded> {
-        if !args.scope.is_whole() {
+        let mut scope = args.scope.clone();
+        scope.iter.retain(|name| Some(name.as_str()) != args.of_csv());
+        if !scope.is_whole() {
             return Err(Error::usage(
                 "--time, --device, --nvtx and the other scope options need a report, not CSV tables",
                 "give the report itself instead of CSV files",
@@ -219,10 +233,7 @@ impl Input {
                 .notes
                 .push("the NVTX ranges are ignored, because no tag names the iterations".to_owned()),
             (Some(_), None) if ranges.is_none() && self.config.is_none() => {
-                return Err(Error::usage(
-                    "--iter-tag needs NVTX ranges",
-                    "give them with --nvtx-proj FILE",
-                ));
+                return Err(Error::usage("--iter needs NVTX ranges", "give them with --nvtx-proj FILE"));
             }
             (Some(tag), Some(ranges)) => {
                 let found = tagged::of_tag(&ranges, tag)?;
@@ -241,7 +252,7 @@ impl Input {
     fn lacks_tag(&self) -> Error {
         Error::usage(
             format!("{}: NVTX ranges are given, but no tag names the iterations", self.title),
-            "give --iter-tag (nvtx_tag_of_iter in a config), or leave out the NVTX ranges",
+            "give --iter NAME (nvtx_tag_of_iter in a config), or leave out the NVTX ranges",
         )
     }
 
@@ -284,7 +295,7 @@ impl Input {
         let beside = folder.join(path);
         let help = match beside.exists() {
             true => {
-                format!("the file is beside the config, {}: run nsq from that folder", beside.display())
+                format!("the file is next to the config, {}: run nsq from that folder", beside.display())
             }
             false => "paths in a config are relative to the working directory".to_owned(),
         };

@@ -48,6 +48,9 @@ impl Loaded {
             ("given_gpus", int(gpus)),
             ("tagged_only", Value::Int(0)),
             ("has_memory", Value::Int(i64::from(has_memory))),
+            ("step_count", Value::Null),
+            ("step_found", Value::Null),
+            ("has_only_steps", Value::Null),
             ("outside_count", Value::Int(self.outside)),
         ];
         self.tables.entry(CAPTURE).or_insert_with(|| {
@@ -55,6 +58,12 @@ impl Loaded {
             let columns = names.into_iter().map(Column::untyped).collect();
             ResultTable { columns, rows: vec![row] }
         });
+    }
+
+    /// The steps of the report, and whether little else was captured; `None` if it has none.
+    pub(super) fn steps(&self) -> Option<(i64, bool)> {
+        let row = self.tables.get(CAPTURE)?.iter().next()?;
+        Some((row.int("step_count")?, row.int("has_only_steps") == Some(1)))
     }
 
     /// Fails if the columns add up to more than a 64-bit integer holds (292 years), so that no later sum

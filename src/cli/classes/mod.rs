@@ -78,7 +78,7 @@ pub(super) fn run(args: &Args) -> Result<u8> {
         }
     }
     let code = complain_of_all(&failures);
-    // Never write a file that lacks an input. On a terminal the other inputs are still useful.
+    // Never write a file without one of its inputs. On a terminal the other inputs are still useful.
     let Some(answer) =
         answer.as_ref().filter(|_| matches!(code, 0 | EXIT_LACKS_DATA) || args.output.output.is_none())
     else {

@@ -2,8 +2,8 @@
 
 use super::loaded::{CAPTURE, KERNELS, Loaded, MEMORY, RANGES};
 use super::{Args, tagged};
-use crate::cli::reports;
 use crate::cli::reports::noted;
+use crate::cli::{note, reports};
 use nsq_engine::compile::{Invocation, Layout, Plan};
 use nsq_engine::normalize::{Presence, Scope, Selector};
 use nsq_library::catalog::Catalog;
@@ -13,7 +13,7 @@ use nsq_value::table::ResultTable;
 use std::path::Path;
 
 const WINDOWS: &str = "class_windows";
-/// The queries that name what a report lacks.
+/// The queries that name what was not recorded.
 const PROJECTION: &str = "nvtx_gpu_proj_trace";
 const NAMES: &str = "range_names";
 
@@ -37,7 +37,9 @@ pub(super) fn load(args: &Args, catalog: &Catalog, wanted: &Wanted<'_>) -> Resul
     let opened = reports::open(path, &args.open)?;
     let (limits, compat) = (args.limits.limits(Threads::default()), args.seed_compat.is_some());
     let ask = |scope: &Scope, plans: &[Plan]| opened.answers(catalog, scope, plans, &limits).map(noted);
-    let mut scope = args.scope.resolve(&opened.schema)?;
+    let (mut scope, of_steps) =
+        opened.of_steps(catalog, &args.scope.resolve(&opened.schema)?, &limits)?;
+    of_steps.iter().for_each(|text| note(text));
     let outer = Scope { iterations: Vec::new(), ..scope.clone() };
     let presence = Presence::new(&opened.schema, catalog);
     let present = |query: &str| plan(catalog, query, &[])?.check_presence(&presence, path);

@@ -46,7 +46,7 @@ pub(super) fn of_scope(ranges: &ResultTable, selector: &Selector) -> Result<Tagg
     let (place, ranges) = first(
         ranges,
         &[
-            // A name, even if part of it looks like a domain or an index.
+            // A name, even if a part looks like a domain or an index.
             &|(name, text, _)| is_split && whole.fits(Some(name), Some(text)),
             &|(name, text, domain)| is_in(domain) && pattern.fits(Some(name), Some(text)),
             &|(_, text, domain)| is_in(domain) && pattern.fits_unnumbered(Some(text)),
@@ -63,7 +63,7 @@ fn first(ranges: &ResultTable, ways: &[Fits<'_>]) -> (Option<usize>, ResultTable
         for (row, values) in ranges.iter().zip(&ranges.rows) {
             let Some(name) = row.text("range_name") else { continue };
             let without = name.split_once(':').map_or(name, |(_, text)| text);
-            // A report says what the domain is. Else it may be what stands before a colon.
+            // The domain is known from a report. Otherwise it may be what stands before a colon.
             let text = row.text("range_text").unwrap_or(match row.get("range_text") {
                 Some(_) => name,
                 None => without,

@@ -15,7 +15,7 @@ pub(in crate::cli) struct DropInArgs {
     /// `.` for the default of the output.
     #[arg(short, long, value_name = "FORMAT[:ARG…]", value_delimiter = ',')]
     pub(super) format: Vec<String>,
-    /// Output: `-` console, `.` files beside the input, `@CMD` a process, else the base name of files.
+    /// Output: `-` console, `.` files next to the input, `@CMD` a process, else the base name of files.
     #[arg(short, long, value_name = "OUTPUT", value_delimiter = ',', allow_hyphen_values = true)]
     pub(super) output: Vec<String>,
     /// Unit of times: nsec, usec, msec or sec [default: nsec]

@@ -64,7 +64,7 @@ impl Asked<'_> {
         let query = self.catalog.query(&invocation.query).map_err(|error| scripted(request, error))?;
         let layout = layout(request.command, query, units, self.catalog)?;
         let plan = Plan::new(self.catalog, &invocation, &layout)?;
-        // What the report lacks comes before what the filter does not find.
+        // Missing data comes before what the filter does not find.
         plan.check_presence(&Presence::new(&self.open.schema, self.catalog), &self.open.report.path)?;
         let scope = filter.scope(self.catalog, self.open)?;
         let name = &query.header.name;
@@ -116,7 +116,7 @@ impl Asked<'_> {
         }
     }
 
-    /// What a report says of missing data, if the report lacks any.
+    /// The message for missing data, if any is missing.
     fn says(&self, nsys: &NsysReport) -> Option<String> {
         let presence = Presence::new(&self.open.schema, self.catalog);
         let is_lacking = |without: &str| presence.lack(without).is_ok_and(|lack| lack.is_some());
@@ -147,14 +147,14 @@ fn layout(command: Command, query: &Query, units: &NsysUnits, catalog: &Catalog)
     }
 }
 
-/// A report that a folder of the user has as a script for nsys is told apart from an unknown one.
+/// A report that a folder of the user has as a script for nsys has another error than an unknown one.
 fn scripted(request: &Request<'_>, error: Error) -> Error {
     let Error::Unknown { name, .. } = &error else { return error };
     let scripts = request.folders.iter().map(|folder| folder.join(format!("{name}.py")));
     match scripts.into_iter().find(|script| script.is_file()) {
         Some(script) => Error::usage(
             format!("{} is a script for nsys: nsq runs SQL", script.display()),
-            format!("write {name}.sql beside it; queries/README.md shows how"),
+            format!("write {name}.sql next to it; queries/README.md shows how"),
         ),
         None => request.command.explain(error),
     }

@@ -1,4 +1,4 @@
-//! `--filter-time` and `--filter-nvtx`, and the arguments `start=`, `end=` and `nvtx=` that nsys makes of them.
+//! `--filter-time` and `--filter-nvtx`, and the arguments `start=`, `end=` and `nvtx=` that nsys derives from both.
 
 use super::args::DropInArgs;
 use super::instant::nsys_time;
@@ -11,7 +11,7 @@ use nsq_report::report::Report;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
 
-/// Names the option in the error about a range that a report lacks.
+/// Names the option in the error about a range that is not in a report.
 pub(super) const FILTER_NVTX: &str = "--filter-nvtx";
 
 /// What nsys writes for an open start and an open end.
@@ -101,7 +101,7 @@ impl Filter {
         Ok((rest, filter))
     }
 
-    /// The scope of the filter in a report. Of a range it is the time, and the thread of events on the CPU. The
+    /// The scope of the filter in a report. For a range it is the time, and the thread of events on the CPU. The
     /// main thread of a process stands for all its threads.
     pub(super) fn scope(&self, catalog: &Catalog, open: &OpenReport) -> Result<Scope> {
         let mut scope = Scope {

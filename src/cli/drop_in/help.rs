@@ -6,7 +6,7 @@ use nsq_library::catalog::{Catalog, Kind, Query};
 use nsq_render::render::nsys::NsysFormat;
 use nsq_value::error::{Error, Result};
 
-/// Lists the reports of a command, or describes one, or all of them (`ALL`).
+/// Lists the reports of a command, or describes one, or all (`ALL`).
 pub(super) fn reports(catalog: &Catalog, command: Command, name: &str) -> Result<u8> {
     let queries = catalog.readable_queries();
     let is_listed = |query: &&&Query| {
@@ -74,16 +74,16 @@ const PAGE: [(&str, &str); 2] =
     [("title=<text>", "Title of the page."), ("css=<address>", "Style sheet of the page.")];
 const UNITS: [(&str, &str); 8] = [
     ("ts=, dur=", "Unit of points in time and of durations: ns, us, ms or sec."),
-    ("time=", "Both of them."),
+    ("time=", "Both."),
     ("mem=, thru=", "Unit of sizes and of throughputs: B, KB, KiB, MB, MiB, GB or GiB."),
-    ("bytes=", "Both of them."),
+    ("bytes=", "Both."),
     ("gid=, addr=", "Accepted; the reports have no such column, or only one unit for it."),
     ("ratio=%", "Accepted."),
     ("noconv", "Leave times in ns and sizes in bytes."),
     ("nohdrunit", "Omit the units in the names of columns."),
 ];
 
-/// Lists the formats, or describes one, or all of them (`ALL`).
+/// Lists the formats, or describes one, or all (`ALL`).
 pub(super) fn formats(name: &str) -> Result<u8> {
     let about = |format: NsysFormat| match format {
         NsysFormat::Column => ("Aligned columns", &DRAWN[..]),

@@ -1,6 +1,7 @@
-//! The two commands, and what is asked of them.
+//! The two commands, and what they are asked.
 
 use super::args::DropInArgs;
+use nsq_library::catalog::recipe_help;
 use nsq_value::error::Error;
 use std::path::PathBuf;
 
@@ -34,12 +35,9 @@ impl Command {
         match error {
             Error::Unknown { what, name, near, .. } => {
                 let (verb, noun) = (self.verb(), self.noun());
-                Error::Unknown {
-                    what,
-                    name,
-                    near,
-                    help: format!("`nsq {verb} --help-{noun}s` lists the {noun}s."),
-                }
+                let help = recipe_help(&name)
+                    .unwrap_or_else(|| format!("`nsq {verb} --help-{noun}s` lists the {noun}s."));
+                Error::Unknown { what, name, near, help }
             }
             error => error,
         }

@@ -9,7 +9,7 @@ use nsq_value::table::Value;
 /// Columns of running text, as in nsys.
 const WIDTH: usize = 79;
 
-/// What stands before the rows, after them, and in place of them.
+/// What stands before the rows, after the rows, and instead of rows.
 pub(super) fn prose(nsys: &NsysReport, plan: &Plan) -> Prose {
     let before = nsys
         .advice

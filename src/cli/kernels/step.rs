@@ -61,7 +61,7 @@ pub(super) fn selectors(
         steps.dedup();
         return Err(Error::usage(
             format!("there is no {name}; the report has {}", list(&steps)),
-            "give --pstep one of these; list them with `nsq run REPORT --query profiler_steps`",
+            "give one of these; list them with `nsq run REPORT --query profiler_steps`",
         ));
     }
     Ok(wanted)

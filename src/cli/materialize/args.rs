@@ -3,7 +3,7 @@
 use crate::cli::options::{LibraryArgs, LimitArgs, OpenArgs, ScopeArgs};
 use std::path::PathBuf;
 
-/// Write the normalised tables to a SQLite file for sqlite3, datasette, DuckDB or nsq
+/// Write the normalised tables to a file, for sqlite3, DuckDB or pandas
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -15,7 +15,7 @@ Examples:
 
 The table nsq_column documents every column. Captured environments and command lines are left out.")]
 pub(in crate::cli) struct Args {
-    /// SQLite export, .nsys-rep or PyTorch trace; with --parquet, several of them, or folders of them.
+    /// SQLite export, .nsys-rep or PyTorch trace; with --parquet, several, or folders.
     #[arg(required = true, value_name = "REPORT")]
     pub(super) report: Vec<PathBuf>,
     /// File to write; a failed run leaves no partial file.

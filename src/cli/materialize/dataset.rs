@@ -13,7 +13,7 @@ use nsq_render::render::{Encoder, Format, Heading};
 use nsq_sweep::threads::Threads;
 use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, create_dir_all, rename};
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -33,13 +33,14 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
     let work = WorkFolder::beside(parent.unwrap_or(Path::new(".")))?;
     let whole = work.path().join("whole");
     create_dir_all(&whole).map_err(|e| Error::io(folder, e))?;
-    let (mut jobs, mut ranks, mut relations) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut jobs, mut ranks, mut relations) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (place, path) in paths.iter().enumerate() {
         let open = OpenReport::new(path, &args.open.export_options())?;
         let (name, mut rank) = (open.report.name(), None);
         let job = args.job.clone().unwrap_or_else(|| folder_name(path));
-        let (scope, of_steps) = open.of_steps(&catalog, &args.scope.resolve(&open.schema)?, &limits)?;
-        of_steps.iter().for_each(|text| note(text));
+        let (scope, of_scope) =
+            open.in_numbers(&catalog, &args.scope.resolve(&open.schema)?, &limits)?;
+        of_scope.iter().for_each(|text| note(text));
         let source = Source {
             report: &open.report,
             schema: &open.schema,
@@ -64,7 +65,7 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
                 heading.facts.extend(facts);
                 heading.facts.insert("nsq".to_owned(), env!("CARGO_PKG_VERSION").into());
                 group.read(part, |feed| feed(&mut *encode(Format::Parquet, &heading, &mut out)))?;
-                relations.insert(part.name.clone());
+                relations.insert(part.name.clone(), part.relation.header.summary.clone());
                 out.flush().map_err(|e| Error::io(&file, e))
             })
         })?;
@@ -78,14 +79,12 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
     let partitions = match known.len() == paths.len() && keys.len() == paths.len() {
         true => known,
         false => {
-            note(
-                "rank=… is the position of the report: not every report is of one known rank of its own",
-            );
+            note("rank=… is the position of the report: some reports have no rank, or share one");
             places
         }
     };
     for (place, (job, rank)) in jobs.iter().zip(partitions).enumerate() {
-        for relation in &relations {
+        for relation in relations.keys() {
             let job = whole.join(relation).join(job_folder(job));
             let staged = job.join(place.to_string());
             if staged.exists() {
@@ -93,6 +92,8 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
             }
         }
     }
+    let views = whole.join(VIEWS);
+    std::fs::write(&views, views_of(&relations)).map_err(|e| Error::io(&views, e))?;
     rename(&whole, folder).map_err(|e| Error::io(folder, e))?;
     note(&format!(
         "wrote {}: {} relations of {} reports",
@@ -101,6 +102,24 @@ pub(super) fn write(args: &Args, folder: &Path, encode: Encoder) -> Result<u8> {
         paths.len()
     ));
     Ok(0)
+}
+
+/// The file of the dataset that defines its relations as views of DuckDB.
+const VIEWS: &str = "views.sql";
+
+/// A view for each relation, with its summary. Paths are relative: the dataset can be moved.
+fn views_of(relations: &BTreeMap<String, String>) -> String {
+    let mut sql =
+        format!("-- The relations of this dataset as views. In this folder: duckdb -init {VIEWS}\n");
+    for (name, summary) in relations {
+        let summary = summary.replace('\'', "''");
+        sql.push_str(&format!(
+            "CREATE OR REPLACE VIEW {name} AS\n  \
+             FROM read_parquet('{name}/*/*/*.parquet', hive_partitioning = true, union_by_name = true);\n\
+             COMMENT ON VIEW {name} IS '{summary}';\n"
+        ));
+    }
+    sql
 }
 
 /// The rank of the report, if it is of one.

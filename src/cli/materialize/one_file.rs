@@ -14,8 +14,8 @@ pub(super) fn write(args: &Args, report: &Path, output: &Path) -> Result<u8> {
     let catalog = args.library.load()?;
     let open = OpenReport::new(report, &args.open.export_options())?;
     let limits = args.limits.limits(Threads::default());
-    let (scope, of_steps) = open.of_steps(&catalog, &args.scope.resolve(&open.schema)?, &limits)?;
-    of_steps.iter().for_each(|text| note(text));
+    let (scope, of_scope) = open.in_numbers(&catalog, &args.scope.resolve(&open.schema)?, &limits)?;
+    of_scope.iter().for_each(|text| note(text));
     let source = Source {
         report: &open.report,
         schema: &open.schema,

@@ -2,6 +2,7 @@
 
 mod args;
 mod named;
+mod page;
 mod plans;
 
 use super::complain;
@@ -18,9 +19,16 @@ use plans::heading_of;
 use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &Args) -> Result<u8> {
+    let mut catalog = args.library.load()?;
+    let args = &args.sorted(&catalog)?;
+    if let Some(page) = args.page(&catalog)? {
+        return page::run(args, page);
+    }
+    if args.layout.is_some() {
+        return Err(Error::usage("--layout needs a page", "`nsq list --pages` lists the pages"));
+    }
     let paths = reports::named(&args.reports)?;
     must_differ(args.output.output.as_deref(), paths.iter().map(PathBuf::as_path))?;
-    let mut catalog = args.library.load()?;
     let is_nsys = args.columns == ["nsys"];
     let layout = if is_nsys { Layout::Nsys(NsysUnits::default()) } else { Layout::Own };
     let named = named(&mut catalog, &args.query)?;
@@ -62,7 +70,7 @@ fn ask(
             tell(&begun.reports, 0, true);
             reports::complain(&begun.failures, answered, &args.many, args.output.output.as_deref())
         }
-        // What the one report lacks of several queries does not keep it from answering the others.
+        // Data that is missing for one query does not keep the report from answering the others.
         false => {
             let lacks = begun.failures.iter();
             let code = lacks.fold(0, |_, failed| complain(&failed.error));

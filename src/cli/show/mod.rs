@@ -14,7 +14,7 @@ use nsq_library::manual::{Form, manual};
 use nsq_value::error::{Error, Result};
 use std::path::{Path, PathBuf};
 
-/// Describe a query or relation column by column, or print its SQL
+/// Describe a query, page or table, or print its SQL
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -28,7 +28,7 @@ Examples:
   nsq show overview --json-schema                       what `nsq overview -f json` prints
   nsq show top_kernels --format markdown                the page for a site or a book
 
-The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it
+The script that --sql prints runs in plain sqlite3. If its first line says `-- needs nsq: …`, run it \
 with `nsq sql REPORT --file` instead.")]
 pub(super) struct Args {
     /// Query (NAME[:ARG…]), relation, source view, class map, playbook, page, or the path of a .sql or .yml file.
@@ -101,7 +101,8 @@ fn standalone(args: &Args, catalog: &Catalog, invocation: &Invocation) -> Result
     let (schema, scope) = match &args.report {
         Some(path) => {
             let open = OpenReport::new(path, &args.open.export_options())?;
-            let (scope, _) = open.of_steps(catalog, &args.scope.resolve(&open.schema)?, &unlimited())?;
+            let (scope, _) =
+                open.in_numbers(catalog, &args.scope.resolve(&open.schema)?, &unlimited())?;
             (open.schema, scope)
         }
         None => {

@@ -615,7 +615,7 @@ fn insert<T>(
 }
 
 /// The `CREATE TABLE` statement of the newest common schema.
-fn definition(table: &str) -> String {
+pub fn definition(table: &str) -> String {
     static SCHEMA: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
         std::fs::read_to_string(project(&format!("fixtures/schema/{NEWEST_COMMON}.sql"))).unwrap()
     });

@@ -33,9 +33,44 @@ pub struct Program {
     pub noise: f64,
     /// Spread of the clock, and how many steps it takes to forget.
     pub drift: (f64, f64),
-    /// The clock of the whole run.
+    /// The clock of the whole run: all of its work takes so many times longer.
     pub clock: f64,
+    /// How much longer a step takes in the other mode of the program, and how many steps it stays in one.
+    pub modes: (f64, f64),
+    /// Share of the steps that take much longer, and how many times.
+    pub outliers: (f64, f64),
+    /// Whether all operations of a step are launched at its begin, and the host waits for the GPU at its end.
+    pub is_ahead: bool,
+    /// Whether the clock of the GPU was sampled.
+    pub has_clocks: bool,
     pub seed: u64,
+}
+
+/// A kernel or copy of a step, and its launch.
+pub struct Op<'p> {
+    /// None for the copy.
+    pub kernel: Option<&'p Kernel>,
+    pub called_ns: i64,
+    pub start_ns: i64,
+    pub end_ns: i64,
+    /// When the thread goes on with the next one.
+    pub next_ns: i64,
+}
+
+/// A step, on the thread that launches.
+pub struct Step<'p> {
+    pub ops: Vec<Op<'p>>,
+    pub begun_ns: i64,
+    pub ended_ns: i64,
+}
+
+/// The time of a step on the GPU, and its parts; the rest is idle.
+#[derive(Debug, Clone)]
+pub struct Window {
+    pub step: usize,
+    pub time_ns: i64,
+    pub compute_ns: i64,
+    pub copies_ns: i64,
 }
 
 /// A small generator of random numbers, so that a seed always gives the same export.
@@ -81,6 +116,10 @@ impl Program {
             noise: 0.01,
             drift: (0.0, 1.0),
             clock: 1.0,
+            modes: (1.0, 1.0),
+            outliers: (0.0, 1.0),
+            is_ahead: false,
+            has_clocks: false,
             seed,
         }
     }
@@ -89,6 +128,17 @@ impl Program {
     pub fn with(mut self, name: &str, change: impl FnOnce(&mut Kernel)) -> Self {
         change(self.kernels.iter_mut().find(|kernel| kernel.name.contains(name)).unwrap());
         self
+    }
+
+    /// Makes each step longer by a share of its time, by longer kernels and copies.
+    pub fn slower(self, share: f64) -> Self {
+        let kernels =
+            self.kernels.iter().map(|kernel| (kernel.count, kernel.count as f64 * kernel.mean_ns));
+        let (calls, busy) =
+            kernels.fold((1, self.copy_ns), |sum, kernel| (sum.0 + kernel.0, sum.1 + kernel.1));
+        // Each operation starts 1 µs after its call, and 3 µs are between two steps.
+        let step = busy + calls as f64 * (1e3 + self.gap_ns) + 3e3;
+        Self { clock: self.clock * (1.0 + share * step / busy), ..self }
     }
 
     /// Writes the export, and returns its path.
@@ -103,6 +153,70 @@ impl Program {
         transaction.commit().unwrap();
         drop_empty_tables(&connection);
         path.to_str().unwrap().to_owned()
+    }
+
+    /// What the program does, step by step: the same at every call.
+    pub fn timeline(&self) -> Vec<Step<'_>> {
+        let mut works = vec![(None, self.copy_ns)];
+        for kernel in &self.kernels {
+            works.extend((0..kernel.count).map(|_| (Some(kernel), kernel.mean_ns)));
+        }
+        let mut random = Random::new(self.seed);
+        let (spread, steps_to_forget) = self.drift;
+        let mut drift = spread * random.normal();
+        let keep = (-1.0 / steps_to_forget).exp();
+        let mut now = 1_000_000.0f64;
+        let (slow, steps_of_mode) = self.modes;
+        let mut is_slow = slow > 1.0 && random.even() < 0.5;
+        let mut steps = Vec::new();
+        for _ in 0..self.steps {
+            drift = keep * drift + (1.0 - keep * keep).sqrt() * spread * random.normal();
+            is_slow ^= slow > 1.0 && random.even() * steps_of_mode < 1.0;
+            let is_outlier = self.outliers.0 > 0.0 && random.even() < self.outliers.0;
+            let clock = self.clock
+                * (1.0 + drift)
+                * if is_slow { slow } else { 1.0 }
+                * if is_outlier { self.outliers.1 } else { 1.0 };
+            let begun_ns = now as i64;
+            let mut ops = Vec::with_capacity(works.len());
+            for (place, (kernel, mean)) in works.iter().enumerate() {
+                // The call ends where its operation starts.
+                let called_ns = if self.is_ahead { begun_ns + 2000 * place as i64 } else { now as i64 };
+                let start = now + 1000.0;
+                let length = mean * clock * (1.0 + self.noise * random.normal()).max(0.1);
+                let end = start + length.max(1.0);
+                now = end + self.gap_ns * (1.0 + 0.1 * random.normal());
+                let (start_ns, end_ns) = (start as i64, end as i64);
+                ops.push(Op { kernel: *kernel, called_ns, start_ns, end_ns, next_ns: now as i64 });
+            }
+            steps.push(Step { ops, begun_ns, ended_ns: now as i64 });
+            now += 3000.0;
+        }
+        steps
+    }
+
+    /// The steps on the GPU without the warm-up: from the end of one step's work to that of the next.
+    pub fn windows(&self) -> Vec<Window> {
+        let steps = self.timeline();
+        let ends: Vec<i64> = steps.iter().map(|step| step.ops[step.ops.len() - 1].end_ns).collect();
+        let windows = steps.iter().enumerate().map(|(place, step)| {
+            let from = if place == 0 { step.ops[0].start_ns } else { ends[place - 1] };
+            let busy = |is_copy: bool| {
+                let ops = step.ops.iter().filter(|op| op.kernel.is_none() == is_copy);
+                ops.map(|op| op.end_ns - op.start_ns).sum()
+            };
+            let time_ns = ends[place] - from;
+            Window { step: place, time_ns, compute_ns: busy(false), copies_ns: busy(true) }
+        });
+        let windows: Vec<Window> = windows.collect();
+        // As step_window: the first, and those after it that take much longer than the last half.
+        let mut late: Vec<i64> =
+            windows[windows.len() / 2..].iter().map(|window| window.time_ns).collect();
+        late.sort_unstable();
+        let usual = (late[(late.len() - 1) / 2] + late[late.len() / 2]) as f64 / 2.0;
+        let is_warm = |window: &Window| window.step == 0 || window.time_ns as f64 > 1.5 * usual;
+        let warm = windows.iter().take_while(|window| is_warm(window)).count();
+        windows[warm..].to_vec()
     }
 
     fn fill(&self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -131,59 +245,72 @@ impl Program {
         let mut range = transaction.prepare(
             "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) VALUES (?1, ?2, 59, ?3, ?4, 0)",
         )?;
-        let mut random = Random::new(self.seed);
-        let (spread, steps_to_forget) = self.drift;
-        let mut drift = spread * random.normal();
-        let keep = (-1.0 / steps_to_forget).exp();
-        let (mut now, mut correlation) = (1_000_000.0f64, 0i64);
-        for step in 0..self.steps {
-            drift = keep * drift + (1.0 - keep * keep).sqrt() * spread * random.normal();
-            let clock = self.clock * (1.0 + drift);
-            let begun = now;
-            let mut open: Option<(&str, f64)> = None;
-            let mut works = vec![(None, self.copy_ns)];
-            for kernel in &self.kernels {
-                works.extend((0..kernel.count).map(|_| (Some(kernel), kernel.mean_ns)));
-            }
-            for (kernel, mean) in works {
-                let inner = kernel.map_or("", |kernel| kernel.range);
+        let steps = self.timeline();
+        let mut correlation = 0i64;
+        for (number, step) in steps.iter().enumerate() {
+            let mut open: Option<(&str, i64)> = None;
+            let mut now = step.begun_ns;
+            for op in &step.ops {
+                let inner = op.kernel.map_or("", |kernel| kernel.range);
                 if open.is_none_or(|(name, _)| name != inner) {
                     if let Some((name, since)) =
                         open.filter(|(name, _)| !name.is_empty() && self.has_ranges)
                     {
-                        range.execute((since as i64, now as i64 - 1, name, THREAD))?;
+                        range.execute((since, now - 1, name, THREAD))?;
                     }
                     open = Some((inner, now));
                 }
                 correlation += 1;
-                // The call ends where its operation starts.
-                let name =
-                    if kernel.is_some() { "cudaLaunchKernel_v7000" } else { "cudaMemcpyAsync_v3020" };
-                call.execute((now as i64 + 100, now as i64 + 600, THREAD, correlation, id(name)))?;
-                let start = now + 1000.0;
-                let length = mean * clock * (1.0 + self.noise * random.normal()).max(0.1);
-                now = start + length.max(1.0);
-                match kernel {
+                let name = match op.kernel {
+                    Some(_) => "cudaLaunchKernel_v7000",
+                    None => "cudaMemcpyAsync_v3020",
+                };
+                call.execute((op.called_ns + 100, op.called_ns + 600, THREAD, correlation, id(name)))?;
+                match op.kernel {
                     Some(kernel) => run.execute((
-                        start as i64,
-                        now as i64,
+                        op.start_ns,
+                        op.end_ns,
                         correlation,
                         PROCESS,
                         id(kernel.name),
                         kernel.shape.0,
                         kernel.shape.1,
                     ))?,
-                    None => copy.execute((start as i64, now as i64, correlation, PROCESS))?,
+                    None => copy.execute((op.start_ns, op.end_ns, correlation, PROCESS))?,
                 };
-                now += self.gap_ns * (1.0 + 0.1 * random.normal());
+                now = op.next_ns;
             }
             if self.has_ranges {
                 if let Some((name, since)) = open.filter(|(name, _)| !name.is_empty()) {
-                    range.execute((since as i64, now as i64 - 1, name, THREAD))?;
+                    range.execute((since, now - 1, name, THREAD))?;
                 }
-                range.execute((begun as i64, now as i64, format!("step {step}"), THREAD))?;
+                range.execute((step.begun_ns, step.ended_ns, format!("step {number}"), THREAD))?;
             }
-            now += 3000.0;
+            if self.is_ahead {
+                correlation += 1;
+                let waits = step.begun_ns + 2000 * step.ops.len() as i64;
+                let name = id("cudaDeviceSynchronize_v3020");
+                call.execute((waits, step.ended_ns, THREAD, correlation, name))?;
+            }
+        }
+        let end_ns = steps.last().map_or(0, |step| step.ended_ns + 3000);
+        for (metric, name) in
+            ["GPC Clock Frequency [MHz]", "GR Active [Throughput %]"].into_iter().enumerate()
+        {
+            for sample in 0..if self.has_clocks { end_ns / 100_000 } else { 0 } {
+                let value = if metric == 0 { 1.98e9 / self.clock } else { 50.0 };
+                transaction.execute(
+                    "INSERT INTO GPU_METRICS (timestamp, typeId, metricId, value) VALUES (?1, 256, ?2, ?3)",
+                    (100_000 * sample, metric as i64, value as i64),
+                )?;
+            }
+            if self.has_clocks {
+                transaction.execute(
+                    "INSERT INTO TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId, metricName)
+                     VALUES (256, 0, 'x', ?1, ?2)",
+                    (metric as i64, name),
+                )?;
+            }
         }
         transaction.execute(
             "INSERT INTO TARGET_INFO_GPU (vmId, id, name, busLocation, isDiscrete, l2CacheSize, totalMemory, memoryBandwidth,

@@ -1,7 +1,7 @@
 //! Physical GPUs, by what identifies hardware, and a report without GPU work.
 
 use super::capture::{Capture, MS, US, process};
-use crate::support::stdout;
+use crate::support::{nsq, outcome, stdout};
 
 /// A kernel of 2 ms every 3 ms on device 0 of a process, four times: window 11 ms, busy 8 ms.
 fn steady(capture: &Capture, pid: i64, offset: i64) {
@@ -74,6 +74,67 @@ fn processes_that_each_see_their_gpu_as_0_use_several() {
     }
 }
 
+/// Two processes, each of which sees a GPU of its own as device 0.
+fn two_gpus() -> Capture {
+    let capture = Capture::new();
+    old_gpus(&capture, &[(100, 0, "0000:07:00.0"), (200, 0, "0000:0A:00.0")]);
+    steady(&capture, 100, 0);
+    capture.launch(process(200), 1_000 * MS, "softmax", (1_001 * MS, 1_002 * MS), 1);
+    capture
+}
+
+#[test]
+fn a_gpu_is_chosen_by_the_number_that_outputs_show() {
+    let capture = two_gpus();
+    let path = capture.path();
+    let ask = |words: &[&str]| {
+        let head = ["run", path.to_str().unwrap(), "-f", "csv", "--no-header", "-q"];
+        stdout(&[&head, words].concat())
+    };
+    let busy = ["gpu_time", "--columns", "gpu_id,device_id,busy_ns"];
+    let of = |options: &[&str]| ask(&[&busy, options].concat());
+    assert_eq!(of(&[]), "0,0,8000000\n1,0,1000000\n");
+    assert_eq!(of(&["--gpu", "0"]), "0,0,8000000\n");
+    assert_eq!(of(&["--gpu", "1"]), "1,0,1000000\n");
+    assert_eq!(of(&["--gpu", "0,1"]), of(&[]));
+    assert_eq!(of(&["--device", "0"]), of(&[]));
+    // Relations that nsq does not compute itself, and a script for other tools.
+    let names = ["top_kernels", "--columns", "calls,kernel_name", "--gpu", "1"];
+    assert_eq!(ask(&names), "1,softmax\n");
+    let script = stdout(&["show", "kernel", "--sql", "--gpu", "1", "--report", path.to_str().unwrap()]);
+    assert!(script.contains("pid = 200 AND device_id = 0"), "{script}");
+    assert_eq!(
+        ask(&["gpu_devices", "--columns", "gpu_id,device_id,pid,bus_location"]),
+        "0,0,100,0000:07:00.0\n1,0,200,0000:0A:00.0\n"
+    );
+    assert_eq!(ask(&["scope_ids", "-p", "option=gpu", "--columns", "id,op_count"]), "0,4\n1,1\n");
+}
+
+#[test]
+fn a_device_says_on_which_gpus_it_lies() {
+    let capture = two_gpus();
+    let path = capture.path();
+    let told = |path: &std::path::Path, option: &str, id: &str| {
+        let words = ["run", path.to_str().unwrap(), "-q", "gpu_time", option, id];
+        String::from_utf8(nsq().args(words).output().unwrap().stderr).unwrap()
+    };
+    let note = told(&path, "--device", "0");
+    assert!(note.contains("CUDA device 0 is GPU 0 in process 100, GPU 1 in process 200"), "{note}");
+    assert_eq!(told(&path, "--gpu", "1"), "");
+    let unknown = told(&path, "--gpu", "2");
+    assert!(unknown.contains("no such GPU number") && unknown.contains("0, 1"), "{unknown}");
+    // One process, to which CUDA_VISIBLE_DEVICES shows the second GPU only.
+    let capture = Capture::new();
+    old_gpus(&capture, &[(100, 0, "0000:0A:00.0"), (100, 1, "0000:07:00.0"), (200, 0, "0000:07:00.0")]);
+    steady(&capture, 100, 0);
+    let note = told(&capture.path(), "--device", "0");
+    assert!(note.contains("CUDA device 0 is GPU 0 in other processes, GPU 1 in process 100"), "{note}");
+    // The same numbers: nothing to say.
+    let capture = Capture::new();
+    steady(&capture, 100, 0);
+    assert_eq!(told(&capture.path(), "--device", "0"), "");
+}
+
 #[test]
 fn mig_instances_are_gpus_with_the_multiprocessors_of_their_slice() {
     for (slices, gpus) in [
@@ -122,6 +183,47 @@ fn a_report_without_gpu_work_says_why_and_what_can_run() {
 }
 
 #[test]
+fn what_the_first_screen_suggests_runs() {
+    let pid = process(100);
+    let tid = pid | 100;
+    let (ranges, calls) = (Capture::new(), Capture::new());
+    ranges.range(tid, "step", (MS, 2 * MS));
+    calls.call(tid, "cudaMalloc_v3020", (MS, 2 * MS), 1, 0).range(tid, "step", (MS, 2 * MS));
+    let (mpi, os, copies, kernels) = (Capture::new(), Capture::new(), Capture::new(), Capture::new());
+    let name = mpi.text("MPI_Barrier");
+    mpi.sql(&format!(
+        "INSERT INTO MPI_COLLECTIVES_EVENTS (start, end, globalTid, textId) VALUES ({MS}, {}, {tid}, {name})",
+        2 * MS
+    ));
+    let name = os.text("poll");
+    os.sql(&format!(
+        "INSERT INTO OSRT_API (start, end, eventClass, globalTid, nameId, returnValue, nestingLevel, callchainId, argumentsId)
+         VALUES ({MS}, {}, 27, {tid}, {name}, 0, 0, 0, 0)",
+        2 * MS
+    ));
+    copies.call(tid, "cudaMemcpyAsync_v3020", (MS, 2 * MS), 1, 0).copy(pid, (2 * MS, 3 * MS), 1);
+    steady(&kernels, 100, 0);
+    for (capture, least) in [(ranges, 2), (calls, 3), (mpi, 2), (os, 2), (copies, 1), (kernels, 2)] {
+        let screen = capture.screen();
+        let path = capture.path();
+        let html = path.with_file_name("overview.html");
+        let path = path.to_str().unwrap();
+        let commands = screen.lines().filter_map(|line| {
+            let command = line.strip_prefix("  nsq ")?;
+            Some(command.split("   ").next()?.replace("overview.html", html.to_str()?))
+        });
+        let commands: Vec<String> = commands.collect();
+        assert!(commands.len() >= least, "{screen}");
+        for command in commands {
+            assert!(command.contains(path), "{screen}");
+            let words: Vec<&str> = command.split(' ').map(|word| word.trim_matches('\'')).collect();
+            let (code, _, error) = outcome(&words);
+            assert_eq!(code, 0, "{command}: {error}");
+        }
+    }
+}
+
+#[test]
 fn recording_costs_only_in_the_window_that_is_judged() {
     for (overhead, is_told) in
         [((0, 900 * MS), false), ((1_001 * MS, 1_003 * MS), true), ((1_050 * MS, 1_900 * MS), false)]
@@ -137,5 +239,33 @@ fn recording_costs_only_in_the_window_that_is_judged() {
         ));
         let told = capture.says(&["Profiling blocked threads for 2.0 ms in the 11.0 ms"]);
         assert_eq!(told, is_told, "{overhead:?}: {:?}", capture.doubts());
+    }
+}
+
+#[test]
+fn what_the_schema_says_can_run_runs() {
+    let pid = process(100);
+    let (ranges, calls, copies) = (Capture::new(), Capture::new(), Capture::new());
+    ranges.range(pid | 1, "step", (MS, 2 * MS));
+    calls.call(pid | 1, "cudaMalloc_v3020", (MS, 2 * MS), 1, 0);
+    copies.call(pid | 1, "cudaMemcpyAsync_v3020", (MS, 2 * MS), 1, 0).copy(pid, (2 * MS, 3 * MS), 1);
+    for capture in [ranges, calls, copies] {
+        let path = capture.path();
+        let report = path.to_str().unwrap();
+        let listed = stdout(&["schema", report, "-f", "csv", "--no-header"]);
+        let queries = listed.lines().filter_map(|line| {
+            let (name, rest) = line.split_once(',')?;
+            let can_run = rest.split(',').next()?;
+            ["yes", "no"].contains(&can_run).then_some((name, can_run == "yes"))
+        });
+        let mut counts = [0, 0];
+        for (query, can_run) in queries {
+            let output = nsq().args(["run", report, "-q", query]).output().unwrap();
+            // 2: a parameter is required.
+            let has_data = output.status.code() != Some(3);
+            assert_eq!(has_data, can_run, "{query}: {}", String::from_utf8_lossy(&output.stderr));
+            counts[usize::from(can_run)] += 1;
+        }
+        assert!(counts.iter().all(|count| *count > 10), "{counts:?}");
     }
 }

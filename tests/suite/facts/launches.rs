@@ -55,7 +55,8 @@ fn failed_launches_are_the_first_conclusion() {
         let first = screen.lines().nth(1).unwrap();
         assert!(first.starts_with("Launches fail: 8 of") && first.contains(remedy), "{screen}");
         assert!(
-            screen.contains("Idle time is unknown") && !screen.contains("What to fix first"),
+            screen.contains("Nothing to conclude about speed, because launches fail.")
+                && !screen.contains("What to fix first"),
             "{screen}"
         );
     }
@@ -72,7 +73,7 @@ fn launches_whose_work_was_not_recorded_make_idle_time_unknown() {
         bare(&capture, other, function, (1_000 * MS, 20), 1, 0);
         assert_eq!(outcomes(&capture), [["lost", launched, "20", "20", "null", "200"]]);
         let words = format!(
-            "20 of 20 {launched} launches of process 200 succeeded, and no GPU work of them was recorded."
+            "20 of 20 {launched} launches of process 200 succeeded, but their GPU work was not recorded."
         );
         assert!(capture.says(&[&words]), "{:?}", capture.doubts());
         let screen = capture.screen();
@@ -80,6 +81,7 @@ fn launches_whose_work_was_not_recorded_make_idle_time_unknown() {
             screen.contains("Idle time is unknown, because the work of 20 of 20 launches"),
             "{screen}"
         );
+        assert!(!screen.contains("figures are for the whole capture"), "{screen}");
         assert_eq!(
             capture.rows("findings", &["verdict"]).iter().filter(|row| row[0] != "cannot tell").count(),
             0
@@ -173,12 +175,39 @@ fn damaged_kernels_and_whole_graphs_are_work() {
 #[test]
 fn one_count_of_failed_calls() {
     // Not ready (600) is no failure; neither is 34, which meant the same before CUDA 10.1.
-    let capture = Capture::new();
-    steady(&capture, PID);
-    bare(&capture, PID, "cudaEventQuery_v3020", (900 * MS, 9), 1, 600);
-    bare(&capture, PID, "cudaStreamQuery_v3020", (900 * MS, 3), 20, 34);
-    bare(&capture, PID, "cudaMalloc_v3020", (900 * MS, 2), 30, 2);
-    assert!(capture.says(&["failed CUDA calls: 2 of "]), "{:?}", capture.doubts());
-    let info = capture.rows("report_info", &["fact", "value"]);
-    assert!(info.contains(&["calls that failed", "2"].map(str::to_owned).to_vec()), "{info:?}");
+    for (pending, value, failed) in
+        [("cudaEventQuery_v3020", 600, 2), ("cudaStreamQuery_v3020", 34, 1), ("cuEventQuery", 600, 3)]
+    {
+        let capture = Capture::new();
+        steady(&capture, PID);
+        bare(&capture, PID, pending, (900 * MS, 9), 1, value);
+        bare(&capture, PID, "cudaMalloc_v3020", (900 * MS, failed), 30, 2);
+        assert!(capture.says(&[&format!("failed CUDA calls: {failed} of ")]), "{:?}", capture.doubts());
+        let info = capture.rows("report_info", &["fact", "value"]);
+        let count = ["calls that failed".to_owned(), failed.to_string()].to_vec();
+        assert!(info.contains(&count), "{info:?}");
+    }
+}
+
+#[test]
+fn launches_of_any_kind_may_not_have_run() {
+    for (function, pid, count, kind) in [
+        ("cuLaunchKernelEx", PID, 12, "kernel launches"),
+        ("hipLaunchKernel", PID, 40, "kernel launches"),
+        ("cudaGraphLaunch_v10000", PID, 25, "launches"),
+        (LAUNCH, process(300), 15, "kernel launches"),
+    ] {
+        let capture = Capture::new();
+        steady(&capture, pid);
+        bare(&capture, pid, function, (1_020 * MS, count), 1, 0);
+        let of = pid >> 24 & 0xff_ffff;
+        let words = format!("{kind} of process {of} succeeded, but their GPU work was not recorded");
+        let number = format!("{count} of ");
+        assert!(
+            capture.says(&[&words, &number, "they had not run when the capture ended"]),
+            "{function}: {:?}",
+            capture.doubts()
+        );
+        assert!(!capture.screen().contains("Idle time is unknown"), "{function}");
+    }
 }

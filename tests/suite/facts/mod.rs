@@ -2,8 +2,11 @@
 
 mod calls;
 mod capture;
+mod cycles;
+mod doubts;
 mod gpus;
 mod idle;
+mod kinds;
 mod launches;
 mod times;
 mod traces;

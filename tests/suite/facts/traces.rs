@@ -6,7 +6,14 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 
 /// A launch and its kernel, in µs.
-fn launched(rank: &str, pid: i64, device: i64, at: i64, dur: i64, correlation: i64) -> String {
+pub(super) fn launched(
+    rank: &str,
+    pid: i64,
+    device: i64,
+    at: i64,
+    dur: i64,
+    correlation: i64,
+) -> String {
     format!(
         r#"{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":"{rank}{pid}","tid":{pid},"ts":{at},"dur":3,"args":{{"correlation":{correlation}}}}},
            {{"ph":"X","cat":"kernel","name":"gemm","pid":"{rank}{device}","tid":7,"ts":{},"dur":{dur},"args":{{"device":{device},"context":1,"stream":7,"grid":[132,1,1],"block":[256,1,1],"correlation":{correlation}}}}}"#,
@@ -14,7 +21,7 @@ fn launched(rank: &str, pid: i64, device: i64, at: i64, dur: i64, correlation: i
     )
 }
 
-fn trace(folder: &Path, events: &[String]) -> PathBuf {
+pub(super) fn trace(folder: &Path, events: &[String]) -> PathBuf {
     let path = folder.join("trace.json");
     let text = format!(
         r#"{{"schemaVersion":1,"distributedInfo":{{"rank":0,"world_size":2}},"deviceProperties":[{{"id":0,"name":"NVIDIA H100","numSms":132}},{{"id":1,"name":"NVIDIA H100","numSms":132}}],"traceEvents":[{}]}}"#,
@@ -22,6 +29,11 @@ fn trace(folder: &Path, events: &[String]) -> PathBuf {
     );
     std::fs::write(&path, text).unwrap();
     path
+}
+
+/// Launches with a kernel of 50 µs each, 200 µs apart.
+fn steady(count: i64) -> Vec<String> {
+    (0..count).map(|nth| launched("", 100, 0, 1_000 + 200 * nth, 50, nth + 1)).collect()
 }
 
 fn run(path: &Path, query: &str) -> String {
@@ -60,37 +72,34 @@ fn ranks_of_a_merged_trace_have_calls_and_gpus_of_their_own() {
 
 #[test]
 fn operations_without_a_correlation_id_have_lost_their_link() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut events: Vec<_> =
-        (0..20).map(|nth| launched("", 100, 0, 1_000 + 200 * nth, 50, nth + 1)).collect();
-    let path = trace(folder.path(), &events);
-    assert!(!run(&path, "capture_trust").contains("link"));
-    for event in &mut events[10..] {
-        let kernel = event.rfind("\"correlation\":").unwrap();
-        event.replace_range(kernel.., "\"correlation\":0}}");
+    for count in [0, 1, 10, 20] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = steady(20);
+        for event in &mut events[20 - count..] {
+            let kernel = event.rfind("\"correlation\":").unwrap();
+            event.replace_range(kernel.., "\"correlation\":0}}");
+        }
+        let path = trace(folder.path(), &events);
+        let doubts = run(&path, "capture_trust");
+        let words = format!("{count} of 20 GPU operations have no correlation ID");
+        assert_eq!(doubts.contains(&words), count > 0, "{doubts}");
+        let coverage = run(&path, "nvtx_coverage");
+        assert_eq!(coverage.contains("lost the link"), count > 0, "{coverage}");
+        assert!(!coverage.contains("before the trace began"), "{coverage}");
     }
-    let folder = tempfile::tempdir().unwrap();
-    let path = trace(folder.path(), &events);
-    assert!(run(&path, "capture_trust").contains("10 of 20 GPU operations have no correlation ID"));
-    let coverage = run(&path, "nvtx_coverage");
-    assert!(
-        coverage.contains("lost the link") && !coverage.contains("before the trace began"),
-        "{coverage}"
-    );
 }
 
 #[test]
 fn operations_of_earlier_launches_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut events: Vec<_> =
-        (0..20).map(|nth| launched("", 100, 0, 1_000 + 200 * nth, 50, nth + 1)).collect();
-    for (nth, event) in events.iter_mut().enumerate().take(4) {
-        *event = event.replacen("\"correlation\":", &format!("\"correlation\":9{nth}"), 1);
+    for (count, words) in [(1, "1 of 20"), (4, "4 of 20 GPU operations (0.2 ms)"), (12, "12 of 20")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut events = steady(20);
+        for (nth, event) in events.iter_mut().enumerate().take(count) {
+            *event = event.replacen("\"correlation\":", &format!("\"correlation\":9{nth}"), 1);
+        }
+        let doubts = run(&trace(folder.path(), &events), "capture_trust");
+        assert!(doubts.contains(words) && doubts.contains("were launched before"), "{doubts}");
     }
-    let path = trace(folder.path(), &events);
-    assert!(
-        run(&path, "capture_trust").contains("4 of 20 GPU operations (0.2 ms) were launched before")
-    );
 }
 
 #[test]
@@ -101,16 +110,21 @@ fn a_trace_of_another_accelerator_says_so() {
             r#"{{"ph":"X","cat":"{category}","name":"event_wait","pid":1,"tid":1,"ts":1,"dur":2,"args":{{}}}}"#
         )
     };
-    let path =
-        trace(folder.path(), &[event("cpu_op"), event("mtia_ccp_events"), event("mtia_ccp_events")]);
-    let screen = stdout(&["overview", path.to_str().unwrap()]);
-    assert!(
-        screen.contains("another accelerator") && screen.contains("2 events of another"),
-        "{screen}"
-    );
-    let path = trace(folder.path(), &[event("cpu_op")]);
-    let screen = stdout(&["overview", path.to_str().unwrap()]);
-    assert!(screen.contains("events of the CPU only"), "{screen}");
+    let other = "another accelerator";
+    for (categories, words) in [
+        (vec!["cpu_op", "mtia_ccp_events", "mtia_ccp_events"], [other, "2 events of another"]),
+        (vec!["xpu_kernel"], [other, "1 events of another"]),
+        (vec!["cpu_op", "privateuse1_kernel", "hpu_op", "hpu_op"], [other, "3 events of another"]),
+        (vec!["cpu_op"], ["events of the CPU only", "ProfilerActivity.CUDA"]),
+        (vec![], ["no events that nsq reads", "ProfilerActivity.CUDA"]),
+    ] {
+        let events: Vec<String> = categories.iter().map(|category| event(category)).collect();
+        let path = trace(folder.path(), &events);
+        let screen = stdout(&["overview", path.to_str().unwrap()]);
+        assert!(words.iter().all(|word| screen.contains(word)), "{screen}");
+        // The recorder of a trace is not nsys.
+        assert!(!screen.contains("nsys profile"), "{screen}");
+    }
 }
 
 #[test]
@@ -125,7 +139,9 @@ fn ranks_come_from_the_names_of_files() {
     };
     assert_eq!(ranked("rank6.sqlite"), "6,file name");
     assert_eq!(ranked("a-TP-3-DP-0-PP-0-EP-0.sqlite"), "3,file name");
+    assert_eq!(ranked("dp0_pp0_tp1_dcp0_ep1_rank12.177.sqlite"), "12,file name");
     assert_eq!(ranked("report6.sqlite"), ",");
+    assert_eq!(ranked("node6.sqlite"), ",");
 }
 
 #[test]
@@ -134,17 +150,32 @@ fn ranks_of_one_communicator_on_one_gpu_are_a_contradiction() {
     let path = fixtures.trace("nccl_two_ranks");
     assert!(!run(&path, "capture_trust").contains("ranks that share a GPU"));
     let connection = Connection::open(&path).unwrap();
-    connection.execute("UPDATE TARGET_INFO_CUDA_DEVICE SET gpuId = 0, uuid = NULL", []).unwrap();
-    drop(connection);
-    assert!(run(&path, "capture_trust").contains("2 ranks of one NCCL communicator ran on GPU 0"));
+    for (change, gpu) in [
+        ("SET gpuId = 0, uuid = NULL", 0),
+        ("SET gpuId = 1, uuid = NULL", 1),
+        ("SET gpuId = 0, uuid = 'GPU-a'", 0),
+    ] {
+        connection.execute(&format!("UPDATE TARGET_INFO_CUDA_DEVICE {change}"), []).unwrap();
+        let doubts = run(&path, "capture_trust");
+        assert!(
+            doubts.contains(&format!("2 ranks of one NCCL communicator ran on GPU {gpu}")),
+            "{doubts}"
+        );
+    }
 }
 
 #[test]
 fn a_graph_capture_ran_on_the_same_gpu_as_an_eager_one() {
+    for count in [1, 20, 33] {
+        graph_against_eager(count);
+    }
+}
+
+fn graph_against_eager(count: i64) {
     let gpu = "INSERT INTO TARGET_INFO_GPU (vmId, id, name, cuDevice, smCount) VALUES (0, 0, 'NVIDIA H100', 0, 132)";
     let eager = Capture::new();
     let graphs = Capture::new();
-    for nth in 0..20 {
+    for nth in 0..count {
         let at = 1_000 * MS + nth * 10 * MS;
         eager.launch(process(100), at, "gemm", (at + 20 * US, at + 5 * MS), nth + 1);
         graphs.call(process(100) | 1, "cudaGraphLaunch_v10000", (at, at + 10 * US), nth + 1, 0);
@@ -159,6 +190,49 @@ fn a_graph_capture_ran_on_the_same_gpu_as_an_eager_one() {
     }
     let (eager, graphs) = (eager.sql(gpu).path(), graphs.sql(gpu).path());
     let out = stdout(&["diff", eager.to_str().unwrap(), graphs.to_str().unwrap()]);
-    assert!(out.contains("20 CUDA graph executions, 99.60 ms, NVIDIA H100"), "{out}");
+    assert!(
+        out.contains(&format!("{count} CUDA graph executions, ")) && out.contains("ms, NVIDIA H100"),
+        "{out}"
+    );
     assert!(!out.contains("different GPUs") && !out.contains(" 0 kernels"), "{out}");
+}
+
+#[test]
+fn a_sampled_trace_concludes_nothing() {
+    for (distance, is_sampled) in [(1, false), (20, false), (60, true), (216, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let launches =
+            (0..150).map(|nth| launched("", 100, 0, 1_000 + 200 * nth, 50, 1 + distance * nth));
+        let path = trace(folder.path(), &launches.collect::<Vec<_>>());
+        assert_eq!(
+            run(&path, "capture_trust").contains("The trace is a sample"),
+            is_sampled,
+            "{distance}"
+        );
+        let screen = stdout(&[path.to_str().unwrap()]);
+        let verdict = "Idle time is unknown, because most of the launched work is not in the report.";
+        assert_eq!(screen.contains(verdict), is_sampled, "{screen}");
+    }
+    // Runtimes of other accelerators number their calls in their own way.
+    for (runtime, event) in
+        [("mtia_runtime", "mtia_ccp_events"), ("cuda_runtime", "hpu_op"), ("cuda_runtime", "cpu_op")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let calls = (0..150).map(|nth| {
+            let at = 1_000 + 200 * nth;
+            format!(
+                r#"{{"ph":"X","cat":"{runtime}","name":"launch","pid":100,"tid":100,"ts":{at},"dur":3,"args":{{"correlation":{}}}}},
+                   {{"ph":"X","cat":"{event}","name":"gemm","pid":1,"tid":7,"ts":{at},"dur":3,"args":{{}}}}"#,
+                1 + 1_209_630 * nth
+            )
+        });
+        let path = trace(folder.path(), &calls.collect::<Vec<_>>());
+        let screen = stdout(&[path.to_str().unwrap()]);
+        assert!(!screen.contains("is a sample") && screen.contains("no GPU work"), "{screen}");
+    }
+    // Few calls may be far apart.
+    let folder = tempfile::tempdir().unwrap();
+    let launches = (0..50).map(|nth| launched("", 100, 0, 1_000 + 200 * nth, 50, 1 + 216 * nth));
+    let path = trace(folder.path(), &launches.collect::<Vec<_>>());
+    assert!(!run(&path, "capture_trust").contains("The trace is a sample"));
 }

@@ -355,5 +355,5 @@ fn the_page_draws_each_operator_below_its_roof() {
         &[call("mine::op", "[[1]]", "float", "", [""; 6])],
     );
     let text = stdout(&["page", "efficiency", empty.path()]);
-    assert!(text.contains("does not tell the FLOPs of any operator"), "{text}");
+    assert!(text.contains("FLOPs are unknown for all operators"), "{text}");
 }

@@ -114,6 +114,7 @@ impl PlaybookQuestion<'_> {
             "name": page.name,
             "version": page.version,
             "markdown": false,
+            "details": true,
             "width": null,
             "bold": false,
             "overview": null,

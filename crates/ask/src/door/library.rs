@@ -8,11 +8,12 @@ use nsq_engine::execute::Limits;
 use nsq_engine::normalize::Presence;
 use nsq_engine::scope::ScopeText as Scope;
 use nsq_library::catalog::{BuiltIn, Catalog, Shown};
-use nsq_library::manual::{self, Form, queries, search, words_of};
+use nsq_library::manual::{self, Form, library_items, queries, search, words_of};
 use nsq_report::report::{ExportOptions, Temporaries};
 use nsq_value::cancel::Cancel;
 use nsq_value::error::{Error, Result};
-use nsq_value::table::{Column, ResultTable};
+use nsq_value::table::{Column, ResultTable, Value};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -66,15 +67,24 @@ impl Library {
         self.catalog().query_names()
     }
 
-    /// The queries that are about all of these words, the best match first; without words, all but internal ones, which
-    /// are parts of pages. If
-    /// no query has all words, those with the most of them. Columns: `domain`, `name`, `summary`, `version`,
+    /// The queries that are about these words, the best match first; without words, all but internal ones, which are
+    /// parts of pages. Columns: `domain`, `name`, `summary`, `version`,
     /// `tags`, all text.
     pub fn find(&self, words: &str) -> Result<Table> {
         let words = words_of(&[words.to_owned()]);
         let mut found = queries(self.catalog(), Shown::Public);
         if !words.is_empty() {
+            let names: BTreeSet<String> =
+                found.iter().filter_map(|row| row.text("name").map(str::to_owned)).collect();
+            let others = ["pages", "playbooks", "relations", "classes", "recorded"];
+            found = library_items(self.catalog(), Shown::Public)?;
             search(&mut found, &words, self.catalog())?;
+            found.rows.retain(|row| match (row.first(), row.get(1)) {
+                (Some(Value::Text(kind)), Some(Value::Text(name))) => {
+                    names.contains(name) && !others.contains(&kind.as_str())
+                }
+                _ => false,
+            });
         }
         Ok(listed("Queries", found))
     }
@@ -225,9 +235,9 @@ impl Report {
         let OpenReport { report, schema, .. } = &self.open;
         let limits = Limits { cancel: cancel.clone(), ..Limits::default() };
         let catalog = self.library.catalog();
-        let (scope, of_steps) = self.open.of_steps(catalog, &scope.resolve(schema)?, &limits)?;
+        let (scope, of_scope) = self.open.in_numbers(catalog, &scope.resolve(schema)?, &limits)?;
         let source = Source { report, schema, catalog, scope: &scope, limits: &limits, internal: false };
         let notes = materialize(&source, output.as_ref())?.notes;
-        Ok(of_steps.into_iter().chain(notes).collect())
+        Ok(of_scope.into_iter().chain(notes).collect())
     }
 }

@@ -41,7 +41,7 @@ pub const FILTERS: [(&str, &str); 20] = [
     ("whole", "Quotes a name safely, without shortening it."),
     (
         "kernel",
-        "Quotes a kernel's short name, with what a PyTorch template computes in parentheses; kernel(names) uses the full name if another of these names has the same short name, kernel(none, 56) shortens a long one to 56 characters.",
+        "Quotes a kernel's short name, with what a PyTorch template computes in parentheses; kernel(names) uses the full name if another of these names has the same short name, kernel(none, 56) shortens a long one to 56 characters, and kernel(names, 56) to the part that differs.",
     ),
 ];
 
@@ -90,12 +90,21 @@ pub(super) fn add(environment: &mut Environment<'static>, visible: fn(&str) -> S
             if value.is_none() {
                 return laid_out(state, NO_NAME.to_owned());
             }
-            let width = width.unwrap_or(NAME_CHARS);
-            let short = |name: &str| shortened(&visible(&kernel(name)), width);
+            let most = width.unwrap_or(NAME_CHARS);
+            let short = |name: &str| shortened(&visible(&kernel(name)), most);
             let name = value.to_string();
             let own = short(&name);
-            let is_alike = among.iter().flatten().any(|other| *other != name && short(other) == own);
-            laid_out(state, quoted(&if is_alike { visible(&name) } else { own }))
+            let others = among.iter().flatten().filter(|other| **other != name);
+            let alike: Vec<String> =
+                others.filter(|other| short(other) == own).map(|other| visible(other)).collect();
+            laid_out(
+                state,
+                quoted(&match (alike.as_slice(), width) {
+                    ([], _) => own,
+                    (_, None) => visible(&name),
+                    (alike, Some(width)) => where_it_differs(&visible(&name), alike, width),
+                }),
+            )
         };
     environment.add_filter("kernel", kernel_name);
 }
@@ -169,6 +178,32 @@ pub(super) fn shortened(name: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// Shortens a long name to its function and the part from which it differs from other names.
+fn where_it_differs(name: &str, others: &[String], width: usize) -> String {
+    let own = FunctionName::of(name).own;
+    let name = name.find(own).map_or(name, |at| &name[at..]);
+    let chars: Vec<char> = name.chars().collect();
+    let common = |other: &String| {
+        let other = other.find(own).map_or(other.as_str(), |at| &other[at..]);
+        chars.iter().zip(other.chars()).take_while(|(a, b)| **a == *b).count()
+    };
+    let (head, common) = (width / 3, others.iter().map(common).max().unwrap_or(0));
+    // Some of what is before says what differs.
+    let from = common.saturating_sub(width / 6);
+    if chars.len() <= width || from <= head {
+        return shortened_at_the_end(&chars, width);
+    }
+    let head: String = chars[..head].iter().collect();
+    format!("{head}…{}", shortened_at_the_end(&chars[from..], width - head.chars().count() - 1))
+}
+
+fn shortened_at_the_end(chars: &[char], width: usize) -> String {
+    match chars.len() <= width {
+        true => chars.iter().collect(),
+        false => chars[..width.saturating_sub(1)].iter().chain(&['…']).collect(),
+    }
+}
+
 /// `void at::native::elementwise_kernel<…MulFunctor<float>…>(…)` → `elementwise_kernel (MulFunctor)`.
 ///
 /// The short name of a kernel: its function, and up to two words of its template arguments that tell
@@ -222,5 +257,21 @@ mod tests {
         ] {
             assert_eq!(kernel(full), short);
         }
+    }
+
+    #[test]
+    fn names_that_are_alike_are_cut_where_they_differ() {
+        let name = |size: u32| {
+            format!(
+                "void at::native::vectorized_elementwise_kernel<at::native::CUDAFunctor_add<float>, std::array<char *, \
+                 (unsigned long)3>, (int){size}>(int, T2, T3)"
+            )
+        };
+        let [four, eight] = [name(4), name(8)];
+        let short = where_it_differs(&four, std::slice::from_ref(&eight), 56);
+        assert_eq!(short, "vectorized_element…3>, (int)4>(int, T2, T3)");
+        assert_ne!(short, where_it_differs(&eight, &[four], 56));
+        assert_eq!(where_it_differs("f(int)", &["f(float)".to_owned()], 56), "f(int)");
+        assert!(where_it_differs(&"ab".repeat(40), &["ab".repeat(41)], 20).chars().count() <= 20);
     }
 }

@@ -1,16 +1,16 @@
-//! Whether the iterations of the reports that the page `diff` compares are the same ones.
+//! Whether the steps of the reports that the page `diff` compares are the same ones.
 
 use nsq_value::error::{Error, Result};
 use nsq_value::table::ResultTable;
 use std::collections::BTreeSet;
 
-/// Why the iterations of the reports are not compared with each other, although some have any. `runs` is the
-/// page's table of that name, `named` the user's name of the iterations, and `quotable` makes names harmless
+/// Why the steps of the reports are not compared with each other, although some have any. `runs` is the
+/// page's table of that name, `named` the user's name of the steps, and `quotable` makes names harmless
 /// between backquotes.
 ///
 /// # Errors
 ///
-/// [`Error::Usage`] if no report has iterations of the user's name: a misspelt name must not look like an
+/// [`Error::Usage`] if no report has steps of the user's name: a misspelt name must not look like an
 /// answer.
 pub fn not_comparable(
     runs: &ResultTable,

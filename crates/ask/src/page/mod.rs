@@ -30,6 +30,7 @@ pub use iterations::not_comparable;
 pub use no_rows::NoRows;
 pub use page_answer::{PageAnswer, PageTableAnswer};
 pub use page_report::{PageReport, ReportInput};
+pub use prose::{TERMINAL, Terminal};
 pub use questions::{Given, PartAnswer, Questions, Status, table_text};
 pub use request::PageRequest;
 pub use saved::SavedReport;

@@ -27,7 +27,7 @@ impl NoRows<'_> {
             false => (
                 format!("{} within the scope", self.what),
                 format!("  the scope options exclude all of its {}", self.what),
-                "leave out some of --device, --stream, --process, --time, --nvtx, --iter or other scope options"
+                "leave out some of --gpu, --device, --stream, --process, --time, --nvtx, --iter or other scope options"
                     .to_owned(),
             ),
         };

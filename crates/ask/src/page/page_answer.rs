@@ -1,6 +1,7 @@
 //! The answer of a page, as tables and in layouts.
 
 use super::planned::HELP;
+use super::prose::Terminal;
 use super::template::{Templates, Trouble};
 use minijinja::Value;
 use nsq_engine::compile::Plan;
@@ -65,8 +66,13 @@ impl PageTableAnswer<'_> {
 }
 
 impl PageAnswer<'_> {
-    /// The page in one of its layouts.
+    /// The page in one of its layouts, for a file.
     pub fn layout(&self, name: &str) -> Result<String> {
+        self.layout_on(name, Terminal::default())
+    }
+
+    /// The page in one of its layouts, for a terminal.
+    pub fn layout_on(&self, name: &str, terminal: Terminal) -> Result<String> {
         if !self.is_about_one {
             return Err(Error::usage(
                 "a layout of this page is about one report",
@@ -85,7 +91,7 @@ impl PageAnswer<'_> {
         };
         let (page, catalog) = (&self.page.name, self.catalog);
         let (layouts, assets) = (catalog.layouts(page), catalog.assets(page));
-        self.templates.layout(layouts, assets, name, &self.context).map_err(|trouble| {
+        self.templates.layout(layouts, assets, name, &self.context, terminal).map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(&layout.file, 1, reason, HELP)
         })

@@ -3,9 +3,49 @@
 use super::bounds::at_most;
 use super::filters::laid_out;
 use minijinja::value::{Kwargs, Value};
-use minijinja::{Environment, Error, State};
+use minijinja::{Environment, Error, ErrorKind, State};
 use nsq_render::render::{bold, filled, markdown_code, markdown_text, visible, wrapped};
+use std::collections::BTreeMap;
 use unicode_width::UnicodeWidthStr;
+
+/// Name of what layouts know about the terminal.
+pub const TERMINAL: &str = "terminal";
+
+/// The terminal that a layout is for. Elsewhere, lines have any length, and nothing is coloured.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terminal {
+    /// Columns.
+    pub width: Option<usize>,
+    /// Whether it shows colours.
+    pub color: bool,
+}
+
+impl Terminal {
+    /// As layouts see it.
+    pub(super) fn value(self) -> Value {
+        Value::from(BTreeMap::from([
+            ("width", Value::from(self.width)),
+            ("color", Value::from(self.color)),
+        ]))
+    }
+}
+
+/// Escape sequences of styles.
+const STYLES: [(&str, &str); 5] =
+    [("bold", "1"), ("green", "32"), ("yellow", "33"), ("magenta", "35"), ("cyan", "36")];
+
+/// A text in a style, if the layout's terminal shows colours.
+fn paint(state: &State, text: &Value, style: &str) -> Result<Value, Error> {
+    let known = STYLES.iter().find(|(name, _)| *name == style);
+    let Some((_, code)) = known else {
+        return Err(Error::new(ErrorKind::InvalidOperation, format!("unknown style '{style}'")));
+    };
+    let shown = if text.is_safe() { text.to_string() } else { visible(&text.to_string()) };
+    let color = state.lookup(TERMINAL).and_then(|terminal| terminal.get_attr("color").ok());
+    let is_painted = color.is_some_and(|color| color.is_true()) && !shown.is_empty();
+    let painted = if is_painted { format!("\u{1b}[{code}m{shown}\u{1b}[0m") } else { shown };
+    Ok(laid_out(state, painted))
+}
 
 /// Adds the filters.
 pub(super) fn add(environment: &mut Environment<'static>) {
@@ -15,6 +55,9 @@ pub(super) fn add(environment: &mut Environment<'static>) {
     environment.add_filter("markdown_code", |state: &State, text: String| {
         laid_out(state, markdown_code(&text))
     });
+    environment.add_filter("bold", |state: &State, text: Value| paint(state, &text, "bold"));
+    environment
+        .add_filter("paint", |state: &State, text: Value, style: String| paint(state, &text, &style));
     environment.add_filter("fill", fill);
     environment.add_filter(
         "shell",

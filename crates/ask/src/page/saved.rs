@@ -14,7 +14,7 @@ use std::path::Path;
 /// The version of the file.
 const VERSION: u32 = 1;
 
-const HELP: &str = "save it again with `nsq baseline save`";
+const HELP: &str = "save it again with `nsq diff baseline save`";
 
 /// The answers of a report to the queries that a page asks of each report, in one or more settings of the
 /// page's parameters.

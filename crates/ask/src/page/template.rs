@@ -1,6 +1,7 @@
 //! Renders templates from rows: sentences with numbers, query parameters, and facts.
 
 use super::limited_buffer::LimitedBuffer;
+use super::prose::{TERMINAL, Terminal};
 use super::values::cell;
 use super::{assets, bounds, chart, filters, layout, prose};
 use minijinja::syntax::SyntaxConfig;
@@ -24,7 +25,7 @@ const MAX_BYTES: usize = 16 << 20;
 const NO_ANSWER: &str = "no_answer";
 
 /// Names of the functions that templates can call.
-pub const FUNCTIONS: [&str; 2] = [NO_ANSWER, "range"];
+pub const FUNCTIONS: [&str; 3] = [NO_ANSWER, "namespace", "range"];
 
 /// Prefix of errors raised by this function.
 const NO_ANSWER_PREFIX: &str = "no answer: ";
@@ -139,6 +140,7 @@ impl Templates {
         assets: impl Iterator<Item = (&'l str, &'l PageLayout)>,
         name: &str,
         context: &BTreeMap<String, Value>,
+        terminal: Terminal,
     ) -> Result<String, Trouble> {
         let (mut environment, mut is_built_in) = (self.layout.clone(), true);
         // Its parts are escaped as the layout is, whatever their names.
@@ -147,6 +149,7 @@ impl Templates {
             true => AutoEscape::Html,
             false => AutoEscape::None,
         });
+        environment.add_global(TERMINAL, terminal.value());
         let texts = assets.map(|(name, asset)| (name.to_owned(), asset.text.clone()));
         assets::add(&mut environment, texts.collect());
         for (name, layout) in layouts {

@@ -1,5 +1,6 @@
 //! What a check finds.
 
+use nsq_library::catalog::NO_FRONT_MATTER;
 use nsq_value::error::Error;
 use std::fmt;
 
@@ -18,9 +19,20 @@ pub struct Finding {
     pub help: String,
 }
 
+/// Rules about texts, names of columns and the length of lines. A query that breaks them answers as well.
+const STYLE: [&str; 11] = ["Q03", "Q07", "Q08", "Q18", "Q20", "Q21", "Q22", "V07", "V08", "V18", "S08"];
+
+impl Finding {
+    /// Whether it is about style: the file works as it is.
+    pub fn is_advice(&self) -> bool {
+        STYLE.contains(&self.rule)
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {} {}\n  help: {}", self.file, self.line, self.rule, self.message, self.help)
+        let kind = if self.is_advice() { "advice" } else { "help" };
+        write!(f, "{}:{}: {} {}\n  {kind}: {}", self.file, self.line, self.rule, self.message, self.help)
     }
 }
 
@@ -29,7 +41,11 @@ pub(super) fn unreadable(error: Error) -> Finding {
     let help = error.help().unwrap_or_default();
     match error {
         Error::Catalog { file, line, reason, .. } => {
-            let rule = if file.ends_with(".yml") { "S02" } else { "Q02" };
+            let rule = match reason.as_str() {
+                NO_FRONT_MATTER if !file.contains("views/") => "Q22",
+                _ if file.ends_with(".yml") => "S02",
+                _ => "Q02",
+            };
             Finding { file, line, rule, message: reason, help }
         }
         other => Finding { file: String::new(), line: 1, rule: "Q02", message: other.to_string(), help },

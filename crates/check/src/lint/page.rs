@@ -3,7 +3,7 @@
 use super::Finding;
 use super::names::{Place, check_stem};
 use super::template::{code_in, columns_in, filters_in};
-use nsq_ask::page::{ASSET, FUNCTIONS, Templates};
+use nsq_ask::page::{ASSET, FUNCTIONS, TERMINAL, Templates};
 use nsq_engine::compile::{parse_param, scalar};
 use nsq_library::catalog::{Catalog, Page, PageLayout, QueryHeader};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,7 +161,8 @@ impl<'a> Check<'a> {
             match self.templates.names_in(&layout.text) {
                 Err(fault) => faults.push((String::new(), format!("invalid template: {fault}"))),
                 Ok(names) => {
-                    let is_function = |name: &str| name == ASSET || FUNCTIONS.contains(&name);
+                    let is_function =
+                        |name: &str| [ASSET, TERMINAL].contains(&name) || FUNCTIONS.contains(&name);
                     for name in names.difference(known).filter(|name| !is_function(name)) {
                         let message =
                             format!("the layout uses '{name}', which the page does not define");

@@ -221,7 +221,7 @@ fn check_params(query: &Query, place: &Place<'_>, catalog: &Catalog, findings: &
     }
 }
 
-/// Q12: the statement has no banned keyword, no semicolon and no line over 120 characters.
+/// Q12, Q21: the statement has no banned keyword, no semicolon and no line over 120 characters.
 pub(super) fn check_body(sql: &str, first_line: usize, file: &str, findings: &mut Vec<Finding>) {
     const BANNED: [(&str, &str); 5] = [
         ("LIKE", "use GLOB: LIKE ignores case and cannot use an index"),
@@ -232,22 +232,22 @@ pub(super) fn check_body(sql: &str, first_line: usize, file: &str, findings: &mu
     ];
     let code = code_only(sql);
     for (index, line) in code.lines().enumerate() {
-        let mut add = |message: String, help: &str| {
+        let mut add = |rule: &'static str, message: String, help: &str| {
             let (file, line) = (file.to_owned(), first_line + index);
-            findings.push(Finding { file, line, rule: "Q12", message, help: help.to_owned() });
+            findings.push(Finding { file, line, rule, message, help: help.to_owned() });
         };
         let words: BTreeSet<String> = line
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .map(str::to_uppercase)
             .collect();
         for (word, help) in BANNED.iter().filter(|(word, _)| words.contains(*word)) {
-            add(format!("{word} is not allowed"), help);
+            add("Q12", format!("{word} is not allowed"), help);
         }
         if line.contains(';') {
-            add("a semicolon is not allowed: a file has one statement".to_owned(), "remove it");
+            add("Q12", "a semicolon is not allowed: a file has one statement".to_owned(), "remove it");
         }
         if sql.lines().nth(index).is_some_and(|line| line.chars().count() > 120) {
-            add("the line is longer than 120 characters".to_owned(), "break the line");
+            add("Q21", "the line is longer than 120 characters".to_owned(), "break the line");
         }
     }
 }

@@ -30,7 +30,12 @@ pub(super) fn check_reads(
     };
     let header = &query.header;
     let asked: BTreeSet<String> = header.asks.iter().flat_map(tables_of).collect();
-    for name in asked.difference(&used).filter(|name| *name != FINDING_TABLES[1]) {
+    let gives = |name: &str| header.asks.iter().any(|ask| ask.given.values().any(|of| of == name));
+    // Of the two tables about findings, one may be enough.
+    let is_of_findings = |name: &String| FINDING_TABLES.contains(&name.as_str());
+    let reads_findings = used.iter().any(is_of_findings);
+    let is_unread = |name: &&String| !(gives(name) || reads_findings && is_of_findings(name));
+    for name in asked.difference(&used).filter(is_unread) {
         let message = format!("`asks` lists {name}, but the statement does not read it");
         findings.push(place.finding("Q09", "asks:", message, "remove it from `asks`"));
     }

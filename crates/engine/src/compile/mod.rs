@@ -3,6 +3,7 @@
 //! It handles typed parameters, NVIDIA's colon arguments and the choice of columns, and checks that the
 //! report has the data that the query needs. It does not run SQL.
 
+mod asked_finding;
 mod dialect;
 mod invocation;
 mod layout;
@@ -13,6 +14,7 @@ mod standalone;
 mod statement_params;
 mod statements;
 
+pub use asked_finding::{AskedFinding, FINDING_ABOUT};
 pub use dialect::parse;
 pub use invocation::Invocation;
 pub use layout::{ByteUnit, Layout, NsysUnits, TimeUnit};
@@ -24,9 +26,10 @@ pub use statement_params::{named_params, typed_params, unknown_param};
 pub use statements::split_statements;
 
 use crate::normalize::{Lack, Presence};
-use nsq_library::catalog::{AskedQuery, Catalog, Finding, Kind, KnownBy, Query, line_of};
+use nsq_library::catalog::{AskedQuery, Catalog, Kind, KnownBy, Query, line_of};
 use nsq_value::error::{Error, Result};
-use nsq_value::table::{Column, Type, Unit, Value};
+use nsq_value::table::{Column, ResultTable, Type, Unit, Value};
+use std::borrow::Cow;
 use std::path::Path;
 
 /// A query that a plan asks, and the table that its answer becomes.
@@ -36,42 +39,34 @@ pub struct Asked {
     pub table: String,
     /// The query.
     pub plan: Plan,
+    /// The parameters that get a column of a table asked before: their names, which are those of the columns, and the
+    /// tables.
+    pub given: Vec<(String, String)>,
 }
 
-/// A finding that a plan asks, with all others.
-#[derive(Debug, Clone)]
-pub struct AskedFinding {
-    /// The query.
-    pub plan: Plan,
-    /// What it says.
-    pub about: Finding,
-}
-
-/// The columns of the table about findings, the last two of which are what the report lacks, and help.
-pub const FINDING_ABOUT: [&str; 11] = [
-    "query",
-    "title",
-    "claim",
-    "ceiling",
-    "remedy",
-    "link",
-    "confidence",
-    "frees",
-    "narrows",
-    "lacks",
-    "help",
-];
-
-impl AskedFinding {
-    /// The texts of [`FINDING_ABOUT`] after the name of the query.
-    pub fn texts(&self) -> [String; 8] {
-        let about = &self.about;
-        let texts = [&self.plan.title, &about.claim, &about.ceiling, &about.remedy, &about.link];
-        let [title, claim, ceiling, remedy, link] = texts.map(String::clone);
-        let confidence = about.confidence.as_str().to_owned();
-        let frees = about.frees.as_str().to_owned();
-        [title, claim, ceiling, remedy, link, confidence, frees, about.narrows.join(",")]
+impl Asked {
+    /// The query with the parameters that others give it. `table`: an answer, by the name of its table.
+    pub fn with_given<'a>(&self, table: impl Fn(&str) -> Option<&'a ResultTable>) -> Cow<'_, Plan> {
+        if self.given.is_empty() {
+            return Cow::Borrowed(&self.plan);
+        }
+        let mut plan = self.plan.clone();
+        for (param, name) in &self.given {
+            let values = table(name).map_or_else(Vec::new, |table| texts_of(table, param));
+            plan.bindings.retain(|(bound, _)| bound != param);
+            plan.bindings.push((param.clone(), Value::Text(serde_json::json!(values).to_string())));
+        }
+        Cow::Owned(plan)
     }
+}
+
+fn texts_of<'a>(table: &'a ResultTable, column: &str) -> Vec<&'a str> {
+    let place = table.columns.iter().position(|of| of.name == column);
+    let text = |row: &'a Vec<Value>| match row.get(place?)? {
+        Value::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    table.rows.iter().filter_map(text).collect()
 }
 
 /// Most queries that ask each other in a row. More are taken for a circle.
@@ -227,6 +222,14 @@ impl Plan {
         let query = catalog
             .query(&ask.query)
             .map_err(|error| refuse(error.to_string(), "`asks` names queries; `nsq list` shows them"))?;
+        let before = asking.header.asks.iter().take_while(|other| other.table != ask.table);
+        let before: Vec<&str> = before.map(|other| other.table.as_str()).collect();
+        if let Some((param, table)) = ask.given.iter().find(|(_, of)| !before.contains(&of.as_str())) {
+            return Err(refuse(
+                format!("{param} is given by {table}, which is not asked before {}", ask.table),
+                "ask it first",
+            ));
+        }
         if depth > MAX_ASKING {
             return Err(refuse(
                 format!("more than {MAX_ASKING} queries ask each other, or they do so in a circle"),
@@ -250,7 +253,8 @@ impl Plan {
         }
         params::require(query, &own)?;
         let plan = Self::bound(catalog, query, own, &[], &Layout::Own, depth)?;
-        Ok(Asked { table: ask.table.clone(), plan })
+        let given = ask.given.clone().into_iter().collect();
+        Ok(Asked { table: ask.table.clone(), plan, given })
     }
 
     /// Plans a user's statement over the normalised vocabulary. `origin` is its file and first line.
@@ -312,7 +316,7 @@ impl Plan {
             detail: lines.join("\n"),
             help: match lack.flags.as_slice() {
                 [] if lack.is_imported => {
-                    format!("PyTorch traces do not record it, or this trace lacks it; {see}")
+                    format!("PyTorch traces do not record it, or not this one; {see}")
                 }
                 [] => see,
                 flags if lack.was_recorded => {

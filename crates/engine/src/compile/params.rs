@@ -4,7 +4,7 @@ use super::Invocation;
 use nsq_library::catalog::{Param, ParamType, Query};
 use nsq_value::error::{Error, Result, nearest};
 use nsq_value::table::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What people call a parameter that names ranges.
 const RANGE_WORDS: [&str; 7] = ["tag", "range", "ranges", "iter-tag", "iter_tag", "iter", "nvtx"];
@@ -44,6 +44,7 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
             },
         ));
     }
+    let mut listed = BTreeSet::new();
     let typed = invocation.params.iter().map(|(key, text)| (key, Value::Text(text.clone())));
     for (key, value) in typed.chain(invocation.values.iter().map(|(key, value)| (key, value.clone()))) {
         let Some(param) = header.params.iter().find(|param| param.name == *key) else {
@@ -63,6 +64,12 @@ pub(super) fn bind(query: &Query, invocation: &Invocation) -> Result<Vec<(String
                     names => format!("Parameters of {}: {}.", header.name, names.join(", ")),
                 },
             });
+        };
+        // A list that is given again goes on.
+        let is_again = param.kind == ParamType::List && !listed.insert(&param.name);
+        let value = match given.get(param.name.as_str()) {
+            Some(before) if is_again => joined(&header.name, param, [before, &value])?,
+            _ => value,
         };
         given.insert(&param.name, value);
     }
@@ -141,6 +148,17 @@ fn accept(owner: &str, param: &Param, value: &Value) -> Result<Value> {
         (_, Value::Int(int)) => parse_param(owner, param, &int.to_string()),
         (_, Value::Real(real)) => parse_param(owner, param, &real.to_string()),
     }
+}
+
+/// One list of the items of two.
+fn joined(owner: &str, param: &Param, lists: [&Value; 2]) -> Result<Value> {
+    let mut items: Vec<String> = Vec::new();
+    for list in lists {
+        if let Value::Text(text) = accept(owner, param, list)? {
+            items.extend(serde_json::from_str::<Vec<String>>(&text).unwrap_or_default());
+        }
+    }
+    Ok(Value::Text(serde_json::Value::from(items).to_string()))
 }
 
 /// The error for a value that does not fit a parameter.

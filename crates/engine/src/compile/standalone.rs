@@ -26,13 +26,19 @@ pub fn script(plan: &Plan, installation: &Installation, native: &[String], repor
         script.push_str(";\n\n");
     }
     let report = literal(&Value::Text(report.to_owned()));
-    if let Some(findings) = &plan.findings {
+    if let Some(findings) = findings_of(plan) {
         push_findings(&mut script, findings);
     }
     push_asked(&mut script, plan, &report, &mut BTreeMap::new());
     script.push_str(&with_literals(&plan.sql, &plan.bindings));
     script.push_str(";\n");
     script
+}
+
+/// The findings that a plan asks, or one that it asks.
+fn findings_of(plan: &Plan) -> Option<&Vec<AskedFinding>> {
+    let asked = || plan.asks.iter().find_map(|asked| findings_of(&asked.plan));
+    plan.findings.as_ref().or_else(asked)
 }
 
 /// The tables of the queries that a plan asks, after those that these ask.
@@ -42,11 +48,17 @@ fn push_asked<'p>(
     report: &str,
     known: &mut BTreeMap<&'p str, String>,
 ) {
-    for Asked { table, plan } in &plan.asks {
+    for Asked { table, plan, given } in &plan.asks {
         push_asked(script, plan, report, known);
         let origin =
             if plan.across { String::new() } else { format!("{report} AS report, 0 AS side, ") };
-        let sql = with_literals(&plan.sql, &plan.bindings);
+        let is_own = |(bound, _): &&(String, Value)| !given.iter().any(|(param, _)| param == bound);
+        let bindings: Vec<_> = plan.bindings.iter().filter(is_own).cloned().collect();
+        let mut sql = with_literals(&plan.sql, &bindings);
+        for (param, of) in given {
+            let values = format!("(SELECT json_group_array({param}) FROM temp.{of})");
+            sql = sql.replace(&format!(":{param}"), &values);
+        }
         match known.insert(table, sql.clone()) {
             Some(before) if before == sql => continue,
             Some(_) => script.push_str(&format!("DROP TABLE temp.{table};\n")),

@@ -77,6 +77,7 @@ impl Session {
             has_stored,
             asked,
             judged,
+            found: OnceCell::new(),
             recorded: OnceCell::new(),
             are_times_checked: Cell::new(true),
             limits: limits.clone(),

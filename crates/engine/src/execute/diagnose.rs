@@ -51,7 +51,9 @@ fn help_for(message: &str, plan: &Plan, connection: &Connection) -> String {
     if let Some(name) = message.strip_prefix("no such column: ") {
         let columns = columns_of(plan, connection);
         let bare = name.rsplit('.').next().unwrap_or(name).trim_matches('"');
-        let near = nearest(bare, columns.iter().map(String::as_str));
+        // Another relation of the statement may have it.
+        let others = columns.iter().map(String::as_str).filter(|column| *column != bare);
+        let near = nearest(bare, others);
         return match near.as_slice() {
             [] => format!("columns of {}: {}", tables_of(plan).join(", "), columns.join(", ")),
             near => did_you_mean(near),

@@ -11,14 +11,18 @@ use nsq_value::error::{Error, Result};
 use nsq_value::table::Value;
 use rusqlite::Row;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The report in the errors: the overview shows them beside its name.
 const REPORT: &str = "REPORT";
 
 impl Session {
-    /// Asks all findings that the plan reads, in the order of their names. `None` if it reads none.
-    pub(super) fn findings(&self, plan: &Plan, limits: &Limits) -> Result<Option<Findings>> {
+    /// Asks all findings, in the order of their names, if the plan reads them. Each is asked once.
+    pub(super) fn findings(&self, plan: &Plan, limits: &Limits) -> Result<Option<Arc<Findings>>> {
         let Some(asked) = &plan.findings else { return Ok(None) };
+        if let Some(found) = self.found.get() {
+            return Ok(Some(Arc::clone(found)));
+        }
         let mut findings = Findings::default();
         for asked in asked {
             let lack = self.lack_of(&asked.plan)?;
@@ -28,7 +32,7 @@ impl Session {
             }
             findings.about.push(about_row(asked, lack));
         }
-        Ok(Some(findings))
+        Ok(Some(Arc::clone(self.found.get_or_init(|| Arc::new(findings)))))
     }
 
     /// The intervals of a finding, which nothing else asks any more.

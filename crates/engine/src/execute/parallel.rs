@@ -169,8 +169,13 @@ impl Session {
             self.add_leaf(Leaf { plan, is_finding: false }, leaves);
             return Ok(());
         }
-        plan.asks.iter().try_for_each(|asked| self.add_leaves(&asked.plan, leaves))?;
-        for asked in plan.findings.iter().flatten() {
+        // What another answer gives a parameter to is asked after it. A query that has its answer asks nothing more.
+        let asks = plan.asks.iter().filter(|asked| asked.given.is_empty());
+        let asks = asks.filter(|asked| self.known(&asked.plan).is_none());
+        asks.into_iter().try_for_each(|asked| self.add_leaves(&asked.plan, leaves))?;
+        // The intervals of all findings are kept once a plan has read them.
+        let findings = plan.findings.iter().flatten().filter(|_| self.found.get().is_none());
+        for asked in findings {
             if self.absent_of(&asked.plan).is_none() {
                 self.add_leaf(Leaf { plan: &asked.plan, is_finding: true }, leaves);
             }

@@ -38,6 +38,8 @@ pub struct Session {
     pub(super) asked: RefCell<Vec<(Plan, Rc<ResultTable>)>>,
     /// The findings that were asked ahead, and their intervals; `None` if the report cannot tell.
     pub(super) judged: RefCell<Vec<(Plan, Option<Intervals>)>>,
+    /// What all findings say, for those that ask them.
+    pub(super) found: OnceCell<Arc<Findings>>,
     /// The session of plans that see the rows whose times cannot be true; `None` if the report has none.
     pub(super) recorded: OnceCell<Option<Box<Session>>>,
     pub(super) are_times_checked: Cell<bool>,
@@ -61,12 +63,25 @@ impl Session {
             return sink.end().map(|()| 0);
         }
         self.ask_ahead(&[plan], limits)?;
-        let answers = plan.asks.iter().map(|asked| self.ask(&asked.plan, limits));
-        let answers = answers.collect::<Result<Vec<_>>>()?;
+        let answers = self.answers(plan, limits)?;
         let answers: Vec<&ResultTable> = answers.iter().map(Rc::as_ref).collect();
-        let findings = self.findings(plan, limits)?.map(Arc::new);
+        let findings = self.findings(plan, limits)?;
         let session = self.over_own(plan, &answers, findings, limits)?;
         session.run_statement(plan, limits, sink)
+    }
+
+    /// The answers to the queries that a plan asks. Those that are given a parameter come after the one that gives it.
+    fn answers(&self, plan: &Plan, limits: &Limits) -> Result<Vec<Rc<ResultTable>>> {
+        let mut answers: Vec<Rc<ResultTable>> = Vec::with_capacity(plan.asks.len());
+        for asked in &plan.asks {
+            let table = |name: &str| {
+                let place = plan.asks.iter().position(|asked| asked.table == name);
+                place.and_then(|place| answers.get(place)).map(Rc::as_ref)
+            };
+            let answer = self.ask(&asked.with_given(table), limits)?;
+            answers.push(answer);
+        }
+        Ok(answers)
     }
 
     /// The answer to a query that other queries ask. Each is asked once.

@@ -16,7 +16,9 @@ mod strings;
 pub use parts::{Input, Native, Statements, StoredView};
 pub use presence::{Lack, Presence};
 pub use range_pattern::RangePattern;
-pub use scope::{Attribute, IN_WINDOW, SELECTS_CALL, SELECTS_OP, Scope, Selector, UNSCOPED};
+pub use scope::{
+    Attribute, IN_WINDOW, ProcessDevice, SELECTS_CALL, SELECTS_OP, Scope, Selector, UNSCOPED,
+};
 pub use source_view::Times;
 pub use strings::{STRING_RELATIONS, STRING_TABLE, STRING_VIEW, strings_of_events};
 
@@ -33,8 +35,8 @@ const GRAPHS: &str = "graph_trace";
 /// Columns with names of the launched kernels.
 const KERNEL_NAMES: [&str; 2] = ["mangled_name_id", "kernel_name_id"];
 /// Note for reports with such graphs.
-const GRAPH_NOTE: &str = "CUDA graphs were traced as a whole: each execution counts as one operation, and its \
-                          kernels are not in the report; to see them, capture with --cuda-graph-trace=node";
+const GRAPH_NOTE: &str =
+    "CUDA graphs were traced without their kernels: capture with --cuda-graph-trace=node";
 /// Relations needed to find which GPU operations and calls the scope's NVTX ranges select.
 const RANGE_READS: [&str; 8] = [
     "all_cuda_call",

@@ -1,4 +1,4 @@
-//! The part of a report to analyse: `--time`, `--device`, `--stream`, `--process`, `--nvtx`.
+//! The part of a report to analyse: `--time`, `--gpu`, `--device`, `--stream`, `--process`, `--nvtx`.
 //!
 //! A scope becomes a condition on the columns that a relation lists in its front matter. The condition
 //! has only integer literals, so it can be part of a view, which takes no parameters. Columns cannot
@@ -82,6 +82,12 @@ pub struct Scope {
     /// Only steps after the warm-up. Whoever begins a session replaces it with the window of these steps.
     #[serde(skip_serializing_if = "is_default")]
     pub steady: bool,
+    /// GPU numbers, as every output shows them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<i64>,
+    /// The devices by which processes use `gpus`. Whoever begins a session finds them in the report.
+    #[serde(skip)]
+    pub gpu_devices: Vec<ProcessDevice>,
     /// CUDA device ordinals.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<i64>,
@@ -119,10 +125,22 @@ pub struct Scope {
     /// Rank that the name of the report says, by a pattern of the user. This setting does not filter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<i64>,
+    /// Host that the name of the report says. This setting does not filter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Whether relations keep rows whose times cannot be true, as NVIDIA's reports do. This setting belongs to a query,
     /// not to the user.
     #[serde(skip)]
     pub as_recorded: bool,
+}
+
+/// A device as one process sees it: another process may see another GPU as the same ordinal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ProcessDevice {
+    /// Process ID. `None` stands for each process that has no devices of its own in the report.
+    pub pid: Option<i64>,
+    /// CUDA device ordinal.
+    pub device_id: i64,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -137,6 +155,7 @@ impl Scope {
             keep_names: self.keep_names,
             iteration_name: self.iteration_name.clone(),
             rank: self.rank,
+            host: self.host.clone(),
             as_recorded: self.as_recorded,
             ..Self::default()
         }
@@ -168,9 +187,29 @@ impl Scope {
         !(self.nvtx.is_empty() && self.iterations.is_empty() && self.exclude.is_empty())
     }
 
-    /// Whether this is the default scope: no filter, and default settings. The rank is no setting of the scope.
+    /// Whether this is the default scope: no filter, and default settings. What the name of the report says is no setting.
     pub fn is_whole(&self) -> bool {
-        Self { rank: None, ..self.clone() } == Self::default()
+        Self { rank: None, host: None, ..self.clone() } == Self::default()
+    }
+
+    /// Whether work of this process on this device is in the scope, as far as GPU numbers decide.
+    pub fn has_gpu_of(&self, pid: Option<i64>, device_id: Option<i64>) -> bool {
+        let is_it = |known: &ProcessDevice| known.pid == pid && Some(known.device_id) == device_id;
+        self.gpus.is_empty() || self.gpu_devices.iter().any(is_it)
+    }
+
+    /// The condition for the GPU numbers on a relation with these columns.
+    fn gpu_condition(&self, columns: &ScopeColumns) -> Option<String> {
+        let device = columns.device.as_ref().filter(|_| !self.gpus.is_empty())?;
+        let one = |known: &ProcessDevice| match (&columns.process, known.pid) {
+            (Some(process), Some(pid)) => {
+                format!("{process} = {pid} AND {device} = {}", known.device_id)
+            }
+            (Some(process), None) => format!("{process} IS NULL AND {device} = {}", known.device_id),
+            (None, _) => format!("{device} = {}", known.device_id),
+        };
+        let any: Vec<String> = self.gpu_devices.iter().map(one).collect();
+        Some(if any.is_empty() { "0".to_owned() } else { format!("({})", any.join(" OR ")) })
     }
 
     /// The condition for a relation with these columns, or `None` if every row is in the scope.
@@ -188,6 +227,7 @@ impl Scope {
                 conditions.push(format!("{start} < {to}"));
             }
         }
+        conditions.extend(self.gpu_condition(columns));
         for (column, ids) in [
             (&columns.device, &self.devices),
             (&columns.stream, &self.streams),
@@ -228,6 +268,7 @@ impl Scope {
         }
         [
             ("--time", columns.time.is_some(), self.start_ns.is_some() || self.end_ns.is_some()),
+            ("--gpu", columns.device.is_some(), !self.gpus.is_empty()),
             ("--device", columns.device.is_some(), !self.devices.is_empty()),
             ("--stream", columns.stream.is_some(), !self.streams.is_empty()),
             ("--process", columns.process.is_some(), !self.processes.is_empty()),
@@ -247,24 +288,49 @@ impl Scope {
     /// The one-row relation `scope`.
     pub(super) fn definition(&self) -> String {
         let literal = |value: Option<i64>| value.map_or("NULL".to_owned(), |v| v.to_string());
-        let name = self.iteration_name.as_ref();
-        let name = name.map_or("NULL".to_owned(), |name| format!("'{}'", name.replace('\'', "''")));
+        let text = |value: Option<&str>| {
+            value.map_or("NULL".to_owned(), |text| format!("'{}'", text.replace('\'', "''")))
+        };
+        let (name, host) = (self.iteration_name.as_deref(), self.host.as_deref());
         format!(
             "CREATE TEMP VIEW {RELATION} AS\nSELECT {} AS start_ns, {} AS end_ns, '{}' AS attribution, \
-             {} AS iteration_name, {} AS rank, {} AS as_recorded",
+             {} AS iteration_name, {} AS rank, {} AS host, {} AS host_order, {} AS as_recorded",
             literal(self.start_ns),
             literal(self.end_ns),
             self.attribute.as_str(),
-            name,
+            text(name),
             literal(self.rank),
+            text(host),
+            text(host.map(in_order).as_deref()),
             u8::from(self.as_recorded)
         )
     }
 }
 
+/// A name whose numbers have leading zeros, so that `node9` comes before `node10`.
+fn in_order(name: &str) -> String {
+    let mut padded = String::with_capacity(name.len());
+    for part in name.split_inclusive(|c: char| !c.is_ascii_digit()) {
+        let digits = part.trim_end_matches(|c: char| !c.is_ascii_digit());
+        if !digits.is_empty() {
+            padded.push_str(&format!("{digits:0>12}"));
+        }
+        padded.push_str(&part[digits.len()..]);
+    }
+    padded
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_in_names_sort_by_value() {
+        let mut names = ["node10", "node9", "r1t03", "node", "r1t01", "7", "node9-a"];
+        names.sort_by_key(|name| in_order(name));
+        assert_eq!(names, ["7", "node", "node9", "node9-a", "node10", "r1t01", "r1t03"]);
+        assert_eq!(in_order("n1é2"), "n000000000001é000000000002");
+    }
 
     fn columns() -> ScopeColumns {
         ScopeColumns {
@@ -287,6 +353,20 @@ mod tests {
             scope.condition(&columns()).unwrap(),
             "(end_ns > 5 OR start_ns >= 5)\n  AND start_ns < 9\n  AND device_id IN (0, 1)"
         );
+    }
+
+    #[test]
+    fn a_gpu_is_the_devices_of_its_processes() {
+        let device = |pid, device_id| ProcessDevice { pid, device_id };
+        let scope = |gpu_devices| Scope { gpus: vec![1], gpu_devices, ..Scope::default() };
+        let by_process = ScopeColumns { process: Some("pid".to_owned()), ..columns() };
+        let two = scope(vec![device(Some(7), 0), device(None, 1)]);
+        let both = "(pid = 7 AND device_id = 0 OR pid IS NULL AND device_id = 1)";
+        assert_eq!(two.condition(&by_process).unwrap(), both);
+        assert_eq!(two.condition(&columns()).unwrap(), "(device_id = 0 OR device_id = 1)");
+        assert_eq!(scope(Vec::new()).condition(&by_process).unwrap(), "0");
+        assert!(two.has_gpu_of(Some(7), Some(0)) && !two.has_gpu_of(Some(8), Some(0)));
+        assert!(Scope::default().has_gpu_of(Some(8), Some(0)));
     }
 
     #[test]

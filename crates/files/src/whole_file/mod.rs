@@ -16,6 +16,6 @@ pub use cache_folder::{CacheFolder, find_cache, prepare};
 pub use leftovers::remove_leftovers;
 pub use names::TEMPORARY;
 pub use owned::{is_at, is_mine, private_folder};
-pub use replace::{must_differ, replace, write};
+pub use replace::{create, must_differ, replace, write};
 pub use standard_streams::{has_standard_output, standard_output, tell};
 pub use work_folder::{WorkFolder, remove_work_folders};

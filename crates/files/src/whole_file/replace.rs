@@ -38,6 +38,47 @@ pub fn write(path: &Path, produce: impl FnOnce(&mut Output) -> Result<()>) -> Re
     }
 }
 
+/// Creates a file that appears when it is complete, and never replaces one.
+///
+/// # Errors
+///
+/// Those of `produce`; [`Error::Io`] if it cannot be written, of the kind `AlreadyExists` if there is a file.
+pub fn create(path: &Path, produce: impl FnOnce(&mut Output) -> Result<()>) -> Result<()> {
+    let failed = |e: io::Error| Error::io(path, e);
+    if path.symlink_metadata().is_ok() {
+        return Err(failed(io::ErrorKind::AlreadyExists.into()));
+    }
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        return Err(failed(io::ErrorKind::NotFound.into()));
+    }
+    let own = WorkFolder::beside(folder)?;
+    let fresh = own.path().join(FRESH);
+    let file = File::create_new(&fresh).map_err(failed)?;
+    let mut out = BufWriter::with_capacity(BYTES, file);
+    produce(&mut out)?;
+    out.flush().map_err(failed)?;
+    sync(&fresh).map_err(failed)?;
+    match std::fs::hard_link(&fresh, path) {
+        // Some file systems have no links.
+        Err(e)
+            if matches!(e.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied)
+                && !path.exists() =>
+        {
+            std::fs::rename(&fresh, path).map_err(failed)
+        }
+        linked => linked.map_err(failed),
+    }
+}
+
+/// The folder of a file.
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Refuses an output file that is one of the inputs.
 pub fn must_differ<'a>(output: Option<&Path>, inputs: impl IntoIterator<Item = &'a Path>) -> Result<()> {
     let Some(target) = output.and_then(|path| path.canonicalize().ok()) else { return Ok(()) };
@@ -70,11 +111,7 @@ pub fn replace(path: &Path, produce: impl FnOnce(&Path) -> Result<()>) -> Result
     }
     let failed = |e: io::Error| Error::io(path, e);
     let target = target_of(path).map_err(failed)?;
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let own = WorkFolder::beside(folder).map_err(|e| match e {
+    let own = WorkFolder::beside(folder_of(&target)).map_err(|e| match e {
         Error::Io { source, .. } => failed(source),
         e => e,
     })?;

@@ -124,7 +124,7 @@ impl ClassMapSource {
                     file: known.file.clone(),
                     line: known.line,
                     message: format!(
-                        "class map {}: pattern '{}' has class {} here, which wins, and class {} in {}:{}",
+                        "class map {}: pattern '{}' has class {} here, which applies, and class {} in {}:{}",
                         self.name,
                         rule.rule.pattern,
                         known.rule.class,

@@ -270,7 +270,7 @@ impl Parser<'_> {
             Some(known) => {
                 let (class, name) = (&rule.class, &map.name);
                 let message = format!(
-                    "class map {name}: duplicate key '{key}': the last one wins (class {class})"
+                    "class map {name}: duplicate key '{key}': the last one applies (class {class})"
                 );
                 map.duplicates.push(Duplicate { file, line, message });
                 known.rule = rule;
@@ -372,7 +372,7 @@ fn duplicate_rule(map: &str, first: &ClassRule, rule: &ClassRule) -> Duplicate {
         file: rule.file.clone(),
         line: rule.line,
         message: format!(
-            "class map {map}: duplicate pattern '{}': the first rule wins (class {})",
+            "class map {map}: duplicate pattern '{}': the first rule applies (class {})",
             rule.rule.pattern, first.rule.class
         ),
     }

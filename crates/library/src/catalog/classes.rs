@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(ours.compile().unwrap().classify("x").class, "a");
         assert_eq!(
             ours.duplicates[0].message,
-            "class map m: duplicate pattern 'x': the first rule wins (class a)"
+            "class map m: duplicate pattern 'x': the first rule applies (class a)"
         );
         assert_eq!(ours.duplicates[0].line, 4);
     }

@@ -19,6 +19,9 @@ pub struct Finding {
     pub ceiling: String,
     /// What to do, in one or two sentences, with the API or option to use.
     pub remedy: String,
+    /// How to do it in PyTorch, if that is a matter of its own: what follows "In PyTorch:".
+    #[serde(default)]
+    pub in_pytorch: String,
     /// Documentation of the remedy.
     pub link: String,
     /// How sure the claim is where there are rows.
@@ -26,6 +29,12 @@ pub struct Finding {
     /// What the GPU does in the time that a fix frees.
     #[serde(default)]
     pub frees: Frees,
+    /// What a perfect fix changes in the program, as `what_if` says it: `launch=graph`. After an `@` at its end come the
+    /// finding's intervals. Without it, what the GPU does in these takes no time.
+    edit: Option<String>,
+    /// The same for a program that does without these operations, where the fix only hides them.
+    #[serde(default)]
+    pub avoid: String,
     /// Broader findings. Time that both claim counts for this one, which says more about it.
     #[serde(default)]
     pub narrows: Vec<String>,
@@ -73,6 +82,14 @@ pub enum Frees {
     Communication,
     /// It copies.
     Copies,
+}
+
+impl Finding {
+    /// The edit of a replay that is a perfect fix.
+    pub fn edit(&self) -> &str {
+        let usual = if self.frees == Frees::Idle { "idle=@" } else { "work=@" };
+        self.edit.as_deref().unwrap_or(usual)
+    }
 }
 
 impl Frees {

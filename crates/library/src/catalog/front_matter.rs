@@ -28,6 +28,9 @@ pub(super) struct Parts<'a> {
     pub body_line: usize,
 }
 
+/// The reason for which a file without front matter is no query of the library. nsq can run its statement.
+pub const NO_FRONT_MATTER: &str = "missing front matter";
+
 /// Whether a text begins with front matter, or means to.
 pub fn has_front_matter(text: &str) -> bool {
     text.trim_start_matches('\u{feff}').trim_start().starts_with(OPEN)
@@ -46,7 +49,7 @@ pub(super) fn split<'a>(file: &str, text: &'a str) -> Result<Parts<'a>> {
     let rest = text
         .trim_start_matches('\u{feff}')
         .strip_prefix(OPEN)
-        .ok_or_else(|| missing(1, "missing front matter"))?;
+        .ok_or_else(|| missing(1, NO_FRONT_MATTER))?;
     let end = rest.find(CLOSE).ok_or_else(|| missing(1, "unclosed front matter: no `---*/`"))?;
     let yaml = &rest[..end];
     if let Some(early) = yaml.find("*/") {

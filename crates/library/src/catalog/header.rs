@@ -139,9 +139,9 @@ pub struct QueryHeader {
 
 /// What another query reads as a table: the answer of one query, or the answers of all findings.
 ///
-/// It is written as the name of a query, `{query, as, params}`, or `{kind: finding}`. The columns `report`
+/// It is written as the name of a query, `{query, as, params, given}`, or `{kind: finding}`. The columns `report`
 /// and `side` stand before those of a query, unless it is across reports itself.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "AskText")]
 pub struct AskedQuery {
     /// The query that is asked. Of a kind: empty.
@@ -150,6 +150,8 @@ pub struct AskedQuery {
     pub table: String,
     /// Values of its parameters. Others are set by the parameter of the same name of the query that asks.
     pub params: BTreeMap<String, String>,
+    /// Parameters that are lists, and for each the table, asked before, whose column of that name it gets.
+    pub given: BTreeMap<String, String>,
     /// All queries of this kind are asked, instead of one. [`Kind::Finding`] is the only one.
     pub kind: Option<Kind>,
 }
@@ -170,22 +172,20 @@ struct AskCall {
     table: Option<String>,
     #[serde(default, deserialize_with = "scalars")]
     params: BTreeMap<String, String>,
+    #[serde(default)]
+    given: BTreeMap<String, String>,
 }
 
 impl From<AskText> for AskedQuery {
     fn from(text: AskText) -> Self {
         match text {
-            AskText::Name(query) => {
-                Self { table: query.clone(), query, params: BTreeMap::new(), kind: None }
+            AskText::Name(query) => Self { table: query.clone(), query, ..Self::default() },
+            AskText::Kind { kind } => {
+                Self { table: FINDING_TABLES[0].to_owned(), kind: Some(kind), ..Self::default() }
             }
-            AskText::Kind { kind } => Self {
-                query: String::new(),
-                table: FINDING_TABLES[0].to_owned(),
-                params: BTreeMap::new(),
-                kind: Some(kind),
-            },
-            AskText::Call(AskCall { query, table, params }) => {
-                Self { table: table.unwrap_or_else(|| query.clone()), query, params, kind: None }
+            AskText::Call(AskCall { query, table, params, given }) => {
+                let table = table.unwrap_or_else(|| query.clone());
+                Self { query, table, params, given, kind: None }
             }
         }
     }

@@ -6,6 +6,7 @@ use super::classes::ClassMaps;
 use super::entry::{CLASSES, Content, Entry, FileKind, NAMES, PAGES, PLAYBOOKS, SOURCES, VIEWS};
 use super::header::{Kind, Query};
 use super::page::{ASSETS, LAYOUT, Page, PageFiles};
+use super::recipes::recipe_help;
 use super::relation::Relation;
 use super::rules::Rules;
 use super::source::Source;
@@ -202,6 +203,9 @@ impl Catalog {
                 return Ok(entry);
             }
             names.extend(aliases.map(String::as_str));
+        }
+        if let Some(help) = recipe_help(name) {
+            return Err(Error::Unknown { what: "query", name: name.to_owned(), near: Vec::new(), help });
         }
         Err(Error::unknown("query", name, names, "`nsq list` shows all queries."))
     }

@@ -20,6 +20,7 @@ pub mod lock;
 mod page;
 mod pages;
 mod questions;
+mod recipes;
 mod relation;
 mod rules;
 mod skeleton;
@@ -34,7 +35,7 @@ pub use column::{ColumnSpec, Param, ParamType};
 pub use document::Document;
 pub use entry::FileKind;
 pub use finding::{Confidence, FINDING_COLUMNS, FINDING_TABLES, Finding, KnownBy};
-pub use front_matter::{has_front_matter, line_of};
+pub use front_matter::{NO_FRONT_MATTER, has_front_matter, line_of};
 pub use header::{
     ArgSpec, AskedQuery, Deprecated, Kind, NsysColumn, NsysLack, NsysReport, NsysUnit, Query,
     QueryHeader, Shown, TAGS,
@@ -45,6 +46,7 @@ pub use questions::{
     Alternative, Answer, Ask, Attribution, Fact, FileSpec, NamePattern, Part, Pattern, PatternUse,
     Preset, PresetValue,
 };
+pub use recipes::recipe_help;
 pub use relation::{Relation, RelationHeader, ScopeColumns};
 pub use rules::{Rule, Rules, Setting};
 pub use skeleton::query_skeleton;

@@ -4,8 +4,12 @@
 
 mod list;
 mod pages;
+mod search;
 mod sheet;
+mod words;
 
-pub use list::{classes, pages, playbooks, queries, relations, search, table, words_of};
+pub use list::{classes, library_items, pages, playbooks, queries, relations, table};
 pub use pages::manual;
+pub use search::{Found, search};
 pub use sheet::Form;
+pub use words::words_of;

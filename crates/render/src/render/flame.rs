@@ -33,14 +33,48 @@ impl FlameFormat {
     }
 }
 
+/// What the number of a stack counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlameWeight {
+    /// Samples of CPUs.
+    CpuSamples,
+    /// Nanoseconds of GPU work.
+    GpuTime,
+}
+
+impl FlameWeight {
+    fn title(self) -> &'static str {
+        match self {
+            Self::CpuSamples => "CPU samples",
+            Self::GpuTime => "GPU time in ns",
+        }
+    }
+
+    /// The word after a number.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::CpuSamples => "samples",
+            Self::GpuTime => "ns",
+        }
+    }
+
+    /// speedscope's word for it.
+    fn speedscope_unit(self) -> &'static str {
+        match self {
+            Self::CpuSamples => "none",
+            Self::GpuTime => "nanoseconds",
+        }
+    }
+}
+
 /// A stack and its samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlameStack {
     /// Names of the functions, the outermost first.
     pub frames: Vec<String>,
-    /// Number of samples.
+    /// Number of samples, or nanoseconds.
     pub samples: i64,
-    /// Number of samples in the report to compare with; `None` without one.
+    /// The same in the report to compare with; `None` without one.
     pub before: Option<i64>,
 }
 
@@ -76,19 +110,20 @@ pub fn write_flame(
     out: &mut dyn Write,
     format: FlameFormat,
     title: &str,
+    weight: FlameWeight,
     stacks: &[FlameStack],
 ) -> Result<()> {
     match format {
         FlameFormat::Folded => {
             stacks.iter().try_for_each(|stack| writeln!(out, "{}", stack.folded(stack.before)))
         }
-        FlameFormat::Svg => svg(out, title, stacks),
-        FlameFormat::Speedscope => speedscope(out, title, stacks),
+        FlameFormat::Svg => svg(out, title, weight, stacks),
+        FlameFormat::Speedscope => speedscope(out, title, weight, stacks),
     }
     .map_err(Error::Output)
 }
 
-fn svg(out: &mut dyn Write, title: &str, stacks: &[FlameStack]) -> io::Result<()> {
+fn svg(out: &mut dyn Write, title: &str, weight: FlameWeight, stacks: &[FlameStack]) -> io::Result<()> {
     let total: i64 = stacks.iter().map(|stack| stack.samples).sum();
     let before: Option<i64> = stacks.iter().map(|stack| stack.before).sum();
     // Captures differ in length, so shares are compared: both have the same total.
@@ -100,11 +135,13 @@ fn svg(out: &mut dyn Write, title: &str, stacks: &[FlameStack]) -> io::Result<()
     let mut options = Options::default();
     options.title = title.to_owned();
     options.subtitle = Some(match before.filter(|_| !stacks.is_empty()) {
-        None => format!("CPU samples: {total}"),
+        None => format!("{}: {total}", weight.title()),
         Some(before) => format!(
-            "Width: CPU samples after ({total}). Red: a larger share than before ({before}), blue: a smaller one"
+            "Width: {} after ({total}). Red: a larger share than before ({before}), blue: a smaller one",
+            weight.title()
         ),
     });
+    options.count_name = weight.unit().to_owned();
     options.text_truncate_direction = TextTruncateDirection::Right;
     // The same report gives the same bytes, and a function the same colour in every graph.
     options.deterministic = true;
@@ -114,7 +151,12 @@ fn svg(out: &mut dyn Write, title: &str, stacks: &[FlameStack]) -> io::Result<()
     flamegraph::from_lines(&mut options, lines, out)
 }
 
-fn speedscope(out: &mut dyn Write, title: &str, stacks: &[FlameStack]) -> io::Result<()> {
+fn speedscope(
+    out: &mut dyn Write,
+    title: &str,
+    weight: FlameWeight,
+    stacks: &[FlameStack],
+) -> io::Result<()> {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut frames: Vec<Json> = Vec::new();
     let mut samples: Vec<Vec<usize>> = Vec::with_capacity(stacks.len());
@@ -136,7 +178,7 @@ fn speedscope(out: &mut dyn Write, title: &str, stacks: &[FlameStack]) -> io::Re
         "profiles": [{
             "type": "sampled",
             "name": title,
-            "unit": "none",
+            "unit": weight.speedscope_unit(),
             "startValue": 0,
             "endValue": weights.iter().sum::<i64>(),
             "samples": samples,
@@ -162,7 +204,7 @@ mod tests {
 
     fn written(format: FlameFormat) -> String {
         let mut out = Vec::new();
-        write_flame(&mut out, format, "report", &stacks()).unwrap();
+        write_flame(&mut out, format, "report", FlameWeight::CpuSamples, &stacks()).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -182,6 +224,17 @@ mod tests {
     }
 
     #[test]
+    fn the_graph_says_what_it_counts() {
+        let drawn = |weight| {
+            let mut out = Vec::new();
+            write_flame(&mut out, FlameFormat::Svg, "report", weight, &stacks()).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(drawn(FlameWeight::CpuSamples).contains("CPU samples: 3"));
+        assert!(drawn(FlameWeight::GpuTime).contains("GPU time in ns: 3"));
+    }
+
+    #[test]
     fn a_comparison_has_the_stacks_of_both() {
         let mut after = stacks();
         after[1].frames = vec!["main".to_owned(), "new".to_owned()];
@@ -189,7 +242,7 @@ mod tests {
         let lines: Vec<String> = both.iter().map(|stack| stack.folded(stack.before)).collect();
         assert_eq!(lines, ["main;a\\nb 1 0", "main;new 0 1", "main;train;load 2 2"]);
         let mut out = Vec::new();
-        write_flame(&mut out, FlameFormat::Svg, "a & <b>", &both).unwrap();
+        write_flame(&mut out, FlameFormat::Svg, "a & <b>", FlameWeight::CpuSamples, &both).unwrap();
         let svg = String::from_utf8(out).unwrap();
         assert!(
             svg.contains("a &amp; &lt;b&gt;") && svg.contains("Red: a larger share than before (3)"),

@@ -2,7 +2,7 @@
 
 use super::markdown::escaped;
 use super::{Style, visible};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
 /// Longest line, in characters.
 const WIDTH: usize = 110;
@@ -67,13 +67,45 @@ pub fn filled(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Wraps a sentence into lines of at most `width` columns. A word that is wider is broken.
+/// Columns that a text takes on a terminal: escape sequences of styles take none.
+pub fn printed_width(text: &str) -> usize {
+    let mut is_style = false;
+    let column = |c: char| {
+        let is_inside = is_style || c == '\u{1b}';
+        is_style = is_inside && c != 'm';
+        if is_inside { 0 } else { c.width().unwrap_or(0) }
+    };
+    text.chars().map(column).sum()
+}
+
+/// Whether no line ends between two words: a number and its unit, an option and its value.
+fn stays_with(word: &str, before: &str) -> bool {
+    const UNITS: [&str; 17] = [
+        "ns", "µs", "us", "ms", "s", "min", "h", "%", "B", "kB", "MB", "GB", "TB", "GB/s", "MB/s",
+        "TFLOP/s", "GFLOP/s",
+    ];
+    let unit = word.trim_end_matches(|c: char| ".,;:)".contains(c));
+    UNITS.contains(&unit) && before.ends_with(|c: char| c.is_ascii_digit())
+        || before.ends_with("-q")
+        || before.ends_with("-p")
+}
+
+/// Wraps a sentence into lines of at most `width` columns. A number and its unit stay together. A word that is wider is
+/// broken.
 pub fn wrapped(sentence: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
+    let mut words: Vec<String> = Vec::new();
+    for word in sentence.split(' ') {
+        match words.last_mut() {
+            Some(before) if stays_with(word, before) => *before += &format!(" {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
     let mut lines = vec![String::new()];
     let mut length = 0;
-    for word in sentence.split(' ') {
-        let is_next = length > 0 && length + 1 + word.width() > width;
+    for word in words {
+        let columns = printed_width(&word);
+        let is_next = length > 0 && length + 1 + columns > width;
         let gap = usize::from(length > 0 && !is_next);
         if is_next {
             lines.push(String::new());
@@ -84,6 +116,13 @@ pub fn wrapped(sentence: &str, width: usize) -> Vec<String> {
         {
             line.push(' ');
             length += 1;
+        }
+        if length + columns <= width {
+            if let Some(line) = lines.last_mut() {
+                line.push_str(&word);
+                length += columns;
+            }
+            continue;
         }
         for c in word.chars() {
             let more = c.width().unwrap_or(0);
@@ -115,6 +154,8 @@ mod tests {
         let expected = "T\n\na   one two three four five\n    six\n    x\nbb  y\\x07\n\n";
         assert_eq!(text("T", &lines, &style), expected.replace("\\x07", &visible("\u{7}")));
         assert_eq!(wrapped("a abcdefghi jk", 4), ["a", "abcd", "efgh", "i jk"]);
+        assert_eq!(wrapped("it takes 12.5 ms.", 13), ["it takes", "12.5 ms."]);
+        assert_eq!(wrapped("\u{1b}[1mab cd\u{1b}[0m", 5), ["\u{1b}[1mab cd\u{1b}[0m"]);
         assert_eq!(markdown("", &[("a", "<b>*".to_owned())]), "- **a** &lt;b&gt;\\*\n\n");
     }
 }

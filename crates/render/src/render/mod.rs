@@ -31,10 +31,10 @@ use cell::shown;
 pub use columnar::{Encoder, encoder, set_encoder};
 pub use escape::{quotable, visible};
 #[cfg(feature = "cli")]
-pub use flame::{FlameFormat, FlameStack, compare_stacks, write_flame};
+pub use flame::{FlameFormat, FlameStack, FlameWeight, compare_stacks, write_flame};
 pub use format::Format;
 pub use formula::reads_as_formula;
-pub use lead::{bold, filled, wrapped};
+pub use lead::{bold, filled, printed_width, wrapped};
 pub use markdown::{markdown_code, markdown_text};
 pub use policy::csp_source;
 pub use style::{Heading, Output, Style};

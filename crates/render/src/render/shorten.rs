@@ -40,11 +40,7 @@ fn middle_out(text: &str, width: usize) -> String {
     }
     let kept = width.saturating_sub(1);
     let tail_width = kept / 2;
-    let mut tail = text;
-    while tail.width() > tail_width {
-        tail = rest(tail);
-    }
-    format!("{}…{tail}", head(text, kept - tail_width))
+    format!("{}…{}", head(text, kept - tail_width), tail(text, tail_width))
 }
 
 /// Texts that share both ends, each with the part in which they differ: `abcXefgh` is `a…X…h`.
@@ -74,24 +70,22 @@ fn told_apart(texts: &[String], width: usize) -> (Vec<(String, String)>, bool) {
     (numbered.collect(), true)
 }
 
+/// Characters that take no width are kept up to this many times the width: a name of a million of them
+/// ends too.
+const CHARACTERS_PER_COLUMN: usize = 8;
+
 /// The longest beginning of `text` that is at most `width` wide.
-fn head(text: &str, width: usize) -> String {
-    let mut head = String::new();
-    for c in text.chars() {
-        head.push(c);
-        if head.width() > width {
-            head.pop();
-            break;
-        }
-    }
-    head
+fn head(text: &str, width: usize) -> &str {
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let fits = |end: &usize| text[..*end].width() <= width;
+    &text[..ends.take(width * CHARACTERS_PER_COLUMN).take_while(fits).last().unwrap_or(0)]
 }
 
-/// The text without its first character.
-fn rest(text: &str) -> &str {
-    let mut chars = text.chars();
-    chars.next();
-    chars.as_str()
+/// The longest end of `text` that is at most `width` wide.
+fn tail(text: &str, width: usize) -> &str {
+    let begins = text.char_indices().rev().map(|(at, _)| at);
+    let fits = |begin: &usize| text[*begin..].width() <= width;
+    &text[begins.take(width * CHARACTERS_PER_COLUMN).take_while(fits).last().unwrap_or(text.len())..]
 }
 
 #[cfg(test)]
@@ -110,6 +104,15 @@ mod tests {
         }
         let texts = ["ax1bbbbbbbb".to_owned(), "ax2bbbbbbbb".to_owned()];
         assert_eq!(told_apart(&texts, 8).0[1].1, "ax…2b…bb");
+    }
+
+    /// Each end is read, not the whole name: this took hours when it was.
+    #[test]
+    fn a_name_of_megabytes_is_shortened() {
+        for c in ["a", "字", "\u{301}"] {
+            let name = c.repeat(4 << 20);
+            assert!(middle_out(&name, 60).width() <= 60);
+        }
     }
 
     #[test]

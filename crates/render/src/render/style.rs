@@ -20,7 +20,7 @@ pub struct Style {
     pub no_header: bool,
     /// Name no option of the program: the reader asks from a program of their own.
     pub is_for_library: bool,
-    /// Print raw numbers without units.
+    /// Print plain numbers without units.
     pub raw: bool,
     /// Names or headers of the columns to show, in this order; empty: all.
     pub columns: Vec<String>,

@@ -179,7 +179,7 @@ impl Layout {
         }
         if self.is_numbered {
             let hint = hint(" (--wide shows them whole)");
-            let line = format!("#1, #2: different names that look alike when shortened{hint}");
+            let line = format!("#1, #2: different names that are equal when shortened{hint}");
             put(out, &format!("{}\n", fitted(&line, style)))?;
         }
         Ok(())

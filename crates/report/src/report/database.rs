@@ -166,7 +166,7 @@ pub fn plain_message(error: &rusqlite::Error) -> String {
 }
 
 /// A path as the path part of a `file:` URI.
-fn percent_encode(path: &Path) -> String {
+pub(crate) fn percent_encode(path: &Path) -> String {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut encoded = String::new();
     for byte in absolute.as_os_str().as_encoded_bytes() {

@@ -1,5 +1,6 @@
 //! Names files of other kinds, and says which command makes what nsq reads.
 
+use crate::trace::is_tar;
 use std::path::Path;
 
 /// How to get a report that nsq reads, for exports of nsys in other formats.
@@ -8,6 +9,8 @@ const EXPORT: &str =
 /// How to get a report, for files that hold no profile.
 const RECORD: &str = "record one with `nsys profile -o report COMMAND`, or with torch.profiler and \
                       export_chrome_trace()";
+/// How to get a report that nsq reads, instead of a text made from one.
+const NOT_TEXT: &str = "give the report itself: a .nsys-rep, its SQLite export, or a PyTorch trace";
 /// What to do with an archive.
 const UNPACK: &str = "unpack it, and give the report or the folder with the reports";
 
@@ -45,7 +48,7 @@ fn by_content(header: &[u8]) -> Option<(&'static str, &'static str)> {
     } else if begins(b"NVR\0") {
         ("is a report of Nsight Compute", NSIGHT_COMPUTE)
     } else if begins(b"\x7fELF") || begins(b"MZ") {
-        ("is a program, not a report", "record a report of it with `nsys profile -o report COMMAND`")
+        ("is a program, not a report", "record a report with `nsys profile -o report COMMAND`")
     } else if header.first() == Some(&0x80) && header.get(1).is_some_and(|version| *version <= 5) {
         if holds("device_traces") || holds("segments") {
             ("is a memory snapshot of PyTorch", MEMORY_SNAPSHOT)
@@ -55,13 +58,34 @@ fn by_content(header: &[u8]) -> Option<(&'static str, &'static str)> {
             ("is a Python pickle, not a report", RECORD)
         }
     } else {
-        return None;
+        return by_text(header);
     })
 }
 
-/// Whether data begins like a tar archive.
-pub(crate) fn is_tar(header: &[u8]) -> bool {
-    header.get(257..262) == Some(b"ustar")
+/// What text is, by its first line.
+fn by_text(header: &[u8]) -> Option<(&'static str, &'static str)> {
+    // The last character may be cut.
+    let text = valid_start(header);
+    let is_control = |c: char| c.is_control() && !c.is_whitespace();
+    if text.len() + 3 < header.len() || text.trim().is_empty() || text.contains(is_control) {
+        return None;
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let is_count = |count: &str| !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
+    Some(
+        if first.rsplit_once(' ').is_some_and(|(stack, count)| stack.contains(';') && is_count(count)) {
+            ("is a list of folded stacks, as flame graphs are drawn from", NOT_TEXT)
+        } else if first.starts_with("Time (%)") || first.starts_with("Start (ns)") {
+            ("is a table that `nsys stats` printed", NOT_TEXT)
+        } else {
+            ("is a text file, not a report", NOT_TEXT)
+        },
+    )
+}
+
+/// The part at the start that is UTF-8.
+fn valid_start(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
 }
 
 const NSIGHT_COMPUTE: &str = "open it with `ncu-ui`, or `ncu --import FILE`; for a timeline, record with \
@@ -111,7 +135,7 @@ mod tests {
         let mut tar = vec![0; 512];
         tar[..6].copy_from_slice(b"a.json");
         tar[257..262].copy_from_slice(b"ustar");
-        let cases: [(&[u8], &str, &str); 13] = [
+        let cases: [(&[u8], &str, &str); 16] = [
             (b"\x89HDF\r\n\x1a\n", "r.h5", "HDF5"),
             (b"PAR1", "kernel", "Parquet"),
             (b"\xff\xff\xff\xff\xc0\x01\0\0", "r.arrows", "Arrow"),
@@ -125,10 +149,13 @@ mod tests {
             (b"\x80\x04}.", "x.pkl", "pickle"),
             (b"\n\x0c", "t.pftrace", "Perfetto"),
             (b"\n\x0c", "h.XPLANE.pb", "XPlane"),
+            (b"main;f 3\nmain;g 12\n", "stacks.txt", "folded stacks"),
+            (b"Time (%),Total Time (ns),Instances\n", "kern.csv", "nsys stats"),
+            ("each line é".as_bytes(), "README", "text file"),
         ];
         for (header, name, wanted) in cases {
             assert!(named(header, name).is_some_and(|what| what.contains(wanted)), "{name}");
         }
-        assert_eq!(named(b"hello", "report.sqlite"), None);
+        assert_eq!(named(b"\x01\x02\x03", "report.sqlite"), None);
     }
 }

@@ -1,8 +1,9 @@
-//! PyTorch trace → SQLite, made once and cached.
+//! PyTorch trace, or database of AMD's profilers → SQLite, made once and cached.
 
 use super::ExportOptions;
 use super::cache::{Cache, CachedFile, Derived};
 use super::notices::{Listener, Notice};
+use crate::rocm;
 use crate::trace::{self, ImportOptions, Imported, Progress};
 use nsq_value::cancel::Cancel;
 use nsq_value::error::{Error, Result};
@@ -16,14 +17,22 @@ pub(super) fn import_once(trace: &Path, options: &ExportOptions) -> Result<Cache
     Cache::new(&options.cache).derive(trace, Derived::Trace, trace::RECIPE, |fresh| {
         let imported = import(trace, fresh, ImportOptions::default(), (listener, &options.cache.cancel))
             .map_err(|error| without_fresh(error, trace, fresh))?;
-        let odd = imported.repaired
-            + imported.repaired_facts
-            + imported.invalid_times
-            + imported.begin_end_events;
-        if odd > 0 {
+        if imported.is_odd() {
             listener.note(&format!("{}: {imported}", trace.display()));
         }
         Ok(())
+    })
+}
+
+/// The export for a database of AMD's profilers, from the cache or converted now.
+pub(super) fn convert_once(
+    source: &Path,
+    kind: rocm::Kind,
+    options: &ExportOptions,
+) -> Result<CachedFile> {
+    Cache::new(&options.cache).derive(source, Derived::Trace, rocm::RECIPE, |fresh| {
+        rocm::import(source, fresh, kind, &options.cache.cancel)
+            .map_err(|error| without_fresh(error, source, fresh))
     })
 }
 

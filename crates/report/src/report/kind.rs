@@ -2,7 +2,7 @@
 
 use super::foreign::{foreign, foreign_folder};
 use super::paths::{is_pattern, similar_names};
-use crate::trace::looks_like_trace;
+use crate::trace::{file_of, is_archive, looks_like_trace, traces_in};
 use nsq_value::error::{Error, NO_FILE, Result, did_you_mean};
 use std::fs::File;
 use std::io::Read;
@@ -25,6 +25,16 @@ impl Kind {
         let refuse = |reason: String, help: &str| -> Result<Self> {
             Err(Error::Report { path: path.to_owned(), reason, help: help.to_owned() })
         };
+        if let (file, Some(member)) = file_of(path) {
+            let names = traces_in(&file).map_err(|e| Error::io(&file, e))?;
+            return match names.contains(&member) {
+                true => Ok(Self::Trace),
+                false => refuse(
+                    format!("is no trace in {}", file.display()),
+                    &format!("it has these: {}", names.join(", ")),
+                ),
+            };
+        }
         let metadata = match std::fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
@@ -78,6 +88,9 @@ impl Kind {
             return Ok(Self::NsysRep);
         }
         if looks_like_trace(header) {
+            return Ok(Self::Trace);
+        }
+        if is_archive(&start) && traces_in(path).is_ok_and(|names| !names.is_empty()) {
             return Ok(Self::Trace);
         }
         if extension == "qdstrm" {

@@ -19,14 +19,17 @@ mod profiles;
 pub use cache::{
     CacheEntry, CacheOptions, Cleared, Derived, Temporaries, cache_entries, cache_folder, clear_cache,
 };
+pub(crate) use database::percent_encode;
 pub use database::{LONGEST, STEPS, path_of, plain_message, reopen};
 pub use export::{ExportOptions, run_as_launcher};
-pub(crate) use foreign::{FLIGHT_RECORDER, MEMORY_SNAPSHOT, is_tar};
+pub(crate) use foreign::{FLIGHT_RECORDER, MEMORY_SNAPSHOT};
 pub use import::import;
 pub use notices::{Listener, Notice};
-pub use paths::{looks_like_path, report_paths, sort_by_numbers};
+pub use paths::{looks_like_path, report_paths, similar_names, sort_by_numbers};
 pub use profiles::{Found, Profile, find};
 
+use crate::rocm;
+use crate::trace::file_of;
 use database::{check_database, check_pages, open_read_only, open_resolved};
 use export::Export;
 use kind::Kind;
@@ -60,23 +63,36 @@ pub struct Report {
 }
 
 impl Report {
-    /// Opens a SQLite export, a `.nsys-rep` or a PyTorch trace. The last two are converted first.
+    /// Opens a SQLite export, a `.nsys-rep`, a PyTorch trace, or a database of AMD's profilers. All but the first
+    /// are converted first.
     pub fn open(path: &Path, options: &ExportOptions) -> Result<Self> {
         let kind = Kind::of(path)?;
-        let file = path.canonicalize().map_err(|e| Error::io(path, e))?;
-        let (database, kept) = match kind {
-            Kind::Sqlite => (file.clone(), None),
-            Kind::NsysRep => match export::export_once(path, options)? {
-                Export::CachedFile(kept) => (kept.path.clone(), Some(kept)),
-                Export::Beside(database) => (database, None),
-            },
-            Kind::Trace => {
-                let kept = import::import_once(path, options)?;
-                (kept.path.clone(), Some(kept))
-            }
+        let (file, member) = file_of(path);
+        let mut file = file.canonicalize().map_err(|e| Error::io(path, e))?;
+        file.extend(member);
+        // Resolved once: a database that becomes a link after this is refused, not followed.
+        let connect = |database: &Path| open_resolved(path, database, &options.cache.cancel);
+        let convert = |kept: cache::CachedFile| -> Result<_> {
+            let database = kept.path.canonicalize().map_err(|e| Error::io(path, e))?;
+            Ok((connect(&database)?, database, Some(kept)))
         };
-        let database = database.canonicalize().map_err(|e| Error::io(path, e))?;
-        let connection = open_resolved(path, &database, &options.cache.cancel)?;
+        let (connection, database, kept) = match kind {
+            Kind::Sqlite => {
+                let connection = connect(&file)?;
+                match rocm::kind_of(&connection) {
+                    None => (connection, file.clone(), None),
+                    Some(kind) => convert(import::convert_once(path, kind, options)?)?,
+                }
+            }
+            Kind::NsysRep => match export::export_once(path, options)? {
+                Export::CachedFile(kept) => convert(kept)?,
+                Export::Beside(database) => {
+                    let database = database.canonicalize().map_err(|e| Error::io(path, e))?;
+                    (connect(&database)?, database, None)
+                }
+            },
+            Kind::Trace => convert(import::import_once(path, options)?)?,
+        };
         let (spare, cancel) = (Mutex::new(Some(connection)), options.cache.cancel.clone());
         Ok(Self { path: path.to_owned(), file, database, spare, cancel, _kept: kept })
     }

@@ -2,11 +2,12 @@
 
 use super::foreign::foreign_folder;
 use super::profiles::{Profile, find};
+use crate::trace::traces_in;
 use nsq_value::error::{Error, Result, nearest};
 use std::path::{Path, PathBuf};
 
-/// The reports that the arguments name: files, folders with all reports in them, and patterns such as
-/// `rank*.sqlite`. Those of a folder or pattern are in the order of the numbers in their names.
+/// The reports that the arguments name: files, folders with all reports in them, archives of traces, and patterns
+/// such as `rank*.sqlite`. Those of a folder, archive or pattern are in the order of the numbers in their names.
 ///
 /// Also returns notes about files that were skipped.
 ///
@@ -19,7 +20,7 @@ pub fn report_paths(given: &[impl AsRef<Path>]) -> Result<(Vec<PathBuf>, Vec<Str
         let mut found = if path.is_dir() {
             in_folder(path, &mut notes)?
         } else if path.exists() {
-            vec![path.to_owned()]
+            in_archive(path)
         } else {
             matching(path)?
         };
@@ -34,8 +35,18 @@ pub fn sort_by_numbers(reports: &mut [PathBuf]) {
     reports.sort_by_cached_key(|path| numbers_apart(&path.to_string_lossy()));
 }
 
+/// The file itself, or the traces in it, if it is an archive of several.
+fn in_archive(file: &Path) -> Vec<PathBuf> {
+    // A damaged archive is told when it is opened.
+    match traces_in(file) {
+        Ok(names) if names.len() > 1 => names.iter().map(|name| file.join(name)).collect(),
+        _ => vec![file.to_owned()],
+    }
+}
+
 fn in_folder(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>> {
     let found = find(folder)?;
+    let skipped = found.notes.first().cloned();
     notes.extend(found.notes);
     if let Some((_, error)) = found.failures.into_iter().next() {
         return Err(error);
@@ -47,7 +58,9 @@ fn in_folder(folder: &Path, notes: &mut Vec<String>) -> Result<Vec<PathBuf>> {
         return Err(Error::Report {
             path: folder.to_owned(),
             reason: "is a directory without a report".to_owned(),
-            help: "give .sqlite, .nsys-rep or .qdrep files, or PyTorch's .json or .json.gz".to_owned(),
+            help: skipped.unwrap_or_else(|| {
+                "give .sqlite, .nsys-rep or .qdrep files, or PyTorch's .json or .json.gz".to_owned()
+            }),
         });
     }
     Ok(found.profiles.iter().map(|profile: &Profile| profile.path().to_owned()).collect())
@@ -86,14 +99,14 @@ pub fn looks_like_path(typed: &Path) -> bool {
 const LISTED: usize = 10_000;
 
 /// Reports beside a missing file whose names are similar to its own, with their folder.
-pub(super) fn similar_names(missing: &Path) -> Vec<String> {
+pub fn similar_names(missing: &Path) -> Vec<String> {
     let folder = missing.parent().filter(|folder| !folder.as_os_str().is_empty());
     let name = missing.file_name().unwrap_or_default().to_string_lossy();
     let Ok(entries) = std::fs::read_dir(folder.unwrap_or(Path::new("."))) else { return Vec::new() };
     let files = entries.flatten().take(LISTED).map(|entry| PathBuf::from(entry.file_name()));
     let is_report = |file: &PathBuf| {
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-        matches!(extension.as_str(), "sqlite" | "nsys-rep" | "qdrep" | "json" | "gz")
+        matches!(extension.as_str(), "sqlite" | "nsys-rep" | "qdrep" | "json" | "gz" | "zst" | "zip")
     };
     let names: Vec<String> =
         files.filter(is_report).map(|file| file.to_string_lossy().into_owned()).collect();

@@ -1,7 +1,6 @@
 //! Finds the profiles in a folder, and gives each a unique name.
 
-use crate::trace::looks_like_trace;
-use flate2::read::MultiGzDecoder;
+use crate::trace::{is_archive, is_tar, is_trace_text, looks_like_trace, start_of, traces_in};
 use nsq_value::error::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -88,14 +87,21 @@ pub fn find(folder: &Path) -> Result<Found> {
                 Some("nsys-rep") => Kind::Capture,
                 Some("qdrep") => Kind::OldCapture,
                 Some("sqlite") => Kind::Export,
-                Some("json" | "gz") => Kind::Trace,
+                Some("json" | "gz" | "zst" | "zip" | "tar" | "tgz") => Kind::Trace,
                 _ => continue,
             };
             if path.metadata().is_ok_and(|m| !m.is_file()) {
                 // Reading a pipe would block until somebody writes to it.
                 found.notes.push(format!("{} is not a regular file: skipped", path.display()));
-            } else if kind != Kind::Trace || is_trace(&path) {
+            } else if kind != Kind::Trace {
                 files.push((kind, path));
+            } else if let Some(traces) = traces(&path) {
+                files.extend(traces.into_iter().map(|trace| (kind, trace)));
+            } else {
+                let path = path.display();
+                found
+                    .notes
+                    .push(format!("{path} is a large archive: skipped; give its path to read it"));
             }
         }
     }
@@ -155,24 +161,41 @@ fn stem(path: &Path) -> PathBuf {
     let ends_in =
         |path: &Path, ending: &str| path.extension().unwrap_or_default().to_ascii_lowercase() == ending;
     let stem = path.with_extension("");
-    if ends_in(path, "gz") && ends_in(&stem, "json") { stem.with_extension("") } else { stem }
+    if (ends_in(path, "gz") || ends_in(path, "zst")) && ends_in(&stem, "json") {
+        stem.with_extension("")
+    } else {
+        stem
+    }
 }
 
 /// Number of bytes to read to recognise a trace.
 const HEAD: u64 = 64 * 1024;
 
-/// Whether the file is a PyTorch trace, and not other JSON.
-fn is_trace(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+/// Maximum bytes of a tar archive, which is read to its end for the names in it.
+const LARGEST_SEARCHED: u64 = 256 << 20;
+
+/// The traces that a file holds: itself, those in an archive, or none if it is other JSON. `None`: not looked for.
+fn traces(path: &Path) -> Option<Vec<PathBuf>> {
+    let Ok(file) = File::open(path) else { return Some(Vec::new()) };
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut head = Vec::new();
-    if file.take(HEAD).read_to_end(&mut head).is_err() || !looks_like_trace(&head) {
-        return false;
+    if file.take(HEAD).read_to_end(&mut head).is_err() {
+        return Some(Vec::new());
     }
-    let mut text = Vec::new();
-    // The gzip stream is cut off at HEAD bytes, which is an error. The text up to there is enough.
-    let _ = MultiGzDecoder::new(head.as_slice()).take(HEAD).read_to_end(&mut text);
-    let text = String::from_utf8_lossy(if text.is_empty() { &head } else { &text });
-    ["\"traceEvents\"", "\"schemaVersion\"", "\"deviceProperties\""].iter().any(|key| text.contains(key))
+    let text = start_of(&head);
+    if is_archive(&head) || is_tar(&text) {
+        // A zip archive lists what is in it.
+        if is_tar(&text) && size > LARGEST_SEARCHED {
+            return None;
+        }
+        let names = traces_in(path).unwrap_or_default();
+        return Some(match names.len() {
+            1 => vec![path.to_owned()],
+            _ => names.iter().map(|name| path.join(name)).collect(),
+        });
+    }
+    let is_trace = looks_like_trace(&head) && is_trace_text(&text);
+    Some(if is_trace { vec![path.to_owned()] } else { Vec::new() })
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The categories of events, and what becomes of each.
 
-use super::ImportOptions;
-
 /// NVTX event types: a push/pop range, and the creation of a domain.
 pub(super) const PUSHED: i64 = 59;
 
@@ -11,9 +9,9 @@ pub(super) const DOMAIN: i64 = 75;
 pub(super) const NAMED_BY_PROFILER: i64 = 10;
 
 /// nsys event classes: an API call of the CUDA runtime, and one of the driver.
-const RUNTIME: i64 = 0;
+pub(super) const RUNTIME: i64 = 0;
 
-const DRIVER: i64 = 1;
+pub(super) const DRIVER: i64 = 1;
 
 /// The kind of an event, from its category.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +25,10 @@ pub(super) enum Category {
     Sync,
     Overhead,
     Range(Domain),
+    /// A call of a Python function.
+    Frame,
+    /// An allocation or release by PyTorch's allocator.
+    Memory,
     /// The profiler's own span.
     Profiler,
     /// Everything that is not imported.
@@ -38,7 +40,6 @@ pub(super) enum Category {
 pub(super) enum Domain {
     UserAnnotation = 1,
     CpuOp = 2,
-    PythonFunction = 3,
 }
 
 impl Domain {
@@ -46,7 +47,6 @@ impl Domain {
         match self {
             Self::UserAnnotation => "user_annotation",
             Self::CpuOp => "cpu_op",
-            Self::PythonFunction => "python_function",
         }
     }
 }
@@ -57,8 +57,13 @@ impl Category {
         matches!(self, Self::Kernel | Self::Memcpy | Self::Memset)
     }
 
+    /// Whether its times say how long the trace is.
+    pub(super) fn spans(self) -> bool {
+        !matches!(self, Self::Frame | Self::Memory)
+    }
+
     /// Maps a Kineto category. Before PyTorch 1.12, some began with a capital letter.
-    pub(super) fn of(name: &str, options: ImportOptions) -> Self {
+    pub(super) fn of(name: &str) -> Self {
         match name {
             "kernel" | "Kernel" => Self::Kernel,
             "gpu_memcpy" | "Memcpy" => Self::Memcpy,
@@ -66,7 +71,7 @@ impl Category {
             "cuda_sync" => Self::Sync,
             "cpu_op" | "Operator" => Self::Range(Domain::CpuOp),
             "user_annotation" => Self::Range(Domain::UserAnnotation),
-            "python_function" if options.python_functions => Self::Range(Domain::PythonFunction),
+            "python_function" => Self::Frame,
             "overhead" => Self::Overhead,
             "Trace" => Self::Profiler,
             "Runtime" => Self::Call { class: RUNTIME },

@@ -1,11 +1,12 @@
 //! What an import writes after its last event.
 
-use super::category::{DOMAIN, NAMED_BY_PROFILER};
+use super::category::{Category, DOMAIN, NAMED_BY_PROFILER};
 use super::facts::{self, Facts};
 use super::ids::global_pid;
 use super::imported::Imported;
+use super::owner::Owner;
 use super::record::Recorder;
-use super::tables::{Closing, Owner, Row, SmallTable, Table};
+use super::tables::{Closing, Row, SmallTable, Table};
 use nsq_value::error::Result;
 
 impl Recorder {
@@ -17,16 +18,27 @@ impl Recorder {
             let cells = [Some(thread), Some(DOMAIN), Some(name), Some(domain as i64)];
             self.batch.rows.push(Row::new(Table::Range, (start_ns, start_ns), cells));
         }
+        let links = std::mem::take(&mut self.links);
+        let (has_waited, has_zeros) = (links.is_waited_for(), links.has_zeros());
+        let (links, shown) = links.resolve();
+        self.show_launches(shown);
+        let dropped = self.drop_frames();
         let (owner, process) = self.owner();
         let mut tables = self.name_tables();
         self.imported.repaired_facts = trace_facts.repaired;
+        self.imported.skipped = trace_facts.skipped;
+        self.imported.first_skipped = trace_facts.first_skipped.clone();
+        self.imported.cut_short = trace_facts.cut_short;
         self.send()?;
         // The rank in the facts of a merged trace is that of its first part.
         let rank = trace_facts.rank.filter(|_| self.merged.used.is_empty());
-        tables.push(facts::export(&Facts { rank, ..trace_facts.clone() }));
+        let trace_facts = &Facts { rank, ..trace_facts.clone() };
+        tables.push(facts::export(trace_facts, self.writer().name()));
         tables.push(self.counted());
         if self.merged.used.is_empty() {
-            tables.push(facts::gpus(&trace_facts.devices));
+            let mut gpus = trace_facts.devices.clone();
+            gpus.extend(self.numbered.moved(&trace_facts.devices));
+            tables.push(facts::gpus(&gpus));
         } else {
             let (devices, gpus) = self.merged.tables(&trace_facts.devices);
             tables.extend([devices, facts::gpus(&gpus)]);
@@ -36,7 +48,26 @@ impl Recorder {
             tables.push(facts::extent(end_ns - start_ns));
             tables.push(facts::session(trace_facts.base_ns, start_ns));
         }
-        Ok((self.imported, Closing { zero_ns: start_ns, tables, owner }))
+        Ok((
+            self.imported,
+            Closing { zero_ns: start_ns, tables, owner, links, has_waited, has_zeros, dropped },
+        ))
+    }
+
+    /// Forgets Python calls that are too many. Returns their table.
+    fn drop_frames(&mut self) -> Vec<Table> {
+        if self.keeps_frames() {
+            return Vec::new();
+        }
+        let mut lost = 0;
+        for (category, count) in &mut self.counts {
+            if Category::of(category) == Category::Frame {
+                lost += std::mem::take(&mut count.rows);
+            }
+        }
+        self.imported.rows -= lost;
+        self.imported.python_calls = self.frames;
+        vec![Table::Frame]
     }
 
     /// The owner of the GPU work, and its process if there is only one.

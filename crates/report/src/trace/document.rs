@@ -1,13 +1,14 @@
 //! The text of a trace → its events, one at a time, and the facts next to them.
 
+mod fault;
 mod foreign;
+mod skip;
 
 use super::event::Event;
 use super::facts::{Device, Facts};
 use super::record::Recorder;
 use super::repair::{repair, repair_value};
-use super::unpack::MAX_RATIO;
-use nsq_value::error::{Error, Result};
+use nsq_value::error::Result;
 use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
 use serde_json::Value;
 use std::io;
@@ -39,8 +40,13 @@ pub(super) struct Document<'d> {
     longest: usize,
     /// Offset of `text` in the whole trace.
     offset: u64,
+    /// Lines before `text`.
+    lines: u64,
     /// Values outside the events that had to be repaired.
     repaired: u64,
+    skipped: skip::Skipped,
+    /// The text ends before the trace does.
+    is_cut: bool,
     /// The first members of the outermost object.
     members: Vec<String>,
 }
@@ -59,7 +65,10 @@ impl<'d> Document<'d> {
             at: 0,
             longest: LONGEST,
             offset: 0,
+            lines: 0,
             repaired: 0,
+            skipped: skip::Skipped::default(),
+            is_cut: false,
             members: Vec::new(),
         }
     }
@@ -68,10 +77,9 @@ impl<'d> Document<'d> {
     pub(super) fn read(mut self, recorder: &mut Recorder) -> Result<Facts> {
         let mut facts = Facts::default();
         self.skip_byte_order_mark()?;
-        let mut has_events = true;
-        match self.next()? {
-            Some(b'[') => self.events(recorder)?,
-            Some(b'{') => has_events = self.object(recorder, &mut facts)?,
+        let ended = match self.next()? {
+            Some(b'[') => self.events(recorder).map(|()| true),
+            Some(b'{') => self.object(recorder, &mut facts),
             Some(_) => return Err(self.not_json()),
             None => {
                 return Err(self.refuse(
@@ -79,13 +87,25 @@ impl<'d> Document<'d> {
                     "the profiler was stopped before it wrote anything: record the trace again",
                 ));
             }
-        }
-        if self.next()?.is_some() {
+        };
+        let (has_events, cut_short) = match ended {
+            Ok(has_events) => (has_events, None),
+            // What came before the end of a trace that is cut short is true.
+            Err(_) if self.is_cut && recorder.imported.rows > 0 => (true, Some(self.line())),
+            Err(error) => return Err(error),
+        };
+        if cut_short.is_none() && self.next()?.is_some() {
             return Err(self.more_text(has_events));
+        }
+        if let Some(error) = self.skipped.refusal(recorder.imported.events) {
+            return Err(error);
         }
         match self.foreign(has_events, recorder) {
             Some(foreign) => Err(foreign),
-            None => Ok(Facts { repaired: self.repaired, ..facts }),
+            None => {
+                let (skipped, first_skipped) = self.skipped.told();
+                Ok(Facts { repaired: self.repaired, skipped, first_skipped, cut_short, ..facts })
+            }
         }
     }
 
@@ -132,6 +152,10 @@ impl<'d> Document<'d> {
                     facts.rank = info["rank"].as_i64();
                     facts.world_size = info["world_size"].as_i64();
                     facts.backend = info["backend"].as_str().map(str::to_owned);
+                }
+                setting if Facts::is_setting(setting) => {
+                    let value = self.fact()?;
+                    facts.set(&key, &value);
                 }
                 // Other members may hold the environment or the command line: those are private.
                 _ => drop(self.value::<IgnoredAny>()?),
@@ -197,21 +221,22 @@ impl<'d> Document<'d> {
                 self.must_grow()?;
                 continue;
             }
-            let Some((repaired, used)) = repair(&self.text.as_bytes()[self.at..]) else {
-                // More of the event may follow. If not, report the fault.
-                let faulty = self.faulty(&fault);
-                if self.text.len() - self.at > REPAIRABLE || !self.grow(0)? {
-                    return Err(faulty);
+            if let Some((repaired, used)) = repair(&self.text.as_bytes()[self.at..]) {
+                let mut event = Event::default();
+                if event.deserialize(&mut serde_json::Deserializer::from_str(&repaired)).is_ok() {
+                    recorder.take_repaired(&event)?;
+                    self.at += used;
+                    return Ok(());
                 }
-                continue;
-            };
-            let mut event = Event::default();
-            if event.deserialize(&mut serde_json::Deserializer::from_str(&repaired)).is_err() {
-                return Err(self.faulty(&fault));
             }
-            recorder.take_repaired(&event)?;
-            self.at += used;
-            return Ok(());
+            if self.skip(&fault, recorder.imported.events)? {
+                return Ok(());
+            }
+            // More of the event may follow. If not, report the fault.
+            let faulty = self.faulty(&fault);
+            if self.text.len() - self.at > REPAIRABLE || !self.grow(0)? {
+                return Err(faulty);
+            }
         }
     }
 
@@ -298,6 +323,7 @@ impl<'d> Document<'d> {
     /// Returns false at the end of the trace.
     fn grow(&mut self, least: usize) -> Result<bool> {
         (self.go_on)()?;
+        self.lines += newlines(&self.text[..self.at]);
         self.text.drain(..self.at);
         self.offset += self.at as u64;
         self.at = 0;
@@ -321,69 +347,9 @@ impl<'d> Document<'d> {
         }
         Ok(has_grown)
     }
+}
 
-    fn place(&self) -> u64 {
-        self.offset + self.at as u64
-    }
-
-    fn refuse(&self, reason: String, help: &str) -> Error {
-        Error::Report { path: self.path.to_owned(), reason, help: help.to_owned() }
-    }
-
-    fn malformed(&self, what: &str, help: &str) -> Error {
-        self.refuse(format!("{what} at byte {}", self.place()), help)
-    }
-
-    /// Byte offset of a fault from `at`: serde_json gives its line and column from there.
-    fn distance(&self, fault: &serde_json::Error) -> usize {
-        let lines = self.text[self.at..].split_inclusive('\n');
-        let before: usize = lines.take(fault.line().saturating_sub(1)).map(str::len).sum();
-        before + fault.column().saturating_sub(1)
-    }
-
-    /// Whether the fault is at the end of the received text, and more text could cure it.
-    fn is_at_end(&self, fault: &serde_json::Error) -> bool {
-        fault.is_eof() || self.at + self.distance(fault) + 1 >= self.text.len()
-    }
-
-    fn faulty(&self, fault: &serde_json::Error) -> Error {
-        let message = fault.to_string();
-        let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
-        let place = self.place() + self.distance(fault) as u64;
-        self.refuse(
-            format!("is not valid JSON at byte {place}: {message}"),
-            "the file is damaged, or the program that wrote it has a bug: copy it or record it again",
-        )
-    }
-
-    fn truncated(&self) -> Error {
-        let end = self.offset + self.text.len() as u64;
-        self.refuse(
-            format!("is cut short: it ends at byte {end}, inside the part from byte {}", self.place()),
-            "the profiler or a copy was interrupted: copy the trace again, or record it again",
-        )
-    }
-
-    fn unreadable(&self, fault: &io::Error) -> Error {
-        let end = self.offset + self.text.len() as u64;
-        match fault.kind() {
-            io::ErrorKind::UnexpectedEof => self.refuse(
-                format!("is cut short: its gzip data ends after byte {end} of the unpacked text"),
-                "the profiler or a copy was interrupted: copy the trace again, or record it again",
-            ),
-            io::ErrorKind::FileTooLarge => self.refuse(
-                format!("unpacks to more than {MAX_RATIO} times its size: {end} bytes of text so far"),
-                "the file may be a gzip bomb; if it is a real trace, unpack it with gunzip first",
-            ),
-            io::ErrorKind::Unsupported => self.refuse(
-                "is UTF-16 text; JSON must be UTF-8".to_owned(),
-                "convert it with `iconv -f UTF-16 -t UTF-8 TRACE > trace.json`",
-            ),
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => self.refuse(
-                format!("is damaged: its gzip data cannot be unpacked after byte {end} of the text"),
-                "copy the trace again, and check the copy with `gzip -t`",
-            ),
-            _ => Error::io(self.path, io::Error::new(fault.kind(), fault.to_string())),
-        }
-    }
+/// The ends of lines in a text.
+fn newlines(text: &str) -> u64 {
+    text.bytes().map(|byte| u64::from(byte == b'\n')).sum()
 }

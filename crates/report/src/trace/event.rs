@@ -16,6 +16,8 @@ pub(super) struct Event<'t> {
     pub(super) name: Text<'t>,
     pub(super) pid: Id<'t>,
     pub(super) tid: Id<'t>,
+    /// The number or word that the two ends of an arrow share.
+    pub(super) flow: Id<'t>,
     pub(super) start: Nanoseconds,
     pub(super) duration: Nanoseconds,
     pub(super) args: Args<'t>,
@@ -28,6 +30,8 @@ pub(super) struct Args<'t> {
     pub(super) context: Int,
     pub(super) stream: Int,
     pub(super) correlation: Int,
+    /// The operator that the event belongs to.
+    pub(super) external: Int,
     pub(super) bytes: Int,
     pub(super) grid: [Int; 3],
     pub(super) block: [Int; 3],
@@ -43,6 +47,25 @@ pub(super) struct Args<'t> {
     pub(super) name: Text<'t>,
     pub(super) collective: Collective<'t>,
     pub(super) inputs: Inputs<'t>,
+    pub(super) memory: Memory,
+    /// The step of a program in JAX.
+    pub(super) step: Int,
+    /// XLA's one text about a kernel, a copy or a fill.
+    pub(super) details: Text<'t>,
+    /// What Ascend calls an operation of its hardware.
+    pub(super) task: Text<'t>,
+}
+
+/// What PyTorch's allocator says of one allocation or release.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// 0 for the host; 1, 6 and others for accelerators.
+    pub(super) device_type: Int,
+    pub(super) address: Int,
+    /// Bytes of the block; below 0 for a release.
+    pub(super) bytes: Int,
+    pub(super) allocated: Int,
+    pub(super) reserved: Int,
 }
 
 /// The inputs of an operator, as the trace writes them (`record_shapes=True`). Each is one JSON value per input.
@@ -59,6 +82,8 @@ pub(super) struct Inputs<'t> {
 pub(super) struct Collective<'t> {
     pub(super) name: Text<'t>,
     pub(super) group: Text<'t>,
+    /// What the program calls the group, such as mesh_tp.
+    pub(super) description: Text<'t>,
     pub(super) group_ranks: Text<'t>,
     pub(super) group_size: Int,
     pub(super) data_type: Text<'t>,
@@ -108,7 +133,7 @@ fn push_compact(json: &mut String, value: &str) {
 
 /// Declares an enum of JSON keys.
 macro_rules! keys {
-    ($(#[$doc:meta])* $name:ident { $($text:literal => $key:ident,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($($text:literal)|+ => $key:ident,)* }) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
         enum $name { $($key,)* Other }
@@ -124,7 +149,7 @@ macro_rules! keys {
                     }
 
                     fn visit_str<E>(self, key: &str) -> Result<$name, E> {
-                        Ok(match key { $($text => $name::$key,)* _ => $name::Other })
+                        Ok(match key { $($($text)|+ => $name::$key,)* _ => $name::Other })
                     }
                 }
                 deserializer.deserialize_identifier(KeyVisitor)
@@ -141,6 +166,7 @@ keys! {
         "name" => Name,
         "pid" => Pid,
         "tid" => Tid,
+        "id" => Flow,
         "ts" => Start,
         "dur" => Duration,
         "args" => Args,
@@ -150,10 +176,11 @@ keys! {
 keys! {
     /// Keys of an event's arguments.
     ArgKey {
-        "device" => Device,
+        "device" | "Device Id" => Device,
         "context" => Context,
-        "stream" => Stream,
-        "correlation" => Correlation,
+        "stream" | "Stream Id" | "Physic Stream Id" => Stream,
+        "correlation" | "correlation_id" | "connection_id" => Correlation,
+        "External id" | "external id" => External,
         "bytes" => Bytes,
         "grid" => Grid,
         "block" => Block,
@@ -165,11 +192,11 @@ keys! {
         "toDevice" => ToDevice,
         "Sequence number" => Sequence,
         "wait_on_cuda_event_id" => Event,
-        "kind" => Kind,
-        "cuda_sync_kind" => SyncKind,
+        "kind" | "cuda_sync_kind" => Kind,
         "name" => Name,
         "Collective name" => CollectiveName,
         "Process Group Name" => Group,
+        "Process Group Description" => GroupDescription,
         "Process Group Ranks" => GroupRanks,
         "Group size" => GroupSize,
         "dtype" => DataType,
@@ -182,6 +209,14 @@ keys! {
         "Input type" => InputTypes,
         "Input Strides" => InputStrides,
         "Concrete Inputs" => InputValues,
+        "Device Type" => DeviceType,
+        "Addr" => Address,
+        "Bytes" => MemoryBytes,
+        "Total Allocated" => Allocated,
+        "Total Reserved" => Reserved,
+        "step_num" => Step,
+        "kernel_details" | "memcpy_details" | "memset_details" | "Memset_details" => Details,
+        "Task Type" => Task,
     }
 }
 
@@ -209,6 +244,7 @@ impl<'de> Visitor<'de> for &mut Event<'de> {
                 EventKey::Name => self.name = map.next_value()?,
                 EventKey::Pid => self.pid = map.next_value()?,
                 EventKey::Tid => self.tid = map.next_value()?,
+                EventKey::Flow => self.flow = map.next_value()?,
                 EventKey::Start => self.start = map.next_value()?,
                 EventKey::Duration => self.duration = map.next_value()?,
                 EventKey::Args => {
@@ -245,6 +281,7 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
                 ArgKey::Context => self.context = map.next_value()?,
                 ArgKey::Stream => self.stream = map.next_value()?,
                 ArgKey::Correlation => self.correlation = map.next_value()?,
+                ArgKey::External => self.external = map.next_value()?,
                 ArgKey::Bytes => self.bytes = map.next_value()?,
                 ArgKey::Grid => self.grid = map.next_value::<Triple>()?.0,
                 ArgKey::Block => self.block = map.next_value::<Triple>()?.0,
@@ -256,10 +293,11 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
                 ArgKey::ToDevice => self.to_device = map.next_value()?,
                 ArgKey::Sequence => self.sequence = map.next_value()?,
                 ArgKey::Event => self.event = map.next_value()?,
-                ArgKey::Kind | ArgKey::SyncKind => self.kind = map.next_value()?,
+                ArgKey::Kind => self.kind = map.next_value()?,
                 ArgKey::Name => self.name = map.next_value()?,
                 ArgKey::CollectiveName => self.collective.name = map.next_value()?,
                 ArgKey::Group => self.collective.group = map.next_value()?,
+                ArgKey::GroupDescription => self.collective.description = map.next_value()?,
                 ArgKey::GroupRanks => self.collective.group_ranks = map.next_value()?,
                 ArgKey::GroupSize => self.collective.group_size = map.next_value()?,
                 ArgKey::DataType => self.collective.data_type = map.next_value()?,
@@ -272,6 +310,14 @@ impl<'de> Visitor<'de> for &mut Args<'de> {
                 ArgKey::InputTypes => self.inputs.types = Some(map.next_value()?),
                 ArgKey::InputStrides => self.inputs.strides = Some(map.next_value()?),
                 ArgKey::InputValues => self.inputs.values = Some(map.next_value()?),
+                ArgKey::DeviceType => self.memory.device_type = map.next_value()?,
+                ArgKey::Address => self.memory.address = map.next_value()?,
+                ArgKey::MemoryBytes => self.memory.bytes = map.next_value()?,
+                ArgKey::Allocated => self.memory.allocated = map.next_value()?,
+                ArgKey::Reserved => self.memory.reserved = map.next_value()?,
+                ArgKey::Step => self.step = map.next_value()?,
+                ArgKey::Details => self.details = map.next_value()?,
+                ArgKey::Task => self.task = map.next_value()?,
                 ArgKey::Other => drop(map.next_value::<IgnoredAny>()?),
             }
         }

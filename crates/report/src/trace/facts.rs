@@ -2,7 +2,7 @@
 
 use super::tables::SmallTable;
 use rusqlite::types::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts in the trace outside `traceEvents`.
 #[derive(Debug, Clone, Default)]
@@ -15,8 +15,19 @@ pub(super) struct Facts {
     pub(super) rank: Option<i64>,
     pub(super) world_size: Option<i64>,
     pub(super) backend: Option<String>,
+    /// What the profiler was asked to record besides times, by the names of its arguments, such as `with_stack`.
+    pub(super) recorded: BTreeSet<&'static str>,
+    /// Version of the CUDA driver, 12080 for 12.8.
+    pub(super) cuda_driver: Option<i64>,
+    /// Version of HIP, 60443483 for 6.4.43483.
+    pub(super) hip: Option<i64>,
     /// Values outside the events that were not valid JSON. Their invalid numbers became null.
     pub(super) repaired: u64,
+    /// Events that were left out because they are not valid JSON, and where the first is and why.
+    pub(super) skipped: u64,
+    pub(super) first_skipped: Option<String>,
+    /// The line at which the trace ends too soon.
+    pub(super) cut_short: Option<u64>,
 }
 
 /// A GPU that the trace describes.
@@ -59,20 +70,48 @@ impl From<&serde_json::Value> for Device {
     }
 }
 
+/// Arguments of the profiler that make it record more, and cost more.
+const MORE: [&str; 5] = ["profile_memory", "record_shapes", "with_flops", "with_modules", "with_stack"];
+
+impl Facts {
+    /// Whether a member of the trace says what was recorded, or with which driver.
+    pub(super) fn is_setting(key: &str) -> bool {
+        MORE.contains(&key) || ["cuda_driver_version", "hip_driver_version"].contains(&key)
+    }
+
+    /// Takes the value of such a member. The trace says `true` or `1`.
+    pub(super) fn set(&mut self, key: &str, value: &serde_json::Value) {
+        let is_on = value.as_bool().or(value.as_i64().map(|number| number != 0)).unwrap_or_default();
+        match key {
+            "cuda_driver_version" => self.cuda_driver = value.as_i64(),
+            "hip_driver_version" => self.hip = value.as_i64(),
+            _ => self.recorded.extend(MORE.into_iter().filter(|known| is_on && *known == key)),
+        }
+    }
+}
+
 /// Facts about the file, as names and values.
-pub(super) fn export(facts: &Facts) -> SmallTable {
+pub(super) fn export(facts: &Facts, writer: &str) -> SmallTable {
     let mut table = SmallTable::new("META_DATA_EXPORT", &["name", "value"]);
     let mut fact = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             table.add([name.to_owned().into(), value.into()]);
         }
     };
-    fact("NSQ_IMPORT_OF", Some("PyTorch trace".to_owned()));
+    fact("NSQ_IMPORT_OF", Some(writer.to_owned()));
     fact("NSQ_IMPORT_BY", Some(format!("nsq {}", env!("CARGO_PKG_VERSION"))));
     fact("TRACE_SCHEMA_VERSION", facts.schema_version.clone());
     fact("DISTRIBUTED_RANK", facts.rank.map(|rank| rank.to_string()));
     fact("DISTRIBUTED_WORLD_SIZE", facts.world_size.map(|size| size.to_string()));
     fact("DISTRIBUTED_BACKEND", facts.backend.clone());
+    fact("TRACE_CUDA_DRIVER_VERSION", facts.cuda_driver.map(|version| version.to_string()));
+    fact("TRACE_HIP_VERSION", facts.hip.map(|version| version.to_string()));
+    fact("TRACE_SKIPPED_EVENTS", (facts.skipped > 0).then(|| facts.skipped.to_string()));
+    fact("TRACE_FIRST_SKIPPED", facts.first_skipped.clone());
+    fact("TRACE_ENDS_AT_LINE", facts.cut_short.map(|line| line.to_string()));
+    for argument in &facts.recorded {
+        fact(&format!("TRACE_{}", argument.to_uppercase()), Some("1".to_owned()));
+    }
     table
 }
 

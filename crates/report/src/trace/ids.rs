@@ -73,7 +73,14 @@ impl Copy {
         const DIRECTIONS: [&str; 10] =
             ["HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"];
         let words = || name.split([' ', '(', ')']).chain([kind]);
-        let places = words().filter_map(|word| DIRECTIONS.iter().position(|known| *known == word));
+        // XLA writes MemcpyH2D.
+        let is_short = |known: &str, word: &str| {
+            word.strip_prefix("Memcpy")
+                .is_some_and(|ends| ends.len() == 3 && ends.replace('2', "to") == known)
+        };
+        let place_of =
+            |word| DIRECTIONS.iter().position(|known| *known == word || is_short(known, word));
+        let places = words().filter_map(place_of);
         let direction = places.map(|place| place as i64 + 1).next().unwrap_or(0);
         let ends = between_parentheses(name).and_then(|between| between.split_once(" -> "));
         Self {

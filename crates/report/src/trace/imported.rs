@@ -5,7 +5,7 @@ use std::fmt;
 /// Optional events of an import.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Also import Python functions (`with_stack=True`), as ranges of the domain `python_function`.
+    /// Import all calls of Python functions (`with_stack=True`), also if they are very many.
     pub python_functions: bool,
 }
 
@@ -25,6 +25,27 @@ pub struct Imported {
     pub invalid_times: u64,
     /// Skipped events of an imported category that only begin or end something. Kineto writes none.
     pub begin_end_events: u64,
+    /// Events that were skipped because they are not valid JSON and could not be repaired.
+    pub skipped: u64,
+    /// Where the first of them is, and why.
+    pub first_skipped: Option<String>,
+    /// The line at which the trace ends too soon. What came before it is imported.
+    pub cut_short: Option<u64>,
+    /// Calls of Python functions that were left out because they are too many; 0 if they were imported.
+    pub python_calls: u64,
+}
+
+impl Imported {
+    /// Whether something about the trace is worth a note.
+    pub fn is_odd(&self) -> bool {
+        let odd = self.repaired
+            + self.repaired_facts
+            + self.invalid_times
+            + self.begin_end_events
+            + self.skipped
+            + self.python_calls;
+        odd > 0 || self.cut_short.is_some()
+    }
 }
 
 impl fmt::Display for Imported {
@@ -48,6 +69,22 @@ impl fmt::Display for Imported {
                 f,
                 "; repaired {} values outside the events (invalid numbers were dropped)",
                 self.repaired_facts
+            )?;
+        }
+        if self.skipped > 0 {
+            write!(f, "; skipped {} that are not valid JSON", self.skipped)?;
+            if let Some(first) = &self.first_skipped {
+                write!(f, ", the first in {first}")?;
+            }
+        }
+        if let Some(line) = self.cut_short {
+            write!(f, "; the trace is cut short in line {line}, and what would follow is missing")?;
+        }
+        if self.python_calls > 0 {
+            write!(
+                f,
+                "; left out {} calls of Python functions (`nsq import --python-functions` imports them)",
+                self.python_calls
             )?;
         }
         Ok(())

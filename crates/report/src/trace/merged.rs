@@ -1,5 +1,5 @@
 //! Traces of several ranks, merged into one: SGLang writes the rank before each process and device, as in
-//! `[TP00-DP01-PP00-EP00] 501`.
+//! `[TP00-DP01-PP00-EP00] 501`; TraceFuse adds a large number to them.
 
 use super::facts::Device;
 use super::lenient::IdValue;
@@ -46,6 +46,44 @@ impl Merged {
         }
         gpus.sort_by_key(|gpu| gpu.id);
         (table, gpus)
+    }
+}
+
+/// What mergers add to the processes of a rank is a multiple of this.
+const ROUND: i64 = 1_000;
+
+/// GPUs by the process and device of their rows. In a trace of one rank, both are the same number.
+#[derive(Debug, Default)]
+pub(super) struct Numbered {
+    gpus: BTreeMap<(i64, i64), i64>,
+    taken: BTreeSet<i64>,
+}
+
+impl Numbered {
+    /// The GPU of a row: one of its own for each process that was numbered anew, with the number of the device if that
+    /// is free.
+    pub(super) fn of(&mut self, process: i64, device: i64) -> i64 {
+        // A merger adds a large round number; other differences do not come from one.
+        let process = if process.wrapping_sub(device) % ROUND == 0 { process } else { device };
+        if let Some(gpu) = self.gpus.get(&(process, device)) {
+            return *gpu;
+        }
+        let gpu = (device..).find(|gpu| !self.taken.contains(gpu)).unwrap_or(device);
+        self.taken.insert(gpu);
+        self.gpus.insert((process, device), gpu);
+        gpu
+    }
+
+    /// The GPUs that have another number than their device, as that device is described.
+    pub(super) fn moved(&self, devices: &[Device]) -> Vec<Device> {
+        if devices.is_empty() {
+            return Vec::new();
+        }
+        let moved = self.gpus.iter().filter(|((_, device), gpu)| device != *gpu);
+        let known = |device: &i64| devices.iter().find(|known| known.id == Some(*device)).cloned();
+        moved
+            .map(|((_, device), gpu)| Device { id: Some(*gpu), ..known(device).unwrap_or_default() })
+            .collect()
     }
 }
 

@@ -16,17 +16,25 @@ mod closing;
 mod document;
 mod event;
 mod facts;
+mod flows;
+mod guess;
 mod ids;
 mod imported;
 mod lenient;
+mod links;
 mod merged;
+mod owner;
+mod packing;
+mod places;
 mod record;
 mod repair;
+mod rows;
 mod tables;
 mod time;
 mod unpack;
 
 pub use imported::{ImportOptions, Imported};
+pub(crate) use packing::{file_of, is_archive, is_tar, is_trace_text, start_of, traces_in};
 
 use nsq_value::error::{Error, Result};
 use std::path::Path;
@@ -44,7 +52,7 @@ pub struct Progress {
 }
 
 /// Version of the import. Change it when an import writes other rows: older databases are then not used.
-pub const RECIPE: &str = "4";
+pub const RECIPE: &str = "7";
 
 /// Whether the first bytes look like a trace: JSON or gzip. UTF-16 counts too: the import refuses it
 /// with a reason.
@@ -67,7 +75,7 @@ pub fn import(
     options: ImportOptions,
     go_on: &(dyn Fn(Progress) -> bool + Sync),
 ) -> Result<Imported> {
-    let total = std::fs::metadata(trace).map_err(|e| Error::io(trace, e))?.len();
+    let total = std::fs::metadata(file_of(trace).0).map_err(|e| Error::io(trace, e))?.len();
     let read = Arc::new(AtomicU64::new(0));
     let (chunk_sender, chunks) = sync_channel(unpack::CHUNKS);
     let (batch_sender, batches) = sync_channel(BATCHES);
@@ -76,7 +84,7 @@ pub fn import(
         let cannot_start = |e| Error::io(trace, e);
         // This thread is not joined: it never ends on a pipe without a writer.
         let (path, counter) = (trace.to_owned(), Arc::clone(&read));
-        let unpack = move || unpack::unpack(&path, &counter, chunk_sender);
+        let unpack = move || unpack::unpack(&path, &counter, &chunk_sender);
         named("unpack").spawn(unpack).map_err(cannot_start)?;
         let reading = || {
             let go_on = || {

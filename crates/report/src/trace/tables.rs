@@ -1,5 +1,7 @@
 //! Rows → the tables of an nsys export.
 
+use super::links::{self, Link};
+use super::owner::Owner;
 use nsq_value::error::{Error, Result};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, Statement, params_from_iter};
@@ -20,12 +22,16 @@ pub(super) enum Table {
     Collective,
     /// The inputs of an operator in PyTorch. nsys has no such table.
     Input,
+    /// A call of a Python function. nsys has no such table.
+    Frame,
+    /// An allocation or release by PyTorch's allocator. nsys has no such table.
+    Memory,
 }
 
 /// Cells of the widest table, without start and end.
 const CELLS: usize = 16;
 /// All tables of timed rows.
-const TABLES: [Table; 9] = [
+const TABLES: [Table; 11] = [
     Table::Kernel,
     Table::Memcpy,
     Table::Memset,
@@ -35,10 +41,12 @@ const TABLES: [Table; 9] = [
     Table::Range,
     Table::Collective,
     Table::Input,
+    Table::Frame,
+    Table::Memory,
 ];
 
 impl Table {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Kernel => "CUPTI_ACTIVITY_KIND_KERNEL",
             Self::Memcpy => "CUPTI_ACTIVITY_KIND_MEMCPY",
@@ -49,6 +57,8 @@ impl Table {
             Self::Range => "NVTX_EVENTS",
             Self::Collective => "NSQ_COLLECTIVE",
             Self::Input => "NSQ_OPERATOR_INPUT",
+            Self::Frame => "NSQ_PYTHON_FRAME",
+            Self::Memory => "NSQ_MEMORY",
         }
     }
 
@@ -122,13 +132,18 @@ impl Table {
                 "source",
                 "destination",
                 "sequence",
+                "descriptionId",
             ],
             Self::Input => &["globalTid", "rangeId", "inputsId"],
+            Self::Frame => &["globalTid", "nameId"],
+            Self::Memory => {
+                &["globalTid", "deviceType", "deviceId", "address", "bytes", "allocated", "reserved"]
+            }
         }
     }
 
     /// Whether its rows are GPU work. Such rows have the process that owns the work.
-    fn is_of_gpu(self) -> bool {
+    pub(super) fn is_of_gpu(self) -> bool {
         self.columns()[0] == "globalPid"
     }
 }
@@ -182,6 +197,14 @@ pub(super) struct Closing {
     /// Tables without times.
     pub(super) tables: Vec<SmallTable>,
     pub(super) owner: Owner,
+    /// Correlation IDs for provisional ones.
+    pub(super) links: Vec<Link>,
+    /// Whether GPU work has provisional IDs.
+    pub(super) has_waited: bool,
+    /// Whether GPU work has 0 as its correlation ID.
+    pub(super) has_zeros: bool,
+    /// Tables whose rows are too many to keep.
+    pub(super) dropped: Vec<Table>,
 }
 
 /// A small table with its rows. It is not created if it has no rows.
@@ -214,31 +237,17 @@ impl SmallTable {
     }
 }
 
-/// Which process owns the GPU work. GPU events do not tell.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// The process that the rows already have.
-    #[default]
-    AsWritten,
-    /// This process owns all GPU work. It was not known when the rows were written.
-    One(i64),
-    /// The owner is unknown: there are several processes and no API calls.
-    Unknown,
-    /// The process whose API call has the same correlation id; unknown if several processes do.
-    ByCall,
-}
-
 /// Batches to hold back until the start of the trace is known.
 const HELD_BACK: usize = 16;
 
 /// A database that is being filled.
 pub(super) struct Database {
     path: PathBuf,
-    connection: Connection,
+    pub(super) connection: Connection,
     /// Time that was subtracted from the times of written rows.
     zero_ns: i64,
     /// Tables that have rows.
-    present: Vec<Table>,
+    pub(super) present: Vec<Table>,
     /// Whether a row has [`UNTIMED_MARK`].
     has_untimed: bool,
 }
@@ -314,7 +323,11 @@ impl Database {
         self.close(closing).map_err(|e| failed(&path, &e))
     }
 
-    fn close(self, closing: Closing) -> rusqlite::Result<()> {
+    fn close(mut self, closing: Closing) -> rusqlite::Result<()> {
+        for table in closing.dropped.iter().filter(|table| self.present.contains(table)) {
+            self.connection.execute_batch(&format!("DROP TABLE {}", table.name()))?;
+        }
+        self.present.retain(|table| !closing.dropped.contains(table));
         let late_ns = self.zero_ns - closing.zero_ns;
         for table in &self.present {
             let name = table.name();
@@ -330,46 +343,19 @@ impl Database {
                 self.connection.execute(&zero, [])?;
             }
         }
+        let of_gpu = self.present.iter().filter(|table| table.is_of_gpu());
+        if closing.has_waited {
+            links::write(&self.connection, &closing.links, of_gpu.map(|table| table.name()))?;
+        }
         self.assign(&closing.owner)?;
+        if closing.has_zeros {
+            self.guess_links()?;
+        }
         for table in &closing.tables {
             table.write(&self.connection)?;
         }
         self.connection.execute_batch("COMMIT")?;
         self.connection.close().map_err(|(_, error)| error)
-    }
-}
-
-impl Database {
-    /// Sets the process of the rows of GPU work.
-    fn assign(&self, owner: &Owner) -> rusqlite::Result<()> {
-        let owned = self.present.iter().filter(|table| table.is_of_gpu());
-        match owner {
-            Owner::AsWritten => {}
-            Owner::One(_) | Owner::Unknown => {
-                let process = if let Owner::One(process) = owner { Some(process) } else { None };
-                for table in owned {
-                    let own = format!("UPDATE {} SET globalPid = ?1", table.name());
-                    self.connection.execute(&own, [process])?;
-                }
-            }
-            Owner::ByCall => {
-                self.connection.execute_batch(
-                    "CREATE TEMP TABLE caller (correlationId INTEGER PRIMARY KEY, globalPid INTEGER); \
-                     INSERT INTO caller \
-                     SELECT correlationId, iif(min(globalTid >> 24) = max(globalTid >> 24), min(globalTid) & -16777216, NULL) \
-                     FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE correlationId IS NOT NULL GROUP BY correlationId",
-                )?;
-                for table in owned {
-                    let name = table.name();
-                    let own = format!(
-                        "UPDATE {name} SET globalPid = \
-                         (SELECT globalPid FROM caller WHERE caller.correlationId = {name}.correlationId)"
-                    );
-                    self.connection.execute(&own, [])?;
-                }
-            }
-        }
-        Ok(())
     }
 }
 

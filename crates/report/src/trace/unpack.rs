@@ -1,8 +1,10 @@
 //! File → chunks of unpacked text, on its own thread.
 
+use super::packing::{self, Unfit};
 use flate2::bufread::GzDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::SyncSender;
@@ -16,10 +18,6 @@ pub(super) fn is_utf16(text: &[u8]) -> bool {
 
 /// Bytes in a chunk.
 const CHUNK: usize = 1 << 20;
-/// Maximum bytes of text per byte of gzip. Traces of profilers have about 20; deflate allows 1,000.
-pub(super) const MAX_RATIO: u64 = 200;
-/// Bytes of text from which the ratio is checked.
-const RATIO_CHECKED_FROM: u64 = 256 << 20;
 /// Maximum chunks that wait to be read.
 pub(super) const CHUNKS: usize = 4;
 
@@ -45,9 +43,21 @@ impl Read for Counted<'_> {
     }
 }
 
+impl Seek for Counted<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// The members of a gzip file, one after another. Other data after them is ignored, as gzip does: some
 /// tools pad with zeros.
-struct Members<R>(Option<GzDecoder<R>>);
+pub(super) struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Members<R> {
+    pub(super) fn new(packed: R) -> Self {
+        Self(Some(GzDecoder::new(packed)))
+    }
+}
 
 impl<R: BufRead> Read for Members<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -65,36 +75,48 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Sends the text of a file in order, unpacked if it is gzip. Stops when the receiver is gone.
+/// Sends the text of a trace in order, unpacked. Stops when the receiver is gone.
 ///
-/// Invalid UTF-8 becomes U+FFFD: one bad name must not make the trace unreadable.
-pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Result<String>>) {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) => return drop(chunks.send(Err(error))),
+/// A path inside an archive, such as `ranks.zip/rank0.json`, names one trace in it; the path of the archive names
+/// the only one. Invalid UTF-8 becomes U+FFFD: one bad name must not make the trace unreadable.
+pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: &SyncSender<io::Result<String>>) {
+    let (file, member) = packing::file_of(path);
+    let mut names = Vec::new();
+    let mut take = |name: &str, text: &mut dyn Read| {
+        let is_wanted = member.as_deref().is_none_or(|member| member == name);
+        if is_wanted {
+            names.push(name.to_owned());
+        }
+        match names.len() {
+            1 if is_wanted => send(text, chunks),
+            _ => Ok(ControlFlow::Continue(())),
+        }
     };
-    let mut packed = BufReader::with_capacity(CHUNK, Counted { file, read });
-    let is_gzip = match packed.fill_buf() {
-        Ok(start) => start.starts_with(GZIP),
-        Err(error) => return drop(chunks.send(Err(error))),
+    let opened = File::open(&file).map(|file| Counted { file, read });
+    let fault = match opened.and_then(|file| packing::each_trace(file, read, &mut take)) {
+        Err(fault) => fault,
+        Ok(()) if names.is_empty() => io::Error::other(Unfit::Without),
+        Ok(()) if names.len() > 1 && member.is_none() => io::Error::other(Unfit::Several(names)),
+        Ok(()) => return,
     };
-    let mut bytes: Box<dyn Read> =
-        if is_gzip { Box::new(Members(Some(GzDecoder::new(packed)))) } else { Box::new(packed) };
+    // Without a receiver, nobody waits for it.
+    let _ = chunks.send(Err(fault));
+}
+
+/// Sends text. Breaks off when the receiver is gone.
+fn send(text: &mut dyn Read, chunks: &SyncSender<io::Result<String>>) -> io::Result<ControlFlow<()>> {
     let mut cut = Vec::new();
-    let mut unpacked = 0;
+    let mut is_first = true;
     loop {
         let mut chunk = Vec::with_capacity(CHUNK + cut.len());
         chunk.append(&mut cut);
         let whole = chunk.len() + CHUNK;
-        let ended = bytes.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
+        let ended = (&mut *text).take(CHUNK as u64).read_to_end(&mut chunk);
         let is_last = chunk.len() < whole;
-        if unpacked == 0 && is_utf16(&chunk) {
-            return drop(chunks.send(Err(io::ErrorKind::Unsupported.into())));
+        if is_first && is_utf16(&chunk) {
+            return Err(io::ErrorKind::Unsupported.into());
         }
-        unpacked += CHUNK as u64;
-        if unpacked > RATIO_CHECKED_FROM && unpacked / MAX_RATIO > read.load(Ordering::Relaxed) {
-            return drop(chunks.send(Err(io::ErrorKind::FileTooLarge.into())));
-        }
+        is_first = false;
         if !is_last {
             cut = chunk.split_off(whole_characters(&chunk));
         }
@@ -102,12 +124,11 @@ pub(super) fn unpack(path: &Path, read: &AtomicU64, chunks: SyncSender<io::Resul
             .unwrap_or_else(|fault| String::from_utf8_lossy(fault.as_bytes()).into_owned());
         // Send the unpacked text before the error, so that the error can name its place in the text.
         if !text.is_empty() && chunks.send(Ok(text)).is_err() {
-            return;
+            return Ok(ControlFlow::Break(()));
         }
-        match ended {
-            Err(error) => return drop(chunks.send(Err(error))),
-            Ok(_) if is_last => return,
-            Ok(_) => {}
+        ended?;
+        if is_last {
+            return Ok(ControlFlow::Continue(()));
         }
     }
 }

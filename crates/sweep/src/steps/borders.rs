@@ -13,7 +13,10 @@ pub(super) fn cuts(sequence: &Sequence, markers: &Markers<'_>) -> Vec<u32> {
     let count = first.len();
     // Launches between the markers of two parts.
     let between = |part: usize| (first[part] - last[part - 1] - 1) as usize;
-    let least = (1..count).map(between).min().unwrap_or(0);
+    let mut all: Vec<usize> = (1..count).map(between).collect();
+    let least = all.iter().copied().min().unwrap_or(0);
+    let middle = all.len() / 2;
+    let usual = *all.select_nth_unstable(middle).1;
     let head = (0..least)
         .take_while(|back| {
             let at =
@@ -27,7 +30,9 @@ pub(super) fn cuts(sequence: &Sequence, markers: &Markers<'_>) -> Vec<u32> {
             at(count - 1).is_some() && at(count - 1) == at(count - 2)
         })
         .count();
-    let (fewest, most) = (head.min(least - tail), head.max(least - tail));
+    // Of a part that lacks launches, the tail of others says nothing.
+    let ahead = usual.saturating_sub(tail).min(least);
+    let (fewest, most) = (head.min(ahead), head.max(ahead));
     let back = (fewest..=most)
         .max_by_key(|&back| (pause(sequence, first, back), std::cmp::Reverse(back)))
         .unwrap_or(0);

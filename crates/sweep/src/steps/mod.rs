@@ -131,8 +131,8 @@ impl Sequence {
         let mut of = likeness.of(&cuts);
         let first = of.iter().position(|&like| like >= ALIKE)?;
         let last = of.iter().rposition(|&like| like >= ALIKE)?;
-        let cuts = cuts[first..=last + 1].to_vec();
-        of = of[first..=last].to_vec();
+        let cuts = with_fragments(&cuts[first..=last + 1], &of[first..=last]);
+        of = likeness.of(&cuts);
         let count = of.len() as f32;
         let alike = of.iter().filter(|&&like| like >= ALIKE).count() as f32;
         let mean = of.iter().sum::<f32>() / count;
@@ -182,6 +182,19 @@ impl Sequence {
         let ends = repeat.cuts.first().zip(repeat.cuts.last());
         ends.map_or(0.0, |(first, last)| (last - first) as f32 / self.names.len() as f32)
     }
+}
+
+/// The cuts without those before fragments: parts that are too short for what repeats, such as an evaluation that begins as
+/// a step does. A fragment belongs to the part before it.
+fn with_fragments(cuts: &[u32], likeness: &[f32]) -> Vec<u32> {
+    let mut lengths: Vec<u32> = cuts.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let middle = lengths.len() / 2;
+    let usual = *lengths.select_nth_unstable(middle).1;
+    let is_fragment = |part: usize| {
+        likeness[part] < ALIKE && ((cuts[part + 1] - cuts[part]) as f32) < ALIKE * usual as f32
+    };
+    let keeps = |&place: &usize| place == 0 || place == likeness.len() || !is_fragment(place);
+    (0..cuts.len()).filter(keeps).map(|place| cuts[place]).collect()
 }
 
 /// Whether parts of `outer` are more than several parts of `inner`: few of them, and other work, as an optimizer has after

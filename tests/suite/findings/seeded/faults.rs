@@ -1,7 +1,7 @@
 //! Faults, each as an engineer would meet it: a change of a clean program, of a chosen size.
 
-use super::program::{Action, Copy, Direction, Kernel, LOADER, Process, Random, Stream};
 use super::training::{ADD, BATCH, GEMM, NORM, REDUCE, REDUCED, Shape};
+use crate::made::program::{Action, Copy, Direction, Kernel, LOADER, Process, Random, Stream};
 
 const SGEMM: &str = "ampere_sgemm_128x128_tn";
 const ADDCDIV: &str = "void at::native::vectorized_elementwise_kernel<(int)4, \

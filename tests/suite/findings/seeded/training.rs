@@ -5,7 +5,7 @@
 //! goes on. The loader thread prepares batches in pinned memory. The main thread copies the next one at
 //! the beginning of each step, also on a stream of its own.
 
-use super::program::{
+use crate::made::program::{
     Action, Copy, Direction, Kernel, LOADER, MAIN, Process, Program, Random, Stream, Thread,
 };
 

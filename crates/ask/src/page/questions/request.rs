@@ -3,6 +3,7 @@
 use super::super::template::{Templates, Trouble};
 use super::super::values::of_json;
 use super::settings::Settings;
+use crate::page::prose::Terminal;
 use nsq_engine::scope::ScopeText;
 use nsq_library::catalog::{ANSWERS, Catalog, Page, Part};
 use nsq_render::render::visible;
@@ -72,7 +73,7 @@ impl<'a> Questions<'a> {
     pub fn layout(&self, context: serde_json::Value) -> Result<String> {
         let context = BTreeMap::from([("answer".to_owned(), of_json(&context))]);
         let (layouts, assets) = (self.catalog.layouts(ANSWERS), self.catalog.assets(ANSWERS));
-        let text = self.templates.layout(layouts, assets, LAYOUT, &context);
+        let text = self.templates.layout(layouts, assets, LAYOUT, &context, Terminal::default());
         text.map_err(|trouble| {
             let (Trouble::Fault(reason) | Trouble::NoAnswer(reason)) = trouble;
             Error::catalog(LAYOUT, 1, reason, "this is a defect of nsq's own layout")

@@ -4,12 +4,15 @@
 //! Aggregates ignore nulls, as SQLite's own do. A statistic without values is null. Text and blobs in a
 //! numeric aggregate are an error; SQLite would count them as zero.
 
+mod aligned;
 mod arguments;
 mod claims;
 mod classes;
-mod greedy_cover;
+mod extents;
+mod gpu_times;
 mod mean_error;
 mod names;
+mod piece_times;
 mod split_spans;
 mod statistics;
 mod time_places;
@@ -34,7 +37,14 @@ pub struct Function {
 }
 
 /// All functions that nsq adds, sorted by name.
-pub const FUNCTIONS: [Function; 29] = [
+pub const FUNCTIONS: [Function; 32] = [
+    Function {
+        name: "aligned",
+        args: "is_b, place, name, class",
+        doc: "JSON list of [is_b, place, block, group]: two sequences of operations, aligned by name, and between these by \
+              class. Operations of a block stand in the same place. Names that only one sequence has are of one group if \
+              they stand in each other's places; null for all others.",
+    },
     Function {
         name: "busy_ns",
         args: "start_ns, end_ns",
@@ -47,10 +57,16 @@ pub const FUNCTIONS: [Function; 29] = [
               null if it is not communication.",
     },
     Function {
-        name: "greedy_cover",
-        args: "mask, weight",
-        doc: "JSON list of [bit, weight]: the bit, from 0 to 62, whose masks weigh most, then the one that adds most of the \
-              rest, and so on. Each mask counts for the first of its bits that is taken; the lower bit wins a tie.",
+        name: "extents",
+        args: "key, start_ns, end_ns",
+        doc: "JSON list of [key, count, start_ns, end_ns, total_ns] by key: the intervals of each key, the first start, \
+              the last end, and the sum of their lengths. A key that is no integer counts as null.",
+    },
+    Function {
+        name: "gpu_times",
+        args: "gpu_id, start_ns, end_ns",
+        doc: "The union of intervals on each GPU as a text, for edits of replayed_window: GPU:START+LENGTH,PAUSE+LENGTH,… \
+              in ns, with a semicolon between GPUs.",
     },
     Function {
         name: "mean_error",
@@ -67,7 +83,7 @@ pub const FUNCTIONS: [Function; 29] = [
     Function {
         name: "mean_freedom",
         args: "count",
-        doc: "Degrees of freedom of mean_error() over so many values; 0 for one value or none.",
+        doc: "Degrees of freedom of mean_error() over this many values; 0 for one value or none.",
     },
     Function {
         name: "mean_freedom_by",
@@ -130,6 +146,12 @@ pub const FUNCTIONS: [Function; 29] = [
               nearest ranks.",
     },
     Function {
+        name: "piece_times",
+        args: "key, start_ns, end_ns, from_ns, to_ns, pieces",
+        doc: "JSON list of [key, piece, dur_ns] by key and piece: how long intervals are in each of the equal pieces of \
+              a window, added up. Pieces have numbers from 0; the last one takes what division leaves.",
+    },
+    Function {
         name: "place_of",
         args: "time_places, key, at_ns",
         doc: "Number, from 0, of the interval of the key that started last at or before a time; null if all have ended \
@@ -158,7 +180,7 @@ pub const FUNCTIONS: [Function; 29] = [
     Function {
         name: "student_bound",
         args: "confidence_pct, freedom",
-        doc: "Two-sided quantile of Student's t distribution: chance alone exceeds so many standard errors in at \
+        doc: "Two-sided quantile of Student's t distribution: chance alone exceeds this many standard errors in at \
               most 100 - confidence_pct percent of all cases. Null unless the confidence is between 0 and 100 \
               and the degrees of freedom are above 0.",
     },
@@ -181,7 +203,7 @@ pub const FUNCTIONS: [Function; 29] = [
         name: "time_spans_apart",
         args: "key, id, start_ns, end_ns",
         doc: "As time_spans, with what is left of each interval after those of its key that started earlier, so that no two \
-              overlap. Of two that start together, the longer one comes first.",
+              overlap. If two start together, the longer one comes first.",
     },
     Function {
         name: "top_share",
@@ -198,9 +220,12 @@ pub const FUNCTIONS: [Function; 29] = [
 
 /// Adds the functions to a connection. Classes come from the chosen map.
 pub(super) fn register(connection: &Connection, maps: &ClassMaps) -> Result<()> {
+    aligned::register(connection)?;
     claims::register(connection)?;
     classes::register(connection, maps)?;
-    greedy_cover::register(connection)?;
+    extents::register(connection)?;
+    piece_times::register(connection)?;
+    gpu_times::register(connection)?;
     mean_error::register(connection)?;
     names::register(connection)?;
     split_spans::register(connection)?;

@@ -157,7 +157,7 @@ impl Reader {
                 true => Err(Error::Report {
                     path: self.database.clone(),
                     reason: format!("stores {relation} in a table without row numbers"),
-                    help: "nsys never writes such a table: export the report again".to_owned(),
+                    help: "nsys never writes a table like this: export the report again".to_owned(),
                 }),
             };
         };

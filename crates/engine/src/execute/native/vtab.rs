@@ -18,6 +18,7 @@ use std::cell::OnceCell;
 use std::ffi::{CStr, CString, c_int};
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A scan of all rows.
@@ -281,9 +282,15 @@ impl<R: Answered> Cursor<'_, R> {
     }
 }
 
-// SAFETY: `base` is the first field of a `repr(C)` struct.
-unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
-    fn filter(&mut self, plan: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
+/// Calls `compute`, and makes a panic an error of the statement: one that reached SQLite would end the process.
+fn without_panic<T>(compute: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|_| {
+        Err(Error::ModuleError("nsq failed to compute a relation. Please report it".to_owned()))
+    })
+}
+
+impl<R: Answered> Cursor<'_, R> {
+    fn find(&mut self, plan: c_int, arguments: &Filters<'_>) -> Result<()> {
         let answers = match &self.answers {
             Some(answers) => Arc::clone(answers),
             // SAFETY: SQLite calls this on the thread that steps a statement of the connection.
@@ -307,16 +314,7 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
         self.update_index()
     }
 
-    fn next(&mut self) -> Result<()> {
-        self.rows.start += 1;
-        self.update_index()
-    }
-
-    fn eof(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
+    fn set_cell(&self, context: &mut Context, column: c_int) -> Result<()> {
         let Some(answers) = &self.answers else { return context.set_result(Null) };
         let Some(&place) = usize::try_from(column).ok().and_then(|column| self.columns.get(column))
         else {
@@ -332,8 +330,41 @@ unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
             Cell::Text(text) => context.set_result(text.as_ref()),
         }
     }
+}
+
+// SAFETY: `base` is the first field of a `repr(C)` struct.
+unsafe impl<R: Answered> VTabCursor for Cursor<'_, R> {
+    fn filter(&mut self, plan: c_int, _: Option<&str>, arguments: &Filters<'_>) -> Result<()> {
+        without_panic(|| self.find(plan, arguments))
+    }
+
+    fn next(&mut self) -> Result<()> {
+        without_panic(|| {
+            self.rows.start += 1;
+            self.update_index()
+        })
+    }
+
+    fn eof(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    fn column(&self, context: &mut Context, column: c_int) -> Result<()> {
+        without_panic(|| self.set_cell(context, column))
+    }
 
     fn rowid(&self) -> Result<i64> {
         Ok(self.index as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_of_the_statement() {
+        let failed: Result<()> = without_panic(|| panic!("a fault of a relation, on purpose"));
+        assert!(failed.unwrap_err().to_string().contains("Please report it"));
     }
 }

@@ -42,7 +42,7 @@ impl SeedMap {
                     format!(
                         "key '{inner}' is part of key '{outer}', which --strict and --seed-compat do not allow"
                     ),
-                    "remove one of the keys, or leave out --strict and --seed-compat: then the first matching key wins",
+                    "remove one of the keys, or leave out --strict and --seed-compat: then the first matching key applies",
                 ));
             }
         }

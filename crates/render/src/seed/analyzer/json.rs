@@ -61,7 +61,7 @@ impl Json<'_> {
                 return Err(self.fault(
                     property.start(),
                     &format!("duplicate key '{name}'"),
-                    "remove one of them",
+                    "remove all but one",
                 ));
             }
         }

@@ -1,6 +1,7 @@
 //! The cache key of a source file: a short hash of its size, modification time, head and tail.
 
 use super::Derived;
+use crate::trace::file_of;
 use nsq_value::cancel::Cancel;
 use nsq_value::error::{Error, Result};
 use sha2::{Digest, Sha256};
@@ -59,7 +60,10 @@ impl fmt::Display for Key {
 const SAMPLE: u64 = 64 * 1024;
 
 /// A hash of the file's size, modification time, head and tail.
+///
+/// For a member of an archive, also its name.
 fn sample(path: &Path) -> io::Result<String> {
+    let (path, member) = file_of(path);
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
     let mut hash = Sha256::new();
@@ -71,6 +75,7 @@ fn sample(path: &Path) -> io::Result<String> {
     file.seek(SeekFrom::Start(metadata.len().saturating_sub(SAMPLE)))?;
     file.take(SAMPLE).read_to_end(&mut sample)?;
     hash.update(&sample);
+    hash.update(member.unwrap_or_default());
     Ok(hex(&hash.finalize()))
 }
 

@@ -1,7 +1,7 @@
 //! Names text that is not a trace: other JSON of profilers, and files in a gzip file.
 
 use super::Document;
-use crate::report::{FLIGHT_RECORDER, MEMORY_SNAPSHOT, is_tar};
+use crate::report::{FLIGHT_RECORDER, MEMORY_SNAPSHOT};
 use crate::trace::record::Recorder;
 use nsq_value::error::Error;
 
@@ -22,8 +22,8 @@ impl Document<'_> {
             ("is JSON, but not a trace: its objects have no \"ph\"", GIVE)
         } else if recorder.imported.rows == 0 && is_jax() {
             (
-                "is a trace of JAX or TensorFlow (XLA), which nsq does not read",
-                "record the program with `nsys profile --trace=cuda,nvtx`, and give nsq the .nsys-rep",
+                "is a trace of JAX or TensorFlow (XLA) whose device is no GPU",
+                "nsq reads the streams of GPUs: processes `/device:GPU:0` with threads `Stream #7`",
             )
         } else {
             return None;
@@ -74,12 +74,7 @@ impl Document<'_> {
     /// The error for text that does not begin like JSON.
     pub(super) fn not_json(&self) -> Error {
         let text = self.text.as_bytes();
-        let (reason, help) = if is_tar(text) {
-            (
-                "is a tar archive, not a report",
-                "unpack it with `tar -xf`, and give the report or the folder",
-            )
-        } else if text.starts_with(b"SQLite format 3\0") {
+        let (reason, help) = if text.starts_with(b"SQLite format 3\0") {
             (
                 "is a gzip file with a SQLite export in it",
                 "unpack it with `gunzip`, and give the .sqlite file",

@@ -4,6 +4,7 @@ use super::doubts::{Doubt, doubts};
 use super::idle::{Idle, Source};
 use super::labels::{Label, Labels};
 use super::launch::Launches;
+use super::replay::Replays;
 use super::runs::Asked;
 use super::steps::Steps;
 use crate::execute::limits::Limits;
@@ -11,7 +12,7 @@ use crate::execute::native::ids::NO_ID;
 use foldhash::HashSet;
 use nsq_sweep::calls::Call;
 use nsq_sweep::classify::Activity;
-use nsq_sweep::interval::{Ruler, TimeSet};
+use nsq_sweep::interval::Ruler;
 use nsq_sweep::occupancy::{
     Decomposition, Elapsed, ExposedPart, Gap, IdleKind, IdlePart, Level, Occupancy, Op, Overlap, Stream,
     StreamGap, StreamSum, Stretch, Work,
@@ -56,6 +57,8 @@ pub(in crate::execute::native) struct Answers {
     pub(super) limits: Limits,
     /// A computation was stopped, so some data is missing and no row may be used.
     pub(super) is_stopped: AtomicBool,
+    /// The place of [`Level::Gpu`] among all.
+    level_of_gpus: usize,
     stretches: [[OnceLock<Vec<Stretch>>; ACTIVITIES.len()]; Level::ALL.len()],
     gaps: [OnceLock<Vec<Gap>>; Level::ALL.len()],
     /// Gaps of GPUs between compute kernels.
@@ -70,7 +73,11 @@ pub(in crate::execute::native) struct Answers {
     clip: (i64, i64),
     launches: OnceLock<Launches>,
     /// Indices of the operations, sorted by kind and row id.
-    by_row: OnceLock<Vec<u32>>,
+    pub(super) by_row: OnceLock<Vec<u32>>,
+    /// Of each kind of operations: the first row id, and its place in `by_row`.
+    pub(super) first_rows: OnceLock<Vec<(OpKind, i64, usize)>>,
+    /// For each GPU: the indices of its operations, by start.
+    pub(super) by_gpu: OnceLock<Vec<Vec<u32>>>,
     /// The rows of `doubtful_op`.
     doubts: OnceLock<Vec<Doubt>>,
     /// Where the calls are that explain idle time.
@@ -89,10 +96,11 @@ pub(in crate::execute::native) struct Answers {
     pub(super) runs: OnceLock<Box<Asked>>,
     stream_sums: OnceLock<Vec<StreamSum>>,
     /// For each GPU: when the next compute kernel was late because of its thread.
-    late: OnceLock<Vec<Ruler>>,
+    pub(super) late: OnceLock<Vec<Ruler>>,
     /// The parts of each list of gaps, sorted by GPU, word and time.
     pub(super) by_word: [OnceLock<Vec<u32>>; GAPS_OF.len()],
     pub(super) steps: Steps,
+    pub(super) replays: Replays,
     /// Why the calls could not be read.
     pub(super) failure: OnceLock<String>,
 }
@@ -112,6 +120,7 @@ impl Answers {
             labels,
             limits: limits.clone(),
             is_stopped: AtomicBool::new(false),
+            level_of_gpus: Level::ALL.iter().position(|level| *level == Level::Gpu).unwrap_or_default(),
             stretches: Default::default(),
             gaps: Default::default(),
             compute_gaps: OnceLock::new(),
@@ -122,6 +131,8 @@ impl Answers {
             clip: (clip.0.unwrap_or(i64::MIN), clip.1.unwrap_or(i64::MAX)),
             launches: OnceLock::new(),
             by_row: OnceLock::new(),
+            first_rows: OnceLock::new(),
+            by_gpu: OnceLock::new(),
             doubts: OnceLock::new(),
             calls,
             green_contexts,
@@ -134,6 +145,7 @@ impl Answers {
             late: OnceLock::new(),
             by_word: Default::default(),
             steps: Steps::default(),
+            replays: Replays::default(),
             failure: OnceLock::new(),
         }
     }
@@ -190,9 +202,8 @@ impl Answers {
     }
 
     pub(super) fn gaps_of_gpus(&self, gaps_of: usize) -> &[Gap] {
-        let level = Level::ALL.iter().position(|level| *level == Level::Gpu).unwrap_or_default();
         match gaps_of {
-            IDLE_PART => self.gaps(level),
+            IDLE_PART => self.gaps(self.level_of_gpus),
             _ => self.compute_gaps.get_or_init(|| {
                 self.make(|stop| self.occupancy.gaps(Level::Gpu, GAPS_OF[gaps_of], stop))
             }),
@@ -205,30 +216,9 @@ impl Answers {
         (part, &self.gaps_of_gpus(index >> SHIFT)[part.gap as usize])
     }
 
-    /// The time of an exposed part in which the thread that launched the next compute kernel neither waited for the GPU
-    /// nor had launched it.
-    pub(super) fn late(&self, index: usize) -> i64 {
-        let late = self.late.get_or_init(|| {
-            let mut of_gpus = vec![Vec::new(); self.occupancy.lane_count(Level::Gpu)];
-            let idle = self.idle();
-            // A call that copies waits for its copy.
-            let copies = |part: &IdlePart| {
-                self.function(part).is_some_and(|function| function.contains("Memcpy"))
-            };
-            let is_late = |part: &&IdlePart| match part.kind {
-                IdleKind::Sync | IdleKind::Queued | IdleKind::Unknown => false,
-                IdleKind::OtherCall | IdleKind::LaunchCall => !copies(part),
-                IdleKind::Allocation | IdleKind::OutsideApi => true,
-            };
-            for part in idle.parts[COMPUTE_GAP_PART].iter().filter(is_late) {
-                let gap = &self.gaps_of_gpus(COMPUTE_GAP_PART)[part.gap as usize];
-                of_gpus[gap.lane as usize].push((part.start, part.end));
-            }
-            of_gpus.into_iter().map(|times| Ruler::new(TimeSet::union_of(times))).collect()
-        });
-        let part = self.exposed_part(index).1;
-        let lane = self.occupancy.lane(Level::Gpu, self.occupancy.ops[part.op as usize].stream);
-        late.get(lane as usize).map_or(0, |late| late.within(part.start, part.end))
+    /// What a row of `idle_part` or `compute_gap_part` is.
+    pub(super) fn kind_of_part(&self, index: usize) -> IdleKind {
+        self.idle().parts[index >> SHIFT][index & ROW].kind
     }
 
     /// The function that the thread was in during a part.
@@ -336,23 +326,6 @@ impl Answers {
         let gpu = self.occupancy.lane(Level::Gpu, op.stream);
         let decomposition = self.decompositions().get(gpu as usize);
         decomposition.map_or(0, |of| of.overlap(overlap, op.start, op.end, op.activity))
-    }
-
-    /// The index of the operation of `kind` with row id `id` in its raw table.
-    pub(super) fn place_of(&self, kind: OpKind, id: i64) -> Option<usize> {
-        let ops = &self.occupancy.ops;
-        let row = |&index: &u32| (ops[index as usize].kind, ops[index as usize].id);
-        let place = self.by_row().binary_search_by_key(&(kind, id), row).ok()?;
-        Some(self.by_row()[place] as usize)
-    }
-
-    fn by_row(&self) -> &[u32] {
-        self.by_row.get_or_init(|| {
-            let ops = &self.occupancy.ops;
-            let mut by_row: Vec<u32> = (0..ops.len() as u32).collect();
-            by_row.sort_unstable_by_key(|&index| (ops[index as usize].kind, ops[index as usize].id));
-            by_row
-        })
     }
 
     /// What an operation is called.

@@ -15,7 +15,7 @@ pub(super) type Column = (&'static str, for<'a> fn(&'a Answers, usize, &Spent) -
 /// How a GPU spent a window: what the cells of a row of `gpu_window` have in common.
 #[derive(Default)]
 pub(in crate::execute::native) struct Spent {
-    /// The window of the look-up.
+    /// The window of the look-up, or the GPU and the time.
     pub(super) asked: Option<(i64, i64)>,
     pub(super) shares: OnceCell<Shares>,
 }
@@ -36,6 +36,15 @@ impl Spent {
         })
     }
 }
+
+pub(super) const AT: &[Column] = &[
+    ("gpu_id", |_, _, asked| asked.asked.map(|(gpu, _)| gpu).into()),
+    ("at_ns", |_, _, asked| asked.asked.map(|(_, at)| at).into()),
+    ("op_kind", |a, i, _| a.occupancy.ops[i].kind.as_str().into()),
+    ("op_id", |a, i, _| a.occupancy.ops[i].id.into()),
+    ("start_ns", |a, i, _| a.occupancy.ops[i].start.into()),
+    ("end_ns", |a, i, _| a.occupancy.ops[i].end.into()),
+];
 
 pub(super) const BUSY: &[Column] = &[
     ("level", |a, i, _| a.busy(i).0.as_str().into()),

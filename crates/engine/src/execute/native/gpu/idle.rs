@@ -1,12 +1,14 @@
 //! Explains why GPUs idled, by the API calls of the threads that launched what came next.
 
+use super::answers::{Answers, COMPUTE_GAP_PART};
 use super::launch::Launches;
 use crate::execute::limits::Limits;
 use crate::execute::native::reader::Reader;
 use crate::execute::native::store::Store;
 use crate::normalize::Input;
 use nsq_sweep::calls::Calls;
-use nsq_sweep::occupancy::{Gap, IdleKind, IdlePart, ThreadCalls, idle_parts};
+use nsq_sweep::interval::{Ruler, TimeSet};
+use nsq_sweep::occupancy::{Gap, IdleKind, IdlePart, Level, ThreadCalls, idle_parts};
 use nsq_value::error::Result;
 use std::hash::BuildHasher;
 use std::path::PathBuf;
@@ -32,7 +34,7 @@ pub(super) struct Idle {
 }
 
 impl Source {
-    fn reader(&self, limits: &Limits) -> Reader {
+    pub(super) fn reader(&self, limits: &Limits) -> Reader {
         Reader::new(&self.database, &self.input.statements, limits)
     }
 
@@ -103,8 +105,36 @@ impl Source {
     }
 }
 
+impl Answers {
+    /// The time of an exposed part in which the thread that launched the next compute kernel neither waited for the GPU
+    /// nor had launched it.
+    pub(super) fn late(&self, index: usize) -> i64 {
+        let late = self.late.get_or_init(|| {
+            let mut of_gpus = vec![Vec::new(); self.occupancy.lane_count(Level::Gpu)];
+            let idle = self.idle();
+            // A call that copies waits for its copy.
+            let copies = |part: &IdlePart| {
+                self.function(part).is_some_and(|function| function.contains("Memcpy"))
+            };
+            let is_late = |part: &&IdlePart| match part.kind {
+                IdleKind::Sync | IdleKind::Queued | IdleKind::Unknown => false,
+                IdleKind::OtherCall | IdleKind::LaunchCall => !copies(part),
+                IdleKind::Allocation | IdleKind::OutsideApi => true,
+            };
+            for part in idle.parts[COMPUTE_GAP_PART].iter().filter(is_late) {
+                let gap = &self.gaps_of_gpus(COMPUTE_GAP_PART)[part.gap as usize];
+                of_gpus[gap.lane as usize].push((part.start, part.end));
+            }
+            of_gpus.into_iter().map(|times| Ruler::new(TimeSet::union_of(times))).collect()
+        });
+        let part = self.exposed_part(index).1;
+        let lane = self.occupancy.lane(Level::Gpu, self.occupancy.ops[part.op as usize].stream);
+        late.get(lane as usize).map_or(0, |late| late.within(part.start, part.end))
+    }
+}
+
 /// `cudaLaunchKernel_v7000` → `cudaLaunchKernel`.
-fn without_version(symbol: &str) -> &str {
+pub(super) fn without_version(symbol: &str) -> &str {
     let digits = symbol.trim_end_matches(|c: char| c.is_ascii_digit());
     match digits.strip_suffix("_v") {
         Some(name) if digits.len() < symbol.len() => name,

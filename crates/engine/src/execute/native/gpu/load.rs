@@ -171,7 +171,8 @@ fn read_ops(
                 context_id: cells.int(5),
                 stream_id: cells.int(6),
             };
-            let is_in_scope = is_wanted(&scope.devices, cells.int(4))
+            let is_in_scope = scope.has_gpu_of(pid(stream.global_pid), cells.int(4))
+                && is_wanted(&scope.devices, cells.int(4))
                 && is_wanted(&scope.streams, stream.stream_id)
                 && is_wanted(&scope.processes, pid(stream.global_pid));
             if !is_in_scope {

@@ -1,14 +1,17 @@
 //! Native relations on GPU operations: when GPUs were busy or idle (`exposed_part`, `gpu_busy`, `gpu_gap`,
-//! `gpu_overlap`, `gpu_window`, `idle_part`, `op_elapsed`, `stream_gap`), and what launched them (`launch`),
+//! `gpu_overlap`, `gpu_window`, `idle_part`, `op_at`, `op_elapsed`, `stream_gap`), and what launched them (`launch`),
 //! and which of them contradict each other (`doubtful_op`).
 
 mod answers;
+mod by_row;
 mod columns;
 mod doubts;
 mod idle;
 mod labels;
 mod launch;
 mod load;
+mod op_at;
+mod replay;
 mod runs;
 mod steps;
 mod tables;

@@ -16,6 +16,9 @@ const HOST_COPIES: [i64; 2] = [1, 2];
 /// Fewer launches than this repeat by chance.
 const FEWEST: usize = 4;
 
+/// Steps hold at least this share of the time of kernels. What repeats beside them is no step.
+const LEAST_OF_KERNELS: f64 = 0.3;
+
 /// What repeats. Each part is computed on first use.
 #[derive(Default)]
 pub(super) struct Steps {
@@ -65,6 +68,7 @@ impl Answers {
             let launches = self.launches();
             let waits = self.read(|| self.calls.waits(launches, &self.limits).map(Some));
             let waits = waits_of_processes(launches, &waits);
+            let has_kernels = self.occupancy.ops.iter().any(is_kernel);
             let mut parts = Vec::new();
             for (lane, keyed) in (0u32..).zip(in_order(&self.occupancy, launches)) {
                 let first = self.occupancy.first_stream(Level::Process, lane);
@@ -72,28 +76,40 @@ impl Answers {
                 let is_host_copy =
                     |name: u32| HOST_COPIES.contains(&self.labels.values[name as usize].id);
                 let ops = &self.occupancy.ops;
-                let mut launched = Launched::new(ops, launches, &keyed, waits, is_host_copy);
-                let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
-                if has_blocks(&repeats) {
-                    // Of the names, none is once in a step. Of the launch shapes, one may be.
-                    launched.tell_shapes(ops, self.shapes());
-                    let shaped = self.make(|stop| launched.sequence.repeats(stop));
-                    if has_step(&shaped) {
-                        repeats = shaped;
+                let repeats_of = |keyed: &[(i64, u32)]| {
+                    let mut launched = Launched::new(ops, launches, keyed, waits, is_host_copy);
+                    let mut repeats = self.make(|stop| launched.sequence.repeats(stop));
+                    if has_blocks(&repeats) {
+                        // Of the names, none is once in a step. Of the launch shapes, one may be.
+                        launched.tell_shapes(ops, self.shapes());
+                        let shaped = self.make(|stop| launched.sequence.repeats(stop));
+                        if has_step(&shaped) {
+                            repeats = shaped;
+                        }
+                    }
+                    (launched, repeats)
+                };
+                // Threads that launch side by side have steps of their own. Others hand over to each other in a step.
+                let threads = Threads::of(launches, &keyed);
+                let own = threads.busiest(launches, &keyed);
+                let (first, second) = match &own {
+                    Some(own) if threads.are_side_by_side() => (own, Some(&keyed)),
+                    own => (&keyed, own.as_ref()),
+                };
+                let (mut launched, mut repeats) = repeats_of(first);
+                if !has_step(&repeats)
+                    && let Some(second) = second
+                {
+                    let found = repeats_of(second);
+                    // Without a step, blocks of all threads count.
+                    if has_step(&found.1) || threads.are_side_by_side() {
+                        (launched, repeats) = found;
                     }
                 }
-                if !has_step(&repeats)
-                    && let Some(thread) = busiest(launches, &keyed)
+                if has_step(&repeats)
+                    && !launched.holds_kernels(ops, &repeats[0].cuts, &keyed, has_kernels)
                 {
-                    // Threads that launch side by side have steps of their own.
-                    let of_thread =
-                        |&(_, place): &(i64, u32)| thread_of(launches, place) == Some(thread);
-                    let own: Vec<_> = keyed.iter().copied().filter(of_thread).collect();
-                    let alone = Launched::new(ops, launches, &own, waits, is_host_copy);
-                    let of_alone = self.make(|stop| alone.sequence.repeats(stop));
-                    if has_step(&of_alone) {
-                        (launched, repeats) = (alone, of_alone);
-                    }
+                    repeats[0].kind = Kind::Block;
                 }
                 for (repeat, found) in (0u32..).zip(repeats) {
                     for number in 0..found.len() {
@@ -111,6 +127,10 @@ impl Answers {
     }
 }
 
+fn is_kernel(op: &Op) -> bool {
+    matches!(op.kind, OpKind::Kernel | OpKind::Graph)
+}
+
 fn has_step(repeats: &[Repeat]) -> bool {
     repeats.first().is_some_and(|repeat| repeat.kind == Kind::Step)
 }
@@ -123,14 +143,39 @@ fn thread_of(launches: &Launches, op: u32) -> Option<u32> {
     launches.call(op as usize).map(|call| call.thread)
 }
 
-/// The thread that launched most, if others launched too.
-fn busiest(launches: &Launches, keyed: &[(i64, u32)]) -> Option<u32> {
-    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    for thread in keyed.iter().filter_map(|&(_, place)| thread_of(launches, place)) {
-        *counts.entry(thread).or_default() += 1;
+/// The threads that launched in a lane.
+struct Threads {
+    /// Launches of each.
+    counts: BTreeMap<u32, usize>,
+    /// Launches by another thread than the one before.
+    changes: usize,
+}
+
+impl Threads {
+    /// Of so many launches in a row, at least one is by another thread, if threads launch side by side.
+    const SIDE_BY_SIDE: usize = 8;
+
+    fn of(launches: &Launches, keyed: &[(i64, u32)]) -> Self {
+        let (mut threads, mut last) = (Self { counts: BTreeMap::new(), changes: 0 }, None);
+        for thread in keyed.iter().filter_map(|&(_, place)| thread_of(launches, place)) {
+            *threads.counts.entry(thread).or_default() += 1;
+            threads.changes += usize::from(last.is_some_and(|last| last != thread));
+            last = Some(thread);
+        }
+        threads
     }
-    let busiest = counts.iter().max_by_key(|&(&thread, &count)| (count, std::cmp::Reverse(thread)));
-    busiest.filter(|_| counts.len() > 1).map(|(&thread, _)| thread)
+
+    fn are_side_by_side(&self) -> bool {
+        self.changes * Self::SIDE_BY_SIDE > self.counts.values().sum()
+    }
+
+    /// What the thread that launched most launched, if others launched too.
+    fn busiest(&self, launches: &Launches, keyed: &[(i64, u32)]) -> Option<Vec<(i64, u32)>> {
+        let most = |&(thread, count): &(&u32, &usize)| (*count, std::cmp::Reverse(*thread));
+        let (&busiest, _) = self.counts.iter().max_by_key(most).filter(|_| self.counts.len() > 1)?;
+        let is_own = |&&(_, place): &&(i64, u32)| thread_of(launches, place) == Some(busiest);
+        Some(keyed.iter().filter(is_own).copied().collect())
+    }
 }
 
 /// When the threads of each process waited for a GPU, in order.
@@ -240,6 +285,22 @@ impl Launched {
             let next = numbers.len() as u32;
             *name = *numbers.entry((*name, shape.map_or(0, |at| shapes[at].1))).or_insert(next);
         }
+    }
+
+    /// Whether kernels between these cuts take enough of the time of all kernels of the lane.
+    fn holds_kernels(&self, ops: &[Op], cuts: &[u32], keyed: &[(i64, u32)], has_kernels: bool) -> bool {
+        let time = |place: u32| {
+            let op = &ops[place as usize];
+            if is_kernel(op) { (op.end - op.start) as f64 } else { 0.0 }
+        };
+        let begin = |cut: &u32| self.begins[*cut as usize] as usize;
+        let (Some(from), Some(to)) = (cuts.first().map(begin), cuts.last().map(begin)) else {
+            return false;
+        };
+        let inside: f64 = self.ops[from..to].iter().map(|&place| time(place)).sum();
+        let all: f64 = keyed.iter().map(|&(_, place)| time(place)).sum();
+        // Copies alone are a step of a report that has nothing else.
+        inside >= LEAST_OF_KERNELS * all && (all > 0.0 || !has_kernels)
     }
 
     /// What the launches at these places did.

@@ -4,10 +4,11 @@ use super::answers::{
     ACTIVITIES, AMONG, Answers, COMPUTE_GAP_PART, HIDEABLE, IDLE_PART, SHIFT, VARIANTS,
 };
 use super::columns::{
-    BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM,
+    AT, BUSY, CALL, Column, DOUBT, ELAPSED, EXPOSED, GAP, IDLE, LAUNCH, OVERLAP, REPEATED, RUN, STREAM,
     STREAM_GAP, Spent, WINDOW,
 };
 use super::doubts::Doubt;
+use super::replay::{CRITICAL, REPLAYED, WINDOWS};
 use crate::execute::native::relation::{Access, Cell, Key, Order, Relation};
 use nsq_sweep::classify::Activity;
 use nsq_sweep::occupancy::{IdleKind, Level};
@@ -38,6 +39,7 @@ const IN_GAP: &[Order] = &[
 /// A relation on GPU occupancy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::execute::native) enum Table {
+    At,
     Busy,
     Call,
     ComputeGap,
@@ -48,7 +50,10 @@ pub(in crate::execute::native) enum Table {
     Idle,
     Launch,
     Overlap,
+    Critical,
     Repeated,
+    Replayed,
+    ReplayedWindow,
     Run,
     Stream,
     StreamGap,
@@ -58,6 +63,7 @@ pub(in crate::execute::native) enum Table {
 impl Table {
     fn spec(self) -> &'static [Column] {
         match self {
+            Self::At => AT,
             Self::Busy => BUSY,
             Self::Call => CALL,
             Self::Doubt => DOUBT,
@@ -67,7 +73,10 @@ impl Table {
             Self::Idle | Self::ComputeGap => IDLE,
             Self::Launch => LAUNCH,
             Self::Overlap => OVERLAP,
+            Self::Critical => CRITICAL,
             Self::Repeated => REPEATED,
+            Self::Replayed => REPLAYED,
+            Self::ReplayedWindow => WINDOWS,
             Self::Run => RUN,
             Self::Stream => STREAM,
             Self::StreamGap => STREAM_GAP,
@@ -97,8 +106,10 @@ impl Table {
             Self::Launch => vec![answers.launches().launched.len()],
             Self::Overlap => vec![answers.occupancy.ops.len()],
             // Only look-ups have rows: without limits there are no runs.
-            Self::Run => Vec::new(),
+            Self::At | Self::Run | Self::ReplayedWindow => Vec::new(),
+            Self::Critical => vec![answers.critical_rows()],
             Self::Repeated => vec![answers.steps().len()],
+            Self::Replayed => vec![answers.find_replayed("").len()],
             Self::Stream => vec![answers.occupancy.streams.len()],
             Self::StreamGap => (0..AMONG.len()).map(|among| answers.stream_gaps(among).len()).collect(),
             Self::Window => vec![answers.decompositions().len()],
@@ -115,6 +126,7 @@ impl Relation for Table {
             "compute_gap_part" => Some(Self::ComputeGap),
             "call_without_work" => Some(Self::Call),
             "doubtful_op" => Some(Self::Doubt),
+            "op_at" => Some(Self::At),
             "op_elapsed" => Some(Self::Elapsed),
             "exposed_part" => Some(Self::Exposed),
             "gpu_busy" => Some(Self::Busy),
@@ -122,7 +134,10 @@ impl Relation for Table {
             "idle_part" => Some(Self::Idle),
             "launch" => Some(Self::Launch),
             "kernel_run" => Some(Self::Run),
+            "critical_part" => Some(Self::Critical),
             "repeated_step" => Some(Self::Repeated),
+            "replayed_op" => Some(Self::Replayed),
+            "replayed_window" => Some(Self::ReplayedWindow),
             "gpu_stream" => Some(Self::Stream),
             "stream_gap" => Some(Self::StreamGap),
             "gpu_overlap" => Some(Self::Overlap),
@@ -137,9 +152,12 @@ impl Relation for Table {
 
     fn key(self) -> &'static [&'static str] {
         match self {
+            Self::At => &["gpu_id", "at_ns"],
             Self::Busy => &["level", "activity"],
             Self::Call => &["name_id"],
+            Self::Critical | Self::ReplayedWindow => &["edits", "gpu_id", "start_ns", "end_ns"],
             Self::Doubt => &["reason"],
+            Self::Replayed => &["edits"],
             Self::Elapsed => &["per_gpu", "graphs"],
             Self::Exposed => &["activity"],
             Self::Gap => &["level"],
@@ -205,27 +223,45 @@ impl Relation for Table {
     fn bit(self, answers: &Answers, index: usize) -> u32 {
         let place = match self {
             Self::Overlap => answers.occupancy.ops[index].activity as u32,
-            _ => answers.part(index).0.kind as u32,
+            _ => answers.kind_of_part(index) as u32,
         };
         1 << place
     }
 
     fn is_asked_by_key(self) -> bool {
-        matches!(self, Self::Run | Self::Window)
+        matches!(self, Self::At | Self::Critical | Self::Replayed | Self::ReplayedWindow)
+            || matches!(self, Self::Run | Self::Window)
     }
 
     fn is_found_exactly(self) -> bool {
         // A gap has two keys with many rows each, and a window has its key in every row: comparing them
         // again would be slow.
-        matches!(self, Self::Elapsed | Self::Run | Self::StreamGap | Self::Window)
+        matches!(
+            self,
+            Self::At
+                | Self::Critical
+                | Self::Elapsed
+                | Self::Replayed
+                | Self::ReplayedWindow
+                | Self::Run
+                | Self::StreamGap
+                | Self::Window
+        )
     }
 
     fn rows_per_key(self) -> i64 {
         match self {
-            Self::Elapsed | Self::Run | Self::StreamGap => 1_000_000,
+            Self::Elapsed | Self::Replayed | Self::Run | Self::StreamGap => 1_000_000,
             Self::Busy | Self::ComputeGap | Self::Exposed | Self::Gap | Self::Idle => 100_000,
+            Self::Critical => 10_000,
             Self::Call | Self::Doubt => 100,
-            Self::Launch | Self::Overlap | Self::Repeated | Self::Stream | Self::Window => 1,
+            Self::At
+            | Self::Launch
+            | Self::Overlap
+            | Self::Repeated
+            | Self::ReplayedWindow
+            | Self::Stream
+            | Self::Window => 1,
         }
     }
 
@@ -243,14 +279,19 @@ impl Relation for Table {
 
     fn index(self, answers: &Answers, row: usize) -> usize {
         match self {
-            Self::Call
+            Self::At
+            | Self::Call
             | Self::Doubt
             | Self::Idle
             | Self::Overlap
             | Self::Repeated
+            | Self::ReplayedWindow
             | Self::Stream
             | Self::Window => return row,
+            Self::ComputeGap => return COMPUTE_GAP_PART << SHIFT | row,
             Self::Launch => return answers.launches().launched[row] as usize,
+            Self::Critical => return answers.critical_index(row),
+            Self::Replayed => return answers.find_replayed("").start + row,
             _ => {}
         }
         let mut row = row;
@@ -275,10 +316,23 @@ impl Relation for Table {
         let level = || Level::ALL.iter().position(|level| Some(level.as_str()) == key.text(0));
         let activity = || ACTIVITIES.iter().position(|(word, _)| Some(*word) == key.text(1));
         match self {
+            Self::At => {
+                key.number(0).zip(key.number(1)).map_or(0..0, |(gpu, at)| answers.op_at(gpu, at))
+            }
             Self::Busy => level().zip(activity()).map_or(0..0, |(level, activity)| {
                 let from = (level * ACTIVITIES.len() + activity) << SHIFT;
                 from..from + answers.stretches(level, activity).len()
             }),
+            Self::Critical | Self::ReplayedWindow => {
+                match (key.text(0), key.number(1), key.number(2), key.number(3)) {
+                    (Some(edits), Some(gpu), Some(start), Some(end)) => match self {
+                        Self::Critical => answers.find_critical(edits, gpu, (start, end)),
+                        _ => answers.find_window(edits, gpu, (start, end)),
+                    },
+                    _ => 0..0,
+                }
+            }
+            Self::Replayed => key.text(0).map_or(0..0, |edits| answers.find_replayed(edits)),
             Self::Call => key.number(0).map_or(0..0, |name| answers.launches().without_work_of(name)),
             Self::Doubt => {
                 let is_asked = |doubt: &Doubt| Some(doubt.reason) == key.text(0);

@@ -1,0 +1,121 @@
+//! Host code that an edit is about.
+
+use super::model::Model;
+use crate::execute::native::gpu::answers::Answers;
+use nsq_sweep::interval::{Ruler, TimeSet};
+use nsq_value::error::Result;
+use nsq_value::glob::Glob;
+use std::collections::BTreeMap;
+
+/// Which host code.
+#[derive(Debug)]
+pub(super) enum HostCode {
+    All,
+    /// In no NVTX range of its thread.
+    Unmarked,
+    /// Code between two calls that takes at least this time.
+    Longer(i64),
+    /// In NVTX ranges with this name.
+    InRange(Glob),
+}
+
+impl HostCode {
+    pub(super) fn parse(text: &str) -> std::result::Result<Self, String> {
+        if text == "*" {
+            return Ok(Self::All);
+        }
+        if text == "-" {
+            return Ok(Self::Unmarked);
+        }
+        if let Some(length) = text.strip_prefix('>') {
+            let digits = length.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let unit = match &length[digits.len()..] {
+                "ns" => Some(1.0),
+                "us" => Some(1e3),
+                "ms" => Some(1e6),
+                "s" => Some(1e9),
+                _ => None,
+            };
+            let time = digits.parse::<f64>().ok().zip(unit).map(|(number, unit)| number * unit);
+            let time = time.filter(|time| (0.0..1e18).contains(time));
+            let time =
+                time.ok_or_else(|| format!("invalid time '{length}': expected one such as 5ms"))?;
+            return Ok(Self::Longer(time as i64));
+        }
+        Ok(Self::InRange(Glob::new(text).map_err(|error| error.to_string())?))
+    }
+
+    /// For each call, the part of the code before it that is meant, from 0 to 1. `None` if it was stopped.
+    pub(super) fn parts(&self, answers: &Answers, model: &Model) -> Result<Option<Vec<f64>>> {
+        let graph = &model.graph;
+        let calls = 0..graph.call_count() as u32;
+        let code = |call: u32| graph.code(call).filter(|code| *code > 0);
+        Ok(Some(match self {
+            Self::All => calls.map(|_| 1.0).collect(),
+            Self::Longer(least) => calls
+                .map(|call| f64::from(u8::from(code(call).is_some_and(|code| code >= *least))))
+                .collect(),
+            Self::Unmarked | Self::InRange(_) => {
+                let glob = match self {
+                    Self::InRange(glob) => Some(glob),
+                    _ => None,
+                };
+                let ranges = ranges(answers, glob)?;
+                let of = &answers.launches().calls;
+                calls
+                    .map(|call| {
+                        let thread = of.threads()[model.places[call as usize] as usize];
+                        let Some(code) = code(call) else { return 0.0 };
+                        let (from, to) = (graph.call(call).0 - code, graph.call(call).0);
+                        let ranges = ranges.get(&of.global_tids[thread as usize]);
+                        let inside = ranges.map_or(0, |ranges| ranges.within(from, to));
+                        let inside = inside as f64 / code as f64;
+                        if glob.is_some() { inside } else { 1.0 - inside }
+                    })
+                    .collect()
+            }
+        }))
+    }
+}
+
+/// The times of ranges with a name, or of all, by thread.
+fn ranges(answers: &Answers, glob: Option<&Glob>) -> Result<BTreeMap<i64, Ruler>> {
+    let mut reader = answers.calls.reader(&answers.limits);
+    let mut texts: BTreeMap<i64, Option<String>> = BTreeMap::new();
+    let mut found = Vec::new();
+    if answers.calls.input.reads("all_nvtx_record") {
+        let sql = "SELECT global_tid, start_ns, end_ns, text_id, text FROM all_nvtx_record \
+                   WHERE event_type <> 75 AND end_ns > start_ns";
+        reader.rows(sql, |cells| {
+            if let (Some(tid), Some(start), Some(end)) = (cells.int(0), cells.time(1)?, cells.time(2)?) {
+                let text = cells.text(4).map(|text| String::from_utf8_lossy(text).into_owned());
+                found.push((tid, start, end, cells.int(3), text));
+            }
+            Ok(())
+        })?;
+    }
+    let mut of_threads: BTreeMap<i64, Vec<(i64, i64)>> = BTreeMap::new();
+    for (tid, start, end, text_id, text) in found {
+        if let Some(glob) = glob {
+            let name = match (text, text_id) {
+                (Some(text), _) => Some(text),
+                (None, Some(id)) => match texts.get(&id) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let text = reader.text_of(id)?;
+                        let text = text.map(|text| String::from_utf8_lossy(&text).into_owned());
+                        texts.insert(id, text.clone());
+                        text
+                    }
+                },
+                (None, None) => None,
+            };
+            if !name.is_some_and(|name| glob.matches(&name)) {
+                continue;
+            }
+        }
+        of_threads.entry(tid).or_default().push((start, end));
+    }
+    let ruler = |(tid, times)| (tid, Ruler::new(TimeSet::union_of(times)));
+    Ok(of_threads.into_iter().map(ruler).collect())
+}

@@ -1,0 +1,248 @@
+//! What binds the GPU work of a report, and how long it would take after an edit.
+
+mod columns;
+mod edit;
+mod functions;
+mod host_code;
+mod launched;
+mod model;
+mod waits;
+mod windows;
+
+pub(super) use columns::{CRITICAL, REPLAYED};
+pub(super) use windows::WINDOWS;
+
+use super::answers::{Answers, ROW, SHIFT};
+use edit::Edit;
+use foldhash::HashMap;
+use functions::FunctionKind;
+use model::Model;
+use nsq_sweep::occupancy::Level;
+use nsq_sweep::replay::{AsRecorded, Change, Edits, Ends, Part, Times};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use windows::Windows;
+
+/// Replays that are kept: as recorded, and with one text of edits.
+const RECENT: usize = 2;
+
+/// The graph of the report, and what was asked about it. Each part is computed on first use.
+#[derive(Default)]
+pub(super) struct Replays {
+    model: OnceLock<Model>,
+    /// The replays asked for last: each takes 32 bytes a call and operation.
+    recent: Mutex<VecDeque<Arc<Edited>>>,
+    /// Those that `replayed_op` has rows of.
+    shown: Mutex<Vec<Arc<Edited>>>,
+    chains: Mutex<Chains>,
+    windows: Windows,
+    /// The chains of whole GPUs, without edits: their places and lengths.
+    whole: OnceLock<Vec<(usize, usize)>>,
+}
+
+/// The replay of one text of edits.
+pub(super) struct Edited {
+    pub(super) text: Arc<str>,
+    edits: Option<Edits>,
+    pub(super) times: Times,
+    /// For each GPU, where its times come to lie.
+    ends: Vec<Ends>,
+}
+
+/// The chains that were asked for.
+#[derive(Default)]
+struct Chains {
+    places: HashMap<(String, u32, i64, i64), usize>,
+    chains: Vec<Arc<Chain>>,
+}
+
+/// The chain that binds a GPU's work in a window.
+pub(super) struct Chain {
+    pub(super) edits: String,
+    /// The lane of the GPU.
+    pub(super) gpu: u32,
+    /// The window, in times of the capture.
+    pub(super) window: (i64, i64),
+    pub(super) parts: Vec<Part>,
+}
+
+impl Edited {
+    fn change(&self) -> &dyn Change {
+        self.edits.as_ref().map_or(&AsRecorded, |edits| edits)
+    }
+
+    /// The edits, and the lines that a text has after theirs, if it begins with them: fixes are replayed one more at a time.
+    fn begins<'a>(&self, text: &'a str) -> Option<(Edits, &'a str)> {
+        let more = text.strip_prefix(&*self.text)?.strip_prefix('\n')?;
+        self.edits.clone().map(|edits| (edits, more))
+    }
+}
+
+impl Answers {
+    pub(super) fn model(&self) -> &Model {
+        self.replays.model.get_or_init(|| self.read(|| Model::new(self)))
+    }
+
+    /// The replay with these edits.
+    fn edited(&self, text: &str) -> Arc<Edited> {
+        let lock = || self.replays.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().iter().find(|of| *of.text == *text) {
+            return Arc::clone(known);
+        }
+        let begun = lock().iter().find_map(|of| of.begins(text));
+        let fresh = Arc::new(self.replay(text, begun));
+        let mut recent = lock();
+        recent.push_front(Arc::clone(&fresh));
+        recent.truncate(RECENT);
+        fresh
+    }
+
+    /// Replays edits. `begun`: the edits of the first lines, and the other lines.
+    fn replay(&self, text: &str, begun: Option<(Edits, &str)>) -> Edited {
+        let model = self.model();
+        let (begun, lines) = begun.map_or((None, text), |(begun, lines)| (Some(begun), lines));
+        let edits = match Edit::list(lines) {
+            Ok(edits) if edits.is_empty() => begun,
+            Ok(edits) => {
+                let begun = begun.unwrap_or_default();
+                Some(self.read(|| edit::edits(self, model, begun, &edits)))
+            }
+            Err(reason) => {
+                _ = self.failure.get_or_init(|| reason);
+                None
+            }
+        };
+        let mut edited = Edited { text: text.into(), edits, times: Times::default(), ends: Vec::new() };
+        let times = match &edited.edits {
+            Some(edits) => edits.replay(&model.graph, &self.limits),
+            None => Some(model.graph.recorded()),
+        };
+        edited.times = self.read(|| Ok(times));
+        if edited.times.op_ends.is_empty() {
+            return edited;
+        }
+        let remains = |op: &u32| !edited.edits.as_ref().is_some_and(|edits| edits.removes(*op));
+        let ends = |(started, ended): (&[u32], &[u32])| {
+            let first = started.iter().copied().find(remains);
+            Ends::new(&model.graph, &edited.times, first, ended.iter().copied().filter(remains))
+        };
+        edited.ends = self.ops_of_gpus().map(ends).collect();
+        edited
+    }
+
+    /// The place of the chain of a GPU in a window.
+    fn chain_place(&self, text: &str, gpu: u32, window: (i64, i64)) -> usize {
+        let lock = || self.replays.chains.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (text.to_owned(), gpu, window.0, window.1);
+        if let Some(&place) = lock().places.get(&key) {
+            return place;
+        }
+        let parts = self.parts(&self.edited(text), gpu, window);
+        let chain = Arc::new(Chain { edits: text.to_owned(), gpu, window, parts });
+        let mut chains = lock();
+        let next = chains.chains.len();
+        let place = *chains.places.entry(key).or_insert(next);
+        if place == next {
+            chains.chains.push(chain);
+        }
+        place
+    }
+
+    /// What binds from the end of the window back to its start.
+    fn parts(&self, edited: &Edited, gpu: u32, (from, to): (i64, i64)) -> Vec<Part> {
+        let Some(ends) = edited.ends.get(gpu as usize) else { return Vec::new() };
+        match (ends.at(from), ends.at(to)) {
+            (Some((from, _)), Some((_, Some(op)))) => {
+                self.model().graph.chain(&edited.times, edited.change(), op, from)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A row of `critical_part`.
+    pub(super) fn critical(&self, index: usize) -> (Arc<Chain>, usize) {
+        let chains = self.replays.chains.lock().unwrap_or_else(PoisonError::into_inner);
+        (Arc::clone(&chains.chains[index >> SHIFT]), index & ROW)
+    }
+
+    fn whole_chains(&self) -> &[(usize, usize)] {
+        self.replays.whole.get_or_init(|| {
+            let lanes = 0..self.occupancy.lane_count(Level::Gpu) as u32;
+            let mut extents = vec![(i64::MAX, i64::MIN); lanes.len()];
+            for op in &self.occupancy.ops {
+                let extent = &mut extents[self.occupancy.lane(Level::Gpu, op.stream) as usize];
+                *extent = (extent.0.min(op.start), extent.1.max(op.end));
+            }
+            let chain = |lane: u32| {
+                let place = self.chain_place("", lane, extents[lane as usize]);
+                (place, self.chain_length(place))
+            };
+            let has_ops = |&lane: &u32| extents[lane as usize].0 <= extents[lane as usize].1;
+            lanes.filter(has_ops).map(chain).collect()
+        })
+    }
+
+    fn chain_length(&self, place: usize) -> usize {
+        self.critical(place << SHIFT).0.parts.len()
+    }
+
+    /// The numbers of rows of a scan of `critical_part`, GPU by GPU.
+    pub(super) fn critical_rows(&self) -> usize {
+        self.whole_chains().iter().map(|(_, length)| length).sum()
+    }
+
+    /// The index of a row of a scan.
+    pub(super) fn critical_index(&self, mut row: usize) -> usize {
+        for &(place, length) in self.whole_chains() {
+            if row < length {
+                return place << SHIFT | row;
+            }
+            row -= length;
+        }
+        row
+    }
+
+    /// The indices of the rows of a window of a GPU.
+    pub(super) fn find_critical(
+        &self,
+        edits: &str,
+        gpu_id: i64,
+        window: (i64, i64),
+    ) -> std::ops::Range<usize> {
+        self.gpu_lane(gpu_id).map_or(0..0, |lane| {
+            let place = self.chain_place(edits, lane, window);
+            place << SHIFT..(place << SHIFT) + self.chain_length(place)
+        })
+    }
+
+    fn gpu_lane(&self, gpu_id: i64) -> Option<u32> {
+        let mut lanes = 0..self.occupancy.lane_count(Level::Gpu) as u32;
+        lanes.find(|&lane| self.occupancy.first_stream(Level::Gpu, lane).gpu_id == gpu_id)
+    }
+
+    /// The indices of the rows of `replayed_op` with these edits.
+    pub(super) fn find_replayed(&self, edits: &str) -> std::ops::Range<usize> {
+        let shown = || self.replays.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = shown().iter().position(|of| *of.text == *edits);
+        let place = known.unwrap_or_else(|| {
+            let edited = self.edited(edits);
+            let mut shown = shown();
+            shown.push(edited);
+            shown.len() - 1
+        });
+        place << SHIFT..(place << SHIFT) + self.replayed(place << SHIFT).0.times.op_ends.len()
+    }
+
+    /// A row of `replayed_op`.
+    pub(super) fn replayed(&self, index: usize) -> (Arc<Edited>, usize) {
+        let shown = self.replays.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        (Arc::clone(&shown[index >> SHIFT]), index & ROW)
+    }
+
+    /// What calls of the function of a call do.
+    pub(super) fn function_kind(&self, call: u32) -> FunctionKind {
+        let model = self.model();
+        let name = self.launches().calls.names()[model.places[call as usize] as usize];
+        model.functions.get(name as usize).copied().unwrap_or_default()
+    }
+}

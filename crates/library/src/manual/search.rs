@@ -1,0 +1,252 @@
+//! The search for words: BM25 over the texts of each item, with more weight for names and for what people ask.
+
+use super::words::{stem, synonyms, tokens, word_lists, words_of};
+use crate::catalog::Catalog;
+use nsq_value::error::Result;
+use nsq_value::table::{ResultTable, Value};
+use std::collections::BTreeMap;
+
+/// The texts of an item, and how much a word in each of them counts.
+const WEIGHTS: [f64; 4] = [5.0, 4.0, 2.0, 0.4];
+/// How much the length of a text lowers the weight of its words.
+const LENGTH: [f64; 4] = [0.4, 0.0, 0.4, 0.7];
+/// From here on, more of the same word adds little.
+const SATURATION: f64 = 1.6;
+/// A synonym counts less than the word itself, and so does the beginning of a longer word.
+const SYNONYM: f64 = 0.55;
+const BEGINNING: f64 = 0.5;
+/// What counts beside the words: a question that is asked in exactly these words.
+const SAME_QUESTION: f64 = 3.0;
+/// No word is rarer than this: a chance word in a question must not outweigh its subject.
+const RAREST: f64 = 4.0;
+/// Items with less than this part of the best score are left out.
+const CUT: f64 = 0.2;
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Whether the best item is about most of what was asked.
+    pub is_answer: bool,
+    /// Positions of the words that the best item does not have.
+    pub unknown: Vec<usize>,
+}
+
+/// A text as stems, with the number of each.
+type Counts = BTreeMap<String, f64>;
+
+/// An item: a row of a list, and its texts.
+struct Item {
+    row: Vec<Value>,
+    texts: [Counts; 4],
+    lengths: [f64; 4],
+    questions: Vec<Vec<String>>,
+}
+
+/// Keeps the rows that are about the words, the best first.
+pub fn search(table: &mut ResultTable, words: &[String], catalog: &Catalog) -> Result<Found> {
+    let asked = word_lists("asked.yml", include_str!("asked.yml"))?;
+    let synonyms = synonyms()?;
+    let rows = std::mem::take(&mut table.rows);
+    let items: Vec<Item> = rows.into_iter().map(|row| Item::new(row, catalog, &asked)).collect();
+    let index = Index::new(&items);
+    let stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+    let terms: Vec<Term> = (0..stems.len()).map(|at| Term::new(&stems, at, &synonyms, &index)).collect();
+    let mut scored: Vec<(f64, Vec<usize>, f64, Item)> = items
+        .into_iter()
+        .map(|item| {
+            let scores: Vec<f64> = terms.iter().map(|term| term.score(&item, &index)).collect();
+            let of_terms: f64 = scores.iter().zip(&terms).map(|(score, term)| score * term.weight).sum();
+            let covered: f64 = scores
+                .iter()
+                .zip(&terms)
+                .filter(|(score, _)| **score > 0.0)
+                .map(|(_, term)| term.weight)
+                .sum();
+            let share =
+                covered / terms.iter().map(|term| term.weight).sum::<f64>().max(f64::MIN_POSITIVE);
+            let unknown: Vec<usize> = (0..scores.len()).filter(|at| scores[*at] == 0.0).collect();
+            let score = (of_terms * share + item.same_question(&stems)) * item.weight();
+            (score, unknown, share, item)
+        })
+        .filter(|(score, ..)| *score > 0.0)
+        .collect();
+    // Equal rows keep their order.
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let best = scored.first().map_or(0.0, |(score, ..)| *score);
+    scored.retain(|(score, ..)| *score >= CUT * best);
+    let first = scored.first();
+    let found = Found {
+        is_answer: first.is_some_and(|(.., share, _)| *share >= 0.5),
+        unknown: first.map_or_else(|| (0..words.len()).collect(), |(_, unknown, ..)| unknown.clone()),
+    };
+    table.rows = scored.into_iter().map(|(.., item)| item.row).collect();
+    Ok(found)
+}
+
+impl Item {
+    fn new(row: Vec<Value>, catalog: &Catalog, asked: &BTreeMap<String, Vec<String>>) -> Self {
+        let name = text(&row, 1).to_owned();
+        let questions = asked.get(&name).cloned().unwrap_or_default();
+        let (title, body) = documented(&name, text(&row, 0), catalog);
+        let summary = format!("{} {title}", text(&row, 2));
+        let is_relation = text(&row, 0) == "relations";
+        let tags = if is_relation { "" } else { text(&row, 4) };
+        let words = format!("{} {} {tags}", questions.join(" "), text(&row, 0));
+        let texts = [name, words, summary, body].map(|text| counts(&text));
+        let lengths = texts.each_ref().map(|text| text.values().sum());
+        let stems = |question: &String| {
+            let words = words_of(std::slice::from_ref(question));
+            let mut stems: Vec<String> = words.iter().map(|word| stem(word)).collect();
+            stems.sort();
+            stems
+        };
+        Self { questions: questions.iter().map(stems).collect(), row, texts, lengths }
+    }
+
+    /// How much items of this kind count: what is asked for comes before what it is made of.
+    fn weight(&self) -> f64 {
+        match text(&self.row, 0) {
+            "relations" | "classes" => 0.8,
+            "functions" => 0.5,
+            "book" => 0.85,
+            "findings" => 0.95,
+            _ => 1.0,
+        }
+    }
+
+    /// Whether people ask for the item in these words.
+    fn same_question(&self, stems: &[String]) -> f64 {
+        let mut sorted = stems.to_vec();
+        sorted.sort();
+        if self.questions.contains(&sorted) { SAME_QUESTION * stems.len() as f64 } else { 0.0 }
+    }
+
+    /// How much the item is about a stem: 0 to 1. Longer words that begin with the stem count, too.
+    fn about(&self, stem: &str, index: &Index) -> f64 {
+        let mut weighed = 0.0;
+        for place in 0..WEIGHTS.len() {
+            let text = &self.texts[place];
+            let own = text.get(stem).copied().unwrap_or(0.0);
+            let longer = text.range(stem.to_owned()..).skip_while(|(word, _)| *word == stem);
+            let longer: f64 = match stem.chars().count() {
+                0..3 => 0.0,
+                _ => longer.take_while(|(word, _)| word.starts_with(stem)).map(|(_, count)| count).sum(),
+            };
+            let count = own + BEGINNING * longer;
+            let length = 1.0 + LENGTH[place] * (self.lengths[place] / index.lengths[place] - 1.0);
+            weighed += WEIGHTS[place] * count / length.max(0.1);
+        }
+        weighed / (SATURATION + weighed)
+    }
+}
+
+/// Lists that programs add to those of the library. They do not decide how rare a word is: an answer is the same with
+/// and without them.
+const ADDED: [&str; 3] = ["verbs", "book", "functions"];
+
+/// What is known of all items.
+struct Index {
+    items: f64,
+    /// The number of items with each stem.
+    having: BTreeMap<String, f64>,
+    /// The mean length of each text.
+    lengths: [f64; 4],
+}
+
+impl Index {
+    fn new(items: &[Item]) -> Self {
+        let mut having = BTreeMap::new();
+        let mut lengths = [0.0; 4];
+        let is_added = |item: &Item| ADDED.contains(&text(&item.row, 0));
+        let mut counted: Vec<&Item> = items.iter().filter(|item| !is_added(item)).collect();
+        if counted.is_empty() {
+            counted = items.iter().collect();
+        }
+        for item in &counted {
+            let mut stems: Vec<&String> = item.texts.iter().flat_map(BTreeMap::keys).collect();
+            stems.sort();
+            stems.dedup();
+            stems.into_iter().for_each(|stem| *having.entry(stem.clone()).or_insert(0.0) += 1.0);
+            lengths.iter_mut().zip(item.lengths).for_each(|(sum, length)| *sum += length);
+        }
+        let count = (counted.len() as f64).max(1.0);
+        Self { items: count, having, lengths: lengths.map(|sum| (sum / count).max(1.0)) }
+    }
+
+    /// How much a word tells: the rarer, the more.
+    fn rarity(&self, stem: &str) -> f64 {
+        let longer = self.having.range(stem.to_owned()..).take_while(|(word, _)| word.starts_with(stem));
+        let having = longer.map(|(_, count)| *count).fold(0.0, f64::max);
+        (1.0 + (self.items - having + 0.5) / (having + 0.5)).ln().min(RAREST)
+    }
+}
+
+/// A word that was typed: its stem, and other words that mean the same.
+struct Term {
+    own: Vec<String>,
+    others: Vec<Vec<String>>,
+    weight: f64,
+}
+
+impl Term {
+    /// The word at this place. Two words that are one elsewhere count as that: `data loader`.
+    fn new(
+        stems: &[String],
+        at: usize,
+        synonyms: &BTreeMap<String, Vec<Vec<String>>>,
+        index: &Index,
+    ) -> Self {
+        let pairs = [at.checked_sub(1), Some(at)].into_iter().flatten();
+        let joined =
+            pairs.filter_map(|first| Some(format!("{}{}", stems[first], stems.get(first + 1)?)));
+        let own: Vec<String> = std::iter::once(stems[at].clone())
+            .chain(joined.filter(|word| index.having.contains_key(word)))
+            .collect();
+        let others = synonyms.get(&stems[at]).cloned().unwrap_or_default();
+        Self { weight: index.rarity(&stems[at]), own, others }
+    }
+
+    fn score(&self, item: &Item, index: &Index) -> f64 {
+        let own = self.own.iter().map(|stem| item.about(stem, index)).fold(0.0, f64::max);
+        let all =
+            |words: &Vec<String>| words.iter().map(|stem| item.about(stem, index)).fold(1.0, f64::min);
+        let other = self.others.iter().map(all).fold(0.0, f64::max);
+        own.max(SYNONYM * other)
+    }
+}
+
+/// The title of a query, relation or page, and the rest of its documentation.
+fn documented(name: &str, kind: &str, catalog: &Catalog) -> (String, String) {
+    if kind == "relations" {
+        let Some(Ok(relation)) = catalog.relation(name) else { return Default::default() };
+        let columns = relation.header.columns.iter();
+        let columns: Vec<String> =
+            columns.map(|column| format!("{} {}", column.name, column.doc)).collect();
+        return (String::new(), columns.join(" "));
+    }
+    match (kind, catalog.query(name)) {
+        ("pages" | "verbs" | "book" | "recorded" | "classes" | "functions" | "playbooks", _)
+        | (_, Err(_)) => Default::default(),
+        (_, Ok(query)) => {
+            let header = &query.header;
+            let columns = header.columns.iter().map(|column| format!("{} {}", column.name, column.doc));
+            (
+                header.title.clone(),
+                std::iter::once(header.why.clone()).chain(columns).collect::<Vec<_>>().join(" "),
+            )
+        }
+    }
+}
+
+fn counts(text: &str) -> Counts {
+    let mut counts = Counts::new();
+    tokens(text).iter().for_each(|word| *counts.entry(stem(word)).or_insert(0.0) += 1.0);
+    counts
+}
+
+fn text(row: &[Value], index: usize) -> &str {
+    match row.get(index) {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}

@@ -1,0 +1,152 @@
+//! Text → words that can be compared: in lower case, without endings, and with other words for the same thing.
+
+use nsq_value::error::{Error, Result};
+use std::collections::BTreeMap;
+
+/// Words of a question that say nothing about its subject.
+const FILLERS: &str = "\
+    a about am an and any are as at be been being by can could did do does each enough every find for from get give happen happened \
+    happens has have how i if in into is it its me much my of on or our please see should show so take taken takes \
+    tell than that the their them there these they this those to use used uses was we were what when where which \
+    while who why will with would you your";
+
+/// The words of a question: in lower case, split at spaces and marks. Filler words are left out, unless there are no
+/// others.
+pub fn words_of(typed: &[String]) -> Vec<String> {
+    let mut words = tokens(&typed.join(" "));
+    let is_filler = |word: &String| FILLERS.split(' ').any(|filler| filler == word);
+    if !words.iter().all(is_filler) {
+        words.retain(|word| !is_filler(word));
+    }
+    words
+}
+
+/// The words of a text, also those of names such as `cuda_gpu_kern_sum` and `cudaMalloc`.
+pub(super) fn tokens(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for piece in text.split(|c: char| !c.is_alphanumeric()).filter(|piece| !piece.is_empty()) {
+        let mut word = String::new();
+        let mut was_lower = false;
+        for c in piece.chars() {
+            if c.is_uppercase() && was_lower {
+                words.push(std::mem::take(&mut word));
+            }
+            was_lower = c.is_lowercase();
+            word.extend(c.to_lowercase());
+        }
+        words.push(word);
+    }
+    words
+}
+
+/// Endings, the longest first, what stands for them, and how long the rest must be.
+const ENDINGS: [(&str, &str, usize); 22] = [
+    ("isations", "", 3),
+    ("izations", "", 3),
+    ("isation", "", 3),
+    ("ization", "", 3),
+    ("ations", "", 4),
+    ("ation", "", 4),
+    ("izing", "", 3),
+    ("ising", "", 4),
+    ("ized", "", 3),
+    ("izer", "", 4),
+    ("ize", "", 3),
+    ("ise", "", 4),
+    ("ating", "", 4),
+    ("ated", "", 4),
+    ("ate", "", 4),
+    ("ions", "", 4),
+    ("ion", "", 4),
+    ("ings", "", 4),
+    ("ing", "", 4),
+    ("ers", "", 5),
+    ("er", "", 5),
+    ("ed", "", 4),
+];
+
+/// A word without its ending: `launched` and `launches` are `launch`, `utilisation` and `utilize` are `util`.
+pub(super) fn stem(word: &str) -> String {
+    let has_rest = |rest: &str, least: usize| rest.chars().count() >= least;
+    for (ending, other, least) in ENDINGS {
+        if let Some(rest) = word.strip_suffix(ending).filter(|rest| has_rest(rest, least)) {
+            return undoubled(rest) + other;
+        }
+    }
+    let singular = match word {
+        _ if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") => word.to_owned(),
+        _ => match (word.strip_suffix("ies"), word.strip_suffix("es"), word.strip_suffix('s')) {
+            (Some(rest), ..) if has_rest(rest, 2) => format!("{rest}y"),
+            (_, Some(rest), _)
+                if has_rest(rest, 3)
+                    && ["ch", "sh", "ss", "x"].iter().any(|end| rest.ends_with(end)) =>
+            {
+                rest.to_owned()
+            }
+            (.., Some(rest)) if has_rest(rest, 3) => return stem(rest),
+            _ => word.to_owned(),
+        },
+    };
+    match singular.strip_suffix('e').filter(|rest| has_rest(rest, 4)) {
+        Some(rest) => rest.to_owned(),
+        None => singular,
+    }
+}
+
+/// `stopp` is `stop`, `stall` stays.
+fn undoubled(word: &str) -> String {
+    let mut letters = word.chars().rev();
+    match (letters.next(), letters.next()) {
+        (Some(last), Some(other)) if last == other && !"lsz".contains(last) => {
+            word[..word.len() - last.len_utf8()].to_owned()
+        }
+        _ => word.strip_suffix('e').unwrap_or(word).to_owned(),
+    }
+}
+
+/// A list of YAML files of the manual: names and words.
+pub(super) fn word_lists(file: &str, text: &str) -> Result<BTreeMap<String, Vec<String>>> {
+    serde_yaml::from_str(text)
+        .map_err(|e| Error::catalog(file, 1, e.to_string(), "report this: it is a bug in nsq"))
+}
+
+/// What people search for, by its stem, and the stems of the words that the library uses for it.
+pub(super) fn synonyms() -> Result<BTreeMap<String, Vec<Vec<String>>>> {
+    let lists = word_lists("synonyms.yml", include_str!("synonyms.yml"))?;
+    let stems = |text: &String| tokens(text).iter().map(|word| stem(word)).collect();
+    Ok(lists
+        .into_iter()
+        .map(|(word, others)| (stem(&word), others.iter().map(stems).collect()))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_one_meaning_have_one_stem() {
+        for alike in [
+            &["launch", "launches", "launched", "launching"][..],
+            &["utilization", "utilisation", "utilize", "util"],
+            &["copy", "copies"],
+            &["allocation", "allocate", "allocated"],
+            &["idle", "idles"],
+            &["profile", "profiler", "profiling", "profiled"],
+            &["kernel", "kernels"],
+            &["stop", "stopped", "stops"],
+            &["step", "steps"],
+            &["communication", "communicate"],
+        ] {
+            let stems: Vec<String> = alike.iter().map(|word| stem(word)).collect();
+            assert!(stems.iter().all(|one| *one == stems[0]), "{stems:?}");
+        }
+        for word in ["bus", "process", "gpu", "os", "axis", "mfu"] {
+            assert!(stem(word).len() + 1 >= word.len(), "{word}");
+        }
+        assert_eq!(tokens("cudaMalloc's cuda_gpu_sum"), ["cuda", "malloc", "s", "cuda", "gpu", "sum"]);
+        let typed = ["Why is my GPU idle?".to_owned()];
+        assert_eq!(words_of(&typed), ["gpu", "idle"]);
+        assert_eq!(words_of(&["why".to_owned()]), ["why"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! Where a time of the capture comes to lie after an edit.
+
+use super::graph::Graph;
+use super::replayed::Times;
+
+/// The ends of the operations of a lane, such as a GPU.
+#[derive(Debug, Clone, Default)]
+pub struct Ends {
+    /// Recorded end, the latest end of all so far after the edit, and the operation that has it. Sorted.
+    ends: Vec<(i64, i64, u32)>,
+    /// The first start: as recorded and after the edit.
+    first: Option<(i64, i64)>,
+}
+
+impl Ends {
+    /// The ends of some operations. `first`: the one that starts first. `ops`: all of them, sorted by their recorded ends.
+    pub fn new(
+        graph: &Graph,
+        times: &Times,
+        first: Option<u32>,
+        ops: impl Iterator<Item = u32>,
+    ) -> Self {
+        let first = first.map(|op| (graph.op(op).0, times.op_starts[op as usize]));
+        let mut ends: Vec<(i64, i64, u32)> = Vec::with_capacity(ops.size_hint().1.unwrap_or_default());
+        // The latest before those with the same recorded end, and of those.
+        let (mut before, mut own) = (None, (i64::MIN, 0));
+        for op in ops {
+            let (end, ended) = (graph.op(op).1, (times.op_ends[op as usize], op));
+            match ends.last() {
+                Some(last) if last.0 == end => own = own.max(ended),
+                last => {
+                    before = last.map(|&(_, latest, op)| (latest, op));
+                    own = ended;
+                    ends.push((end, 0, 0));
+                }
+            }
+            let latest = before.filter(|(latest, _)| *latest > own.0).unwrap_or(own);
+            if let Some(last) = ends.last_mut() {
+                (last.1, last.2) = latest;
+            }
+        }
+        Self { ends, first }
+    }
+
+    /// When everything has ended that had ended at `time` in the capture, and the last operation of it. Time after the
+    /// last end before `time` is kept.
+    pub fn at(&self, time: i64) -> Option<(i64, Option<u32>)> {
+        let ended = self.ends.partition_point(|&(end, ..)| end <= time);
+        match ended.checked_sub(1) {
+            Some(last) => {
+                let (end, latest, op) = self.ends[last];
+                Some((latest + (time - end), Some(op)))
+            }
+            None => self.first.map(|(recorded, start)| (start + (time - recorded), None)),
+        }
+    }
+}

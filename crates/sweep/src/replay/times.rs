@@ -1,0 +1,170 @@
+//! Edits by time: what happens at some times of a GPU goes faster.
+
+use super::edits::{Edits, sized};
+use super::graph::{EdgeKind, Graph};
+use super::latency::explained;
+use crate::interval::{Ruler, TimeSet};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// Intervals of GPUs, by their numbers. As a text, `GPU:START+LENGTH,PAUSE+LENGTH,…;GPU:…` in ns: their union.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IntervalsByGpu(BTreeMap<i64, Vec<(i64, i64)>>);
+
+impl IntervalsByGpu {
+    /// Adds an interval, unless it is empty.
+    pub fn add(&mut self, gpu: i64, start: i64, end: i64) {
+        if start < end {
+            self.0.entry(gpu).or_default().push((start, end));
+        }
+    }
+
+    /// The times of a GPU.
+    pub fn of_gpu(&self, gpu: i64) -> Ruler {
+        Ruler::new(TimeSet::union_of(self.0.get(&gpu).cloned().unwrap_or_default()))
+    }
+}
+
+impl fmt::Display for IntervalsByGpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, (gpu, intervals)) in self.0.iter().enumerate() {
+            write!(f, "{}{gpu}:", if place > 0 { ";" } else { "" })?;
+            let mut reached = 0i64;
+            for (place, (start, end)) in
+                TimeSet::union_of(intervals.clone()).intervals().iter().enumerate()
+            {
+                let comma = if place > 0 { "," } else { "" };
+                write!(f, "{comma}{}+{}", start.wrapping_sub(reached), end.wrapping_sub(*start))?;
+                reached = *end;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for IntervalsByGpu {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let invalid = |part: &str| format!("invalid times '{part}': expected GPU:START+LENGTH in ns");
+        let mut all = Self::default();
+        for part in text.split(';').filter(|part| !part.is_empty()) {
+            let (gpu, rest) = part.split_once(':').ok_or_else(|| invalid(part))?;
+            let gpu: i64 = gpu.parse().map_err(|_| invalid(part))?;
+            let mut reached = 0i64;
+            for one in rest.split(',') {
+                let numbers = one.split_once('+').and_then(|(pause, length)| {
+                    Some((pause.parse::<i64>().ok()?, length.parse::<i64>().ok()?))
+                });
+                let (pause, length) = numbers.ok_or_else(|| invalid(one))?;
+                let start = reached.wrapping_add(pause);
+                reached = start.saturating_add(length);
+                all.add(gpu, start, reached);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The times of each GPU that an edit is about. GPUs without times may be missing at the end.
+#[derive(Debug, Default)]
+pub struct GpuTimes<'a> {
+    /// Times, by GPU.
+    pub times: Vec<Ruler>,
+    /// The GPU of each stream.
+    pub gpu_of_stream: &'a [u32],
+    /// For each call: the operation that it launches, or else the next one of its thread.
+    pub leads_to: &'a [u32],
+}
+
+impl GpuTimes<'_> {
+    fn of_op(&self, graph: &Graph, op: u32) -> Option<&Ruler> {
+        let stream = *graph.streams.get(op as usize)?;
+        self.times.get(*self.gpu_of_stream.get(stream as usize)? as usize)
+    }
+
+    fn of_call(&self, graph: &Graph, call: u32) -> Option<&Ruler> {
+        self.of_op(graph, *self.leads_to.get(call as usize)?)
+    }
+
+    /// Whether an operation runs in these times.
+    pub fn hold(&self, graph: &Graph, op: u32) -> bool {
+        let (start, end) = graph.op(op);
+        self.of_op(graph, op).is_some_and(|times| times.within(start, end) > 0)
+    }
+}
+
+/// Takes the part of a duration that lies in these times away.
+fn cut(factor: &mut f32, times: &Ruler, start: i64, end: i64) {
+    if end > start {
+        let inside = times.within(start, end) as f64 / (end - start) as f64;
+        *factor *= (1.0 - inside) as f32;
+    }
+}
+
+impl Edits {
+    /// Operations of a kind take no time at these times.
+    pub fn cut_work(&mut self, graph: &Graph, at: &GpuTimes<'_>, is_meant: impl Fn(u32) -> bool) {
+        for (op, factor) in (0..).zip(sized(&mut self.ops, graph.op_count(), 1.0)) {
+            if let Some(times) = at.of_op(graph, op).filter(|_| is_meant(op)) {
+                let (start, end) = graph.op(op);
+                cut(factor, times, start, end);
+            }
+        }
+    }
+
+    /// What holds up a GPU at these times takes none: calls and code of the threads that launch to it next, and delays of
+    /// its operations. Waits for operations remain, and so does the time from a launch to its operation.
+    pub fn cut_idle(&mut self, graph: &Graph, at: &GpuTimes<'_>) {
+        sized(&mut self.calls, graph.call_count(), 1.0);
+        sized(&mut self.codes, graph.call_count(), 1.0);
+        sized(&mut self.call_delays, graph.call_count(), 1.0);
+        for call in 0..graph.call_count() as u32 {
+            let Some(times) = at.of_call(graph, call) else { continue };
+            let ((start, end), place) = (graph.call(call), call as usize);
+            if let Some(code) = graph.code(call) {
+                cut(&mut self.codes[place], times, start - code, start);
+            }
+            let work = graph.work(call);
+            cut(&mut self.calls[place], times, start, start + work);
+            // After what it waited for.
+            let waited = graph.waits_of(call).map(|op| graph.op(op).1).max().unwrap_or(start + work);
+            cut(&mut self.call_delays[place], times, waited.max(start + work), end);
+        }
+        sized(&mut self.delays, graph.op_count(), 1.0);
+        sized(&mut self.latencies, graph.op_count(), 1.0);
+        let mut edges = Vec::new();
+        for op in 0..graph.op_count() as u32 {
+            let (Some(times), place) = (at.of_op(graph, op), op as usize) else { continue };
+            let start = graph.op(op).0;
+            graph.edges(op, &mut edges);
+            let pairs = edges.iter().map(|edge| (edge.at, edge.usual));
+            let (binding, latency, delay) = explained(start, pairs);
+            cut(&mut self.delays[place], times, start - delay, start);
+            if edges.get(binding).is_some_and(|edge| edge.kind != EdgeKind::Launch) {
+                cut(&mut self.latencies[place], times, start - delay - latency, start - delay);
+            }
+        }
+    }
+
+    /// Calls that wait at these times return without waiting. One that waits for its own operation, such as a blocking copy,
+    /// is left out with it.
+    pub fn skip_waits(&mut self, graph: &Graph, at: &GpuTimes<'_>) {
+        for (call, waitless) in (0..).zip(sized(&mut self.waitless, graph.call_count(), false)) {
+            let (start, end) = graph.call(call);
+            let waits = || graph.waits_of(call).len() > 0;
+            let is_in = |times: &Ruler| times.within(start, end) > 0;
+            *waitless |= at.of_call(graph, call).is_some_and(is_in) && waits();
+        }
+        sized(&mut self.removed, graph.op_count(), false);
+        sized(&mut self.calls, graph.call_count(), 1.0);
+        for op in 0..graph.op_count() as u32 {
+            let Some(call) = graph.launch(op) else { continue };
+            if self.waitless[call as usize] && graph.waits_of(call).any(|awaited| awaited == op) {
+                self.removed[op as usize] = true;
+                self.calls[call as usize] = 0.0;
+            }
+        }
+    }
+}

@@ -1,0 +1,306 @@
+/*---
+name: job_ranks
+version: 1
+title: The ranks, side by side
+summary: Each rank of a job by name, with its step and its cost to others.
+why: To see which rank differs, and by how much.
+kind: info
+tags: [communication, gpu]
+internal: true
+reads: []
+asks: [job_members, rank_measures, ranks, steps, collective_arrivals, straggler_causes]
+across: true
+columns:
+  - {name: place, type: int, priority: 3, doc: "Place of the rank, from 0: by rank, host and report, as people write them."}
+  - {name: rank, type: int, priority: 0, doc: "Rank in the whole program; null if it is unknown."}
+  - {name: name, type: text, priority: 0, doc: "Name of the rank: rank 3; host node2 or GPU 1 if the rank is unknown; else the name of the report."}
+  - {name: rank_count, type: int, unit: count, label: "ranks", priority: 2, doc: "Ranks of the whole program; null if it is unknown."}
+  - {name: gpu_id, type: id, label: "GPU", priority: 1, doc: "GPU of the rank; of its first report if there are several."}
+  - {name: gpu_name, type: text, label: "GPU name", priority: 2, doc: "Marketing name of the GPU; null if unknown."}
+  - {name: host, type: text, priority: 2, doc: "Host in the name of the report; null if the name has none."}
+  - {name: report, type: text, priority: 2, doc: "Report of the rank; the first one if it has several, such as one for each cycle of the profiler."}
+  - {name: report_count, type: int, unit: count, label: "reports", priority: 2, doc: "Reports of the rank."}
+  - {name: per, type: text, priority: 1, doc: "What the next six times are of. step: the median over the steps without warm-up and tail. capture: the whole window, because a rank has no steps."}
+  - {name: step_count, type: int, unit: count, label: "steps", priority: 2, doc: "Steps without warm-up and tail, of all reports of the rank."}
+  - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 1, doc: "Time of the step or of the window."}
+  - {name: compute_ns, type: duration, unit: ns, label: "compute", priority: 0, doc: "Part in which a compute kernel ran."}
+  - {name: exposed_communication_ns, type: duration, unit: ns, label: "exposed communication", priority: 1, doc: "Part in which communication ran and no compute kernel did."}
+  - {name: exposed_memory_ns, type: duration, unit: ns, label: "exposed copies", priority: 1, doc: "Part in which a copy or fill ran and no kernel did."}
+  - {name: idle_ns, type: duration, unit: ns, label: "idle", priority: 1, doc: "Part in which nothing ran."}
+  - {name: other_compute_ns, type: duration, unit: ns, label: "compute of the others", priority: 1, doc: "Of two ranks, compute_ns of the other one; else the median of all ranks; null with one rank."}
+  - {name: longer_pct, type: percent, unit: percent, label: "computes longer by", priority: 0, doc: "By which share compute_ns is longer than other_compute_ns; negative if it is shorter."}
+  - {name: collective_count, type: int, unit: count, label: "collectives", priority: 1, doc: "Collectives in which this rank and another one are matched."}
+  - {name: last_count, type: int, unit: count, label: "came last", priority: 1, doc: "Those in which this rank came last, and another one waited for it."}
+  - {name: lost_ns, type: duration, unit: ns, label: "costs others up to", priority: 1, doc: "Sum over these of the longest wait of another rank."}
+  - {name: own_ns, type: duration, unit: ns, label: "own part", priority: 0, doc: "The part of lost_ns that its own compute, copies and idle time explain, as in straggler_causes."}
+  - {name: own_wait_ns, type: duration, unit: ns, label: "waits for others", priority: 1, doc: "What this rank waited for others."}
+  - {name: cause, type: text, priority: 1, doc: "The cause of most of own_ns, as in straggler_causes; null if there is none."}
+  - {name: longer_ns, type: duration, unit: ns, label: "longer in all", priority: 1, doc: "With steps: by how much the compute, copies and idle time of a step are longer than those of the others, times step_count. Else by how much compute_ns is. Others as in other_compute_ns; negative if it is shorter, null with one rank."}
+  - {name: worst, type: int, priority: 3, doc: "Place of the rank, from 0, by the larger of own_ns and longer_ns, then lost_ns: the one to look at first is 0. Without steps, longer_ns counts if no collective is matched."}
+checks:
+  - own_ns <= lost_ns
+when_empty: "no GPU operation was recorded"
+limits: >-
+  A GPU that several processes share has no rank. Reports of one rank count as one. Times of captures of different length
+  compare only if they have steps.
+see_also: [rank_balance, straggler_causes, stragglers]
+---*/
+-- LIMIT makes SQLite store the rows of a step. Otherwise it computes them again for every row that needs them.
+WITH
+gpu AS (
+  SELECT
+    members.place,
+    members.side,
+    members.gpu_id,
+    max(CASE WHEN own.measure = 'window' THEN own.value_ns END) AS window_ns,
+    max(CASE WHEN own.measure = 'compute' THEN own.value_ns END) AS compute_ns,
+    max(CASE WHEN own.measure = 'exposed communication' THEN own.value_ns END) AS exposed_communication_ns,
+    max(CASE WHEN own.measure = 'exposed copies' THEN own.value_ns END) AS exposed_memory_ns,
+    max(CASE WHEN own.measure = 'idle' THEN own.value_ns END) AS idle_ns
+  FROM job_members AS members
+  JOIN rank_measures AS own
+    ON own.side = members.side
+    AND own.gpu_id = members.gpu_id
+  GROUP BY members.place, members.side, members.gpu_id
+  LIMIT 1000000000000
+),
+named AS (
+  SELECT
+    place,
+    max(rank) AS rank,
+    min(CASE WHEN cycle = 0 THEN name END) AS name,
+    max(rank_count) AS rank_count,
+    min(CASE WHEN cycle = 0 THEN gpu_id END) AS gpu_id,
+    max(gpu_name) AS gpu_name,
+    max(host) AS host,
+    min(CASE WHEN cycle = 0 THEN report END) AS report,
+    count(*) AS report_count
+  FROM job_members
+  GROUP BY place
+  LIMIT 1000000000000
+),
+capture AS (
+  SELECT
+    place,
+    CAST(avg(window_ns) AS BIGINT) AS dur_ns,
+    CAST(avg(compute_ns) AS BIGINT) AS compute_ns,
+    CAST(avg(exposed_communication_ns) AS BIGINT) AS exposed_communication_ns,
+    CAST(avg(exposed_memory_ns) AS BIGINT) AS exposed_memory_ns,
+    CAST(avg(idle_ns) AS BIGINT) AS idle_ns
+  FROM gpu
+  GROUP BY place
+  LIMIT 1000000000000
+),
+step AS (
+  SELECT
+    seen.place,
+    count(*) AS step_count,
+    CAST(median(steps.dur_ns) AS BIGINT) AS dur_ns,
+    CAST(median(steps.compute_ns) AS BIGINT) AS compute_ns,
+    CAST(median(steps.exposed_communication_ns) AS BIGINT) AS exposed_communication_ns,
+    CAST(median(steps.exposed_memory_ns) AS BIGINT) AS exposed_memory_ns,
+    CAST(median(steps.idle_ns) AS BIGINT) AS idle_ns
+  FROM steps
+  JOIN job_members AS seen
+    ON seen.side = steps.side
+    AND seen.gpu_id = steps.gpu_id
+  WHERE steps.part IN ('median', 'steady')
+  GROUP BY seen.place
+  LIMIT 1000000000000
+),
+process AS (
+  SELECT ranks.side, ranks.pid, min(seen.place) AS place
+  FROM ranks
+  JOIN job_members AS seen
+    ON seen.side = ranks.side
+    AND seen.gpu_id = ranks.gpu_id
+  WHERE ranks.gpu_count = 1
+  GROUP BY ranks.side, ranks.pid
+  LIMIT 1000000000000
+),
+arrival AS (
+  SELECT
+    process.place,
+    arrival.communicator,
+    arrival.member,
+    count(*) AS collective_count,
+    sum(arrival.wait_ns) AS own_wait_ns
+  FROM collective_arrivals AS arrival
+  JOIN process
+    ON process.side = arrival.side
+    AND process.pid IS NOT DISTINCT FROM arrival.pid
+  WHERE arrival.agrees
+    AND arrival.seen_count > 1
+  GROUP BY process.place, arrival.communicator, arrival.member
+  LIMIT 1000000000000
+),
+late AS (
+  SELECT
+    arrival.place,
+    causes.cause,
+    sum(causes.last_count) AS last_count,
+    sum(causes.lost_ns) AS lost_ns,
+    sum(causes.own_ns) AS own_ns,
+    row_number() OVER (
+      PARTITION BY arrival.place
+      ORDER BY sum(causes.own_ns) DESC, sum(causes.lost_ns) DESC, causes.cause
+    ) AS choice
+  FROM straggler_causes AS causes
+  JOIN arrival
+    ON arrival.communicator = causes.communicator
+    AND arrival.member = causes.member
+  GROUP BY arrival.place, causes.cause
+  LIMIT 1000000000000
+),
+waits AS (
+  SELECT place, sum(collective_count) AS collective_count, sum(own_wait_ns) AS own_wait_ns
+  FROM arrival
+  GROUP BY place
+  LIMIT 1000000000000
+),
+lost AS (
+  SELECT
+    place,
+    sum(last_count) AS last_count,
+    sum(lost_ns) AS lost_ns,
+    sum(own_ns) AS own_ns,
+    max(CASE WHEN choice = 1 AND own_ns > 0 THEN cause END) AS cause
+  FROM late
+  GROUP BY place
+  LIMIT 1000000000000
+),
+known AS (
+  SELECT
+    named.place,
+    coalesce(step.step_count, 0) AS step_count,
+    CASE WHEN count(step.place) OVER () = count(*) OVER () THEN 'step' ELSE 'capture' END AS per
+  FROM named
+  LEFT JOIN step
+    ON step.place = named.place
+  LIMIT 1000000000000
+),
+timed AS (
+  SELECT
+    known.place,
+    known.step_count,
+    known.per,
+    coalesce(step.dur_ns, capture.dur_ns) AS dur_ns,
+    coalesce(step.compute_ns, capture.compute_ns) AS compute_ns,
+    coalesce(step.exposed_communication_ns, capture.exposed_communication_ns) AS exposed_communication_ns,
+    coalesce(step.exposed_memory_ns, capture.exposed_memory_ns) AS exposed_memory_ns,
+    coalesce(step.idle_ns, capture.idle_ns) AS idle_ns
+  FROM known
+  JOIN capture
+    ON capture.place = known.place
+  LEFT JOIN step
+    ON step.place = known.place
+    AND known.per = 'step'
+  LIMIT 1000000000000
+),
+usual AS (
+  SELECT
+    count(*) AS seen_count,
+    sum(compute_ns) AS total_ns,
+    median(compute_ns) AS median_ns,
+    sum(dur_ns - exposed_communication_ns) AS total_own_ns,
+    median(dur_ns - exposed_communication_ns) AS median_own_ns
+  FROM timed
+  LIMIT 1
+),
+measured AS (
+  SELECT
+    timed.*,
+    CASE usual.seen_count
+      WHEN 1 THEN NULL
+      WHEN 2 THEN usual.total_ns - timed.compute_ns
+      ELSE CAST(usual.median_ns AS BIGINT)
+    END AS other_compute_ns,
+    timed.dur_ns
+    - timed.exposed_communication_ns
+    - CASE usual.seen_count
+        WHEN 1 THEN NULL
+        WHEN 2 THEN usual.total_own_ns - (timed.dur_ns - timed.exposed_communication_ns)
+        ELSE CAST(usual.median_own_ns AS BIGINT)
+      END AS own_excess_ns
+  FROM timed
+  CROSS JOIN usual
+  LIMIT 1000000000000
+),
+ranked AS (
+  SELECT
+    named.place,
+    named.rank,
+    named.name,
+    named.rank_count,
+    named.gpu_id,
+    named.gpu_name,
+    named.host,
+    named.report,
+    named.report_count,
+    measured.per,
+    measured.step_count,
+    measured.dur_ns,
+    measured.compute_ns,
+    measured.exposed_communication_ns,
+    measured.exposed_memory_ns,
+    measured.idle_ns,
+    measured.other_compute_ns,
+    100.0 * (measured.compute_ns - measured.other_compute_ns) / nullif(measured.other_compute_ns, 0) AS longer_pct,
+    coalesce(waits.collective_count, 0) AS collective_count,
+    coalesce(lost.last_count, 0) AS last_count,
+    coalesce(lost.lost_ns, 0) AS lost_ns,
+    coalesce(lost.own_ns, 0) AS own_ns,
+    coalesce(waits.own_wait_ns, 0) AS own_wait_ns,
+    lost.cause,
+    CASE
+      WHEN measured.per = 'step' THEN measured.step_count * measured.own_excess_ns
+      ELSE measured.compute_ns - measured.other_compute_ns
+    END AS longer_ns,
+    max(coalesce(waits.collective_count, 0)) OVER () AS most_collectives
+  FROM named
+  JOIN measured
+    ON measured.place = named.place
+  LEFT JOIN waits
+    ON waits.place = named.place
+  LEFT JOIN lost
+    ON lost.place = named.place
+  LIMIT 1000000000000
+)
+SELECT
+  place,
+  rank,
+  name,
+  rank_count,
+  gpu_id,
+  gpu_name,
+  host,
+  report,
+  report_count,
+  per,
+  step_count,
+  dur_ns,
+  compute_ns,
+  exposed_communication_ns,
+  exposed_memory_ns,
+  idle_ns,
+  other_compute_ns,
+  longer_pct,
+  collective_count,
+  last_count,
+  lost_ns,
+  own_ns,
+  own_wait_ns,
+  cause,
+  longer_ns,
+  row_number() OVER (
+    ORDER BY
+      CASE
+        WHEN per = 'capture' AND most_collectives > 0 THEN own_ns
+        WHEN coalesce(longer_ns, 0) > own_ns THEN longer_ns
+        ELSE own_ns
+      END DESC,
+      lost_ns DESC,
+      place
+  ) - 1 AS worst
+FROM ranked
+ORDER BY place, rank

@@ -1,0 +1,72 @@
+/*---
+name: finding_edits
+version: 1
+title: Fixes to replay
+summary: What a perfect fix of each finding would change, where it could matter.
+why: To replay the capture with each fix, and with all fixes together.
+kind: info
+internal: true
+tags: [gpu]
+reads: []
+asks: [{kind: finding}, captured, gpu_parts, idle_doubt]
+params:
+  - {name: at_least_pct, type: real, default: 0.5, min: 0, max: 100, doc: "Smallest time in a finding's intervals, as a share of the GPUs' windows in percent."}
+columns:
+  - {name: rank, type: int, priority: 1, doc: "Place of the finding by name, from 1."}
+  - {name: edits, type: text, priority: 0, doc: "A JSON array: name of the finding, those that it narrows, the edits of its fix, as in the relation replayed_window, those of a program without the operations, if any, and by how much its gain is divided to rank it: 3 if its confidence is low, 2 for code of the host without a place, else 1."}
+limits: Nothing is replayed if launches failed, or if much work is missing.
+---*/
+WITH
+-- A statement for each finding: grouping would sort the intervals of all.
+found AS MATERIALIZED (
+  SELECT
+    query,
+    (
+      SELECT
+        json_array(
+          sum(min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns) - max(finding.start_ns, gpu_parts.start_ns)),
+          gpu_times(
+            finding.gpu_id,
+            max(finding.start_ns, gpu_parts.start_ns),
+            min(finding.start_ns + finding.dur_ns, gpu_parts.end_ns)
+          ),
+          -- Waits before the window that delay launches in it.
+          (
+            SELECT gpu_times(earlier.gpu_id, earlier.start_ns, earlier.start_ns + earlier.dur_ns)
+            FROM finding AS earlier
+            JOIN gpu_parts AS gpu
+              ON gpu.gpu_id = earlier.gpu_id
+            WHERE earlier.query = finding_about.query
+              AND finding_about.edit = 'wait=@'
+              AND earlier.start_ns + earlier.dur_ns <= gpu.start_ns
+          ),
+          sum(iif(finding.subject = '(no NVTX range)', finding.dur_ns, 0)) > 0.9 * sum(finding.dur_ns)
+        )
+      FROM finding
+      JOIN gpu_parts
+        ON gpu_parts.gpu_id = finding.gpu_id
+      WHERE finding.query = finding_about.query
+        AND finding.start_ns < gpu_parts.end_ns
+        AND finding.start_ns + finding.dur_ns > gpu_parts.start_ns
+    ) AS sums,
+    narrows,
+    edit,
+    avoid,
+    confidence
+  FROM finding_about
+)
+SELECT
+  row_number() OVER (ORDER BY query) AS rank,
+  json_array(
+    query,
+    narrows,
+    replace(edit, '@', '@' || concat_ws(';', sums ->> 1, sums ->> 2))
+    -- A graph launches kernels without the operators of PyTorch, such as aten::mm.
+    || iif(edit GLOB 'launch=graph*' AND (SELECT max(is_pytorch) FROM captured), char(10) || 'host=*::*:0', ''),
+    replace(avoid, '@', '@' || (sums ->> 1)),
+    CASE WHEN confidence = 'low' THEN 3 WHEN query = 'host_work' AND sums ->> 3 THEN 2 ELSE 1 END
+  ) AS edits
+FROM found
+WHERE 100.0 * (sums ->> 0) >= :at_least_pct * (SELECT sum(window_ns) FROM gpu_parts)
+  AND NOT EXISTS (SELECT 1 FROM idle_doubt WHERE reason IS NOT NULL)
+ORDER BY rank

@@ -1,0 +1,208 @@
+/*---
+name: finding_gains
+version: 2
+title: What fixes gain
+summary: How long a step takes with each fix, alone and with those before it.
+why: A fix gains what the step gets shorter, not the time that it touches, because something else may bind then.
+kind: info
+internal: true
+tags: [gpu]
+reads: [all_critical_part, all_replayed_window, judged_window]
+requires: [judged_window]
+params:
+  - {name: edits, type: list, doc: "JSON arrays: name of a finding, those that it narrows, the edits of its fix, those of a program without the operations, and by how much its gain is divided to rank it."}
+columns:
+  - {name: rank, type: int, priority: 0, doc: "Place of the fix, from 1: the best one first, where an uncertain gain counts less. 0 for the capture as it is."}
+  - {name: finding, type: text, priority: 0, doc: "Name of the finding; null for the capture as it is."}
+  - {name: step_count, type: int, unit: count, label: "steps", priority: 1, doc: "Steps after the warm-up; null for the whole report, if it has no steps."}
+  - {name: now_ns, type: duration, unit: ns, label: "now", priority: 0, doc: "Mean time of a step on the GPU where it takes longest, or the time of the whole report."}
+  - {name: alone_ns, type: duration, unit: ns, label: "alone", priority: 0, doc: "The same with this fix alone."}
+  - {name: avoided_ns, type: duration, unit: ns, label: "without", priority: 1, doc: "The same without the operations that the fix hides; null if it hides none."}
+  - {name: before_ns, type: duration, unit: ns, label: "before", priority: 1, doc: "The same with the fixes before this one."}
+  - {name: then_ns, type: duration, unit: ns, label: "then", priority: 1, doc: "The same with this fix and those before it."}
+  - {name: idle_ns, type: duration, unit: ns, label: "idle then", priority: 1, doc: "Time in a step in which the GPU that takes longest has nothing to do, with this fix and those before it."}
+  - {name: bound, type: text, priority: 2, doc: "Of the last row: the largest part of the chain that binds then, of those that are no work of the GPU, as in the relation critical_part; else null."}
+  - {name: bound_ns, type: duration, unit: ns, label: "bound time", priority: 2, doc: "Its time in a step; else null."}
+  - {name: gap_ns, type: duration, unit: ns, label: "gaps", priority: 2, doc: "Of the first fix: time in a step between kernels that follow each other, on the path that binds with it; else null."}
+  - {name: gap_count, type: int, unit: count, label: "number of gaps", priority: 3, doc: "These gaps, in all steps; else null."}
+  - {name: host_ns, type: duration, unit: ns, label: "host", priority: 2, doc: "Of the first fix: time in a step in which the host binds then, with launch latency; else null."}
+checks:
+  - now_ns > 0
+limits: See critical_part. A finding that narrows another one comes before it if it gains half as much or more.
+---*/
+WITH
+fix AS MATERIALIZED (
+  SELECT
+    json_extract(value, '$[0]') AS finding,
+    json_extract(value, '$[1]') AS narrows,
+    json_extract(value, '$[2]') AS edits,
+    json_extract(value, '$[3]') AS avoid,
+    json_extract(value, '$[4]') AS doubt
+  FROM json_each(:edits)
+),
+win AS MATERIALIZED (
+  SELECT *
+  FROM judged_window
+),
+now AS MATERIALIZED (
+  SELECT max(step_count) AS step_count, max((end_ns - start_ns) / count) AS now_ns
+  FROM win
+),
+asked AS MATERIALIZED (
+  SELECT finding, 0 AS is_avoided, edits
+  FROM fix
+  UNION ALL
+  SELECT finding, 1, avoid
+  FROM fix
+  WHERE avoid <> ''
+),
+replayed AS MATERIALIZED (
+  SELECT asked.finding, asked.is_avoided, max(max(part.new_dur_ns, part.busiest_ns) / win.count) AS dur_ns
+  FROM asked
+  CROSS JOIN win
+  CROSS JOIN all_replayed_window AS part
+  WHERE part.edits = asked.edits
+    AND part.gpu_id = win.gpu_id
+    AND part.start_ns = win.start_ns
+    AND part.end_ns = win.end_ns
+  GROUP BY asked.finding, asked.is_avoided
+),
+alone AS MATERIALIZED (
+  SELECT
+    finding,
+    max(iif(is_avoided, NULL, dur_ns)) AS alone_ns,
+    max(iif(is_avoided, dur_ns, NULL)) AS avoided_ns
+  FROM replayed
+  GROUP BY finding
+),
+-- The best fix first. One that says more comes before the one that it narrows, if it gains half as much or more.
+ranked AS MATERIALIZED (
+  SELECT
+    fix.finding,
+    fix.edits,
+    alone.alone_ns,
+    alone.avoided_ns,
+    row_number() OVER (
+      ORDER BY
+        (
+          SELECT min(now.now_ns - (now.now_ns - broad.alone_ns) / fix.doubt)
+          FROM alone AS broad
+          WHERE broad.finding = fix.finding
+            OR (
+              instr(',' || fix.narrows || ',', ',' || broad.finding || ',')
+              AND 2 * (now.now_ns - alone.alone_ns) >= now.now_ns - broad.alone_ns
+            )
+        ),
+        length(fix.narrows) DESC,
+        alone.alone_ns,
+        fix.finding
+    ) AS rank
+  FROM fix
+  JOIN alone
+    ON alone.finding = fix.finding
+  CROSS JOIN now
+),
+joined AS MATERIALIZED (
+  SELECT 0 AS rank, '' AS edits
+  UNION ALL
+  SELECT rank, group_concat(edits, char(10)) OVER (ORDER BY rank)
+  FROM ranked
+),
+-- The GPU that takes longest, each time.
+together AS MATERIALIZED (
+  SELECT rank, gpu_id, start_ns, end_ns, count, then_ns, max(then_ns - busy_ns, 0) AS idle_ns
+  FROM (
+    SELECT
+      joined.rank,
+      win.*,
+      max(part.new_dur_ns, part.busiest_ns) / win.count AS then_ns,
+      part.busy_ns / win.count AS busy_ns,
+      row_number() OVER (
+        PARTITION BY joined.rank
+        ORDER BY max(part.new_dur_ns, part.busiest_ns) / win.count DESC, win.gpu_id
+      ) AS nth
+    FROM joined
+    CROSS JOIN win
+    CROSS JOIN all_replayed_window AS part
+    WHERE part.edits = joined.edits
+      AND part.gpu_id = win.gpu_id
+      AND part.start_ns = win.start_ns
+      AND part.end_ns = win.end_ns
+  )
+  WHERE nth = 1
+),
+last AS (
+  SELECT max(rank) AS rank
+  FROM joined
+),
+bound AS (
+  SELECT part.part AS bound, sum(part.dur_ns) / together.count AS bound_ns
+  FROM last
+  JOIN joined
+    ON joined.rank = last.rank
+  JOIN together
+    ON together.rank = last.rank
+  CROSS JOIN all_critical_part AS part
+  WHERE part.edits = joined.edits
+    AND part.gpu_id = together.gpu_id
+    AND part.start_ns = together.start_ns
+    AND part.end_ns = together.end_ns
+    AND part.part NOT IN ('compute', 'communication', 'memory')
+  GROUP BY part.part
+  ORDER BY 2 DESC, 1
+  LIMIT 1
+),
+-- What a step consists of with the first fix.
+first_path AS MATERIALIZED (
+  SELECT
+    together.count,
+    part.part,
+    part.dur_ns
+  FROM joined
+  JOIN together
+    ON together.rank = joined.rank
+  CROSS JOIN all_critical_part AS part
+  WHERE joined.rank = 1
+    AND part.edits = joined.edits
+    AND part.gpu_id = together.gpu_id
+    AND part.start_ns = together.start_ns
+    AND part.end_ns = together.end_ns
+),
+first_rest AS (
+  SELECT
+    sum(iif(part IN ('stream gap', 'handover'), dur_ns, 0)) / max(count) AS gap_ns,
+    sum(part IN ('stream gap', 'handover')) AS gap_count,
+    sum(
+      iif(
+        part IN ('compute', 'communication', 'memory', 'stream gap', 'handover', 'unexplained', 'before'),
+        0,
+        dur_ns
+      )
+    ) / max(count) AS host_ns
+  FROM first_path
+)
+SELECT
+  together.rank,
+  ranked.finding,
+  now.step_count,
+  now.now_ns,
+  min(ranked.alone_ns, now.now_ns) AS alone_ns,
+  min(ranked.avoided_ns, now.now_ns) AS avoided_ns,
+  -- A fix does not make the others worse.
+  min(now.now_ns, min(together.then_ns) OVER before) AS before_ns,
+  min(now.now_ns, min(together.then_ns) OVER (ORDER BY together.rank)) AS then_ns,
+  together.idle_ns,
+  bound.bound,
+  bound.bound_ns,
+  iif(together.rank = 1, first_rest.gap_ns, NULL) AS gap_ns,
+  iif(together.rank = 1, first_rest.gap_count, NULL) AS gap_count,
+  iif(together.rank = 1, first_rest.host_ns, NULL) AS host_ns
+FROM together
+CROSS JOIN now
+CROSS JOIN first_rest
+LEFT JOIN ranked
+  ON ranked.rank = together.rank
+LEFT JOIN bound
+  ON together.rank = (SELECT rank FROM last)
+WINDOW before AS (ORDER BY together.rank ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+ORDER BY together.rank

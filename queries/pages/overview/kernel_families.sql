@@ -1,0 +1,226 @@
+/*---
+name: kernel_families
+version: 3
+title: Families of kernels
+summary: The families with the most kernel time, and a step if they ran twice as fast.
+why: Where kernels bind, only faster ones help. These are the ones to look into, and what that gains.
+kind: info
+internal: true
+tags: [gpu, kernel]
+reads: [all_replayed_window, driver, judged_window, kernel, string]
+requires: [judged_window, kernel]
+params:
+  - {name: at_least_pct, type: real, default: 20, min: 0, max: 100, doc: "Smallest share of a family."}
+columns:
+  - {name: rank, type: int, label: "#", priority: 1, doc: "Rank from 1, most time first."}
+  - {name: family, type: text, priority: 0, doc: "What the kernels do; null for one function of no known class."}
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Its function with the most time."}
+  - {name: kernel_pct, type: percent, unit: percent, label: "% of family", priority: 1, doc: "Share of this function in its family."}
+  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Kernels of the family."}
+  - {name: total_ns, type: duration, unit: ns, label: "total", priority: 1, doc: "Their time."}
+  - {name: time_pct, type: percent, unit: percent, label: "% of kernels' time", priority: 0, doc: "total_ns as a share of all kernels without collectives."}
+  - {name: now_ns, type: duration, unit: ns, label: "now", priority: 0, doc: "Mean time of a step on the GPU where it takes longest, or the time of the whole report."}
+  - {name: then_ns, type: duration, unit: ns, label: "then", priority: 0, doc: "The same if each kernel of the family took half its time."}
+  - {name: fused_ns, type: duration, unit: ns, label: "fused", priority: 1, doc: "For elementwise kernels: the same if each two were one kernel, so that launching them takes half the time, too; else null."}
+  - {name: merged_ns, type: duration, unit: ns, label: "all merged", priority: 1, doc: "For elementwise kernels: the same if other kernels did their work, and graphs launched these, which is the best that fusion can reach; else null."}
+  - {name: advice, type: text, priority: 1, doc: "What to do."}
+  - {name: other_family, type: text, priority: 2, doc: "Of the families without a row, that have a class, the one with the most time; null if there is none. The same in all rows."}
+  - {name: other_ns, type: duration, unit: ns, label: "other", priority: 2, doc: "Its mean time in a step of a GPU; without steps, in the whole report."}
+  - {name: other_class, type: text, priority: 3, doc: "Its class with the most time, such as norm."}
+  - {name: other_class_ns, type: duration, unit: ns, label: "of that class", priority: 3, doc: "Time of that class in a step."}
+  - {name: next_class, type: text, priority: 3, doc: "The next class; null if there is none."}
+  - {name: next_class_ns, type: duration, unit: ns, label: "of the next class", priority: 3, doc: "Time of the next class in a step; null if there is none."}
+checks:
+  - merged_ns <= now_ns
+  - then_ns <= now_ns
+  - fused_ns <= now_ns
+limits: See critical_part. Classes come from names, with the class map of --classes. At most 200 names of a family are replayed.
+---*/
+WITH
+named AS MATERIALIZED (
+  SELECT value ->> 0 AS name_id, value ->> 1 AS call_count, value ->> 4 AS total_ns
+  FROM json_each((SELECT extents(name_id, start_ns, end_ns) FROM kernel))
+),
+classed AS MATERIALIZED (
+  SELECT
+    named.*,
+    string.text AS name,
+    op_class(string.text) AS class,
+    row_number() OVER (ORDER BY total_ns DESC, string.text) AS place
+  FROM named
+  JOIN string
+    ON string.string_id = named.name_id
+  WHERE op_activity(string.text) <> 'communication'
+),
+in_family AS MATERIALIZED (
+  SELECT
+    *,
+    simple_name(name) AS kernel_name,
+    CASE
+      WHEN class = 'gemm' THEN 'matrix products'
+      WHEN class = 'moe' THEN 'mixture-of-experts kernels'
+      WHEN class = 'convolution' THEN 'convolutions'
+      WHEN class = 'attention' THEN 'attention'
+      WHEN class = 'embedding' THEN 'embeddings'
+      WHEN class = 'optimizer' THEN 'optimizer'
+      WHEN class IN (
+        'activation', 'batching', 'copy', 'elementwise', 'index', 'kv_cache', 'loss', 'norm', 'nvfuser', 'quantization',
+        'reduction', 'rope', 'softmax', 'triton', 'xla'
+      )
+        THEN 'elementwise kernels'
+      WHEN class IN ('scan', 'sort') THEN 'scans and sorts'
+    END AS family
+  FROM classed
+),
+-- A function of no known class is a family of its own.
+keyed AS MATERIALIZED (
+  SELECT *, coalesce(family, kernel_name) AS key
+  FROM in_family
+),
+largest AS (
+  SELECT
+    key,
+    kernel_name,
+    sum(total_ns) AS kernel_ns,
+    row_number() OVER (PARTITION BY key ORDER BY sum(total_ns) DESC, kernel_name) AS nth
+  FROM keyed
+  GROUP BY key, kernel_name
+),
+summed AS MATERIALIZED (
+  SELECT
+    key,
+    max(family) AS family,
+    sum(call_count) AS call_count,
+    sum(total_ns) AS total_ns,
+    100.0 * sum(total_ns) / nullif(sum(sum(total_ns)) OVER (), 0) AS time_pct,
+    row_number() OVER (ORDER BY sum(total_ns) DESC, key) AS rank
+  FROM keyed
+  GROUP BY key
+),
+-- Names as patterns that match nothing else.
+edited AS MATERIALIZED (
+  SELECT
+    key,
+    group_concat(
+      'faster=' || replace(replace(replace(replace(name, '[', '[[]'), '*', '[*]'), '?', '[?]'), char(10), '?') || ':2',
+      char(10)
+    ) AS edits,
+    group_concat(
+      'fused=' || replace(replace(replace(replace(name, '[', '[[]'), '*', '[*]'), '?', '[?]'), char(10), '?') || ':2',
+      char(10)
+    ) AS fused_edits,
+    group_concat(
+      'without=' || replace(replace(replace(replace(name, '[', '[[]'), '*', '[*]'), '?', '[?]'), char(10), '?'),
+      char(10)
+    )
+    || char(10) || 'launch=graph'
+    || char(10) || 'host=*::*:0' AS gone_edits
+  FROM (
+    SELECT key, name, row_number() OVER (PARTITION BY key ORDER BY place) AS nth
+    FROM keyed
+    WHERE key IN (SELECT key FROM summed WHERE rank <= 2 AND time_pct >= :at_least_pct)
+    ORDER BY place
+  )
+  WHERE nth <= 200
+  GROUP BY key
+),
+variant AS (
+  SELECT
+    edited.key,
+    way.value AS variant,
+    CASE way.value WHEN 0 THEN edits WHEN 1 THEN fused_edits ELSE gone_edits END AS edits
+  FROM edited
+  CROSS JOIN json_each('[0, 1, 2]') AS way
+  WHERE way.value = 0
+    OR edited.key = 'elementwise kernels'
+),
+replayed AS MATERIALIZED (
+  SELECT
+    variant.key,
+    max(win.count) * count(DISTINCT win.gpu_id) AS step_count,
+    max((win.end_ns - win.start_ns) / win.count) AS now_ns,
+    max(iif(variant = 0, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS then_ns,
+    max(iif(variant = 1, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS fused_ns,
+    max(iif(variant = 2, max(part.new_dur_ns, part.busiest_ns) / win.count, NULL)) AS merged_ns
+  FROM variant
+  CROSS JOIN judged_window AS win
+  CROSS JOIN all_replayed_window AS part
+  WHERE part.edits = variant.edits
+    AND part.gpu_id = win.gpu_id
+    AND part.start_ns = win.start_ns
+    AND part.end_ns = win.end_ns
+  GROUP BY variant.key
+),
+-- The largest family that is too small for a row: it matters once the others are faster.
+other_class AS (
+  SELECT
+    key,
+    class,
+    sum(total_ns) AS total_ns,
+    sum(sum(total_ns)) OVER (PARTITION BY key) AS family_ns,
+    row_number() OVER (PARTITION BY key ORDER BY sum(total_ns) DESC, class) AS nth
+  FROM keyed
+  WHERE family IS NOT NULL
+    AND key NOT IN (SELECT key FROM replayed)
+  GROUP BY key, class
+),
+other AS MATERIALIZED (
+  SELECT
+    key AS family,
+    max(family_ns) / max(step.count) AS total_ns,
+    max(iif(nth = 1, class, NULL)) AS class,
+    max(iif(nth = 1, total_ns, NULL)) / max(step.count) AS class_ns,
+    max(iif(nth = 2, class, NULL)) AS next_class,
+    max(iif(nth = 2, total_ns, NULL)) / max(step.count) AS next_class_ns
+  FROM other_class
+  CROSS JOIN (SELECT max(step_count) AS count FROM replayed) AS step
+  GROUP BY key
+  ORDER BY max(family_ns) DESC, key
+  LIMIT 1
+),
+machine AS MATERIALIZED (
+  SELECT
+    coalesce((SELECT max(driver_name) FROM driver) = 'HIP', false) AS is_amd,
+    -- cuBLAS has these kernels on Hopper and later only.
+    EXISTS (SELECT 1 FROM classed WHERE name GLOB '*sm90*' OR name GLOB 'nvjet*') AS is_hopper
+)
+SELECT
+  summed.rank,
+  summed.family,
+  largest.kernel_name,
+  100.0 * largest.kernel_ns / nullif(summed.total_ns, 0) AS kernel_pct,
+  summed.call_count,
+  summed.total_ns,
+  summed.time_pct,
+  replayed.now_ns,
+  min(replayed.then_ns, replayed.now_ns) AS then_ns,
+  min(replayed.fused_ns, replayed.now_ns) AS fused_ns,
+  min(replayed.merged_ns, replayed.now_ns) AS merged_ns,
+  CASE
+    WHEN summed.family = 'attention' AND is_hopper AND largest.kernel_name = 'flash_fwd_kernel'
+      THEN 'Use FlashAttention-3: this is FlashAttention-2, which does not use the tensor cores of Hopper fully.'
+    WHEN summed.family = 'elementwise kernels'
+      THEN 'Fuse them, in PyTorch with torch.compile: memory bandwidth bounds them, not arithmetic.'
+    WHEN summed.family IN ('matrix products', 'convolutions')
+      THEN 'Use a lower precision, or kernels that are tuned for these shapes.'
+    ELSE printf(
+      'Look inside with %s: `%s`.',
+      iif(is_amd, 'a kernel profiler', 'Nsight Compute'),
+      printf(iif(is_amd, 'rocprof-compute profile -k %s', 'ncu -k %s -c 5'), largest.kernel_name)
+    )
+  END AS advice,
+  other.family AS other_family,
+  other.total_ns AS other_ns,
+  other.class AS other_class,
+  other.class_ns AS other_class_ns,
+  other.next_class,
+  other.next_class_ns
+FROM summed
+JOIN replayed
+  ON replayed.key = summed.key
+JOIN largest
+  ON largest.key = summed.key
+  AND largest.nth = 1
+CROSS JOIN machine
+LEFT JOIN other
+ORDER BY summed.rank

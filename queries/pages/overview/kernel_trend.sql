@@ -1,0 +1,60 @@
+/*---
+name: kernel_trend
+version: 2
+title: Trend of the kernel with the most time
+summary: How the grid and the time of the largest kernel change over the capture.
+why: A grid that stays while the time falls may launch blocks that have nothing to do.
+kind: info
+internal: true
+tags: [gpu, kernel]
+reads: [kernel]
+requires: [kernel]
+params:
+  - {name: least, type: int, default: 100, min: 10, doc: "Fewest launches."}
+columns:
+  - {name: kernel_name, type: text, label: "kernel", priority: 0, doc: "Function name of the kernel with the most time."}
+  - {name: call_count, type: int, unit: count, label: "calls", priority: 1, doc: "Its launches."}
+  - {name: grid_count, type: int, unit: count, label: "grids", priority: 0, doc: "Different numbers of blocks."}
+  - {name: block_count, type: int, unit: count, label: "blocks", priority: 0, doc: "Most blocks of a launch."}
+  - {name: first_ns, type: duration, unit: ns, label: "at first", priority: 0, doc: "Mean time of the first tenth of the launches."}
+  - {name: middle_ns, type: duration, unit: ns, label: "in the middle", priority: 1, doc: "Mean time of the sixth tenth."}
+  - {name: last_ns, type: duration, unit: ns, label: "at last", priority: 0, doc: "Mean time of the last tenth."}
+  - {name: least_ns, type: duration, unit: ns, label: "shortest", priority: 1, doc: "Time of the shortest launch: what a launch of these blocks takes with the least work."}
+  - {name: total_ns, type: duration, unit: ns, label: "total", priority: 1, doc: "Time of all launches."}
+limits: That the work shrinks is a guess from the time. Clocks that rise shorten kernels, too, but little.
+---*/
+WITH
+total AS MATERIALIZED (
+  SELECT name_id, sum(dur_ns) AS total_ns
+  FROM kernel
+  GROUP BY name_id
+),
+largest AS MATERIALIZED (
+  SELECT name_id
+  FROM total
+  WHERE 2 * total_ns >= (SELECT sum(total_ns) FROM total)
+  ORDER BY total_ns DESC, name_id
+  LIMIT 1
+),
+launched AS (
+  SELECT
+    coalesce(short_name, kernel_name) AS kernel_name,
+    dur_ns,
+    grid_x * grid_y * grid_z AS block_count,
+    ntile(10) OVER (ORDER BY start_ns, kernel_id) AS part
+  FROM kernel
+  WHERE name_id = (SELECT name_id FROM largest)
+)
+SELECT
+  min(kernel_name) AS kernel_name,
+  count(*) AS call_count,
+  count(DISTINCT block_count) AS grid_count,
+  max(block_count) AS block_count,
+  CAST(avg(iif(part = 1, dur_ns, NULL)) AS INTEGER) AS first_ns,
+  CAST(avg(iif(part = 6, dur_ns, NULL)) AS INTEGER) AS middle_ns,
+  CAST(avg(iif(part = 10, dur_ns, NULL)) AS INTEGER) AS last_ns,
+  min(dur_ns) AS least_ns,
+  sum(dur_ns) AS total_ns
+FROM launched
+HAVING count(*) >= :least
+ORDER BY kernel_name

@@ -1,0 +1,53 @@
+/*---
+name: timeline_path_kinds
+version: 1
+title: Kinds of parts of the critical path over time
+summary: How the kinds of parts share the critical path of each GPU, piece by piece.
+why: To draw the critical path of a whole capture.
+kind: sum
+tags: [cuda, gpu]
+internal: true
+reads: [all_critical_part, judged_step]
+requires: [gpu_window]
+params:
+  - {name: pieces, type: int, default: 20, min: 1, max: 10000, doc: "Number of pieces of equal length, from the first part to the last of any GPU."}
+columns:
+  - {name: gpu_id, type: id, label: "GPU", priority: 0, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: part, type: text, priority: 0, doc: "Kind of the parts, as in critical_path."}
+  - {name: dur_ns, type: duration, unit: ns, label: "time", priority: 0, doc: "Sum of the lengths of the parts."}
+  - {name: part_count, type: int, unit: count, label: "parts", priority: 1, doc: "Parts that take time."}
+  - {name: piece_times, type: text, priority: 3, doc: "JSON list of a list per piece: 0, the piece from 0, and the time in it in ns."}
+  - {name: from_ns, type: timestamp, unit: ns, priority: 3, doc: "Start of the first piece, on the report's clock."}
+  - {name: piece_ns, type: duration, unit: ns, label: "length of pieces", priority: 3, doc: "Length of each piece but the last, which takes the rest."}
+checks:
+  - dur_ns > 0 AND part_count > 0
+when_empty: "no GPU operation was recorded"
+limits: "Steps after the warm-up, or the whole report if it has no steps. See critical_path."
+see_also: [timeline_path, critical_path]
+---*/
+SELECT
+  gpu_id,
+  part,
+  sum(dur_ns) AS dur_ns,
+  count(*) AS part_count,
+  piece_times(0, start_ns, start_ns + dur_ns, from_ns, to_ns, :pieces) AS piece_times,
+  min(from_ns) AS from_ns,
+  max((min(to_ns) - min(from_ns)) / :pieces, 1) AS piece_ns
+FROM (
+  SELECT
+    part.gpu_id,
+    part.part,
+    part.part_start_ns AS start_ns,
+    part.dur_ns,
+    min(part.start_ns) OVER () AS from_ns,
+    max(part.end_ns) OVER () AS to_ns
+  FROM judged_step AS step
+  CROSS JOIN all_critical_part AS part
+  WHERE part.edits = ''
+    AND part.gpu_id = step.gpu_id
+    AND part.start_ns = step.start_ns
+    AND part.end_ns = step.end_ns
+    AND part.dur_ns > 0
+)
+GROUP BY gpu_id, part
+ORDER BY gpu_id, part

@@ -1,0 +1,154 @@
+/*---
+name: lost_lead
+summary: One row per wait of a thread for the GPU, and per gap before a late launch that an earlier wait made late.
+internal: true
+stored: true
+present_if: [gpu_op, graph_trace]
+reads: [all_cuda_call, compute_gap_part, step_window]
+columns:
+  - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: global_tid, type: id, doc: "Thread that waits and launches, unique across hosts and VMs."}
+  - {name: lead_id, type: id, doc: "Number of the lead: waits and gaps until the waits' time is used up."}
+  - {name: is_gap, type: bool, doc: "1 for a gap, 0 for a wait."}
+  - {name: is_other, type: bool, doc: "1 for a wait, and for a gap with a wait or an allocation inside."}
+  - {name: start_ns, type: timestamp, unit: ns, doc: "Start of the gap as in compute_gap_part; of a wait, its last nanosecond."}
+  - {name: at_ns, type: timestamp, unit: ns, doc: "When the next operation was launched; of a wait, its end."}
+  - {name: lost_ns, type: duration, unit: ns, doc: "Time of the gap that the lead would have closed; 0 for a wait."}
+  - {name: gap_ns, type: duration, unit: ns, doc: "Length of the whole gap; null for a wait."}
+  - {name: wait_ns, type: duration, unit: ns, doc: "Length of a wait; null for a gap."}
+  - {name: api_name, type: text, doc: "CUDA function of a wait; null for a gap."}
+  - {name: after_id, type: id, doc: "Row ID of the operation after the gap in the raw table of its kind; 0 for a wait."}
+limits: >-
+  Without its waits, a thread would be as far ahead of the GPU as it waited, and late launches would use that up: gaps count as long
+  as the sum of waits is larger than the sum of gaps. Waits are calls with Synchronize in their names. Of those before the scope,
+  the last one counts, unless steps repeat in it.
+---*/
+WITH
+sync AS MATERIALIZED (
+  SELECT global_tid, end_ns, dur_ns, api_name
+  FROM all_cuda_call
+  WHERE api_name GLOB '*Synchronize*'
+),
+-- Each gap of a thread that waits, up to the end of the next launch call.
+late AS MATERIALIZED (
+  SELECT
+    gpu_id,
+    -- All intervals of a gap have the same thread.
+    max(global_tid) AS global_tid,
+    gap_start_ns AS start_ns,
+    max(end_ns) AS launched_ns,
+    -- Has a row of its own in host_sync, or another cause.
+    max(part IN ('host sync', 'memory allocation')) AS is_other,
+    max(gap_ns) AS gap_ns,
+    min(after_id) AS after_id
+  FROM compute_gap_part
+  WHERE part IN ('host sync', 'launch call', 'memory allocation', 'other API call', 'outside CUDA API')
+    AND global_tid IN (SELECT global_tid FROM sync)
+  GROUP BY gpu_id, gap_start_ns
+),
+thread AS MATERIALIZED (
+  SELECT global_tid, gpu_id, min(start_ns) AS from_ns
+  FROM late
+  GROUP BY global_tid, gpu_id
+),
+-- The waits in the scope, and the last one before it, unless steps repeat: a wait before them gives no lead that lasts.
+wait AS MATERIALIZED (
+  SELECT *
+  FROM (
+    SELECT
+      thread.gpu_id,
+      thread.global_tid,
+      call.end_ns,
+      call.dur_ns,
+      call.api_name,
+      lead(call.end_ns, 1, thread.from_ns) OVER (PARTITION BY thread.gpu_id, thread.global_tid ORDER BY call.end_ns)
+      >= thread.from_ns AS is_near,
+      thread.from_ns
+    FROM thread
+    JOIN sync AS call
+      ON call.global_tid = thread.global_tid
+  ) AS near
+  WHERE is_near
+    AND (
+      end_ns >= from_ns
+      OR NOT EXISTS (SELECT 1 FROM step_window WHERE step_window.gpu_id = near.gpu_id AND part IN ('median', 'steady'))
+    )
+),
+-- Without its waits, a thread is as far ahead as it waited. Late launches use that up.
+event AS (
+  SELECT
+    gpu_id,
+    global_tid,
+    end_ns AS at_ns,
+    0 AS is_gap,
+    dur_ns AS gains_ns,
+    end_ns - 1 AS start_ns,
+    api_name,
+    dur_ns AS wait_ns,
+    1 AS is_other,
+    NULL AS gap_ns,
+    0 AS after_id
+  FROM wait
+  UNION ALL
+  SELECT
+    gpu_id,
+    global_tid,
+    launched_ns,
+    1,
+    start_ns - launched_ns,
+    start_ns,
+    NULL,
+    NULL,
+    is_other,
+    gap_ns,
+    after_id
+  FROM late
+),
+summed AS (
+  SELECT
+    *,
+    sum(gains_ns) OVER (
+      PARTITION BY gpu_id, global_tid
+      ORDER BY at_ns, is_gap, start_ns
+      ROWS UNBOUNDED PRECEDING
+    ) AS sum_ns
+  FROM event
+),
+ahead AS (
+  SELECT
+    *,
+    sum_ns - min(0, min(sum_ns) OVER so_far) AS ahead_ns
+  FROM summed
+  WINDOW so_far AS (PARTITION BY gpu_id, global_tid ORDER BY at_ns, is_gap, start_ns ROWS UNBOUNDED PRECEDING)
+),
+lost AS (
+  SELECT
+    *,
+    coalesce(lag(ahead_ns) OVER so_far, 0) - ahead_ns AS lost_ns,
+    coalesce(
+      sum(ahead_ns = 0) OVER (
+        PARTITION BY gpu_id, global_tid
+        ORDER BY at_ns, is_gap, start_ns
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ),
+      0
+    ) AS lead_id
+  FROM ahead
+  WINDOW so_far AS (PARTITION BY gpu_id, global_tid ORDER BY at_ns, is_gap, start_ns)
+)
+SELECT
+  gpu_id,
+  global_tid,
+  lead_id,
+  is_gap,
+  is_other,
+  start_ns,
+  at_ns,
+  iif(is_gap, lost_ns, 0) AS lost_ns,
+  gap_ns,
+  wait_ns,
+  api_name,
+  after_id
+FROM lost
+WHERE NOT is_gap
+  OR lost_ns > 0

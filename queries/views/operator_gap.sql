@@ -1,0 +1,40 @@
+/*---
+name: operator_gap
+summary: One row per long gap between compute kernels that operators of a framework fill, which launch GPU work.
+internal: true
+stored: true
+present_if: [gpu_op, graph_trace]
+reads: [compute_gap_part, nvtx_name, nvtx_projection]
+columns:
+  - {name: gpu_id, type: id, doc: "GPU number on its machine; the CUDA device ordinal if the export has no GPU numbers."}
+  - {name: gap_start_ns, type: timestamp, unit: ns, doc: "Start of the gap, as in compute_gap_part."}
+  - {name: gap_ns, type: duration, unit: ns, doc: "Length of the gap: half a millisecond to five."}
+  - {name: global_tid, type: id, doc: "Thread that launched the operation after the gap, unique across hosts and VMs."}
+limits: >-
+  Operators are ranges such as aten::addmm or cpu_op:vllm::all_reduce, in which something was launched. They fill a gap if
+  they take more than half of its time. Gaps with a wait, an allocation or another call of 50 µs or more have no row.
+---*/
+WITH
+gap AS MATERIALIZED (
+  SELECT gpu_id, gap_start_ns, max(global_tid) AS global_tid, max(gap_ns) AS gap_ns
+  FROM compute_gap_part
+  WHERE gap_ns BETWEEN 500000 AND 5000000
+    AND part <> 'queued'
+    AND EXISTS (SELECT 1 FROM nvtx_name WHERE layer_name GLOB 'cpu_op:*::*' OR layer_name GLOB 'aten::*')
+  GROUP BY gpu_id, gap_start_ns
+  HAVING max(part IN ('host sync', 'memory allocation', 'unknown') OR dur_ns >= 50000 AND part = 'other API call') = 0
+),
+operator AS MATERIALIZED (
+  SELECT global_tid, time_set(start_ns, end_ns) AS times
+  FROM nvtx_projection
+  WHERE EXISTS (SELECT 1 FROM gap)
+    AND op_count > 0
+    AND global_tid IN (SELECT global_tid FROM gap)
+    AND name_id IN (SELECT name_id FROM nvtx_name WHERE layer_name GLOB 'cpu_op:*::*' OR layer_name GLOB 'aten::*')
+  GROUP BY global_tid
+)
+SELECT gap.gpu_id, gap.gap_start_ns, gap.gap_ns, gap.global_tid
+FROM gap
+JOIN operator
+  ON operator.global_tid = gap.global_tid
+WHERE 2 * overlap_ns(operator.times, gap.gap_start_ns, gap.gap_start_ns + gap.gap_ns) > gap.gap_ns

@@ -1,0 +1,91 @@
+//! The runs that are compared.
+
+use super::{SETTINGS, tell_notes};
+use nsq_ask::input::Input;
+use nsq_ask::open_report::OpenReport;
+use nsq_ask::page::{PageReport, PageRequest, ReportInput, SavedReport};
+use nsq_ask::request::Request;
+use nsq_engine::normalize::{Presence, Scope};
+use nsq_library::catalog::Catalog;
+use nsq_value::error::{Error, Result};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// One report of a comparison.
+pub(super) enum Side {
+    Report { name: String, opened: Box<OpenReport>, scope: Scope },
+    Baseline(SavedReport, PathBuf),
+}
+
+impl Side {
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Report { name, .. } => name.clone(),
+            Self::Baseline(saved, _) => saved.report.clone(),
+        }
+    }
+
+    /// Whether it has samples for `nsq flame` to compare.
+    pub(super) fn has_samples(&self, catalog: &Catalog) -> bool {
+        match self {
+            Self::Report { opened, .. } => {
+                let lack = Presence::new(&opened.schema, catalog).lack("cpu_sample");
+                matches!(lack, Ok(None))
+            }
+            Self::Baseline(..) => false,
+        }
+    }
+
+    pub(super) fn answer(
+        &self,
+        request: &PageRequest<'_>,
+        asking: &Request<'_>,
+        is_per_iteration: bool,
+    ) -> Result<PageReport> {
+        match self {
+            Self::Report { name, opened, scope } => {
+                let input = Input { scope: Some(scope.clone()), ..Input::open(name.clone(), opened) };
+                let (report, about, _) = asking.page_report(request, &input, opened, &asking.limits)?;
+                tell_notes(&[about], 0, true);
+                Ok(report)
+            }
+            Self::Baseline(saved, path) => {
+                let setting = SETTINGS.iter().find(|(_, setting)| *setting == is_per_iteration);
+                let setting = setting.map_or("", |(name, _)| *name);
+                let tables = saved.tables(setting, request.partials(), path)?;
+                let about = ReportInput { name: self.name(), ..ReportInput::default() };
+                Ok(request.given(about, &tables))
+            }
+        }
+    }
+}
+
+/// Refuses copies of a report as several runs of a side: they differ by nothing, as if there were no noise.
+pub(super) fn must_be_others(runs: &[PathBuf]) -> Result<()> {
+    for (place, run) in runs.iter().enumerate() {
+        for other in &runs[..place] {
+            if run == other || has_same_bytes(run, other) {
+                return Err(Error::usage(
+                    format!("{} and {} are the same report", other.display(), run.display()),
+                    "give other runs of the program: a copy says nothing about noise",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether both are files with the same bytes. What cannot be read is an error when it is opened.
+fn has_same_bytes(a: &Path, b: &Path) -> bool {
+    let length =
+        |path: &Path| path.metadata().ok().filter(|about| about.is_file()).map(|about| about.len());
+    if length(a).is_none() || length(a) != length(b) {
+        return false;
+    }
+    let (Ok(a), Ok(b)) = (File::open(a), File::open(b)) else { return false };
+    // Reports of different runs differ within the first pages.
+    let mut bytes =
+        BufReader::with_capacity(1 << 16, a).bytes().zip(BufReader::with_capacity(1 << 16, b).bytes());
+    bytes.all(|pair| matches!(pair, (Ok(x), Ok(y)) if x == y))
+}

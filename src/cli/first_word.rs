@@ -1,0 +1,59 @@
+//! The first word of the command line: a verb, a path, or something else.
+
+use super::external::names_program;
+use crate::BUILT_IN;
+use clap::Command;
+use nsq_library::catalog::Catalog;
+use nsq_report::report::{looks_like_path, similar_names};
+use nsq_value::error::{Error, nearest};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// `nsq PATH…` means `nsq overview PATH…`.
+pub(super) fn with_verb(mut arguments: Vec<OsString>, verbs: fn() -> Command) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|first| is_report(first, verbs)) {
+        arguments.insert(1, "overview".into());
+    }
+    arguments
+}
+
+/// Whether the first argument names a report: a path, even if nothing is there. A verb comes before a file of its
+/// name, for which `./NAME` stands.
+fn is_report(first: &OsStr, verbs: fn() -> Command) -> bool {
+    let path = Path::new(first);
+    let is_verb =
+        |name: &str| name == "help" || verbs().find_subcommand(name).is_some() || names_program(name);
+    !first.as_encoded_bytes().starts_with(b"-")
+        && (looks_like_path(path) || path.exists() && !first.to_str().is_some_and(is_verb))
+}
+
+/// The error for a word that is neither a verb nor a file. It says what the word could have meant.
+pub(super) fn neither(word: &str, verbs: &Command) -> Error {
+    let catalog = Catalog::load(&BUILT_IN, &Catalog::default_folders()).ok();
+    let help = catalog.and_then(|catalog| in_library(word, &catalog)).unwrap_or_else(|| {
+        let names = verbs.get_subcommands().filter(|verb| !verb.is_hide_set()).map(Command::get_name);
+        let near_verb = nearest(word, names).first().map(|verb| format!("`nsq {verb}`"));
+        let near_file = similar_names(Path::new(word)).first().map(|file| format!("the file '{file}'"));
+        let near: Vec<String> = near_verb.into_iter().chain(near_file).collect();
+        match near.is_empty() {
+            true => "`nsq help` lists the verbs; a report is given by its path, such as ./report.sqlite"
+                .to_owned(),
+            false => format!("did you mean {}?", near.join(" or ")),
+        }
+    });
+    Error::usage(format!("'{word}' is neither a verb of nsq nor a file"), help)
+}
+
+/// What to type for a name of the library.
+fn in_library(word: &str, catalog: &Catalog) -> Option<String> {
+    let is_relation = matches!(catalog.relation(word), Some(Ok(_)));
+    if catalog.query(word).is_ok() {
+        Some(format!("it is a query: nsq run REPORT -q {word}"))
+    } else if catalog.page(word).is_ok() {
+        Some(format!("it is a page: nsq run REPORT -q {word}"))
+    } else if is_relation {
+        Some(format!("it is a relation: nsq show {word}, or nsq sql REPORT \"SELECT * FROM {word}\""))
+    } else {
+        None
+    }
+}

@@ -1,0 +1,103 @@
+//! What captures would take after changes, beside what people read from their rows.
+
+use crate::support::{nsq, shared, stdout};
+use std::path::{Path, PathBuf};
+
+/// Rows of `what_if`: the GPU, its steps, and their mean time in ns, now and then.
+fn what_if(report: &Path, changes: &[&str]) -> Vec<[f64; 4]> {
+    let mut arguments = vec!["run", report.to_str().unwrap(), "-q", "what_if", "--format", "csv"];
+    arguments.push("--no-header");
+    arguments.extend(changes.iter().flat_map(|change| ["-p", *change]));
+    let number = |cell: &str| cell.parse().unwrap_or(0.0);
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        [0, 1, 2, 3].map(|place| number(cells[place]))
+    };
+    stdout(&arguments).lines().map(row).collect()
+}
+
+fn data(shared: &Path, name: &str) -> PathBuf {
+    let folder = if name.contains(".json") { "torch" } else { "exports" };
+    shared.join("data").join(folder).join(name)
+}
+
+/// Changes, and between what a step takes with them, in ms, by hand. Where a change leaves nothing else, the time is that of what
+/// remains; else it lies between what the GPU does in the step and what is said to be the best case.
+const READ: [(&str, &[&str], f64, f64); 11] = [
+    // FP32 products fill a third of the GPU's time, and the host is the limit.
+    ("a100_opt_nvtx_2026.3.sqlite", &["faster=*gemm*:8"], 234.0, 234.67),
+    ("windows_rtx5000ada_2026.2.sqlite", &["faster=*gemm*:8"], 33.0, 34.0),
+    // All idle time gone: the GPU is busy for 148.4 ms.
+    ("a100_opt_nvtx_2026.3.sqlite", &["launch=free", "host=*:0"], 148.4, 154.0),
+    // Of 26.8 µs, a one-thread kernel costs the host 14 ms in 3,170 launches; the read-back 85.0 → ≥ 19.7 ms.
+    ("cestwc_9k_2025.5.sqlite", &["without=reset_d_changed*"], 0.02240, 0.0229),
+    ("cestwc_9k_2025.5.sqlite", &["without=cudaMemcpyFromSymbol*"], 0.00622, 0.0268),
+    // 252 → ≥ 115 ms, and 256 on average.
+    ("perlmutter_mpi_saxpy.sqlite", &["host=-:0"], 115.0, 120.0),
+    // Kernels run for 0.76 of 29.34 ms; without uploads, 1.44 ms are left if nothing else moves. Uploads take 28.4 ms, beside
+    // kernels too: the mean is less, because they begin before the first step that is counted.
+    ("h100_2gpu_1s.sqlite", &["without=memcpy"], 0.76, 1.44),
+    ("h100_2gpu_1s.sqlite", &["overlap=copies"], 27.4, 29.34),
+    // 222 → 200 ms without a host range at the start of the forward pass.
+    ("hta_nccl.json.gz", &["host=*unflatten_dense_tensors*:0"], 194.0, 202.0),
+    // Compute is 6.4 of 18.84 ms, and exposed communication nearly all of the rest; then the host is the limit.
+    ("mi300_resnet_ddp.json.gz", &["without=ncclDevKernel*"], 7.1, 15.0),
+    // FP32 products at a fifth of their time: 841 → ≥ 171 ms at the peak of TF32.
+    ("a100_gpt2.7b_2024.6.2.sqlite", &["faster=*gemm*:8"], 171.0, 173.0),
+];
+
+#[test]
+fn changes_take_what_people_read() {
+    let Some(shared) = shared() else { return };
+    for (name, changes, least, most) in READ {
+        for [gpu, _, now, then] in what_if(&data(&shared, name), changes) {
+            let ms = then / 1e6;
+            assert!((least..=most).contains(&ms), "{name} {changes:?}, GPU {gpu}: {now} to {then} ns");
+        }
+    }
+}
+
+#[test]
+fn changes_of_nothing_change_nothing() {
+    let Some(shared) = shared() else { return };
+    for name in
+        ["h100_mfu_2gpu_before.sqlite", "hta_diff_control.json.gz", "rtx3090x7_rodinia_8190.sqlite"]
+    {
+        for change in
+            ["faster=*:1", "fused=*:1", "without=no such kernel", "host=*:1", "overlap=no such kernel"]
+        {
+            let rows = what_if(&data(&shared, name), &[change]);
+            assert!(!rows.is_empty());
+            for [gpu, steps, now, then] in rows {
+                assert!(steps > 0.0 && now == then, "{name}, {change}, GPU {gpu}: {now} to {then}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_invalid_change_is_an_error() {
+    let Some(shared) = shared() else { return };
+    let report = data(&shared, "rtx3060_graph_2025.5.sqlite");
+    for (change, says) in [
+        ("faster=gemm", "invalid edit 'faster=gemm': expected faster=KERNEL:TIMES"),
+        ("host=>5parsec:0", "invalid time '5parsec'"),
+        ("launch=later", "invalid edit 'launch=later': expected launch=graph or launch=free"),
+    ] {
+        let arguments = ["run", report.to_str().unwrap(), "-q", "what_if", "-p", change];
+        let output = nsq().args(arguments).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains(says), "{change}: {error}");
+    }
+}
+
+#[test]
+fn a_list_that_is_given_again_goes_on() {
+    let Some(shared) = shared() else { return };
+    let report = data(&shared, "rtx3090x7_rodinia_8190.sqlite");
+    let both = what_if(&report, &["faster=Fan1:2", "faster=Fan2:2"]);
+    assert_eq!(both, what_if(&report, &["faster=Fan1:2,Fan2:2"]));
+    assert!(
+        both != what_if(&report, &["faster=Fan2:2"]) && both != what_if(&report, &["faster=Fan1:2"])
+    );
+}
