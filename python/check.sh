@@ -11,6 +11,7 @@ step() { printf '\n== %s\n' "$*"; "$@"; }
 if [ -z "${NSQ_BUILT:-}" ]; then
   step cargo fmt --check -p nsys-query-python
   step cargo clippy --locked -p nsys-query-python --all-targets -- -D warnings
+  step cargo build --locked -p nsys-query -p nsys-query-python -p nsq-mcp --lib --bins
 fi
 
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -22,8 +23,7 @@ if ! "$venv/bin/python" -c 'import pytest, mypy, polars, pandas, pyarrow, duckdb
     exit 0
   fi
 fi
-# For this machine alone, without the heavy parts: linked for others, everything would be compiled once more.
-wheel=$(ZIG=no NSQ_PROGRAM=nsys-query python/build.sh release)
+wheel=$(python/build.sh built)
 step "$venv/bin/pip" install --quiet --force-reinstall --no-deps "$wheel"
 export NSQ=$venv/bin/nsq PYTHONDONTWRITEBYTECODE=1
 step "$NSQ" --version

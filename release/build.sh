@@ -51,8 +51,8 @@ url=${NSQ_RELEASE_URL:-https://example.invalid/nsq/v$version}
 remap="--remap-path-prefix=$PWD=nsq --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
 CFLAGS="-ffile-prefix-map=$PWD=nsq -ffile-prefix-map=${CARGO_HOME:-$HOME/.cargo}=cargo -ffile-prefix-map=$target=target" \
   RUSTFLAGS="$static $remap" \
-  cargo build --locked --profile dist --target "$triple" -p nsq-complete -p nsq-man --bins ${features:+--features "$features"}
-built=$target/$triple/dist
+  cargo build --locked --release --target "$triple" -p nsq-complete -p nsq-man --bins ${features:+--features "$features"}
+built=$target/$triple/release
 
 rm -rf "$out"
 mkdir -p "$out"

@@ -31,7 +31,7 @@ fi
 
 # The same answers as from a build for everyday work, where there is nothing but the program, and in other systems.
 answer() { "$@" overview "${report:-$example}" --format json | sed 's/"path":"[^"]*"//'; }
-wanted=$(answer "${NSQ:-target/release/nsq}")
+wanted=$(answer "${NSQ:-${CARGO_TARGET_DIR:-target}/debug/nsq}")
 read -ra roots <<<"${NSQ_ROOTS:-}"
 if [ "$(id -u)" = 0 ]; then
   mkdir "$work/empty"

@@ -5,7 +5,7 @@
 # differences.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-nsq=${1:-target/release/nsq}
+nsq=${1:-${CARGO_TARGET_DIR:-target}/debug/nsq}
 
 # NVIDIA's tool stopped at a missing helper table of these exports, which have no CUDA data at all.
 no_cuda='^(mpi_2ranks_2023\.4|nvtx_rich_2022\.4|nvtx_rich_2023\.4) cuda_gpu_trace: undecided:'

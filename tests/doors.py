@@ -6,7 +6,7 @@
 The answer of `nsq run` to the report as it is must be that of the program, the Python package, the MCP server and the
 fleet engine to the padded copy. Rows and exit codes are compared; the table that is printed counts the outcomes. The
 Rust library is the door of the Python package. NSQ_DOORS_QUERIES names some queries instead of all. Needs
-target/debug/nsq with its members, and the wheel: CI builds both.
+the programs of a `cargo build --workspace`, and the wheel.
 """
 
 import collections
@@ -23,7 +23,7 @@ import tempfile
 
 import nsys_query as nq
 
-BIN = pathlib.Path(os.environ.get("NSQ_BIN", pathlib.Path(__file__).parents[1] / "target/debug"))
+BIN = pathlib.Path(__file__).parents[1] / os.environ.get("CARGO_TARGET_DIR", "target") / "debug"
 STATEMENT = ("SELECT start_ns, (SELECT count(*) FROM memset WHERE memset.start_ns < cuda_call.start_ns) AS n "
              "FROM cuda_call ORDER BY start_ns, call_id LIMIT 2000")
 # They tell facts of the file itself, such as its size.

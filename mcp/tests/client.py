@@ -24,7 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import PaginatedRequestParams
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
-NSQ = os.environ.get("NSQ", str(PROJECT / "target/debug/nsq"))
+NSQ = os.environ.get("NSQ", str(PROJECT / os.environ.get("CARGO_TARGET_DIR", "target") / "debug/nsq"))
 EXAMPLE = PROJECT / "fixtures/example.sqlite"
 SECRET = "S3CRET"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"

@@ -29,7 +29,7 @@ def damaged(tmp_path, example):
 @pytest.fixture
 def server(example):
     """Asks a tool of the MCP server, and returns its text and whether that is an error."""
-    program = pathlib.Path(os.environ.get("NSQ_MCP", "target/debug/nsq-mcp"))
+    program = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target"), "debug/nsq-mcp")
     if not program.exists():
         pytest.skip(f"{program} is not built")
     process = subprocess.Popen(

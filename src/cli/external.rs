@@ -65,7 +65,7 @@ pub(super) fn run(
                 format!(
                     "`nsq {name}` needs the program nsq-{name}, which is not next to nsq or on PATH"
                 ),
-                "install nsq with all its parts: cargo install --profile dist --path complete, in its source".to_owned(),
+                "install nsq with all its parts: cargo install --locked --path complete, in its source".to_owned(),
             ),
             false => neither(name, &verbs()),
         }));
@@ -91,7 +91,7 @@ pub(super) fn run_export(arguments: &[OsString]) -> Option<Result<ExitCode>> {
     let Some(program) = Program::find("perfetto") else {
         return Some(Err(Error::usage(
             "no program nsq-perfetto next to nsq or on PATH",
-            "install nsq with all its parts: cargo install --profile dist --path complete, in its source",
+            "install nsq with all its parts: cargo install --locked --path complete, in its source",
         )));
     };
     let passed: Vec<OsString> =
@@ -109,7 +109,7 @@ pub(super) fn hand_to_arrow(arguments: &[OsString]) -> Result<ExitCode> {
     let program = Program::find("arrow").ok_or_else(|| {
         Error::usage(
             "Parquet and Arrow need the program nsq-arrow, which is not next to nsq or on PATH",
-            "install nsq with all its parts: cargo install --profile dist --path complete, in its source; or write csv \
+            "install nsq with all its parts: cargo install --locked --path complete, in its source; or write csv \
              or ndjson",
         )
     })?;

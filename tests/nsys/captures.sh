@@ -12,7 +12,7 @@
 # NSQ_TEST_LIBS names a folder of libraries, and NSQ_TEST_INCLUDE one of headers, if the system has neither.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-nsq=$(realpath "${1:-target/release/nsq}")
+nsq=$(realpath "${1:-${CARGO_TARGET_DIR:-target}/debug/nsq}")
 nsys=$(realpath "${NSQ_TEST_NSYS:?names a real nsys}")
 sources=$PWD/tests/nsys
 folder=$(mktemp -d)

@@ -2,7 +2,7 @@
 //! the memory.
 //!
 //! The damage is the same in every run. `NSQ_TEST_DEPTH=8` damages 40 copies of each file;
-//! `NSQ_TEST_DEPTH=200 cargo test --release --test random fuzz -- --nocapture` damages 1000.
+//! `NSQ_TEST_DEPTH=200 cargo test --test random fuzz -- --nocapture` damages 1000.
 //! `NSQ_TEST_SEED=N` damages them in other ways. `NSQ_COPY=NAME#SEED` repeats one copy, with the same N.
 //! `fuzz/` has a coverage-guided fuzzer.
 

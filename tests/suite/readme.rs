@@ -236,7 +236,7 @@ fn the_readme_has_two_cargo_commands() {
     assert_eq!(
         commands,
         [
-            "$ cargo run --release --quiet -- run fixtures/example.sqlite --query top_kernels -p limit=6 -p name=short",
+            "$ cargo run --quiet --locked -- run fixtures/example.sqlite --query top_kernels -p limit=6 -p name=short",
             "$ cargo test --locked",
         ]
     );
